@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a person configured: one struct, filled from one TOML file and from options.
+ *
+ * The file is $XDG_CONFIG_HOME/airlock/config.toml (else ~/.config/airlock/config.toml), else
+ * /etc/airlock/config.toml, or the one named with --config.  A wrong key, type or bound is an error
+ * that names file, line and key; keys of parts that do not exist are wrong keys.
+ */
+#ifndef AL_CONFIG_CONFIG_H
+#define AL_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guard/approval.h"
+#include "util/error.h"
+#include "util/str.h"
+
+#define AL_TIMEOUT_MS_DEFAULT 30000
+#define AL_TIMEOUT_MS_MIN 100
+#define AL_TIMEOUT_MS_MAX 600000
+#define AL_MAX_BYTES_DEFAULT 200000
+#define AL_MAX_BYTES_MIN 1
+#define AL_MAX_BYTES_MAX 5000000
+
+struct al_config {
+    char *file; /**< the file that was read, NULL when there is none */
+
+    struct al_strv toolsets; /**< toolsets; default "git" */
+    struct al_strv roots;    /**< roots; empty: the default root */
+
+    struct {
+        bool enabled;        /**< tools.git.enabled */
+        uint32_t timeout_ms; /**< tools.git.timeout_ms, 100..600000 */
+        uint32_t max_bytes;  /**< tools.git.max_bytes, 1..5000000 */
+    } git;
+
+    struct {
+        bool allow_absolute;      /**< tools.sandbox.allow_absolute */
+        bool require_confinement; /**< tools.sandbox.require_confinement */
+    } sandbox;
+
+    struct al_strv env_allow; /**< tools.environment.allow, each name checked */
+
+    struct {
+        enum al_approval_mode mode; /**< tools.approval.mode */
+    } approval;
+
+    struct {
+        char *file; /**< journal.file, --audit; NULL: the default place */
+    } journal;
+};
+
+/** Defaults, as if no file existed.  Release with al_config_clear(). */
+void al_config_init(struct al_config *config);
+void al_config_clear(struct al_config *config);
+
+/**
+ * Read a file into `config`, on top of what it holds.
+ *
+ * @param path  The file to read.
+ * @return 0; AL_ERR_NOT_FOUND when there is no such file; AL_ERR_BAD_ARGS with
+ *         "<file>:<line>: <key>: <what is wrong>" otherwise (also "cannot read").
+ * Nothing of `config` is changed on failure.
+ */
+int al_config_read(struct al_config *config, const char *path, struct al_error *err);
+
+/**
+ * Find and read the configuration: `path` (from --config, must exist) or the first existing of the
+ * standard places for `env_config_home` (may be NULL) and `home` (may be NULL).  None is fine.
+ */
+int al_config_load(struct al_config *config, const char *path, const char *env_config_home,
+                   const char *home, struct al_error *err);
+
+#endif

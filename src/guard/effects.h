@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What an operation can do.  Effects belong to an operation, never to a tool. */
+#ifndef AL_GUARD_EFFECTS_H
+#define AL_GUARD_EFFECTS_H
+
+#include <stdbool.h>
+
+enum al_effects {
+    AL_READS = 1 << 0,
+    AL_WRITES_INDEX = 1 << 1,
+    AL_WRITES_WORKTREE = 1 << 2,
+    AL_DISCARDS_WORK = 1 << 3,
+    AL_WRITES_REFS = 1 << 4,
+    AL_REWRITES_HISTORY = 1 << 5,
+    AL_WRITES_CONFIG = 1 << 6,
+    AL_USES_NETWORK = 1 << 7,
+    AL_LEAVES_MACHINE = 1 << 8,
+    AL_RUNS_PROGRAM = 1 << 9,
+    AL_WRITES_FILES = 1 << 10, /**< files of airlock's own making below a root (patches) */
+};
+
+/** Number of effects; they are the bits below 1 << AL_EFFECT_COUNT. */
+#define AL_EFFECT_COUNT 11
+
+/** The name of one effect ("writes_index"), as in rules and the journal. */
+const char *al_effect_name(enum al_effects effect);
+
+/** Changes of the repository: they need an approval by default, and a checkpoint. */
+bool al_effects_change_repository(unsigned effects);
+
+/** Anything beyond reading. */
+bool al_effects_have_side_effects(unsigned effects);
+
+/** "low", "medium" or "high". */
+const char *al_effects_risk(unsigned effects);
+
+/** MCP's hints, derived. */
+bool al_effects_read_only(unsigned effects);
+bool al_effects_destructive(unsigned effects);
+bool al_effects_idempotent(unsigned effects);
+bool al_effects_open_world(unsigned effects);
+
+#endif

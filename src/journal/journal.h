@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The record: one line of ASCII JSON per tool execution, chained so that it cannot be changed
+ * unseen.
+ *
+ * al_journal_open_record() writes `open/<pid>-<n>` beside the log; al_journal_close_record() takes
+ * the lock on the head file, gives the line its `seq` and `prev`, appends it with one write and
+ * removes the open file.  Several servers share one journal.  `prev` is the HMAC-SHA256 of the
+ * previous line under `tool_log.key` (0600), `tool_log.head` keeps the last sequence number and
+ * HMAC, so a changed, removed, reordered or dropped line shows.
+ *
+ * Files: <dir>/tool_log.jsonl, <dir>/tool_log.head, <dir>/tool_log.key, <dir>/open/ where <dir> is
+ * that of the configured file (`--audit FILE` names the log; head and key take its name without
+ * ".jsonl").
+ */
+#ifndef AL_JOURNAL_JOURNAL_H
+#define AL_JOURNAL_JOURNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/error.h"
+#include "util/json.h"
+#include "util/str.h"
+
+struct al_journal;
+
+/**
+ * Open (and create, 0700/0600) the journal.
+ *
+ * @param file  Absolute path of the log.
+ * @return 0 or AL_ERR_EXECUTION; the caller decides whether to go on without one.
+ * Threads: the journal may then be used from many threads at once.
+ */
+int al_journal_open(const char *file, struct al_journal **ret_journal, struct al_error *err);
+void al_journal_free(struct al_journal *journal);
+
+/** The conversation id: the start in YYYYMMDD_HHMMSS, '-', six hex digits.  Borrowed. */
+const char *al_journal_conversation(const struct al_journal *journal);
+
+/** One execution.  Owned by the caller between open and close. */
+struct al_record;
+
+/**
+ * Stage 1: note that a call began.
+ *
+ * @param input  The arguments as they came (any JSON, or NULL); redacted here, borrowed.
+ * @return 0 or AL_ERR_EXECUTION when the journal cannot be written.
+ */
+int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
+                           struct al_record **ret_record, struct al_error *err);
+
+/** What is known when a call has ended.  Borrowed; NULL strings are written as null. */
+struct al_record_end {
+    const char *operation;   /**< NULL when none was chosen */
+    unsigned effects;        /**< enum al_effects */
+    const char *outcome;     /**< ok error refused declined timeout cancelled interrupted dry_run */
+    const char *decision;    /**< auto once always rule none rejected */
+    const char *decided_by;  /**< policy elicitation terminal review none */
+    const char *summary;     /**< the approval summary; NULL when there is none */
+    const char *root;
+    const char *repository;
+    const char *confinement; /**< "landlock7+seccomp", "none", … */
+    const char *git_commit;  /**< the checkpoint; NULL */
+    bool success;
+    const char *text; /**< the result's text or the error's message; cut at 4 KiB */
+    size_t text_len;
+    int64_t duration_ms;
+};
+
+/**
+ * Stage 9: write the line.  Frees the record in every case.
+ * @return 0 or AL_ERR_EXECUTION (the open file then stays, so that the gap shows).
+ */
+int al_journal_close_record(struct al_journal *journal, struct al_record *record,
+                            const struct al_record_end *end, struct al_error *err);
+
+/** `[redacted]` for values whose member name is on the environment denylist, user info in URLs, bearer
+ * and GitHub tokens by form.  Returns a new value. */
+json_t *al_redact_json(const json_t *value);
+void al_redact_text(const char *text, size_t len, struct al_str *out);
+
+/** What al_journal_verify() found. */
+struct al_verdict {
+    uint64_t lines;      /**< lines that are in order */
+    uint64_t bad_line;   /**< number of the first line that is not (1-based), 0 when all are */
+    char *problem;       /**< what is wrong, owned; NULL when nothing is */
+};
+
+/** Check the chain of a journal.  0 when it was read (look at *ret_verdict), else an error. */
+int al_journal_verify(const char *file, struct al_verdict *ret_verdict, struct al_error *err);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Run one confined child and collect what it writes, under a cap, a deadline and a cancel token.
+ *
+ * Only this folder starts processes.  It knows no policy: what to run, with which environment and
+ * under which ruleset is decided above and handed in.
+ *
+ * Source: clone(2) (CLONE_VFORK, CLONE_PIDFD), landlock(7), seccomp(2), PR_SET_CHILD_SUBREAPER.
+ */
+#ifndef AL_PROC_PROC_H
+#define AL_PROC_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proc/cancel.h"
+#include "proc/confine.h"
+#include "util/error.h"
+
+/**
+ * Where a stream's bytes go, as they arrive.  `add` returns false when it wants no more: for
+ * standard output the child is then stopped (the cap is reached, see al_proc_result.stopped); for
+ * standard error the rest is read and dropped.
+ */
+struct al_sink {
+    bool (*add)(void *payload, const char *data, size_t len);
+    void *payload;
+};
+
+/** Kernel limits of one child (setrlimit(2)); 0 leaves a limit as it is. */
+struct al_limits {
+    uint64_t data_bytes;  /**< RLIMIT_DATA */
+    uint64_t cpu_s;       /**< RLIMIT_CPU, seconds */
+    uint64_t fsize_bytes; /**< RLIMIT_FSIZE */
+    uint64_t nofile;      /**< RLIMIT_NOFILE */
+};
+
+/** What a child is held to by the kernel. */
+struct al_sandbox {
+    const struct al_ruleset *ruleset; /**< NULL: no Landlock on this kernel */
+    bool exec_once;  /**< seccomp: the first execve only; needs argv[0] == al_exec_page_path() */
+    bool no_sockets; /**< seccomp: no socket of any family, no io_uring */
+    struct al_limits limits;
+};
+
+/** What to run.  Borrowed: nothing here is kept once al_proc_run() returns. */
+struct al_proc_spec {
+    const char *program;     /**< absolute path of the file to execute */
+    const char *const *argv; /**< NULL-terminated */
+    const char *const *envp; /**< NULL-terminated and complete; nothing is inherited */
+    int cwd_fd;              /**< directory to start in */
+
+    const void *input; /**< bytes for standard input; NULL: /dev/null */
+    size_t input_len;
+    struct al_sink out, err;
+
+    const struct al_sandbox *sandbox; /**< never NULL */
+    struct al_cancel *cancel;         /**< may be NULL */
+    uint32_t timeout_ms;              /**< from the moment the child starts; never 0 */
+};
+
+/** How a child ended. */
+struct al_proc_result {
+    int exit_code; /**< 0..255; -1 when a signal ended it; 0 when stopped at the cap */
+    int signal;    /**< the signal that ended it, else 0 (0 when stopped at the cap) */
+    bool stopped;  /**< out's sink wanted no more, so the child was killed */
+};
+
+/** How a child can be started; chosen at build time with -Dspawn. */
+const char *al_proc_spawn_method(void);
+
+/**
+ * Set up what al_proc_run() relies on, once, before any thread exists: child subreaper, SIGPIPE
+ * ignored, the page exec-once allows execve from (holding `program`), and the children that are
+ * there already and are none of ours.
+ *
+ * @param program  The one program exec-once children may start; copied.  NULL: none (exec_once is
+ *                 then refused).
+ */
+int al_proc_init(const char *program, struct al_error *err);
+
+/** The address of the program path in the exec-once page; NULL before al_proc_init(). */
+const char *al_exec_page_path(void);
+
+/**
+ * Run a program in its own session under its sandbox, and wait for it.
+ *
+ * Everything it started is killed and reaped before this returns, however it returns.  A non-zero
+ * exit code is a success here: only the caller knows what it means.  Children at work at once are
+ * capped (al_proc_set_slots()); waiting for a turn is first come first served, can be cancelled and
+ * does not count towards timeout_ms.
+ *
+ * @param      spec        What to run, and under which limits.
+ * @param[out] ret_result  Written on success; on AL_ERR_TIMEOUT the sinks hold what came until then.
+ * @param[out] err         Written on failure only; may be NULL.
+ * @return 0, or a negative enum al_status:
+ *         AL_ERR_EXECUTION  it could not be started (missing program: "<name> binary not available"
+ *                           is the caller's wording; reason "not_found" is set for ENOENT)
+ *         AL_ERR_SANDBOX    a layer the sandbox asks for could not be put on; nothing ran
+ *         AL_ERR_TIMEOUT    killed after timeout_ms, or by SIGXCPU
+ *         AL_ERR_CANCELLED  killed because spec->cancel fired, or never started for it
+ * Threads:   safe; calls share nothing but the turn they wait for.
+ * Source:    clone(2), pidfd_open(2), landlock(7), docs/SECURITY-MODEL.md.
+ */
+int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                struct al_error *err);
+
+/** How many children may work at once (at least 1).  Default: the number of online cores. */
+void al_proc_set_slots(unsigned slots);
+
+/** Children started since al_proc_init(), for tests and the benchmark. */
+uint64_t al_proc_started(void);
+
+/** Kill every child that runs now, for a program that must end at once.  Threads: any. */
+void al_proc_kill_all(void);
+
+/** A sink that keeps at most `max_bytes` and counts everything. */
+struct al_buffer {
+    char *data;       /**< NUL-terminated once anything came; NULL before */
+    size_t len;       /**< bytes kept */
+    size_t max_bytes; /**< more is refused (out: the child is stopped) */
+    uint64_t total;   /**< bytes offered */
+};
+
+struct al_sink al_buffer_sink(struct al_buffer *buffer);
+void al_buffer_clear(struct al_buffer *buffer);
+
+#endif

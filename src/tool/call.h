@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One call through the pipeline, from every front door.
+ *
+ *   open record -> decode -> select -> authorize -> approve -> checkpoint -> execute -> shape -> close
+ */
+#ifndef AL_TOOL_CALL_H
+#define AL_TOOL_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guard/approval.h"
+#include "tool/tool.h"
+#include "util/error.h"
+#include "util/json.h"
+#include "util/str.h"
+
+struct al_cancel;
+struct al_git;
+struct al_journal;
+struct al_repo;
+struct al_roots;
+
+/** What all calls of one server or command share.  Set up by the front door, then read only. */
+struct al_session {
+    const struct al_registry *registry;
+    const struct al_roots *roots;
+    struct al_git *git;         /**< the git layer */
+    struct al_journal *journal; /**< NULL: it could not be opened */
+    struct al_approvals *approvals;
+    enum al_approval_mode mode;
+    struct al_tool_defaults defaults;
+    const char *confinement;    /**< "landlock7+seccomp", "none" */
+};
+
+/** What comes back, whatever happened.  Set up with AL_RESULT_INIT. */
+struct al_result {
+    struct al_str text;  /**< safe text, within the byte cap */
+    json_t *structured;  /**< for tools with an output schema, else NULL */
+    bool truncated;
+    int exit_code;       /**< git's; -1 when no git ran or a signal ended it */
+    int64_t duration_ms;
+    enum al_status status; /**< AL_OK, or why it failed: `error` is then set and `text` is what to show */
+    struct al_error error;
+};
+
+#define AL_RESULT_INIT \
+    ((struct al_result){ .text = AL_STR_INIT, .exit_code = -1, .error = AL_ERROR_INIT })
+
+void al_result_clear(struct al_result *result);
+
+/** What one call brings with it.  Borrowed for the duration of al_call_run(). */
+struct al_call_input {
+    const struct al_listed_tool *tool;
+    const json_t *arguments;     /**< NULL: {} */
+    const char *arguments_error; /**< the arguments could not even be taken (a NUL, a duplicate
+                                      name): said instead of decoding; NULL otherwise */
+    struct al_cancel *cancel;
+    const struct al_approver *approvers; /**< tried in order */
+    size_t napprovers;
+};
+
+/** Run one call.  Always fills *result.  Threads: safe, one call per thread. */
+void al_call_run(const struct al_session *session, const struct al_call_input *input,
+                 struct al_result *result);
+
+/** `{kind, code, name, reason, message}` of a failed result.  Caller owns the reference. */
+json_t *al_result_error_json(const struct al_result *result);
+
+/** The whole MCP result object: content, structuredContent, isError, _meta, as compact JSON appended
+ * to `out`.  Text goes straight into the buffer, without a copy in between. */
+void al_result_dump(const struct al_result *result, struct al_str *out);
+
+/* For tools: what a running call knows. */
+
+const struct al_session *al_call_session(const struct al_call *call);
+struct al_cancel *al_call_cancel(const struct al_call *call);
+
+/** The vetted repository of working_dir; set from `authorize` on. */
+struct al_repo *al_call_repo(const struct al_call *call);
+
+/** Milliseconds left of timeout_ms for work; at least 1. */
+uint32_t al_call_time_left_ms(const struct al_call *call);
+
+/** The byte cap of the text: max_bytes of the arguments, else the configured one. */
+size_t al_call_max_bytes(const struct al_call *call);
+
+#endif

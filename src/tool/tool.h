@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A tool is a const table.
+ *
+ * Parameter rows say what goes in: the JSON Schema, the decoder, the validation and the documentation
+ * all read the same row.  Operation rows say what can happen: the first row that applies to the
+ * decoded arguments is the one that is approved, run and recorded; the last row applies always and
+ * declares the worst.  A tool cannot run itself: tool/call.c does, and skips nothing.
+ */
+#ifndef AL_TOOL_TOOL_H
+#define AL_TOOL_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guard/effects.h"
+#include "util/error.h"
+#include "util/json.h"
+#include "util/str.h"
+
+struct al_call;
+struct al_result;
+
+enum al_param_type {
+    AL_TYPE_BOOL,    /**< bool */
+    AL_TYPE_INT,     /**< struct al_opt_int: `given` tells "absent" from a value */
+    AL_TYPE_STRING,  /**< const char *, NULL when absent and without default */
+    AL_TYPE_STRINGS, /**< struct al_strv */
+    AL_TYPE_CHOICE,  /**< int: the value of one al_choice */
+};
+
+struct al_opt_int {
+    bool given;
+    int64_t value; /**< the default when not given */
+};
+
+enum al_param_flags {
+    AL_PARAM_REQUIRED = 1 << 0,
+    AL_PARAM_SECRET = 1 << 1,
+    /** The schema prints a default (a bool's and a choice's always are). */
+    AL_PARAM_HAS_DEFAULT = 1 << 2,
+    /** The default is `[tools.git] timeout_ms`, printed and applied; more than the bound is clamped. */
+    AL_PARAM_TIMEOUT = 1 << 3,
+    /** The default is `[tools.git] max_bytes`, printed and applied. */
+    AL_PARAM_MAX_BYTES = 1 << 4,
+    /** `max` is enforced but not printed in the schema (minimum likewise is printed always). */
+    AL_PARAM_MAX_HIDDEN = 1 << 5,
+};
+
+struct al_choice {
+    const char *name; /**< NULL ends the list */
+    int value;
+};
+
+struct al_param {
+    const char *name, *about;
+    enum al_param_type type;
+    unsigned flags;
+    size_t offset;
+    int64_t min, max, default_int; /**< int: value; strings: number of items (min printed as minItems) */
+    const char *default_str;
+    const char *pattern;       /**< anchored, in what POSIX ERE and ECMA-262 share */
+    size_t min_bytes;          /**< string: printed as minLength; "blank" strings count as empty */
+    size_t max_bytes;          /**< per string; never printed */
+    const struct al_choice *choices;
+    const char *bad_message;   /**< said instead of the generic message for a bound or pattern */
+};
+
+#define AL_FIELD(T, field, ctype) \
+    (offsetof(T, field) + 0 * sizeof(&((T *)0)->field == (ctype *)0))
+#define AL_BOOL(T, field, text, ...) \
+    { .name = #field, .about = (text), .type = AL_TYPE_BOOL, \
+      .offset = AL_FIELD(T, field, bool), __VA_ARGS__ }
+#define AL_INT(T, field, text, ...) \
+    { .name = #field, .about = (text), .type = AL_TYPE_INT, \
+      .offset = AL_FIELD(T, field, struct al_opt_int), __VA_ARGS__ }
+#define AL_STRING(T, field, text, ...) \
+    { .name = #field, .about = (text), .type = AL_TYPE_STRING, \
+      .offset = AL_FIELD(T, field, const char *), __VA_ARGS__ }
+#define AL_STRINGS(T, field, text, ...) \
+    { .name = #field, .about = (text), .type = AL_TYPE_STRINGS, \
+      .offset = AL_FIELD(T, field, struct al_strv), __VA_ARGS__ }
+#define AL_CHOICE(T, field, text, ...) \
+    { .name = #field, .about = (text), .type = AL_TYPE_CHOICE, \
+      .offset = AL_FIELD(T, field, int), __VA_ARGS__ }
+
+struct al_operation {
+    const char *name;                  /**< journal and policy rules use it */
+    bool (*applies)(const void *args); /**< NULL: always; only the last row may say so */
+    unsigned effects;                  /**< enum al_effects */
+    int (*execute)(struct al_call *call, const void *args, struct al_result *result,
+                   struct al_error *err);
+};
+
+struct al_tool {
+    const char *name, *title, *about;
+    const struct al_param *params;
+    size_t nparams;
+    size_t args_size;
+    const struct al_operation *operations;
+    size_t noperations;
+
+    /** Cross-checks after decoding; NULL when rows say it all. */
+    int (*check)(const void *args, struct al_error *err);
+
+    /** The approval summary: one line, appended to `out`.  Values are made safe by the caller. */
+    void (*summarize)(const struct al_operation *op, const void *args, struct al_str *out);
+
+    /** Stage 4's part that only the tool knows (paths, refs).  Never asks anyone.  NULL: none. */
+    int (*authorize)(struct al_call *call, const void *args, struct al_error *err);
+
+    /** What the person is shown below the summary (a diff), and checks that must be answered before
+     * anyone is asked.  NULL: none. */
+    int (*preview)(struct al_call *call, const struct al_operation *op, const void *args,
+                   struct al_str *out, struct al_error *err);
+
+    /** Offset of the common fields in the args struct. */
+    size_t timeout_offset;     /**< struct al_opt_int timeout_ms */
+    size_t working_dir_offset; /**< const char *working_dir */
+
+    /** JSON Schema of structuredContent, NULL for plain text. */
+    const char *output_schema;
+};
+
+/** The largest number of parameters a tool may have. */
+#define AL_PARAMS_MAX 32
+
+/** The defaults a schema prints and decoding applies. */
+struct al_tool_defaults {
+    int64_t timeout_ms, max_bytes;
+};
+
+/** Union of the effects of all operations. */
+unsigned al_tool_effects(const struct al_tool *tool);
+
+/** The first operation that applies; never NULL. */
+const struct al_operation *al_tool_select(const struct al_tool *tool, const void *args);
+
+/** The input schema, members in row order.  Caller owns the reference. */
+json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults);
+
+/** MCP annotations, derived from effects. */
+json_t *al_tool_annotations(const struct al_tool *tool);
+
+/**
+ * Decode arguments into `args` (args_size bytes, zeroed by this function).
+ *
+ * @param arguments  A JSON object, or NULL for {}.  Strings in `args` point into it, so it outlives
+ *                   them; string lists are copies, released with al_tool_args_clear().
+ * @return 0 or AL_ERR_BAD_ARGS.
+ */
+int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
+                   const struct al_tool_defaults *defaults, void *args, struct al_error *err);
+void al_tool_args_clear(const struct al_tool *tool, void *args);
+
+/** What is wrong with a tool's tables, for the table test; NULL when nothing is.  Caller frees. */
+char *al_tool_self_check(const struct al_tool *tool);
+
+/* Toolsets: named lists of tools. */
+
+struct al_toolset {
+    const char *name;
+    const char *about;
+    const struct al_tool *const *tools; /**< NULL-terminated, in the order they are listed */
+};
+
+/** One tool as a client sees it. */
+struct al_listed_tool {
+    const struct al_toolset *toolset;
+    const struct al_tool *tool;
+};
+
+/** The tools of the chosen toolsets: earlier toolsets win a name; order is constant. */
+struct al_registry {
+    struct al_listed_tool *items;
+    size_t count;
+};
+
+#define AL_REGISTRY_INIT ((struct al_registry){ .items = NULL })
+
+/**
+ * Fill a registry.
+ *
+ * @param all    Every toolset there is, NULL-terminated.
+ * @param names  Those chosen, in order of precedence.
+ * @return 0, or AL_ERR_BAD_ARGS naming the unknown toolset and the valid ones.
+ */
+int al_registry_fill(struct al_registry *registry, const struct al_toolset *const *all,
+                     const struct al_strv *names, struct al_error *err);
+void al_registry_clear(struct al_registry *registry);
+const struct al_listed_tool *al_registry_find(const struct al_registry *registry, const char *name);
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The two clocks: one to measure with, one to write down. */
+#ifndef AL_UTIL_CLOCK_H
+#define AL_UTIL_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Monotonic time in milliseconds (CLOCK_MONOTONIC), for deadlines and durations. */
+int64_t al_clock_ms(void);
+
+/** Wall clock as ISO 8601 in UTC with milliseconds, "2026-01-02T03:04:05.678Z" (24 bytes + NUL). */
+void al_clock_iso(char ret_text[25]);
+
+/** Local wall clock as YYYYMMDD_HHMMSS (15 bytes + NUL). */
+void al_clock_stamp(char ret_text[16]);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int al_write_all(int fd, const void *data, size_t len)
+{
+    const char *at = data;
+
+    while (len) {
+        ssize_t n = write(fd, at, len);
+
+        if (n < 0) {
+            if (errno == EINTR)
+                continue;
+            return -errno;
+        }
+        at += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct stat st;
+    off_t at = 0;
+
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (!S_ISREG(st.st_mode))
+        return -EINVAL;
+    if (st.st_size < 0 || (uint64_t)st.st_size > max_bytes)
+        return -EFBIG;
+    al_str_reserve(&text, (size_t)st.st_size + 1);
+    for (;;) {
+        ssize_t n;
+
+        al_str_reserve(&text, 1);
+        n = pread(fd, text.buf + text.len, text.cap - text.len - 1, at);
+        if (n < 0) {
+            if (errno == EINTR)
+                continue;
+            return -errno;
+        }
+        if (n == 0)
+            break;
+        text.len += (size_t)n;
+        text.buf[text.len] = '\0';
+        at += n;
+        if (text.len > max_bytes)
+            return -EFBIG;
+    }
+    al_str_clear(ret_text);
+    *ret_text = text;
+    text = AL_STR_INIT;
+    return 0;
+}
+
+int al_fs_read(int dir_fd, const char *path, size_t max_bytes, struct al_str *ret_text)
+{
+    al_auto(al_closep) int fd =
+        openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+    return fd < 0 ? -errno : al_fs_read_fd(fd, max_bytes, ret_text);
+}
+
+int al_fs_write_beside(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+                       bool replace)
+{
+    static atomic_uint serial;
+    char beside[64];
+    int fd, r;
+
+    (void)snprintf(beside, sizeof(beside), ".airlock-%ld-%u", (long)getpid(),
+                   atomic_fetch_add(&serial, 1));
+    fd = openat(dir_fd, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (fd < 0)
+        return -errno;
+    r = al_write_all(fd, data, len);
+    if (close(fd) < 0 && r == 0)
+        r = -errno;
+    if (r == 0 && renameat2(dir_fd, beside, dir_fd, name, replace ? 0 : RENAME_NOREPLACE) < 0)
+        r = -errno;
+    if (r < 0)
+        (void)unlinkat(dir_fd, beside, 0);
+    return r;
+}
+
+int al_fs_mkdirs(const char *path, mode_t mode)
+{
+    al_auto(al_freep) char *copy = al_strdup(path);
+    char *at = copy;
+
+    while (*at == '/')
+        at++;
+    for (;;) {
+        char *slash = strchr(at, '/');
+
+        if (slash)
+            *slash = '\0';
+        if (mkdir(copy, mode) < 0 && errno != EEXIST)
+            return -errno;
+        if (!slash)
+            return 0;
+        *slash = '/';
+        at = slash + 1;
+        if (!*at)
+            return 0;
+    }
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    (void)remove(path);
+    return 0;
+}
+
+void al_fs_remove_tree(const char *path)
+{
+    (void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+char *al_fs_fd_path(int fd)
+{
+    char link[64], target[4096];
+    ssize_t n;
+
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    n = readlink(link, target, sizeof(target) - 1);
+    if (n <= 0 || target[0] != '/')
+        return NULL;
+    return al_strndup(target, (size_t)n);
+}
+
+char *al_fs_join(const char *head, const char *tail)
+{
+    size_t len = strlen(head);
+
+    if (tail[0] == '/')
+        return al_strdup(tail);
+    return al_asprintf(len && head[len - 1] == '/' ? "%s%s" : "%s/%s", head, tail);
+}
+
+struct al_file_id al_file_id_from(const struct stat *st)
+{
+    return (struct al_file_id){
+        .dev = (uint64_t)st->st_dev,
+        .ino = (uint64_t)st->st_ino,
+        .size = (uint64_t)st->st_size,
+        .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+        .ctime_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec,
+        .exists = true,
+    };
+}
+
+struct al_file_id al_file_id_of(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return (struct al_file_id){ .exists = false };
+    return al_file_id_from(&st);
+}
+
+bool al_file_id_equal(const struct al_file_id *a, const struct al_file_id *b)
+{
+    return a->exists == b->exists && a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+           a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * jansson with two habits added: building a value aborts when memory runs out, and text that is not
+ * UTF-8 has been replaced before it gets here.  Ownership is jansson's: `al_json_set()` and
+ * `al_json_append()` take the value over.
+ */
+#ifndef AL_UTIL_JSON_H
+#define AL_UTIL_JSON_H
+
+#include <jansson.h>
+
+#include "util/str.h"
+
+/** Cleanup for `al_auto(al_json_decrefp) json_t *value`. */
+void al_json_decrefp(json_t **value);
+
+json_t *al_json_object(void);
+json_t *al_json_array(void);
+json_t *al_json_int(int64_t value);
+json_t *al_json_bool(bool value);
+
+/** A string; bytes that are not UTF-8 become U+FFFD. */
+json_t *al_json_string(const char *text);
+json_t *al_json_stringn(const char *text, size_t len);
+
+/** Set `object[name]`, taking `value` over. */
+void al_json_set(json_t *object, const char *name, json_t *value);
+
+/** Append to an array, taking `value` over. */
+void al_json_append(json_t *array, json_t *value);
+
+/** Append compact JSON to `out`, members in the order they were set.  With `ascii`, everything
+ * beyond ASCII is escaped. */
+void al_json_dump(const json_t *value, bool ascii, struct al_str *out);
+
+/** Append a JSON string literal, quotes included, without building a value. */
+void al_json_quote(const char *text, size_t len, struct al_str *out);
+
+/** `object[name]` when it is a string, else NULL.  Borrowed. */
+const char *al_json_get_string(const json_t *object, const char *name);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* util/fs.h: files are read without following or blocking, and written whole or not at all. */
+#include "util/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/lib/assert.h"
+#include "tests/lib/tmpdir.h"
+
+static int setup(void **state)
+{
+    *state = tmpdir_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    tmpdir_free(*state);
+    return 0;
+}
+
+static void reads_up_to_the_limit_and_not_beyond(void **state)
+{
+    struct tmpdir *dir = *state;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    tmpdir_write(dir, "ten", "0123456789");
+    assert_int_equal(al_fs_read(dir->fd, "ten", 11, &text), 0);
+    assert_int_equal(al_fs_read(dir->fd, "ten", 10, &text), 0);
+    assert_string_equal(text.buf, "0123456789");
+    assert_int_equal(al_fs_read(dir->fd, "ten", 9, &text), -EFBIG);
+}
+
+static void refuses_links_fifos_and_directories(void **state)
+{
+    struct tmpdir *dir = *state;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    tmpdir_symlink(dir, "/etc/passwd", "link");
+    assert_int_equal(mkfifoat(dir->fd, "fifo", 0600), 0);
+    tmpdir_mkdir(dir, "folder");
+    assert_int_equal(al_fs_read(dir->fd, "link", 1 << 20, &text), -ELOOP);
+    assert_int_equal(al_fs_read(dir->fd, "fifo", 1 << 20, &text), -EINVAL);
+    assert_int_equal(al_fs_read(dir->fd, "folder", 1 << 20, &text), -EINVAL);
+    assert_int_equal(al_fs_read(dir->fd, "absent", 1 << 20, &text), -ENOENT);
+}
+
+static void writes_beside_and_renames(void **state)
+{
+    struct tmpdir *dir = *state;
+
+    assert_int_equal(al_fs_write_beside(dir->fd, "new", "one", 3, 0600, false), 0);
+    assert_int_equal(al_fs_write_beside(dir->fd, "new", "two", 3, 0600, false), -EEXIST);
+    al_auto(al_freep) char *kept = tmpdir_read(dir, "new");
+    assert_string_equal(kept, "one");
+    assert_int_equal(al_fs_write_beside(dir->fd, "new", "two", 3, 0600, true), 0);
+    al_auto(al_freep) char *replaced = tmpdir_read(dir, "new");
+    assert_string_equal(replaced, "two");
+}
+
+static void knows_a_file_that_was_replaced(void **state)
+{
+    struct tmpdir *dir = *state;
+    al_auto(al_freep) char *path = tmpdir_path(dir, "id");
+    struct al_file_id absent = al_file_id_of(path), first, second;
+
+    assert_false(absent.exists);
+    assert_int_equal(al_fs_write_beside(dir->fd, "id", "aaa", 3, 0600, true), 0);
+    first = al_file_id_of(path);
+    assert_true(al_file_id_equal(&first, &first));
+    assert_false(al_file_id_equal(&absent, &first));
+    assert_int_equal(al_fs_write_beside(dir->fd, "id", "bbb", 3, 0600, true), 0);
+    second = al_file_id_of(path);
+    assert_false(al_file_id_equal(&first, &second));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_up_to_the_limit_and_not_beyond),
+        cmocka_unit_test(refuses_links_fifos_and_directories),
+        cmocka_unit_test(writes_beside_and_renames),
+        cmocka_unit_test(knows_a_file_that_was_replaced),
+    };
+
+    return cmocka_run_group_tests_name("util/fs", tests, setup, teardown);
+}
