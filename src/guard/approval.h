@@ -14,11 +14,13 @@
 
 struct al_cancel;
 
+/** What happens to an operation that needs an approval. */
 enum al_approval_mode { AL_APPROVAL_ASK, AL_APPROVAL_ALLOW, AL_APPROVAL_DENY };
 
 /** "ask", "allow" or "deny" → the mode; -1 for anything else. */
 int al_approval_mode_parse(const char *text);
 
+/** What came back. */
 enum al_answer {
     AL_ANSWER_NONE,   /**< this approver cannot ask anyone; try the next */
     AL_ANSWER_ONCE,
@@ -55,6 +57,7 @@ struct al_approvals;
 
 struct al_approvals *al_approvals_new(void);
 void al_approvals_free(struct al_approvals *approvals);
+/** Note an "always", and look for one. */
 void al_approvals_remember(struct al_approvals *approvals, const char *tool, const char *operation,
                            const char *repository);
 bool al_approvals_has(struct al_approvals *approvals, const char *tool, const char *operation,

@@ -123,6 +123,7 @@ struct al_buffer {
     uint64_t total;   /**< bytes offered */
 };
 
+/** The sink that fills `buffer`, which outlives it. */
 struct al_sink al_buffer_sink(struct al_buffer *buffer);
 void al_buffer_clear(struct al_buffer *buffer);
 

@@ -74,6 +74,7 @@ void al_result_dump(const struct al_result *result, struct al_str *out);
 
 /* For tools: what a running call knows. */
 
+/** The session the call belongs to, and the token that cancels it.  Borrowed. */
 const struct al_session *al_call_session(const struct al_call *call);
 struct al_cancel *al_call_cancel(const struct al_call *call);
 

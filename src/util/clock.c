@@ -24,7 +24,8 @@ void al_clock_iso(char ret_text[25])
     (void)gmtime_r(&now.tv_sec, &tm);
     if (!strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &tm))
         seconds[0] = '\0';
-    (void)snprintf(text, sizeof(text), "%s.%03dZ", seconds, (int)((unsigned long)now.tv_nsec / 1000000 % 1000));
+    (void)snprintf(text, sizeof(text), "%s.%03dZ", seconds,
+                   (int)((unsigned long)now.tv_nsec / 1000000 % 1000));
     memcpy(ret_text, text, 24);
     ret_text[24] = '\0';
 }

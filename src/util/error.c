@@ -57,8 +57,8 @@ int al_error_errno(struct al_error *err, int errno_value, const char *fmt, ...)
     va_start(args, fmt);
     al_str_addv(&text, fmt, args);
     va_end(args);
-    al_str_addf(&text, ": %s", strerrordesc_np(errno_value) ? strerrordesc_np(errno_value)
-                                                              : "unknown error");
+    al_str_addf(&text, ": %s",
+                strerrordesc_np(errno_value) ? strerrordesc_np(errno_value) : "unknown error");
     return set(err, AL_ERR_EXECUTION, AL_CODE_NONE, al_str_detach(&text));
 }
 

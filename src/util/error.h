@@ -50,7 +50,7 @@ struct al_error {
     enum al_code code;
     const char *reason; /**< "not_found", "conflict" or NULL; a string constant */
     char *message;      /**< owned; one line, or git's own words */
-    char *detail;       /**< owned, may be NULL: shown after the message (output before a timeout) */
+    char *detail; /**< owned, may be NULL: shown after the message (output before a timeout) */
 };
 
 #define AL_ERROR_INIT ((struct al_error){ .status = AL_OK })

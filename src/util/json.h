@@ -14,6 +14,7 @@
 /** Cleanup for `al_auto(al_json_decrefp) json_t *value`. */
 void al_json_decrefp(json_t **value);
 
+/** A new value.  Caller owns the reference. */
 json_t *al_json_object(void);
 json_t *al_json_array(void);
 json_t *al_json_int(int64_t value);

@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#define AL_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define al_auto(release) __attribute__((cleanup(release)))
-#define al_unused __attribute__((unused))
+#define AL_COUNT(array)       (sizeof(array) / sizeof((array)[0]))
+#define al_auto(release)      __attribute__((cleanup(release)))
+#define al_unused             __attribute__((unused))
 #define al_printf(fmt, first) __attribute__((format(printf, fmt, first)))
 
 /** Allocate `size` bytes (at least one); never NULL.  Release with free(). */
@@ -33,7 +33,8 @@ char *al_strdup(const char *text);
 /** Copy `len` bytes and add a NUL. */
 char *al_strndup(const char *text, size_t len);
 
-/** Cleanup for `al_auto(al_freep) char *p`: frees what `p` points to.  Takes the variable's address. */
+/** Cleanup for `al_auto(al_freep) char *p`: frees what `p` points to.  Takes the variable's
+ * address. */
 void al_freep(void *pointer_to_pointer);
 
 /** Cleanup for `al_auto(al_closep) int fd`: closes it unless it is negative. */
@@ -42,6 +43,7 @@ void al_closep(int *fd);
 /** Close a descriptor unless it is negative, keeping errno. */
 void al_close(int fd);
 
+/** What al_take() calls; memcpy, since the pointer may be of any type. */
 static inline void *al_take_(void *pointer_to_pointer)
 {
     void *value;

@@ -15,8 +15,10 @@
 
 #include "util/mem.h"
 
+/** What `buf` of every empty string points to; never written. */
 extern char al_str_empty[1];
 
+/** A growing string of bytes. */
 struct al_str {
     char *buf;
     size_t len;
@@ -34,6 +36,7 @@ void al_str_reset(struct al_str *s);
 /** Make room for `extra` more bytes and the NUL. */
 void al_str_reserve(struct al_str *s, size_t extra);
 
+/** Append bytes, a string, a character or formatted text. */
 void al_str_add(struct al_str *s, const void *data, size_t len);
 void al_str_adds(struct al_str *s, const char *text);
 void al_str_addc(struct al_str *s, char c);
@@ -52,6 +55,7 @@ char *al_str_detach(struct al_str *s);
 /** Format into a new string owned by the caller. */
 char *al_asprintf(const char *fmt, ...) al_printf(1, 2);
 
+/** A list of strings. */
 struct al_strv {
     char **items; /* NULL while empty, else `count` strings and a NULL */
     size_t count;
@@ -60,6 +64,7 @@ struct al_strv {
 #define AL_STRV_INIT ((struct al_strv){ .items = NULL })
 
 void al_strv_clear(struct al_strv *v);
+/** Append a copy of an item, or formatted text. */
 void al_strv_add(struct al_strv *v, const char *item);
 void al_strv_addf(struct al_strv *v, const char *fmt, ...) al_printf(2, 3);
 
@@ -69,6 +74,7 @@ void al_strv_take(struct al_strv *v, char *item);
 /** Add several items; the argument list ends with NULL. */
 void al_strv_adds(struct al_strv *v, ...) __attribute__((sentinel));
 
+/** Whether an item equals `item`. */
 bool al_strv_contains(const struct al_strv *v, const char *item);
 
 /** True when `text` begins with `prefix`. */

@@ -17,6 +17,7 @@
  */
 int al_utf8_next(const char *text, size_t len, uint32_t *ret_char);
 
+/** Whether all of the text is UTF-8. */
 bool al_utf8_valid(const char *text, size_t len);
 
 /** Append the text with each byte that is not part of a character replaced by U+FFFD. */

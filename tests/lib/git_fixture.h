@@ -22,6 +22,7 @@ int git_status_of(const struct tmpdir *dir, ...) __attribute__((sentinel));
 
 /* git init with branch main, and a commit of one file. */
 void git_fixture_init(struct tmpdir *dir);
-void git_fixture_commit(struct tmpdir *dir, const char *name, const char *text, const char *message);
+void git_fixture_commit(struct tmpdir *dir, const char *name, const char *text,
+                        const char *message);
 
 #endif

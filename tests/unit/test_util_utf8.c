@@ -6,8 +6,14 @@
 
 static void accepts_characters_of_every_length(void **state)
 {
-    static const char *const good[] = { "", "a", "\xc2\x80", "\xe0\xa0\x80", "\xed\x9f\xbf",
-                                        "\xee\x80\x80", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf" };
+    static const char *const good[] = { "",
+                                        "a",
+                                        "\xc2\x80",
+                                        "\xe0\xa0\x80",
+                                        "\xed\x9f\xbf",
+                                        "\xee\x80\x80",
+                                        "\xf0\x90\x80\x80",
+                                        "\xf4\x8f\xbf\xbf" };
 
     (void)state;
     for (size_t i = 0; i < COUNT(good); i++)
@@ -48,7 +54,8 @@ static void replaces_each_bad_byte(void **state)
 
 static void cuts_at_character_boundaries(void **state)
 {
-    const char *text = "a\xe2\x82\xac" "b";
+    const char *text = "a\xe2\x82\xac"
+                       "b";
     static const size_t want[] = { 0, 1, 1, 1, 4, 5 };
 
     (void)state;

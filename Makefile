@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door: one verb for each thing a person wants.  Meson and ninja do the building.
+
+BUILD = build
+PREFIX = /usr/local
+NINJA = $(shell command -v ninja || echo ninja)
+
+.DEFAULT_GOAL = build/airlock
+.PHONY: build/airlock deps demo test check asan tsan lint format bench install clean help
+
+build/airlock: $(BUILD)/build.ninja ## build the program (the default)
+	@$(NINJA) -C $(BUILD) --quiet
+
+$(BUILD)/build.ninja:
+	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
+	@meson setup $(BUILD) --prefix $(PREFIX) >/dev/null || { tail -n 20 $(BUILD)/meson-logs/meson-log.txt; exit 1; }
+
+deps: ## install what building and testing need and this machine lacks (Debian, Ubuntu)
+	@tools/deps.sh
+
+demo: deps ## watch an agent use airlock on a clone of this repository
+	@$(MAKE) --no-print-directory build/airlock
+	@python3 tools/demo.py $(BUILD)/airlock
+
+test: deps ## everything: gcc and clang, all tests, all tests again under ASan and UBSan, lint
+	@python3 tools/run-tests.py all
+
+check: ## what to run before each commit: unit and table tests, quick lint
+	@python3 tools/run-tests.py quick
+
+asan: ## all tests under the address and undefined-behaviour sanitizers
+	@python3 tools/run-tests.py asan
+
+tsan: ## all tests under the thread sanitizer
+	@python3 tools/run-tests.py tsan
+
+lint: ## every static check, clang-tidy included
+	@tools/lint.sh full
+
+format: ## put the sources in the one format
+	@tools/format.sh
+
+bench: $(BUILD)/build.ninja ## measure against bare git (BENCH_REPO=DIR: a big repository of yours)
+	@$(NINJA) -C $(BUILD) --quiet
+	@$(NINJA) -C $(BUILD) --quiet bench/bench
+	@bench/run.sh $(BUILD)
+
+install: build/airlock ## install below PREFIX (DESTDIR is honoured)
+	@meson install -C $(BUILD) --no-rebuild
+
+clean: ## remove everything that was built
+	rm -rf build build-asan build-clang build-tsan
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# check-floors.sh [TREE]: a folder of src/ includes only what tools/floors.txt allows it.
+#
+# Seen: .c, .h and .cc; indented and spaced directives; "folder/x.h" and <folder/x.h>.  A folder may
+# include itself, but the toolsets (folders in src/toolsets/) may not include each other.
+set -eu
+. "$(dirname "$0")/files.sh"
+
+files '^src/.*\.(c|h|cc)$' |
+    xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null |
+    awk '
+NR == FNR {
+    floors[$1] = 1
+    for (i = 1; i <= NF; i++)
+        allowed[$1, $i] = 1
+    next
+}
+function complain(why) {
+    print file[1] ":" file[2] ": " why
+    bad = 1
+}
+{
+    split($0, file, ":")
+    split(file[1], from, "/")
+    match($0, /["<][^">]*[">]/)
+    name = substr($0, RSTART + 1, RLENGTH - 2)
+    depth = split(name, to, "/")
+    if (substr($0, RSTART, 1) == "<" && !(to[1] in floors))
+        next
+    if (!(from[2] in floors))
+        complain("src/" from[2] " is not in tools/floors.txt")
+    else if (depth == 1)
+        complain("\"" name "\" is included without its folder")
+    else if (to[1] != "airlock" && !((from[2], to[1]) in allowed))
+        complain(from[2] " may not include " name)
+    else if (from[2] == "toolsets" && to[1] == "toolsets" && from[4] != "" && depth > 2 && from[3] != to[2])
+        complain("toolset " from[3] " may not include toolset " to[2])
+}
+END { exit bad }' tools/floors.txt -

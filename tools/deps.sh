@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Install what building and testing need.  Each row: a Debian package, and how to tell that what it
+# brings is there already (from any source).  With nothing missing this takes no time and no rights.
+set -eu
+
+rows='
+build-essential       command:make
+build-essential       command:gcc
+build-essential       command:g++
+meson                 command:meson
+ninja-build           command:ninja
+pkg-config            command:pkg-config
+python3               command:python3
+git                   command:git
+libjansson-dev        library:jansson
+nettle-dev            library:nettle
+libtomlplusplus-dev   library:tomlplusplus
+libcmocka-dev         library:cmocka
+clang                 command:clang
+clang-format          command:clang-format
+clang-tidy            command:clang-tidy
+'
+
+present() {
+    case $1 in
+    command:*) command -v "${1#command:}" >/dev/null 2>&1 ;;
+    library:*) pkg-config --exists "${1#library:}" 2>/dev/null ;;
+    esac
+}
+
+missing=$(echo "$rows" | while read -r package probe; do
+    [ -z "$package" ] || present "$probe" || echo "$package"
+done | sort -u | tr '\n' ' ')
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "Please install the equivalent of these Debian packages: $missing" >&2
+    exit 1
+fi
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null 2>&1 || {
+        echo "Run as root: apt-get install $missing" >&2
+        exit 1
+    }
+    as_root='sudo env'
+fi
+echo "Installing: $missing"
+$as_root apt-get update -qq
+# $missing is a list of words on purpose.
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Build and run the tests, and say in the last line how many there were.
+
+  run-tests.py all     gcc and clang with warnings as errors, all tests, all tests again under ASan
+                       and UBSan, lint
+  run-tests.py quick   unit and table tests, quick lint
+  run-tests.py asan    all tests under ASan and UBSan
+  run-tests.py tsan    all tests under TSan, children started by fork
+
+What is counted is the single case inside a test program (a TAP line).  A program that crashed, ran
+out of time or did not finish its plan counts as one failure more than its lines show.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TAP_LINE = re.compile(r"^(ok|not ok)\b(.*)$", re.M)
+SKIP = re.compile(r"#\s*SKIP", re.I)
+
+
+class Count:
+    """Cases by outcome."""
+
+    def __init__(self, passed=0, failed=0, skipped=0):
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def __str__(self):
+        text = f"{self.passed} passed, {self.failed} failed"
+        return text + (f", {self.skipped} skipped" if self.skipped else "")
+
+
+def count_tap(text):
+    """The cases of a TAP stream."""
+    count = Count()
+    for verdict, rest in TAP_LINE.findall(text):
+        if SKIP.search(rest):
+            count.skipped += 1
+        elif verdict == "ok":
+            count.passed += 1
+        else:
+            count.failed += 1
+    return count
+
+
+def count_program(record):
+    """The cases of one line of meson's testlog.json."""
+    count = count_tap(record.get("stdout") or "")
+    result = record["result"]
+    if result == "SKIP" and not count.skipped:
+        count.skipped += 1
+    elif result == "OK" and not (count.passed or count.skipped):
+        count.passed += 1
+    elif result not in ("OK", "SKIP", "EXPECTEDFAIL") and not count.failed:
+        count.failed += 1
+    return count
+
+
+def run(*command, **options):
+    """Run a command; true when it worked.  Its output goes where ours goes."""
+    sys.stdout.flush()
+    return subprocess.run(command, cwd=TOP, check=False, **options).returncode == 0
+
+
+def step(title, total, work):
+    """Do one part, add what it counted, and say so in one line."""
+    print(f"== {title}", flush=True)
+    start = time.monotonic()
+    count = work()
+    total.add(count)
+    print(f"   {count} ({time.monotonic() - start:.0f} s)", flush=True)
+
+
+def build(directory, *options, compiler=None):
+    """Configure (once) and compile; one case that passes or fails."""
+    env = dict(os.environ)
+    if compiler:
+        env.update(CC=compiler, CXX=compiler + "++" if compiler == "clang" else "g++")
+    good = os.path.exists(os.path.join(TOP, directory, "build.ninja")) or run(
+        "meson", "setup", directory, *options, env=env, stdout=subprocess.DEVNULL)
+    good = good and run("ninja", "-C", directory, "--quiet")
+    return Count(passed=1) if good else Count(failed=1)
+
+
+def meson_test(directory, *options):
+    """Run the tests of a build directory; their cases."""
+    log = os.path.join(TOP, directory, "meson-logs", "testlog.json")
+    if os.path.exists(log):
+        os.unlink(log)
+    env = dict(os.environ)
+    env.setdefault("ASAN_OPTIONS", "halt_on_error=1:abort_on_error=1:detect_leaks=1")
+    env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:abort_on_error=1:print_stacktrace=1")
+    good = run("meson", "test", "-C", directory, "--no-rebuild", "--print-errorlogs", "--quiet",
+               *options, env=env)
+    count = Count()
+    if os.path.exists(log):
+        with open(log, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                count.add(count_program(json.loads(line)))
+    if not good and not count.failed:
+        count.failed = 1
+    return count
+
+
+def build_and_test(directory, *options, suites=(), timeout="1"):
+    """Both, where a build that fails runs no test."""
+    count = build(directory, *options)
+    if not count.failed:
+        chosen = [word for suite in suites for word in ("--suite", suite)]
+        count.add(meson_test(directory, "--timeout-multiplier", timeout, *chosen))
+    return count
+
+
+def lint(extent):
+    """The static checks; their cases."""
+    sys.stdout.flush()
+    done = subprocess.run(["tools/lint.sh", extent], cwd=TOP, check=False,
+                          stdout=subprocess.PIPE, universal_newlines=True)
+    for line in done.stdout.splitlines():
+        if not line.startswith(("ok ", "1..")):
+            print("   " + line)
+    count = count_tap(done.stdout)
+    if done.returncode != 0 and not count.failed:
+        count.failed = 1
+    return count
+
+
+def main():
+    what = sys.argv[1] if len(sys.argv) == 2 else ""
+    sanitize = ("-Db_sanitize=address,undefined", "-Db_lundef=false")
+    total = Count()
+    if what == "all":
+        step("clang, warnings are errors", total, lambda: build("build-clang", compiler="clang"))
+        step("gcc, warnings are errors; all tests", total, lambda: build_and_test("build"))
+        step("all tests under ASan and UBSan", total,
+             lambda: build_and_test("build-asan", *sanitize, timeout="3"))
+        step("lint", total, lambda: lint("full"))
+    elif what == "quick":
+        step("unit and table tests", total,
+             lambda: build_and_test("build", suites=("unit", "tables", "lint")))
+        step("lint", total, lambda: lint("quick"))
+    elif what == "asan":
+        step("all tests under ASan and UBSan", total,
+             lambda: build_and_test("build-asan", *sanitize, timeout="3"))
+    elif what == "tsan":
+        step("all tests under TSan", total,
+             lambda: build_and_test("build-tsan", "-Db_sanitize=thread", "-Db_lundef=false",
+                                    "-Dspawn=fork", timeout="5"))
+    else:
+        sys.exit(__doc__)
+    print(total)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
