@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Airlock against bare git, call by call in one run, with the budget beside each figure.
+ *
+ *   bench AIRLOCK SMALL BIG
+ *
+ * "Bare" is posix_spawn, exec, read all, wait, of the command line airlock gives git.  Each pair of
+ * calls runs in turn, now one first and now the other, so that whatever else the machine does
+ * falls on both.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/plain.h"
+#include "bench/server.h"
+#include "bench/stats.h"
+
+#define PAIRS_MAX  400
+#define PAIRS_MIN  15
+#define ROW_MS     6000.0
+#define CONCURRENT 64
+#define CAP_BYTES  200000
+
+struct comparison {
+    const char *title;
+    const char *dir;
+    const char *tool;
+    char arguments[256]; /* a JSON object without working_dir */
+    const char *argv[12];
+    size_t stop_after;
+    double budget;   /* times bare */
+    double slack_ms; /* within this much of bare is good too; 0: no */
+};
+
+static bool all_good = true;
+
+static const char *verdict(bool good)
+{
+    all_good = all_good && good;
+    return good ? "pass" : "OVER";
+}
+
+static void heading(const char *text)
+{
+    printf("\n%-34s %9s %9s %7s %7s  %-22s\n", text, "bare", "airlock", "median", "p95", "budget");
+}
+
+static void figure(const char *what, const char *value, const char *budget, bool good)
+{
+    printf("%-34s %36s  %-22s %s\n", what, value, budget, verdict(good));
+}
+
+static double timed_call(struct server *server, const char *tool, const char *arguments)
+{
+    double start = now_ms();
+
+    server_send(server, tool, arguments);
+    server_receive(server);
+    return now_ms() - start;
+}
+
+static double timed_plain(const struct comparison *c)
+{
+    double start = now_ms();
+
+    plain_run(c->dir, c->argv, c->stop_after);
+    return now_ms() - start;
+}
+
+static void compare(struct server *server, const struct comparison *c)
+{
+    static double bare[PAIRS_MAX], ours[PAIRS_MAX], ratio[PAIRS_MAX];
+    double begin = now_ms(), bare_ms, ours_ms, median;
+    char arguments[512], budget[64];
+    size_t n = 0;
+
+    (void)snprintf(arguments, sizeof(arguments), "{\"working_dir\":\"%s\"%s%s}", c->dir,
+                   *c->arguments ? "," : "", c->arguments);
+    timed_plain(c);
+    timed_call(server, c->tool, arguments);
+    while (n < PAIRS_MAX && (n < PAIRS_MIN || now_ms() - begin < ROW_MS)) {
+        if (n % 2)
+            bare[n] = timed_plain(c);
+        ours[n] = timed_call(server, c->tool, arguments);
+        if (n % 2 == 0)
+            bare[n] = timed_plain(c);
+        ratio[n] = ours[n] / bare[n];
+        n++;
+    }
+    bare_ms = quantile(bare, n, 0.5);
+    ours_ms = quantile(ours, n, 0.5);
+    median = quantile(ratio, n, 0.5);
+    (void)snprintf(budget, sizeof(budget), c->slack_ms > 0 ? "<= %.2f or +%.1f ms" : "<= %.2f",
+                   c->budget, c->slack_ms);
+    printf("%-34s %6.2f ms %6.2f ms %7.3f %7.3f  %-22s %s\n", c->title, bare_ms, ours_ms, median,
+           quantile(ratio, n, 0.95), budget,
+           verdict(median <= c->budget || (c->slack_ms > 0 && ours_ms - bare_ms <= c->slack_ms)));
+    (void)fflush(stdout);
+}
+
+/* How many commits of `dir` make a log of about `bytes`. */
+static int commits_for(const char *dir, size_t bytes)
+{
+    const char *const argv[] = { "git", "log", "--no-show-signature", "--max-count=200", NULL };
+    size_t of_200 = plain_run(dir, argv, 0);
+
+    return of_200 ? (int)(bytes * 200 / of_200) : 200;
+}
+
+static void compare_tools(struct server *server, const char *title, const char *dir, double budget,
+                          double slack_ms)
+{
+    static char max_count[32];
+    struct comparison rows[] = {
+        { "git_status",
+          dir,
+          "git_status",
+          "",
+          { "git", "status", "--porcelain=1", "-b", "--ignore-submodules=dirty" },
+          0,
+          budget,
+          slack_ms },
+        { "git_diff",
+          dir,
+          "git_diff",
+          "",
+          { "git", "diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--" },
+          0,
+          budget,
+          slack_ms },
+        { "git_log, 20 commits",
+          dir,
+          "git_log",
+          "\"max_count\":20",
+          { "git", "log", "--no-show-signature", "--max-count=20" },
+          0,
+          budget,
+          slack_ms },
+        { "git_log, about 150 kB",
+          dir,
+          "git_log",
+          "",
+          { "git", "log", "--no-show-signature", max_count },
+          0,
+          1.10,
+          0 },
+        { "git_log cut at 200 kB",
+          dir,
+          "git_log",
+          "",
+          { "git", "log", "--no-show-signature" },
+          CAP_BYTES,
+          1.10,
+          0 },
+    };
+    size_t count = slack_ms > 0 ? 3 : AL_COUNT(rows);
+    int commits = commits_for(dir, 150000);
+
+    (void)snprintf(max_count, sizeof(max_count), "--max-count=%d", commits);
+    (void)snprintf(rows[3].arguments, sizeof(rows[3].arguments), "\"max_count\":%d", commits);
+    (void)snprintf(rows[4].arguments, sizeof(rows[4].arguments), "\"max_bytes\":%d", CAP_BYTES);
+    heading(title);
+    for (size_t i = 0; i < count; i++)
+        compare(server, &rows[i]);
+}
+
+static void measure_start(const char *airlock, const char *const *roots)
+{
+    double ms[21];
+    char value[64];
+
+    for (size_t i = 0; i < AL_COUNT(ms); i++) {
+        struct server server;
+        double start = now_ms();
+
+        server_start(&server, airlock, roots);
+        ms[i] = now_ms() - start;
+        server_stop(&server);
+    }
+    (void)snprintf(value, sizeof(value), "%.2f ms (p95 %.2f)", quantile(ms, AL_COUNT(ms), 0.5),
+                   quantile(ms, AL_COUNT(ms), 0.95));
+    figure("start to initialize answered", value, "<= 5 ms",
+           quantile(ms, AL_COUNT(ms), 0.5) <= 5.0);
+}
+
+static void measure_concurrent(struct server *server, const char *dir)
+{
+    static const char *const argv[] = {
+        "git", "status", "--porcelain=1", "-b", "--ignore-submodules=dirty", NULL
+    };
+    unsigned workers = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    double ratio[9], bare[9], ours[9];
+    char arguments[512], value[96];
+
+    (void)snprintf(arguments, sizeof(arguments), "{\"working_dir\":\"%s\"}", dir);
+    for (size_t i = 0; i < AL_COUNT(ratio); i++) {
+        double start = now_ms();
+
+        for (int k = 0; k < CONCURRENT; k++)
+            server_send(server, "git_status", arguments);
+        for (int k = 0; k < CONCURRENT; k++)
+            server_receive(server);
+        ours[i] = now_ms() - start;
+        start = now_ms();
+        plain_run_many(dir, argv, CONCURRENT, workers);
+        bare[i] = now_ms() - start;
+        ratio[i] = bare[i] / ours[i];
+    }
+    (void)snprintf(value, sizeof(value), "%.2f x bare (%.0f/s, bare %.0f/s)",
+                   quantile(ratio, AL_COUNT(ratio), 0.5),
+                   CONCURRENT * 1e3 / quantile(ours, AL_COUNT(ours), 0.5),
+                   CONCURRENT * 1e3 / quantile(bare, AL_COUNT(bare), 0.5));
+    figure("64 git_status at once, rate", value, ">= 0.90 x bare",
+           quantile(ratio, AL_COUNT(ratio), 0.5) >= 0.90);
+}
+
+static void memory_row(const char *what, long kib, double budget_mib)
+{
+    char value[64], budget[64];
+    double mib = (double)kib / 1024.0;
+
+    (void)snprintf(value, sizeof(value), "%.1f MiB", mib);
+    (void)snprintf(budget, sizeof(budget), "<= %.1f MiB", budget_mib);
+    figure(what, value, budget, mib <= budget_mib);
+}
+
+int main(int argc, char **argv)
+{
+    struct server server;
+    const char *roots[3];
+    long idle, capped;
+
+    if (argc != 4)
+        give_up("usage: bench AIRLOCK SMALL BIG");
+    roots[0] = argv[2];
+    roots[1] = argv[3];
+    roots[2] = NULL;
+    server_start(&server, argv[1], roots);
+    idle = server_memory_kib(&server, "VmRSS");
+    compare_tools(&server, "small repository", argv[2], 1.15, 0.3);
+    capped = server_memory_kib(&server, "VmHWM");
+    compare_tools(&server, "big repository", argv[3], 1.05, 0);
+    printf("\n%-34s %36s  %-22s\n", "the server", "", "budget");
+    measure_start(argv[1], roots);
+    memory_row("memory, idle", idle, 4.0);
+    memory_row("memory, peak of small calls", capped, 16.0);
+    memory_row("memory, peak of calls cut at 200 kB", server_memory_kib(&server, "VmHWM"),
+               16.0 + CAP_BYTES / 1048576.0);
+    measure_concurrent(&server, argv[2]);
+    memory_row("memory, peak of 64 calls at once", server_memory_kib(&server, "VmHWM"),
+               16.0 + CONCURRENT * CAP_BYTES / 1048576.0);
+    memory_row("memory, after all of it", server_memory_kib(&server, "VmRSS"), 16.0);
+    server_stop(&server);
+    printf("\n%s\n", all_good ? "within the budget" : "over the budget where it says OVER");
+    return all_good ? 0 : 1;
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run.sh BUILD: make the repositories (once) and run the benchmark.  BENCH_REPO names a big repository
+# to use instead of the one made here; nothing is written to it.
+set -eu
+build=$(cd "$1" && pwd)
+here=$(dirname "$0")
+
+# What the person has configured would be measured too: both sides get a home of their own.
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+printf '[user]\n\tname = A U Thor\n\temail = author@example.com\n[safe]\n\tdirectory = *\n' >"$home/.gitconfig"
+export HOME="$home" XDG_CONFIG_HOME="$home/.config" XDG_STATE_HOME="$home/.state" GIT_CONFIG_NOSYSTEM=1
+
+small=$build/bench-repo/small
+big=${BENCH_REPO:-$build/bench-repo/big}
+[ -d "$small/.git" ] || python3 "$here/make-repo.py" "$small" 100 100
+if [ -z "${BENCH_REPO:-}" ] && [ ! -e "$big.done" ]; then
+    rm -rf "$big"
+    echo 'Making a repository of 20,000 commits and 20,000 files (once).'
+    python3 "$here/make-repo.py" "$big" 20000 20000
+    touch "$big.done"
+fi
+big=$(cd "$big" && git rev-parse --show-toplevel)
+echo "small: $(git -C "$small" rev-list --count HEAD) commits, $(git -C "$small" ls-files | wc -l) files;" \
+    "big: $(git -C "$big" rev-list --count HEAD) commits, $(git -C "$big" ls-files | wc -l) files;" \
+    "$(git version), $(nproc) cores"
+"$build/bench/bench" "$build/airlock" "$small" "$big"

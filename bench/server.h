@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A real `airlock serve` at the other end of two pipes, spoken to as an MCP client speaks. */
+#ifndef BENCH_SERVER_H
+#define BENCH_SERVER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "util/str.h"
+
+struct server {
+    pid_t pid;
+    int in, out;
+    int next_id;
+    struct al_str read; /**< bytes that came and were not looked at */
+};
+
+/** Start it with these roots (NULL-terminated) and wait until `initialize` is answered. */
+void server_start(struct server *server, const char *airlock, const char *const *roots);
+
+/** Close its input, wait for its end. */
+void server_stop(struct server *server);
+
+/** Ask for a tool call; `arguments` is a JSON object. */
+void server_send(struct server *server, const char *tool, const char *arguments);
+
+/** Wait for one answer; gives its length.  A failed call ends the benchmark. */
+size_t server_receive(struct server *server);
+
+/** A field of /proc/<pid>/status in KiB ("VmRSS", "VmHWM"). */
+long server_memory_kib(const struct server *server, const char *field);
+
+#endif
