@@ -24,6 +24,7 @@ check 'files and functions are short' tools/check-size.sh
 check 'banned functions are not called' tools/check-banned.sh
 check 'headers compile alone and say what they promise' tools/check-headers.sh
 check 'files carry their licence and no leftovers' tools/check-text.sh
+check 'what the documents name is there' tools/check-docs.sh
 check 'sources are in the one format' tools/format.sh --check
 if [ "${1:-full}" = full ]; then
     check 'clang-tidy finds nothing' tools/tidy.sh

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+. "$(dirname "$0")/lib.sh"
+checker=tools/check-docs.sh
+
+base() {
+    mkdir -p "$sample/src/util" "$sample/docs"
+    touch "$sample/src/util/str.c" "$sample/README.md"
+}
+begin
+
+put docs/a.md <<'EOT'
+`src/util/str.c`, `src/util/`, `src/<folder>/x.c`, [the page](../README.md#top), <https://example.com/x>,
+[elsewhere](https://example.com), `make test`
+EOT
+accepts 'paths that are there, placeholders, links elsewhere'
+
+put docs/a.md <<'EOT'
+see
+`src/util/gone.c`
+EOT
+refuses 'a path that is not there' 'docs/a.md:2: there is no src/util/gone.c'
+
+put docs/a.md <<'EOT'
+[the page](gone.md)
+EOT
+refuses 'a link that leads nowhere' 'docs/a.md:1: there is no docs/gone.md'
+finish
