@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/command.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gitops/private.h"
+#include "gitops/vet.h"
+#include "guard/env.h"
+
+/* Enough for a person to see what git complained of when a program reads its output. */
+#define ERR_MAX_BYTES  (64u * 1024u)
+
+#define DATA_MAX_BYTES (2ull << 30)
+#define FILE_MAX_BYTES (1ull << 30)
+#define FILES_MAX      256u
+
+void al_git_command_clear(struct al_git_command *command)
+{
+    al_strv_clear(&command->argv);
+}
+
+void al_git_output_clear(struct al_git_output *output)
+{
+    al_text_clear(&output->out);
+    al_text_clear(&output->err);
+}
+
+/* What every git child gets, whatever it does. */
+static void add_base(struct al_strv *env)
+{
+    static const char *const base[] = {
+        "PATH=/usr/bin:/bin",
+        "LC_ALL=C.UTF-8",
+        "TERM=dumb",
+        "GIT_TERMINAL_PROMPT=0",
+        "GIT_ASKPASS=",
+        "SSH_ASKPASS=",
+        "GIT_EDITOR=:",
+        "GIT_SEQUENCE_EDITOR=:",
+        "GIT_PAGER=cat",
+        "GIT_MERGE_AUTOEDIT=no",
+        "GIT_SSH_VARIANT=ssh",
+        "GIT_PROXY_COMMAND=",
+        "GIT_PROTOCOL_FROM_USER=0",
+        "GIT_ALLOW_PROTOCOL=none",
+        "GIT_NO_LAZY_FETCH=1",
+        "GIT_NO_REPLACE_OBJECTS=1",
+        "GIT_GRAFT_FILE=/nonexistent",
+        "GIT_ATTR_NOSYSTEM=1",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(base); i++)
+        al_strv_add(env, base[i]);
+}
+
+/* The listing of the configuration sees the person's own files; everything else our stand-in. */
+static void add_configuration(struct al_strv *env, const struct al_repo *repo,
+                              enum al_git_class class)
+{
+    const struct al_git *git = repo->git;
+
+    if (class == AL_GIT_CONFIG) {
+        al_env_add(env, "HOME", git->home ? git->home : "/nonexistent");
+        if (git->config_home)
+            al_env_add(env, "XDG_CONFIG_HOME", git->config_home);
+        return;
+    }
+    al_env_add(env, "HOME", git->private_dir);
+    al_env_add(env, "GIT_CONFIG_NOSYSTEM", "1");
+    for (size_t i = 0; i < repo->vetting->env.count; i++)
+        al_strv_add(env, repo->vetting->env.items[i]);
+}
+
+static void build_env(struct al_strv *env, const struct al_repo *repo, enum al_git_class class)
+{
+    const struct al_git *git = repo->git;
+
+    add_base(env);
+    add_configuration(env, repo, class);
+    al_strv_addf(env, "TMPDIR=%s/tmp", git->private_dir);
+    al_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
+    al_env_add(env, "GIT_DIR", repo->git_dir);
+    al_env_add(env, "GIT_WORK_TREE", repo->top);
+    if (class != AL_GIT_WRITE)
+        al_env_add(env, "GIT_OPTIONAL_LOCKS", "0");
+    for (size_t i = 0; i < git->env_allowed.count; i++)
+        al_strv_add(env, git->env_allowed.items[i]);
+}
+
+static struct al_limits limits_for(uint32_t left_ms)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return (struct al_limits){
+        .data_bytes = DATA_MAX_BYTES,
+        .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
+        .fsize_bytes = FILE_MAX_BYTES,
+        .nofile = FILES_MAX,
+    };
+}
+
+static int run(const struct al_repo *repo, const struct al_git_command *command, struct al_sink out,
+               struct al_sink errors, struct al_budget *budget, struct al_proc_result *ret_result,
+               struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    struct al_held_ruleset *held = NULL;
+    struct al_git *git = repo->git;
+    int r;
+
+    if (!git->program)
+        return al_error_set(err, AL_ERR_EXECUTION, "git binary not available");
+    r = al_git_ruleset(git, command->class, &held, err);
+    if (r < 0)
+        return r;
+    build_env(&env, repo, command->class);
+    r = al_proc_run(
+        &(struct al_proc_spec){
+            .program = git->program,
+            .argv = (const char *const *)command->argv.items,
+            .envp = (const char *const *)env.items,
+            .cwd_fd = repo->dir_fd,
+            .input = command->input,
+            .input_len = command->input_len,
+            .out = out,
+            .err = errors,
+            .sandbox =
+                &(struct al_sandbox){
+                    .ruleset = held ? held->ruleset : NULL,
+                    .exec_once = !command->starts_children,
+                    .no_sockets = true,
+                    .limits = limits_for(budget->left_ms),
+                },
+            .cancel = budget->cancel,
+            .timeout_ms = budget->left_ms,
+        },
+        ret_result, err);
+    if (held)
+        al_git_ruleset_put(git, held);
+    if (r == 0)
+        budget->left_ms -=
+            ret_result->ran_ms < budget->left_ms ? ret_result->ran_ms : budget->left_ms - 1;
+    return r;
+}
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    return al_text_add(payload, data, len);
+}
+
+/* Output until the deadline is not lost: it follows the message. */
+static void keep_partial(struct al_git_output *output, struct al_error *err)
+{
+    if (!err || err->detail)
+        return;
+    al_text_end(&output->out);
+    al_text_end(&output->err);
+    if (output->err.out.len) {
+        al_str_adds(&output->out.out, AL_TEXT_STDERR);
+        al_str_add(&output->out.out, output->err.out.buf, output->err.out.len);
+    }
+    if (output->out.out.len)
+        err->detail = al_strdup(output->out.out.buf);
+}
+
+int al_git_run_text(const struct al_repo *repo, const struct al_git_command *command,
+                    size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                    struct al_error *err)
+{
+    struct al_git_output output = {
+        .out = AL_TEXT_INIT(max_bytes),
+        .err = AL_TEXT_INIT(max_bytes),
+    };
+    struct al_proc_result result;
+    int r;
+
+    r = run(repo, command, (struct al_sink){ add_text, &output.out },
+            (struct al_sink){ add_text, &output.err }, budget, &result, err);
+    if (r < 0) {
+        if (r == AL_ERR_TIMEOUT)
+            keep_partial(&output, err);
+        al_git_output_clear(&output);
+        return r;
+    }
+    al_text_end(&output.out);
+    al_text_end(&output.err);
+    output.exit_code = result.exit_code;
+    output.stopped = result.stopped;
+    *ret_output = output;
+    return 0;
+}
+
+int al_git_run_sink(const struct al_repo *repo, const struct al_git_command *command,
+                    struct al_sink sink, struct al_budget *budget, struct al_git_output *ret_output,
+                    struct al_error *err)
+{
+    struct al_git_output output = {
+        .out = AL_TEXT_INIT(0),
+        .err = AL_TEXT_INIT(ERR_MAX_BYTES),
+    };
+    struct al_proc_result result;
+    int r;
+
+    r = run(repo, command, sink, (struct al_sink){ add_text, &output.err }, budget, &result, err);
+    if (r < 0) {
+        al_git_output_clear(&output);
+        return r;
+    }
+    al_text_end(&output.err);
+    output.exit_code = result.exit_code;
+    output.stopped = result.stopped;
+    *ret_output = output;
+    return 0;
+}
+
+static int checked(struct al_git_output *output, struct al_git_output *ret_output,
+                   struct al_error *err)
+{
+    int r;
+
+    if (output->exit_code == 0) {
+        *ret_output = *output;
+        return 0;
+    }
+    r = al_git_failed(output, err);
+    al_git_output_clear(output);
+    return r;
+}
+
+int al_git_run_checked(const struct al_repo *repo, const struct al_git_command *command,
+                       size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                       struct al_error *err)
+{
+    struct al_git_output output;
+    int r = al_git_run_text(repo, command, max_bytes, budget, &output, err);
+
+    return r < 0 ? r : checked(&output, ret_output, err);
+}
+
+int al_git_run_writer_raw(struct al_repo *repo, const struct al_git_command *command,
+                          size_t max_bytes, struct al_budget *budget,
+                          struct al_git_output *ret_output, struct al_error *err)
+{
+    for (;;) {
+        struct al_git_output output;
+        int r = al_git_run_text(repo, command, max_bytes, budget, &output, err);
+
+        if (r < 0)
+            return r;
+        if (!al_git_failed_on_index_lock(&output)) {
+            *ret_output = output;
+            return 0;
+        }
+        al_git_output_clear(&output);
+        r = al_repo_wait_index_lock(repo, budget, err);
+        if (r < 0)
+            return r;
+    }
+}
+
+int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
+                      struct al_budget *budget, struct al_git_output *ret_output,
+                      struct al_error *err)
+{
+    struct al_git_output output;
+    int r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
+
+    return r < 0 ? r : checked(&output, ret_output, err);
+}
+
+int al_git_failed(const struct al_git_output *output, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const struct al_str *said = output->err.out.len ? &output->err.out : &output->out.out;
+
+    al_str_add(&text, said->buf, said->len);
+    al_str_trim_end(&text);
+    if (!text.len)
+        al_str_addf(&text, "exit code %d", output->exit_code);
+    return al_error_set(err, AL_ERR_EXECUTION, "%s", text.buf);
+}
+
+bool al_git_failed_on_index_lock(const struct al_git_output *output)
+{
+    return output->exit_code != 0 && strstr(output->err.out.buf, "index.lock': File exists");
+}

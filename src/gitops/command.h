@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The one place where a git command line, its environment and its confinement meet.
+ *
+ * Every option is one written in this folder.  Values of an agent follow as "--option=value",
+ * behind
+ * "--", or on standard input.
+ */
+#ifndef AL_GITOPS_COMMAND_H
+#define AL_GITOPS_COMMAND_H
+
+#include <stdbool.h>
+
+#include "gitops/repo.h"
+#include "guard/text.h"
+#include "util/error.h"
+#include "util/str.h"
+
+/** One git command to be.  Set up with AL_GIT_COMMAND_INIT, then add words. */
+struct al_git_command {
+    struct al_strv argv; /**< "git" first */
+    enum al_git_class class;
+    bool starts_children; /**< git starts gits of its own, so exec-once cannot be put on */
+    const void *input;    /**< standard input; borrowed */
+    size_t input_len;
+};
+
+#define AL_GIT_COMMAND_INIT ((struct al_git_command){ .class = AL_GIT_READ })
+
+void al_git_command_clear(struct al_git_command *command);
+
+/** What a git command said, as safe text within a cap. */
+struct al_git_output {
+    struct al_text out, err;
+    int exit_code; /**< -1 when a signal ended it */
+    bool stopped;  /**< the cap was reached and git was stopped */
+};
+
+void al_git_output_clear(struct al_git_output *output);
+
+/**
+ * Run a command and keep its output as safe text of at most `max_bytes` (one character more tells
+ * that there was more).  A non-zero exit code is a success here.
+ *
+ * @return 0; AL_ERR_TIMEOUT with what came until then as err->detail; AL_ERR_CANCELLED;
+ *         AL_ERR_EXECUTION when git could not be started ("git binary not available").
+ * Budget: the time the child ran is taken off budget->left_ms.
+ */
+int al_git_run_text(const struct al_repo *repo, const struct al_git_command *command,
+                    size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                    struct al_error *err);
+
+/**
+ * Run a command whose output a program reads: bytes go to `sink` as they come, standard error is
+ * kept (64 KiB of safe text) for al_git_failed().
+ */
+int al_git_run_sink(const struct al_repo *repo, const struct al_git_command *command,
+                    struct al_sink sink, struct al_budget *budget, struct al_git_output *ret_output,
+                    struct al_error *err);
+
+/** al_git_run_text(), with a non-zero exit code as an error. */
+int al_git_run_checked(const struct al_repo *repo, const struct al_git_command *command,
+                       size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                       struct al_error *err);
+
+/**
+ * al_git_run_text() for a command that writes the index: when a foreign index.lock got in between,
+ * wait for it and run again, until the budget is used up.  The repository's turn to write is ours.
+ */
+int al_git_run_writer_raw(struct al_repo *repo, const struct al_git_command *command,
+                          size_t max_bytes, struct al_budget *budget,
+                          struct al_git_output *ret_output, struct al_error *err);
+
+/** The same, with a non-zero exit code as an error. */
+int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
+                      struct al_budget *budget, struct al_git_output *ret_output,
+                      struct al_error *err);
+
+/** Turn a failed output into an error: git's standard error, else its output, else the exit code.
+ */
+int al_git_failed(const struct al_git_output *output, struct al_error *err);
+
+/** True when git failed because somebody else's index.lock was there. */
+bool al_git_failed_on_index_lock(const struct al_git_output *output);
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/verbs.h"
+#include "gitops/vet.h"
+#include "util/fs.h"
+
+/* Twice what is shown, so that the number of further lines is usually exact. */
+#define PREVIEW_MAX_BYTES (256u * 1024u)
+
+static int nothing_to_commit(struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES, "nothing to commit");
+}
+
+static int no_identity(struct al_error *err)
+{
+    return al_error_set(
+        err, AL_ERR_EXECUTION,
+        "Git user.name or user.email not configured. Run: git config --global "
+        "user.name 'Your Name' && git config --global user.email 'you@example.com'");
+}
+
+/* A merge that was resolved to our own side has nothing staged and is still to be concluded. */
+static bool concludes_merge(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "MERGE_HEAD");
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
+                          struct al_error *err)
+{
+    static const struct al_diff_options staged = { .cached = true, .unified = -1 };
+    al_auto(al_git_output_clear) struct al_git_output diff = { .exit_code = -1 };
+    int r = al_git_diff(repo, &staged, PREVIEW_MAX_BYTES, budget, &diff, err);
+
+    if (r < 0)
+        return r;
+    if (!diff.out.out.len && !concludes_merge(repo))
+        return nothing_to_commit(err);
+    if (!repo->vetting->has_identity)
+        return no_identity(err);
+    al_text_add_excerpt(out, diff.out.out.buf, diff.out.out.len, diff.stopped);
+    return 0;
+}
+
+int al_git_commit(struct al_repo *repo, const char *message, size_t max_bytes,
+                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command.class = AL_GIT_WRITE;
+    command.input = message;
+    command.input_len = strlen(message);
+    al_strv_adds(&command.argv, "git", "commit", "--no-verify", "--no-gpg-sign", "-F", "-", NULL);
+    r = al_git_run_writer_raw(repo, &command, max_bytes, budget, &output, err);
+    if (r < 0)
+        return r;
+    if (output.exit_code == 1) /* git-commit(1) says on standard output why there is none */
+        return nothing_to_commit(err);
+    if (output.exit_code != 0 && !repo->vetting->has_identity)
+        return no_identity(err);
+    if (output.exit_code != 0)
+        return al_git_failed(&output, err);
+    *ret_output = output;
+    output = (struct al_git_output){ .exit_code = -1 };
+    return 0;
+}

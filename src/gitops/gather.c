@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reading a repository's configuration once, and making what stands in its way. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/configlist.h"
+#include "gitops/private.h"
+#include "gitops/vet.h"
+
+#define PERSONAL_FILE_MAX_BYTES (1u << 20)
+
+/* What is gathered while the configuration is read. */
+struct gathering {
+    const struct al_repo *repo;
+    struct al_vetting *vetting;
+    struct al_strv pairs;   /* overrides of driver keys */
+    struct al_str personal; /* the stand-in for ~/.gitconfig */
+    char *excludes, *attributes;
+    size_t drivers;
+    bool has_name[2], has_email[2]; /* author, committer */
+};
+
+/* `~/x` as git expands it; a relative path is relative to the file that names it. */
+static char *expand(const struct al_git *git, const char *origin, const char *path)
+{
+    al_auto(al_freep) char *dir = NULL;
+    char *slash;
+
+    if (al_starts_with(path, "~/") && git->home)
+        return al_fs_join(git->home, path + 2);
+    if (path[0] == '/' || !origin)
+        return al_strdup(path);
+    dir = al_strdup(origin);
+    slash = strrchr(dir, '/');
+    if (!slash)
+        return al_strdup(path);
+    *slash = '\0';
+    return al_fs_join(dir, path);
+}
+
+static void depend_on(struct al_vetting *vetting, const char *path)
+{
+    if (path && vetting->sources.count < AL_VETTING_SOURCES_MAX &&
+        !al_strv_contains(&vetting->sources, path))
+        al_strv_add(&vetting->sources, path);
+}
+
+static void replace(char **place, char *value)
+{
+    free(*place);
+    *place = value;
+}
+
+static void note_identity(struct gathering *g, const char *key, bool given)
+{
+    if (!strcmp(key, "user.name"))
+        g->has_name[0] = g->has_name[1] = given;
+    else if (!strcmp(key, "user.email"))
+        g->has_email[0] = g->has_email[1] = given;
+    else if (!strcmp(key, "author.name"))
+        g->has_name[0] |= given;
+    else if (!strcmp(key, "committer.name"))
+        g->has_name[1] |= given;
+    else if (!strcmp(key, "author.email"))
+        g->has_email[0] |= given;
+    else if (!strcmp(key, "committer.email"))
+        g->has_email[1] |= given;
+}
+
+static void note_filter(struct gathering *g, const char *key, const char *value)
+{
+    const char *last = strrchr(key, '.');
+    al_auto(al_freep) char *name = NULL;
+
+    if (!al_starts_with(key, "filter.") || last < key + 7 || !*value ||
+        (strcmp(last, ".clean") != 0 && strcmp(last, ".process") != 0))
+        return;
+    name = al_strndup(key + 7, (size_t)(last - key - 7));
+    if (!al_strv_contains(&g->vetting->filters, name))
+        al_strv_add(&g->vetting->filters, name);
+}
+
+static void take_personal(struct gathering *g, const struct al_config_entry *entry)
+{
+    const struct al_git *git = g->repo->git;
+
+    if (al_userconfig_wants(entry->key))
+        al_userconfig_add(&g->personal, entry->key, entry->value);
+    if (!strcmp(entry->key, "safe.directory")) {
+        if (*entry->value)
+            al_strv_add(&g->vetting->safe_directories, entry->value);
+        else
+            al_strv_clear(&g->vetting->safe_directories);
+    } else if (!strcmp(entry->key, "core.excludesfile")) {
+        replace(&g->excludes, expand(git, entry->origin, entry->value));
+    } else if (!strcmp(entry->key, "core.attributesfile")) {
+        replace(&g->attributes, expand(git, entry->origin, entry->value));
+    }
+}
+
+static void take(void *payload, const struct al_config_entry *entry)
+{
+    struct gathering *g = payload;
+    bool of_file = entry->origin != NULL;
+    al_auto(al_freep) char *origin = of_file ? al_fs_join(g->repo->top, entry->origin) : NULL;
+
+    depend_on(g->vetting, origin);
+    note_identity(g, entry->key, *entry->value != '\0');
+    note_filter(g, entry->key, entry->value);
+    if (!strcmp(entry->key, "core.hookspath"))
+        replace(&g->vetting->hooks_path, expand(g->repo->git, NULL, entry->value));
+    if (!strcmp(entry->key, "include.path") ||
+        (al_starts_with(entry->key, "includeif.") && al_ends_with(entry->key, ".path"))) {
+        al_auto(al_freep) char *target = expand(g->repo->git, origin, entry->value);
+
+        depend_on(g->vetting, target); /* it may be absent now and there later */
+    }
+    if (!entry->of_repository)
+        take_personal(g, entry);
+    else if (g->drivers <= AL_DRIVER_KEYS_MAX && al_overrides_add_driver(&g->pairs, entry->key))
+        g->drivers++;
+}
+
+static int list_config(struct gathering *g, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_config_list_clear) struct al_config_list list = AL_CONFIG_LIST_INIT(take, g);
+    int r;
+
+    command.class = AL_GIT_CONFIG;
+    al_strv_adds(&command.argv, "git", "config", "--list", "-z", "--show-scope", "--show-origin",
+                 "--includes", NULL);
+    r = al_git_run_sink(g->repo, &command, (struct al_sink){ al_config_list_add, &list }, budget,
+                        &output, err);
+    if (r < 0)
+        return r;
+    if (output.exit_code != 0)
+        return al_git_failed(&output, err);
+    if (g->drivers > AL_DRIVER_KEYS_MAX)
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "The repository's configuration names more than %d drivers; remove "
+                            "what is not needed from its config file",
+                            AL_DRIVER_KEYS_MAX);
+    return 0;
+}
+
+/* $XDG_CONFIG_HOME/git/<name>, or its default place.  NULL without a home.  Caller frees. */
+static char *personal_place(const struct al_git *git, const char *name)
+{
+    if (git->config_home && *git->config_home)
+        return al_asprintf("%s/git/%s", git->config_home, name);
+    return git->home ? al_asprintf("%s/.config/git/%s", git->home, name) : NULL;
+}
+
+/* Files whose appearance would change the answer, beside those git read. */
+static void depend_on_standard_places(const struct al_repo *repo, struct al_vetting *vetting)
+{
+    const struct al_git *git = repo->git;
+    al_auto(al_freep) char *config = al_fs_join(repo->common_dir, "config");
+    al_auto(al_freep) char *worktree = al_fs_join(repo->git_dir, "config.worktree");
+    al_auto(al_freep) char *head = al_fs_join(repo->git_dir, "HEAD");
+    al_auto(al_freep) char *place = personal_place(git, "config");
+
+    depend_on(vetting, config);
+    depend_on(vetting, worktree);
+    depend_on(vetting, head); /* includeIf "onbranch:…" */
+    depend_on(vetting, "/etc/gitconfig");
+    depend_on(vetting, place);
+    if (git->home) {
+        al_auto(al_freep) char *dot = al_fs_join(git->home, ".gitconfig");
+
+        depend_on(vetting, dot);
+    }
+}
+
+static int make_dir(struct al_git *git, struct al_vetting *vetting)
+{
+    if (vetting->dir)
+        return 0;
+    (void)pthread_mutex_lock(&git->lock);
+    vetting->dir = al_asprintf("%s/config-%u", git->private_dir, git->private_serial++);
+    (void)pthread_mutex_unlock(&git->lock);
+    return mkdir(vetting->dir, 0700) < 0 ? -errno : 0;
+}
+
+static char *write_private(struct al_git *git, struct al_vetting *vetting, const char *name,
+                           const struct al_str *text)
+{
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_closep) int fd = -1;
+
+    if (make_dir(git, vetting) < 0)
+        return NULL;
+    path = al_fs_join(vetting->dir, name);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 || al_write_all(fd, text->buf, text->len) < 0)
+        return NULL;
+    return al_take(&path);
+}
+
+/* A private copy of the person's excludes or attributes file, "/dev/null" when there is none. */
+static char *copy_personal(struct gathering *g, const char *configured, const char *name)
+{
+    al_auto(al_freep) char *place =
+        configured ? al_strdup(configured) : personal_place(g->repo->git, name);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_closep) int fd = -1;
+    char *copy = NULL;
+
+    depend_on(g->vetting, place);
+    if (place) /* links are followed: it is the person's file */
+        fd = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && al_fs_read_fd(fd, PERSONAL_FILE_MAX_BYTES, &text) == 0 && text.len)
+        copy = write_private(g->repo->git, g->vetting, name, &text);
+    return copy ? copy : al_strdup("/dev/null");
+}
+
+static int build_env(struct gathering *g, struct al_error *err)
+{
+    struct al_vetting *vetting = g->vetting;
+    al_auto(al_freep) char *excludes = copy_personal(g, g->excludes, "ignore");
+    al_auto(al_freep) char *attributes = copy_personal(g, g->attributes, "attributes");
+    al_auto(al_freep) char *global = NULL;
+    al_auto(al_strv_clear) struct al_strv pairs = AL_STRV_INIT;
+    size_t count;
+
+    if (g->personal.len) {
+        global = write_private(g->repo->git, vetting, "config", &g->personal);
+        if (!global)
+            return al_error_errno(err, errno, "cannot write a private configuration file");
+    }
+    al_strv_addf(&vetting->env, "GIT_CONFIG_GLOBAL=%s", global ? global : "/dev/null");
+    al_overrides_add_static(&pairs, excludes, attributes);
+    count = (pairs.count + g->pairs.count) / 2;
+    al_strv_addf(&vetting->env, "GIT_CONFIG_COUNT=%zu", count);
+    for (size_t i = 0; i < count; i++) {
+        char **pair =
+            2 * i < pairs.count ? &pairs.items[2 * i] : &g->pairs.items[2 * i - pairs.count];
+
+        al_strv_addf(&vetting->env, "GIT_CONFIG_KEY_%zu=%s", i, pair[0]);
+        al_strv_addf(&vetting->env, "GIT_CONFIG_VALUE_%zu=%s", i, pair[1]);
+    }
+    if (strcmp(attributes, "/dev/null") != 0)
+        vetting->attributes_path = al_take(&attributes);
+    vetting->has_identity = g->has_name[0] && g->has_name[1] && g->has_email[0] && g->has_email[1];
+    return 0;
+}
+
+int al_vetting_gather(const struct al_repo *repo, struct al_budget *budget,
+                      struct al_vetting *vetting, struct al_error *err)
+{
+    struct gathering g = { .repo = repo, .vetting = vetting, .personal = AL_STR_INIT };
+    int r;
+
+    depend_on_standard_places(repo, vetting);
+    r = list_config(&g, budget, err);
+    if (r == 0)
+        r = build_env(&g, err);
+    al_strv_clear(&g.pairs);
+    al_str_clear(&g.personal);
+    free(g.excludes);
+    free(g.attributes);
+    return r;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/git.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gitops/private.h"
+#include "guard/env.h"
+
+#define INTERP_MAX_BYTES 4096
+
+/* The dynamic loader an ELF file names: the kernel executes it too, so it needs the right. */
+static char *interpreter_of(const char *program)
+{
+    al_auto(al_closep) int fd = open(program, O_RDONLY | O_CLOEXEC);
+    char path[INTERP_MAX_BYTES + 1];
+    Elf64_Ehdr head;
+
+    if (fd < 0 || pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64)
+        return NULL;
+    for (unsigned i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr part;
+        off_t at = (off_t)(head.e_phoff + (uint64_t)i * head.e_phentsize);
+        ssize_t n;
+
+        if (pread(fd, &part, sizeof(part), at) != (ssize_t)sizeof(part))
+            return NULL;
+        if (part.p_type != PT_INTERP || part.p_filesz > INTERP_MAX_BYTES)
+            continue;
+        n = pread(fd, path, (size_t)part.p_filesz, (off_t)part.p_offset);
+        if (n <= 1)
+            return NULL;
+        path[n] = '\0';
+        return al_strdup(path);
+    }
+    return NULL;
+}
+
+/* <exec-path>/git, which on Debian is another inode than /usr/bin/git. */
+static char *core_git_of(const char *program)
+{
+    static const char *const places[] = { "lib/git-core/git", "libexec/git-core/git" };
+    al_auto(al_freep) char *prefix = al_strdup(program);
+    char *slash;
+
+    for (int up = 0; up < 2; up++) {
+        slash = strrchr(prefix, '/');
+        if (!slash)
+            return NULL;
+        *slash = '\0';
+    }
+    for (size_t i = 0; i < AL_COUNT(places); i++) {
+        al_auto(al_freep) char *path = al_asprintf("%s/%s", prefix, places[i]);
+
+        if (access(path, X_OK) == 0)
+            return al_take(&path);
+    }
+    return NULL;
+}
+
+/* Parents of the roots, where git's own search for a repository has to end. */
+static char *ceiling_of(const struct al_roots *roots)
+{
+    struct al_str text = AL_STR_INIT;
+
+    for (size_t i = 0; i < roots->count; i++) {
+        const char *path = roots->items[i].path;
+        const char *slash = strrchr(path, '/');
+
+        if (!slash || slash == path || strchr(path, ':'))
+            continue;
+        if (text.len)
+            al_str_addc(&text, ':');
+        al_str_add(&text, path, (size_t)(slash - path));
+    }
+    return al_str_detach(&text);
+}
+
+int al_git_new(const struct al_git_options *options, struct al_git **ret_git, struct al_error *err)
+{
+    struct al_git *git = al_calloc(1, sizeof(*git));
+    int abi = al_confine_abi();
+    int r;
+
+    git->private_fd = -1;
+    (void)pthread_mutex_init(&git->lock, NULL);
+    git->program = al_strdup(options->program);
+    git->interp = options->program ? interpreter_of(options->program) : NULL;
+    git->core = options->program ? core_git_of(options->program) : NULL;
+    git->home = al_strdup(options->home);
+    git->config_home = al_strdup(options->config_home);
+    git->roots = options->roots;
+    git->require_confinement = options->require_confinement;
+    git->ceiling = ceiling_of(options->roots);
+    al_env_add_allowed(&git->env_allowed, options->env_allow, options->environ_);
+    if (abi > 0)
+        (void)snprintf(git->confinement, sizeof(git->confinement), "landlock%d+seccomp", abi);
+    else
+        (void)snprintf(git->confinement, sizeof(git->confinement), "seccomp");
+    if (abi == 0 && options->require_confinement) {
+        al_git_free(git);
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "This kernel has no Landlock and require_confinement is set");
+    }
+    r = al_git_make_private_dir(git, options->state_dir, err);
+    if (r < 0) {
+        al_git_free(git);
+        return r;
+    }
+    *ret_git = git;
+    return 0;
+}
+
+void al_git_free(struct al_git *git)
+{
+    if (!git)
+        return;
+    al_git_forget_vettings(git);
+    for (int i = 0; i < AL_GIT_CLASSES; i++)
+        if (git->rulesets[i])
+            al_git_ruleset_put(git, git->rulesets[i]);
+    al_git_remove_private_dir(git);
+    free(git->program);
+    free(git->interp);
+    free(git->core);
+    free(git->home);
+    free(git->config_home);
+    free(git->ceiling);
+    al_strv_clear(&git->env_allowed);
+    (void)pthread_mutex_destroy(&git->lock);
+    free(git);
+}
+
+const char *al_git_confinement(const struct al_git *git)
+{
+    return git->confinement;
+}
+
+char *al_git_find_program(const char *path_list)
+{
+    const char *at = path_list;
+
+    while (at && *at) {
+        const char *end = strchrnul(at, ':');
+        al_auto(al_freep) char *dir = al_strndup(at, (size_t)(end - at));
+
+        /* An empty or relative entry means the current directory, where an agent may write. */
+        if (dir[0] == '/') {
+            al_auto(al_freep) char *path = al_fs_join(dir, "git");
+            struct stat st;
+
+            if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0)
+                return realpath(path, NULL);
+        }
+        at = *end ? end + 1 : end;
+    }
+    return NULL;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The git layer of one session: which git runs, what it is confined to, and what is remembered
+ * about repositories between calls.
+ *
+ * Threads: an al_git is shared by all calls of a session and safe to use from any thread.
+ */
+#ifndef AL_GITOPS_GIT_H
+#define AL_GITOPS_GIT_H
+
+#include <stdbool.h>
+
+#include "guard/root.h"
+#include "proc/proc.h"
+#include "util/error.h"
+#include "util/str.h"
+
+/** What git may do to the file system and beyond; each class has its own Landlock ruleset. */
+enum al_git_class {
+    AL_GIT_CONFIG, /**< list the configuration: reads the person's files as well, runs nothing */
+    AL_GIT_READ,   /**< read the roots */
+    AL_GIT_WRITE,  /**< read and write the roots */
+    AL_GIT_CLASSES,
+};
+
+struct al_git_options {
+    const char *program;          /**< git's canonical path, NULL when there is none */
+    const struct al_roots *roots; /**< borrowed; outlives the al_git */
+    const struct al_strv *env_allow;
+    char *const *environ_;    /**< airlock's own environment */
+    const char *home;         /**< the person's home, may be NULL */
+    const char *config_home;  /**< $XDG_CONFIG_HOME, may be NULL */
+    const char *state_dir;    /**< outside every root; a private directory is made below it */
+    bool require_confinement; /**< refuse to run where Landlock is missing */
+};
+
+struct al_git;
+
+/**
+ * Set up the layer.  Starts nothing.
+ *
+ * @return 0; AL_ERR_EXECUTION when no private directory can be made; AL_ERR_SANDBOX when
+ * confinement is required and missing.
+ */
+int al_git_new(const struct al_git_options *options, struct al_git **ret_git, struct al_error *err);
+
+/** Release everything and remove the private directory. */
+void al_git_free(struct al_git *git);
+
+/** "landlock7+seccomp", or "none". Borrowed. */
+const char *al_git_confinement(const struct al_git *git);
+
+/** The first of `path_list` (colon-separated, as $PATH) that holds an executable git, with links
+ * resolved; NULL when none does.  Caller frees. */
+char *al_git_find_program(const char *path_list);
+
+#endif

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/locate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define POINTER_MAX_BYTES    4096u
+#define ALTERNATES_MAX_BYTES (64u * 1024u)
+#define ALTERNATES_DEPTH_MAX 5
+
+enum found { NOTHING, FOUND };
+
+static int outside(const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_word(given);
+
+    return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
+}
+
+static int not_a_repository(const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_word(given);
+
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NOT_INITIALIZED,
+                             "Not a git repository: %s", word);
+}
+
+/* What git takes for a git directory: HEAD, an object store and refs (gitrepository-layout(5)). */
+static bool is_git_dir(int fd)
+{
+    struct stat st;
+    bool linked = fstatat(fd, "commondir", &st, 0) == 0;
+
+    if (fstatat(fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    return linked || (fstatat(fd, "objects", &st, 0) == 0 && fstatat(fd, "refs", &st, 0) == 0);
+}
+
+/* The path in a one-line file such as `.git` ("gitdir: …") or commondir, made absolute. */
+static char *read_pointer(int dir_fd, const char *name, const char *prefix, const char *base)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (al_fs_read(dir_fd, name, POINTER_MAX_BYTES, &text) < 0 || !al_starts_with(text.buf, prefix))
+        return NULL;
+    al_str_trim_end(&text);
+    if (strlen(text.buf) != text.len || text.len == strlen(prefix))
+        return NULL;
+    return al_fs_join(base, text.buf + strlen(prefix));
+}
+
+/* Open what a part of the repository says is another part of it; it has to be inside. */
+static int open_part(const struct al_roots *roots, const char *path, const char *given,
+                     char **ret_abs, int *ret_fd, struct al_error *err)
+{
+    int r = al_roots_open(roots, path, O_PATH | O_DIRECTORY, ret_fd, ret_abs, NULL);
+
+    if (r == AL_ERR_SANDBOX)
+        return outside(given, err);
+    return r < 0 ? not_a_repository(given, err) : 0;
+}
+
+/* `<dir>/.git`, a directory or a file that names one.  Sets repo->git_dir when it is one. */
+static int look_in(struct al_repo *repo, const struct al_roots *roots, const char *dir, int dir_fd,
+                   const char *given, enum found *ret_found, struct al_error *err)
+{
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    struct stat st;
+    int r;
+
+    *ret_found = NOTHING;
+    if (fstatat(dir_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    if (S_ISREG(st.st_mode)) {
+        path = read_pointer(dir_fd, ".git", "gitdir: ", dir);
+        if (!path)
+            return not_a_repository(given, err);
+    } else if (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) {
+        path = al_fs_join(dir, ".git");
+    } else {
+        return not_a_repository(given, err);
+    }
+    r = open_part(roots, path, given, &abs, &fd, err);
+    if (r < 0)
+        return r;
+    if (!is_git_dir(fd))
+        return S_ISREG(st.st_mode) ? not_a_repository(given, err) : 0;
+    repo->top = al_strdup(dir);
+    repo->git_dir = al_take(&abs);
+    *ret_found = FOUND;
+    return 0;
+}
+
+/* A repository above the root is somebody else's business: refused, and not described. */
+static bool is_repository_above(const char *root)
+{
+    al_auto(al_freep) char *dir = al_strdup(root);
+    char *slash;
+
+    while ((slash = strrchr(dir, '/'))) {
+        struct stat st;
+        al_auto(al_freep) char *dot_git = NULL;
+
+        slash[slash == dir ? 1 : 0] = '\0';
+        dot_git = al_fs_join(dir, ".git");
+        if (lstat(dot_git, &st) == 0)
+            return true;
+        if (slash == dir)
+            return false;
+    }
+    return false;
+}
+
+static int find_git_dir(struct al_repo *repo, const struct al_roots *roots, const char *given,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *dir = al_strdup(repo->dir);
+
+    for (;;) {
+        al_auto(al_freep) char *abs = NULL;
+        al_auto(al_closep) int fd = -1;
+        enum found found;
+        char *slash;
+        int r;
+
+        r = open_part(roots, dir, given, &abs, &fd, err);
+        if (r == 0)
+            r = look_in(repo, roots, dir, fd, given, &found, err);
+        if (r < 0 || found == FOUND)
+            return r;
+        slash = strrchr(dir, '/');
+        if (!strcmp(dir, repo->root->path) || !slash || slash == dir)
+            break;
+        *slash = '\0';
+    }
+    return is_repository_above(repo->root->path) ? outside(given, err)
+                                                 : not_a_repository(given, err);
+}
+
+static int check_alternates(const struct al_roots *roots, const char *objects, const char *given,
+                            int depth, struct al_error *err);
+
+static int check_alternate(const struct al_roots *roots, const char *objects, char *line,
+                           const char *given, int depth, struct al_error *err)
+{
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r;
+
+    if (!*line || *line == '#')
+        return 0;
+    if (*line == '"') /* a quoted path: rare, and not worth an unquoting of our own */
+        return outside(given, err);
+    path = al_fs_join(objects, line);
+    r = al_roots_open(roots, path, O_PATH | O_DIRECTORY, &fd, &abs, NULL);
+    if (r == AL_ERR_SANDBOX)
+        return outside(given, err);
+    return r < 0 ? 0 : check_alternates(roots, abs, given, depth + 1, err); /* git skips it too */
+}
+
+static int check_alternates(const struct al_roots *roots, const char *objects, const char *given,
+                            int depth, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_fs_join(objects, "info/alternates");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char *save = NULL, *line;
+    int r = al_fs_read(AT_FDCWD, path, ALTERNATES_MAX_BYTES, &text);
+
+    if (r == -ENOENT || r == -ENOTDIR)
+        return 0;
+    if (r < 0 || depth > ALTERNATES_DEPTH_MAX)
+        return outside(given, err);
+    for (line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        r = check_alternate(roots, objects, line, given, depth, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int find_common_dir(struct al_repo *repo, const struct al_roots *roots, const char *given,
+                           struct al_error *err)
+{
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int git_fd = -1, fd = -1;
+    struct stat st;
+    int r;
+
+    r = open_part(roots, repo->git_dir, given, &abs, &git_fd, err);
+    if (r < 0)
+        return r;
+    if (fstatat(git_fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) < 0) {
+        repo->common_dir = al_strdup(repo->git_dir);
+        return 0;
+    }
+    path = read_pointer(git_fd, "commondir", "", repo->git_dir);
+    if (!path)
+        return not_a_repository(given, err);
+    free(al_take(&abs));
+    r = open_part(roots, path, given, &abs, &fd, err);
+    if (r == 0)
+        repo->common_dir = al_take(&abs);
+    return r;
+}
+
+int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const char *given,
+                   struct al_error *err)
+{
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *objects = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r;
+
+    r = find_git_dir(repo, roots, given, err);
+    if (r == 0)
+        r = find_common_dir(repo, roots, given, err);
+    if (r < 0)
+        return r;
+    path = al_fs_join(repo->common_dir, "objects");
+    r = open_part(roots, path, given, &objects, &fd, err);
+    return r < 0 ? r : check_alternates(roots, objects, given, 0, err);
+}
+
+/* git accepts root's own files and, under sudo, those of the person who called it. */
+static bool owned(const char *path)
+{
+    const char *sudo = geteuid() == 0 ? secure_getenv("SUDO_UID") : NULL;
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return false;
+    return st.st_uid == geteuid() || (sudo && strtoul(sudo, NULL, 10) == st.st_uid);
+}
+
+bool al_repo_is_owned(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *dot_git = al_fs_join(repo->top, ".git");
+
+    return owned(repo->top) && owned(dot_git) && owned(repo->git_dir);
+}

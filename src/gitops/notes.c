@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Saying what did not run, so that an answer is never silently another than git's. */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/verbs.h"
+#include "gitops/vet.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define ATTRIBUTES_MAX_BYTES (1u << 20)
+
+static char *hooks_dir(const struct al_repo *repo)
+{
+    const char *configured = repo->vetting->hooks_path;
+
+    return configured ? al_fs_join(repo->top, configured) : al_fs_join(repo->common_dir, "hooks");
+}
+
+void al_git_note_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out)
+{
+    al_auto(al_freep) char *dir = hooks_dir(repo);
+    al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT;
+
+    for (; *hooks; hooks++) {
+        al_auto(al_freep) char *path = al_fs_join(dir, *hooks);
+        struct stat st;
+
+        if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111))
+            al_strv_add(&there, *hooks);
+    }
+    if (!there.count)
+        return;
+    if (out->len)
+        al_str_addc(out, '\n');
+    al_str_adds(out, there.count == 1 ? "airlock: hook not run: " : "airlock: hooks not run: ");
+    al_text_add_list(out, &there, there.count);
+}
+
+/* Whether a line of an attributes file gives `filter=<name>` to something. */
+static bool mentions(const char *text, const char *name)
+{
+    al_auto(al_freep) char *needle = al_asprintf("filter=%s", name);
+    size_t len = strlen(needle);
+
+    for (const char *at = text; (at = strstr(at, needle)); at += len)
+        if (!at[len] || strchr(" \t\r\n", at[len]))
+            return true;
+    return false;
+}
+
+static void add_attributes(struct al_str *text, const char *dir, const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    al_auto(al_str_clear) struct al_str part = AL_STR_INIT;
+
+    if (al_fs_read(AT_FDCWD, path, ATTRIBUTES_MAX_BYTES, &part) == 0) {
+        al_str_add(text, part.buf, part.len);
+        al_str_addc(text, '\n');
+    }
+}
+
+void al_git_note_filters(const struct al_repo *repo, struct al_str *out)
+{
+    const struct al_vetting *vetting = repo->vetting;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv named = AL_STRV_INIT;
+
+    if (!vetting->filters.count)
+        return;
+    add_attributes(&text, repo->top, ".gitattributes");
+    add_attributes(&text, repo->common_dir, "info/attributes");
+    if (vetting->attributes_path)
+        add_attributes(&text, "/", vetting->attributes_path);
+    for (size_t i = 0; i < vetting->filters.count; i++)
+        if (mentions(text.buf, vetting->filters.items[i]))
+            al_strv_add(&named, vetting->filters.items[i]);
+    if (!named.count)
+        return;
+    if (out->len)
+        al_str_addc(out, '\n');
+    al_str_adds(out, named.count == 1 ? "airlock: filter not run: " : "airlock: filters not run: ");
+    al_text_add_list(out, &named, named.count);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of this folder share and nobody else sees. */
+#ifndef AL_GITOPS_PRIVATE_H
+#define AL_GITOPS_PRIVATE_H
+
+#include <pthread.h>
+
+#include "gitops/git.h"
+#include "util/fs.h"
+
+struct al_repo;
+struct al_vetting;
+
+#define AL_VETTINGS_KEPT 16
+
+struct al_held_ruleset {
+    struct al_ruleset *ruleset;
+    unsigned refs; /* guarded by the al_git's lock */
+};
+
+struct al_git {
+    char *program; /* NULL: there is no git */
+    char *interp;  /* its ELF interpreter, NULL when it has none */
+    char *core;    /* <exec-path>/git, NULL when it was not found */
+    char *home, *config_home;
+    const struct al_roots *roots;
+    struct al_strv env_allowed; /* "NAME=value" the person let through */
+    char *ceiling;              /* GIT_CEILING_DIRECTORIES */
+    bool require_confinement;
+    char confinement[32];
+
+    char *private_dir; /* <state>/run/<random>; holds tmp/ and one folder per vetting */
+    int private_fd;    /* locked while we live, so that others can tell a leftover */
+    unsigned private_serial;
+
+    pthread_mutex_t lock; /* guards what follows */
+    struct al_held_ruleset *rulesets[AL_GIT_CLASSES];
+    struct al_vetting *vettings[AL_VETTINGS_KEPT]; /* most recently used first */
+    struct al_turn *turns;                         /* writers of repositories, see turn.c */
+};
+
+/* ruleset.c: the current ruleset of a class, rebuilt when a path of it names another inode; given
+ * back with al_git_ruleset_put().  *ret_held is NULL where the kernel has no Landlock. */
+int al_git_ruleset(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
+                   struct al_error *err);
+void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held);
+
+/* private_dir.c */
+int al_git_make_private_dir(struct al_git *git, const char *state_dir, struct al_error *err);
+void al_git_remove_private_dir(struct al_git *git);
+
+/* vet.c */
+void al_git_forget_vettings(struct al_git *git);
+
+#endif

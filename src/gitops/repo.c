@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/repo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/locate.h"
+#include "gitops/private.h"
+#include "gitops/vet.h"
+#include "guard/arg.h"
+
+void al_repo_free(struct al_repo *repo)
+{
+    if (!repo)
+        return;
+    al_repo_end_write(repo);
+    if (repo->vetting)
+        al_vetting_unref(repo->git, repo->vetting);
+    al_close(repo->dir_fd);
+    free(repo->dir);
+    free(repo->top);
+    free(repo->git_dir);
+    free(repo->common_dir);
+    free(repo);
+}
+
+// safe.directory as git reads it: a path, "*" for every one, "<dir>/*" for all below.
+static bool is_declared_safe(const struct al_repo *repo)
+{
+    const struct al_strv *safe = &repo->vetting->safe_directories;
+
+    for (size_t i = 0; i < safe->count; i++) {
+        const char *entry = safe->items[i];
+        size_t len = strlen(entry);
+
+        if (!strcmp(entry, "*") || !strcmp(entry, repo->top))
+            return true;
+        if (al_ends_with(entry, "/*") && !strncmp(entry, repo->top, len - 1))
+            return true;
+    }
+    return false;
+}
+
+static int check_owner(const struct al_repo *repo, const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = NULL;
+
+    if (al_repo_is_owned(repo) || is_declared_safe(repo))
+        return 0;
+    word = al_text_word(given);
+    return al_error_set(err, AL_ERR_SANDBOX,
+                        "The repository at '%s' belongs to another user; if you trust it, run: "
+                        "git config --global --add safe.directory <its path>",
+                        word);
+}
+
+static int open_dir(struct al_repo *repo, const char *base, const char *given, struct al_error *err)
+{
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+    int r = al_path_resolve(repo->git->roots, base, given, &path, err);
+
+    if (r < 0)
+        return r;
+    if (path.fd < 0 || !S_ISDIR(path.mode)) {
+        al_auto(al_freep) char *word = al_text_word(given);
+
+        return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s", word);
+    }
+    repo->root = path.root;
+    repo->dir_fd = al_take_fd(&path.fd);
+    repo->dir = al_take(&path.abs);
+    return 0;
+}
+
+int al_repo_open(struct al_git *git, const char *base, const char *given, struct al_budget *budget,
+                 struct al_repo **ret_repo, struct al_error *err)
+{
+    struct al_repo *repo = al_calloc(1, sizeof(*repo));
+    int r;
+
+    repo->git = git;
+    repo->dir_fd = -1;
+    r = open_dir(repo, base, given, err);
+    if (r == 0)
+        r = al_repo_locate(repo, git->roots, given, err);
+    if (r == 0)
+        r = al_vetting_get(repo, budget, &repo->vetting, err);
+    if (r == 0)
+        r = check_owner(repo, given, err);
+    if (r < 0) {
+        al_repo_free(repo);
+        return r;
+    }
+    *ret_repo = repo;
+    return 0;
+}
+
+static int outside_repository(const char *param, const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_word(given);
+
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s: '%s' is outside the repository", param, word);
+}
+
+static bool lies_in(const char *dir, const char *abs)
+{
+    size_t len = strlen(dir);
+
+    return !strncmp(dir, abs, len) && (abs[len] == '/' || abs[len] == '\0');
+}
+
+/* An absolute word keeps its last component: a link names itself, as it does for git. */
+static char *canonical_word(const struct al_repo *repo, const char *given)
+{
+    const char *slash = strrchr(given, '/');
+    al_auto(al_path_clear) struct al_path parent = AL_PATH_INIT;
+    al_auto(al_freep) char *head = NULL;
+
+    if (given[0] != '/')
+        return al_strdup(given);
+    head = slash == given ? al_strdup("/") : al_strndup(given, (size_t)(slash - given));
+    if (!slash[1] || al_path_resolve(repo->git->roots, repo->dir, head, &parent, NULL) < 0 ||
+        !lies_in(repo->top, parent.abs))
+        return al_strdup(repo->top); /* the top itself, whose parent lies outside */
+    return al_fs_join(parent.abs, slash + 1);
+}
+
+/* A missing file whose name looks like a pattern may still be an entry of the index. */
+static int is_index_entry(const struct al_repo *repo, const char *word, struct al_budget *budget,
+                          bool *ret_is, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
+    al_strv_addf(&command.argv, ":(literal)%s", word);
+    r = al_git_run_text(repo, &command, 1, budget, &output, err);
+    if (r == 0)
+        *ret_is = output.exit_code == 0 && output.out.out.len > 0;
+    return r;
+}
+
+int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
+                     struct al_budget *budget, char **ret_spec, struct al_error *err)
+{
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+    al_auto(al_freep) char *word = NULL;
+    struct stat st;
+    bool names_a_file;
+    int r;
+
+    r = al_path_resolve(repo->git->roots, repo->dir, given, &path, err);
+    if (r < 0)
+        return r;
+    if (!lies_in(repo->top, path.abs))
+        return outside_repository(param, given, err);
+    word = canonical_word(repo, given);
+    names_a_file = fstatat(repo->dir_fd, word, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!names_a_file && (word[0] == ':' || strpbrk(word, "*?[\\"))) {
+        r = is_index_entry(repo, word, budget, &names_a_file, err);
+        if (r < 0)
+            return r;
+    }
+    return al_arg_pathspec(param, word, names_a_file, ret_spec, err);
+}

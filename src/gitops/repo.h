@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A repository an agent may work in: found by descriptor, inside the roots in every part, owned by
+ * the person, and vetted.
+ *
+ * Source: gitrepository-layout(5), git-worktree(1), git-config(1) safe.directory.
+ */
+#ifndef AL_GITOPS_REPO_H
+#define AL_GITOPS_REPO_H
+
+#include <stdbool.h>
+
+#include "gitops/git.h"
+#include "util/error.h"
+#include "util/str.h"
+
+struct al_turn;
+struct al_vetting;
+
+struct al_repo {
+    struct al_git *git;               /**< borrowed */
+    const struct al_root *root;       /**< the root the working directory lies in; borrowed */
+    char *dir;                        /**< working directory, canonical */
+    int dir_fd;                       /**< the same, open */
+    char *top;                        /**< top of the working tree, canonical */
+    char *git_dir;                    /**< canonical */
+    char *common_dir;                 /**< canonical; git_dir unless this is a linked worktree */
+    const struct al_vetting *vetting; /**< what its configuration would run; owned reference */
+    struct al_turn *turn;             /**< our turn to write, NULL while we have none; private */
+};
+
+/** What limits the children of one call. */
+struct al_budget {
+    struct al_cancel *cancel; /**< may be NULL */
+    uint32_t left_ms;         /**< counted down by the time children ran */
+};
+
+/**
+ * Open the repository that holds `given`, the call's working_dir resolved against `base`.
+ *
+ * @param budget  For the one git child that lists the configuration when it is not remembered.
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_NOT_INITIALIZED "Not a git repository: <given>" or
+ *         "No such directory: <given>"; AL_ERR_SANDBOX when the top, the git directory, the common
+ *         directory or an alternate lies outside the roots, or another uid owns it.
+ * Ownership: the caller frees it with al_repo_free().
+ */
+int al_repo_open(struct al_git *git, const char *base, const char *given, struct al_budget *budget,
+                 struct al_repo **ret_repo, struct al_error *err);
+void al_repo_free(struct al_repo *repo);
+
+/**
+ * Which words of an agent name something in this repository.  Resolves `given` against the working
+ * directory, refuses what lies outside the roots or this working tree, and gives git's pathspec.
+ * Asks git (one child) only for a missing file whose name looks like a pattern.
+ */
+int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
+                     struct al_budget *budget, char **ret_spec, struct al_error *err);
+
+/**
+ * What an approval is bound to: HEAD's commit, the index checksum and the stat of the paths, as one
+ * hex digest.  `paths` are agent words that al_repo_pathspec() accepted, or NULL.
+ */
+void al_repo_state(const struct al_repo *repo, const struct al_strv *paths, char ret_hex[65]);
+
+/** HEAD's object id from the files, "" on an unborn branch.  Caller frees. */
+char *al_repo_head(const struct al_repo *repo);
+
+/** True when the index holds a gitlink (or might: a wrong yes costs only exec-once). */
+bool al_repo_may_have_gitlinks(const struct al_repo *repo);
+
+/**
+ * Wait for this repository's turn to write, first come first served within this process, then for
+ * a foreign index.lock to go away.  The first wait counts towards nothing, the second towards
+ * `budget`.
+ * @return 0 (then al_repo_end_write() is owed); AL_ERR_CANCELLED; AL_ERR_EXECUTION with
+ *         AL_CODE_LOCK_TIMEOUT.
+ */
+int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct al_error *err);
+void al_repo_end_write(struct al_repo *repo);
+
+/** Wait until there is no index.lock, at most budget->left_ms.  Counts down the budget. */
+int al_repo_wait_index_lock(struct al_repo *repo, struct al_budget *budget, struct al_error *err);
+
+#endif

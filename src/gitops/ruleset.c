@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The Landlock rules of each class of git child: docs/SECURITY-MODEL.md says why each is there. */
+#include <stdlib.h>
+
+#include "gitops/private.h"
+
+#define RULES_MAX 64
+
+struct rules {
+    struct al_confine_rule items[RULES_MAX];
+    size_t count;
+};
+
+static void add(struct rules *rules, const char *path, unsigned rights, bool optional)
+{
+    if (path && rules->count < RULES_MAX)
+        rules->items[rules->count++] =
+            (struct al_confine_rule){ .path = path, .rights = rights, .optional = optional };
+}
+
+static void add_system(struct rules *rules, const struct al_git *git)
+{
+    static const char *const readable[] = {
+        "/usr/lib",
+        "/lib",
+        "/lib64",
+        "/usr/lib64",
+        "/usr/share/git-core",
+        "/usr/share/locale",
+        "/usr/share/zoneinfo",
+        "/etc/ld.so.cache",
+        "/etc/localtime",
+        "/etc/passwd",
+        "/etc/nsswitch.conf",
+        "/dev/urandom",
+    };
+
+    add(rules, git->program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    add(rules, git->core, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    add(rules, git->interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    for (size_t i = 0; i < AL_COUNT(readable); i++)
+        add(rules, readable[i], AL_RIGHT_READ, true);
+    add(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
+}
+
+static int build(struct al_git *git, enum al_git_class class, struct al_ruleset **ret_ruleset,
+                 struct al_error *err)
+{
+    unsigned on_roots = AL_RIGHT_READ | (class == AL_GIT_WRITE ? AL_RIGHT_WRITE : 0);
+    al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
+    struct rules rules = { .count = 0 };
+
+    add_system(&rules, git);
+    if (class == AL_GIT_CONFIG)
+        add(&rules, "/", AL_RIGHT_READ, false);
+    add(&rules, git->private_dir, AL_RIGHT_READ, false);
+    if (class == AL_GIT_WRITE)
+        add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
+    if (git->roots->count > RULES_MAX - rules.count)
+        return al_error_set(err, AL_ERR_SANDBOX, "Too many roots for one confinement: %zu",
+                            git->roots->count);
+    for (size_t i = 0; i < git->roots->count; i++)
+        add(&rules, git->roots->items[i].path, on_roots, true);
+    return al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
+}
+
+/* A call may still use a ruleset that another call found stale, hence the count. */
+static void drop(struct al_held_ruleset *held)
+{
+    if (!held || --held->refs > 0)
+        return;
+    al_ruleset_free(held->ruleset);
+    free(held);
+}
+
+int al_git_ruleset(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
+                   struct al_error *err)
+{
+    struct al_held_ruleset **place = &git->rulesets[class];
+    struct al_ruleset *fresh = NULL;
+    int r = 0;
+
+    *ret_held = NULL;
+    if (al_confine_abi() == 0)
+        return 0; /* al_git_new() refused already where confinement is required */
+    (void)pthread_mutex_lock(&git->lock);
+    if (!*place || !al_ruleset_is_current((*place)->ruleset)) {
+        r = build(git, class, &fresh, err);
+        if (r == 0) {
+            drop(*place);
+            *place = al_calloc(1, sizeof(**place));
+            **place = (struct al_held_ruleset){ .ruleset = fresh, .refs = 1 };
+        }
+    }
+    if (r == 0) {
+        (*place)->refs++;
+        *ret_held = *place;
+    }
+    (void)pthread_mutex_unlock(&git->lock);
+    return r;
+}
+
+void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held)
+{
+    (void)pthread_mutex_lock(&git->lock);
+    drop(held);
+    (void)pthread_mutex_unlock(&git->lock);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a repository is at, read from its files: no git is started for it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/repo.h"
+#include "util/fs.h"
+
+#define REF_MAX_BYTES         4096u
+#define PACKED_REFS_MAX_BYTES (64u << 20)
+#define SYMREF_DEPTH_MAX      5
+#define CHECKSUM_MAX_BYTES    32
+#define SCAN_BYTES            (64u * 1024u)
+
+static char *read_line(const char *dir, const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    struct al_str text = AL_STR_INIT;
+
+    if (al_fs_read(AT_FDCWD, path, REF_MAX_BYTES, &text) < 0)
+        return NULL;
+    al_str_trim_end(&text);
+    return al_str_detach(&text);
+}
+
+/* `<oid> SP <ref>` in packed-refs. */
+static char *read_packed(const char *common_dir, const char *ref)
+{
+    al_auto(al_freep) char *path = al_fs_join(common_dir, "packed-refs");
+    al_auto(al_freep) char *needle = al_asprintf(" %s\n", ref);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const char *at, *line;
+
+    if (al_fs_read(AT_FDCWD, path, PACKED_REFS_MAX_BYTES, &text) < 0)
+        return NULL;
+    at = strstr(text.buf, needle);
+    if (!at)
+        return NULL;
+    for (line = at; line > text.buf && line[-1] != '\n'; line--)
+        continue;
+    return al_strndup(line, (size_t)(at - line));
+}
+
+char *al_repo_head(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *value = read_line(repo->git_dir, "HEAD");
+
+    for (int depth = 0; value && al_starts_with(value, "ref: "); depth++) {
+        al_auto(al_freep) char *ref = al_strdup(value + 5);
+
+        free(al_take(&value));
+        if (depth == SYMREF_DEPTH_MAX || strstr(ref, ".."))
+            break;
+        value = read_line(repo->common_dir, ref);
+        if (!value)
+            value = read_packed(repo->common_dir, ref);
+    }
+    return value ? al_take(&value) : al_strdup("");
+}
+
+/* The index ends with a checksum of itself; with its stat it tells one index from another. */
+static void add_index(const struct al_repo *repo, struct sha256_ctx *sum)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "index");
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    uint8_t tail[CHECKSUM_MAX_BYTES] = { 0 };
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return;
+    if (st.st_size >= CHECKSUM_MAX_BYTES)
+        (void)!pread(fd, tail, sizeof(tail), st.st_size - CHECKSUM_MAX_BYTES);
+    sha256_update(sum, sizeof(st.st_size), (const uint8_t *)&st.st_size);
+    sha256_update(sum, sizeof(tail), tail);
+}
+
+static void add_path(const struct al_repo *repo, const char *path, struct sha256_ctx *sum)
+{
+    struct al_file_id id = { .exists = false };
+    struct stat st;
+
+    if (fstatat(repo->dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        id = al_file_id_from(&st);
+    sha256_update(sum, strlen(path) + 1, (const uint8_t *)path);
+    sha256_update(sum, sizeof(id.ino), (const uint8_t *)&id.ino);
+    sha256_update(sum, sizeof(id.size), (const uint8_t *)&id.size);
+    sha256_update(sum, sizeof(id.mtime_ns), (const uint8_t *)&id.mtime_ns);
+    sha256_update(sum, sizeof(id.ctime_ns), (const uint8_t *)&id.ctime_ns);
+}
+
+void al_repo_state(const struct al_repo *repo, const struct al_strv *paths, char ret_hex[65])
+{
+    al_auto(al_freep) char *head = al_repo_head(repo);
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx sum;
+
+    sha256_init(&sum);
+    sha256_update(&sum, strlen(head) + 1, (const uint8_t *)head);
+    add_index(repo, &sum);
+    for (size_t i = 0; paths && i < paths->count; i++)
+        add_path(repo, paths->items[i], &sum);
+    sha256_digest(&sum, sizeof(digest), digest);
+    for (size_t i = 0; i < sizeof(digest); i++)
+        (void)snprintf(ret_hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+/*
+ * The mode of a gitlink as an index entry stores it (0160000, big-endian), or the mark of a split
+ * index, whose entries are elsewhere.  Read in pieces and never mapped: the file may shrink.
+ */
+static bool holds_gitlink(const char *path)
+{
+    static const char gitlink[] = { 0, 0, (char)0xe0, 0 };
+    enum { overlap = sizeof(gitlink) - 1 };
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    al_auto(al_freep) char *piece = al_malloc(SCAN_BYTES);
+    size_t kept = 0;
+
+    if (fd < 0)
+        return false;
+    for (;;) {
+        ssize_t n = read(fd, piece + kept, SCAN_BYTES - kept);
+        size_t len;
+
+        if (n <= 0)
+            return n < 0;
+        len = kept + (size_t)n;
+        if (memmem(piece, len, gitlink, sizeof(gitlink)) || memmem(piece, len, "link", 4))
+            return true;
+        kept = len < overlap ? len : overlap;
+        memmove(piece, piece + len - kept, kept);
+    }
+}
+
+bool al_repo_may_have_gitlinks(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *index = al_fs_join(repo->git_dir, "index");
+
+    return holds_gitlink(index);
+}

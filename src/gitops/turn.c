@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Writers of one repository, one at a time, first come first served; and the wait for an index.lock
+ * that somebody else holds.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/private.h"
+#include "gitops/repo.h"
+#include "util/clock.h"
+
+/* One writer, at work or waiting.  The list is in order of arrival; the first of a repository
+ * works. */
+struct al_turn {
+    struct al_turn *next;
+    const char *common_dir; /* borrowed from the repo, which outlives the turn */
+    int ready_fd;           /* eventfd, written when the turn has come */
+};
+
+static bool is_first(const struct al_git *git, const struct al_turn *mine)
+{
+    for (const struct al_turn *at = git->turns; at != mine; at = at->next)
+        if (!strcmp(at->common_dir, mine->common_dir))
+            return false;
+    return true;
+}
+
+static void append(struct al_git *git, struct al_turn *turn)
+{
+    struct al_turn **end = &git->turns;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = turn;
+}
+
+/* Take a turn off the list and wake whoever is first now. */
+static void leave(struct al_git *git, struct al_turn *turn)
+{
+    (void)pthread_mutex_lock(&git->lock);
+    for (struct al_turn **at = &git->turns; *at; at = &(*at)->next) {
+        if (*at == turn) {
+            *at = turn->next;
+            break;
+        }
+    }
+    for (struct al_turn *at = git->turns; at; at = at->next) {
+        if (!strcmp(at->common_dir, turn->common_dir)) {
+            (void)eventfd_write(at->ready_fd, 1);
+            break;
+        }
+    }
+    (void)pthread_mutex_unlock(&git->lock);
+    al_close(turn->ready_fd);
+    free(turn);
+}
+
+static int cancelled(struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+}
+
+int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+{
+    struct al_turn *turn = al_calloc(1, sizeof(*turn));
+    struct al_git *git = repo->git;
+    bool first;
+    int r;
+
+    turn->common_dir = repo->common_dir;
+    turn->ready_fd = eventfd(0, EFD_CLOEXEC);
+    (void)pthread_mutex_lock(&git->lock);
+    append(git, turn);
+    first = is_first(git, turn);
+    (void)pthread_mutex_unlock(&git->lock);
+    while (!first) {
+        struct pollfd wait[2] = {
+            { .fd = turn->ready_fd, .events = POLLIN },
+            { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
+        };
+
+        (void)poll(wait, 2, -1);
+        if (al_cancel_fired(budget->cancel)) {
+            leave(git, turn);
+            return cancelled(err);
+        }
+        (void)pthread_mutex_lock(&git->lock);
+        first = is_first(git, turn);
+        (void)pthread_mutex_unlock(&git->lock);
+    }
+    repo->turn = turn;
+    r = al_repo_wait_index_lock(repo, budget, err);
+    if (r < 0)
+        al_repo_end_write(repo);
+    return r;
+}
+
+void al_repo_end_write(struct al_repo *repo)
+{
+    if (repo->turn)
+        leave(repo->git, al_take(&repo->turn));
+}
+
+static int lock_timeout(const char *path, struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                             "Another git process holds %s; wait for it to end, or remove the file "
+                             "if none runs",
+                             strrchr(path, '/') + 1);
+}
+
+int al_repo_wait_index_lock(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "index.lock");
+    int64_t deadline = al_clock_ms() + budget->left_ms;
+    al_auto(al_closep) int watch = -1;
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return 0;
+    watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (watch < 0 || inotify_add_watch(watch, repo->git_dir, IN_DELETE | IN_MOVED_FROM) < 0)
+        return lock_timeout(path, err);
+    while (lstat(path, &st) == 0) {
+        struct pollfd wait[2] = {
+            { .fd = watch, .events = POLLIN },
+            { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
+        };
+        int64_t left = deadline - al_clock_ms();
+        char events[1024];
+
+        if (al_cancel_fired(budget->cancel))
+            return cancelled(err);
+        if (left <= 0)
+            return lock_timeout(path, err);
+        if (poll(wait, 2, (int)left) < 0 && errno != EINTR)
+            return al_error_errno(err, errno, "cannot wait for '%s'", strrchr(path, '/') + 1);
+        while (read(watch, events, sizeof(events)) > 0)
+            continue; /* which file went does not matter: lstat() tells */
+    }
+    budget->left_ms = deadline > al_clock_ms() ? (uint32_t)(deadline - al_clock_ms()) : 1;
+    return 0;
+}

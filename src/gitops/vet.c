@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/vet.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "gitops/private.h"
+
+#define RACY_NS 20000000
+
+static void free_vetting(struct al_vetting *vetting)
+{
+    if (vetting->dir)
+        al_fs_remove_tree(vetting->dir);
+    free(vetting->git_dir);
+    free(vetting->ids);
+    free(vetting->dir);
+    free(vetting->hooks_path);
+    free(vetting->attributes_path);
+    al_strv_clear(&vetting->sources);
+    al_strv_clear(&vetting->env);
+    al_strv_clear(&vetting->filters);
+    al_strv_clear(&vetting->safe_directories);
+    free(vetting);
+}
+
+static void identify_sources(struct al_vetting *vetting)
+{
+    vetting->ids = al_calloc(vetting->sources.count, sizeof(*vetting->ids));
+    for (size_t i = 0; i < vetting->sources.count; i++)
+        vetting->ids[i] = al_file_id_of(vetting->sources.items[i]);
+}
+
+static bool is_current(const struct al_vetting *vetting)
+{
+    for (size_t i = 0; i < vetting->sources.count; i++) {
+        struct al_file_id now = al_file_id_of(vetting->sources.items[i]);
+
+        if (!al_file_id_equal(&now, &vetting->ids[i]))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * A file changed so shortly before it was read could change again with the same stat, since file
+ * times tick coarsely.  As git does with its index, such an answer is used but not remembered.
+ */
+static bool is_racy(const struct al_vetting *vetting, int64_t began_ns)
+{
+    for (size_t i = 0; i < vetting->sources.count; i++)
+        if (vetting->ids[i].exists && vetting->ids[i].ctime_ns > began_ns - RACY_NS)
+            return true;
+    return false;
+}
+
+static int vet(const struct al_repo *repo, struct al_budget *budget,
+               struct al_vetting **ret_vetting, bool *ret_lasting, struct al_error *err)
+{
+    struct al_vetting *vetting = al_calloc(1, sizeof(*vetting));
+    struct timespec now;
+    int r;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    vetting->git_dir = al_strdup(repo->git_dir);
+    r = al_vetting_gather(repo, budget, vetting, err);
+    if (r < 0) {
+        free_vetting(vetting);
+        return r;
+    }
+    identify_sources(vetting);
+    *ret_lasting = vetting->sources.count < AL_VETTING_SOURCES_MAX &&
+                   !is_racy(vetting, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+    *ret_vetting = vetting;
+    return 0;
+}
+
+/* Called with the lock held: the remembered vetting of a repository moves to the front. */
+static struct al_vetting *recall(struct al_git *git, const char *git_dir)
+{
+    for (size_t i = 0; i < AL_VETTINGS_KEPT && git->vettings[i]; i++) {
+        struct al_vetting *found = git->vettings[i];
+
+        if (strcmp(found->git_dir, git_dir) != 0)
+            continue;
+        memmove(&git->vettings[1], &git->vettings[0], i * sizeof(git->vettings[0]));
+        git->vettings[0] = found;
+        return found;
+    }
+    return NULL;
+}
+
+static void drop_locked(struct al_vetting *vetting)
+{
+    if (vetting && --vetting->refs == 0)
+        free_vetting(vetting);
+}
+
+static void remember(struct al_git *git, struct al_vetting *vetting)
+{
+    size_t last = AL_VETTINGS_KEPT - 1;
+
+    if (recall(git, vetting->git_dir)) {
+        drop_locked(git->vettings[0]);
+    } else {
+        drop_locked(git->vettings[last]);
+        memmove(&git->vettings[1], &git->vettings[0], last * sizeof(git->vettings[0]));
+    }
+    git->vettings[0] = vetting;
+    vetting->refs++;
+}
+
+int al_vetting_get(const struct al_repo *repo, struct al_budget *budget,
+                   const struct al_vetting **ret_vetting, struct al_error *err)
+{
+    struct al_git *git = repo->git;
+    struct al_vetting *vetting;
+    bool lasting = false;
+    int r;
+
+    (void)pthread_mutex_lock(&git->lock);
+    vetting = recall(git, repo->git_dir);
+    if (vetting && is_current(vetting))
+        vetting->refs++;
+    else
+        vetting = NULL;
+    (void)pthread_mutex_unlock(&git->lock);
+    if (!vetting) {
+        r = vet(repo, budget, &vetting, &lasting, err);
+        if (r < 0)
+            return r;
+        vetting->refs = 1;
+        (void)pthread_mutex_lock(&git->lock);
+        if (lasting)
+            remember(git, vetting);
+        (void)pthread_mutex_unlock(&git->lock);
+    }
+    *ret_vetting = vetting;
+    return 0;
+}
+
+void al_vetting_unref(struct al_git *git, const struct al_vetting *vetting)
+{
+    (void)pthread_mutex_lock(&git->lock);
+    drop_locked((struct al_vetting *)vetting);
+    (void)pthread_mutex_unlock(&git->lock);
+}
+
+void al_git_forget_vettings(struct al_git *git)
+{
+    for (size_t i = 0; i < AL_VETTINGS_KEPT; i++) {
+        drop_locked(git->vettings[i]);
+        git->vettings[i] = NULL;
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Vetting: what a repository's configuration would make git run, and the overrides that stop it.
+ *
+ * One `git config --list` per repository tells every key of every scope.  Its outcome is remembered
+ * as long as the stat of every file it came from (and of those that were absent) and of HEAD stays
+ * the same.  The kernel layer covers what changes between check and use.
+ *
+ * Source: git-config(1), docs/SECURITY-MODEL.md.
+ */
+#ifndef AL_GITOPS_VET_H
+#define AL_GITOPS_VET_H
+
+#include <stdbool.h>
+
+#include "gitops/repo.h"
+#include "util/error.h"
+#include "util/str.h"
+
+/** More driver keys than this in one repository are refused. */
+#define AL_DRIVER_KEYS_MAX 1000
+
+/** An answer that depends on more files than this is not remembered. */
+#define AL_VETTING_SOURCES_MAX 256
+
+struct al_vetting {
+    unsigned refs;          /* guarded by the al_git's lock */
+    char *git_dir;          /* the key of the memory */
+    struct al_strv sources; /* files it depends on … */
+    struct al_file_id *ids; /* … and what they were */
+    char *dir;              /* private folder with the files below, NULL when none was needed */
+
+    struct al_strv env;     /**< GIT_CONFIG_GLOBAL and the GIT_CONFIG_{COUNT,KEY,VALUE} overrides */
+    struct al_strv filters; /**< filter drivers with a clean or process command, any scope */
+    struct al_strv safe_directories; /**< of the person's configuration */
+    char *hooks_path;                /**< core.hooksPath as configured, NULL */
+    char *attributes_path;           /**< the person's attributes file (a private copy), NULL */
+    bool has_identity;               /**< a name and an address are configured */
+};
+
+/** The vetting of a repository, from memory or from one git child.  The caller owns a reference. */
+int al_vetting_get(const struct al_repo *repo, struct al_budget *budget,
+                   const struct al_vetting **ret_vetting, struct al_error *err);
+void al_vetting_unref(struct al_git *git, const struct al_vetting *vetting);
+
+/* The parts vet.c is made of. */
+
+/** gather.c: list the configuration and fill `vetting` from it. */
+int al_vetting_gather(const struct al_repo *repo, struct al_budget *budget,
+                      struct al_vetting *vetting, struct al_error *err);
+
+/** One configured value, as `git config --list` tells it. */
+struct al_config_entry {
+    bool of_repository; /**< scope local or worktree */
+    const char *origin; /**< file it came from, NULL for none */
+    const char *key;    /**< section and name in lower case, subsection as written */
+    const char *value;
+};
+
+/** overrides.c: append the static overrides as "key", "value" pairs. */
+void al_overrides_add_static(struct al_strv *pairs, const char *excludes, const char *attributes);
+
+/** overrides.c: whether a repository's key names a driver; if so, append what neutralises it. */
+bool al_overrides_add_driver(struct al_strv *pairs, const char *key);
+
+/** userconfig.c: whether a key of the person's configuration goes into GIT_CONFIG_GLOBAL. */
+bool al_userconfig_wants(const char *key);
+
+/** userconfig.c: append one value in git's file format. */
+void al_userconfig_add(struct al_str *out, const char *key, const char *value);
+
+#endif
