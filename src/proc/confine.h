@@ -18,11 +18,11 @@
 
 /** Rights of one rule; combined with |. */
 enum al_right {
-    AL_RIGHT_EXECUTE = 1 << 0,   /**< execve this file (a single file, never a directory) */
-    AL_RIGHT_READ = 1 << 1,      /**< read files, and list directories, at and below the path */
-    AL_RIGHT_WRITE = 1 << 2,     /**< write, truncate, create, rename and remove regular files,
-                                      directories and symbolic links below the path; never
-                                      devices, fifos, sockets */
+    AL_RIGHT_EXECUTE = 1 << 0,    /**< execve this file (a single file, never a directory) */
+    AL_RIGHT_READ = 1 << 1,       /**< read files, and list directories, at and below the path */
+    AL_RIGHT_WRITE = 1 << 2,      /**< write, truncate, create, rename and remove regular files,
+                                       directories and symbolic links below the path; never
+                                       devices, fifos, sockets */
     AL_RIGHT_WRITE_FILE = 1 << 3, /**< write and truncate this one file (/dev/null) */
 };
 
@@ -46,8 +46,8 @@ struct al_ruleset;
  *         is not optional is missing or a system call failed.
  * Ownership: the caller frees it with al_ruleset_free().  Threads: safe.
  */
-int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules, struct al_ruleset **ret_ruleset,
-                   struct al_error *err);
+int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
+                   struct al_ruleset **ret_ruleset, struct al_error *err);
 void al_ruleset_free(struct al_ruleset *ruleset);
 
 /** The descriptor children restrict themselves with.  Borrowed. */

@@ -39,8 +39,10 @@ struct al_limits {
 /** What a child is held to by the kernel. */
 struct al_sandbox {
     const struct al_ruleset *ruleset; /**< NULL: no Landlock on this kernel */
-    bool exec_once;  /**< seccomp: the first execve only; needs argv[0] == al_exec_page_path() */
-    bool no_sockets; /**< seccomp: no socket of any family, no io_uring */
+    bool exec_once;   /**< seccomp: the first execve only; al_proc_init()'s program only */
+    bool no_sockets;  /**< seccomp: no socket of any family */
+    bool keep_setuid; /**< no no_new_privs, for a program that needs its set-uid bit (firejail);
+                           only without a ruleset, exec_once and no_sockets */
     struct al_limits limits;
 };
 
@@ -93,11 +95,11 @@ const char *al_exec_page_path(void);
  * does not count towards timeout_ms.
  *
  * @param      spec        What to run, and under which limits.
- * @param[out] ret_result  Written on success; on AL_ERR_TIMEOUT the sinks hold what came until then.
+ * @param[out] ret_result  Written on success only.  On AL_ERR_TIMEOUT the sinks hold what came.
  * @param[out] err         Written on failure only; may be NULL.
  * @return 0, or a negative enum al_status:
- *         AL_ERR_EXECUTION  it could not be started (missing program: "<name> binary not available"
- *                           is the caller's wording; reason "not_found" is set for ENOENT)
+ *         AL_ERR_EXECUTION  it could not be started; a missing program is "<name> binary not
+ *                           available" with reason "not_found"
  *         AL_ERR_SANDBOX    a layer the sandbox asks for could not be put on; nothing ran
  *         AL_ERR_TIMEOUT    killed after timeout_ms, or by SIGXCPU
  *         AL_ERR_CANCELLED  killed because spec->cancel fired, or never started for it

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/cancel.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "util/mem.h"
+
+struct al_cancel {
+    atomic_uint refs;
+    atomic_bool fired;
+    int fd; /* never read, so that it stays readable; -1 when descriptors ran out */
+};
+
+struct al_cancel *al_cancel_new(void)
+{
+    struct al_cancel *cancel = al_malloc(sizeof(*cancel));
+
+    atomic_init(&cancel->refs, 1);
+    atomic_init(&cancel->fired, false);
+    /*
+     * Without a descriptor a run already at work cannot be told, but then none could have been
+     * started either: its pipes would have failed in the same way.
+     */
+    cancel->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return cancel;
+}
+
+struct al_cancel *al_cancel_ref(struct al_cancel *cancel)
+{
+    atomic_fetch_add(&cancel->refs, 1);
+    return cancel;
+}
+
+void al_cancel_unref(struct al_cancel *cancel)
+{
+    if (!cancel || atomic_fetch_sub(&cancel->refs, 1) > 1)
+        return;
+    al_close(cancel->fd);
+    free(cancel);
+}
+
+void al_cancel_unrefp(struct al_cancel **cancel)
+{
+    al_cancel_unref(al_take(cancel));
+}
+
+void al_cancel_fire(struct al_cancel *cancel)
+{
+    const uint64_t one = 1;
+
+    if (atomic_exchange(&cancel->fired, true))
+        return;
+    (void)!write(cancel->fd, &one, sizeof(one)); /* a fresh counter always takes one */
+}
+
+bool al_cancel_fired(const struct al_cancel *cancel)
+{
+    return cancel && atomic_load(&cancel->fired);
+}
+
+int al_cancel_fd(const struct al_cancel *cancel)
+{
+    return cancel ? cancel->fd : -1;
+}

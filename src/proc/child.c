@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The only code between clone and execve.
+ *
+ * Rules: system calls only, by number, because libc's wrappers may be replaced by a sanitizer's;
+ * no allocation, no locks, no stdio; nothing written but the stack and the report.
+ */
+#include "proc/child.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define bare __attribute__((noinline, no_sanitize("address", "undefined", "thread")))
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef SYS_landlock_restrict_self
+#define SYS_landlock_restrict_self 446
+#endif
+
+#define CLOSE_AT_EXEC       (1u << 2) /* CLOSE_RANGE_CLOEXEC, kernel 5.11 */
+#define KERNEL_SIGNALS      64
+#define KERNEL_SIGSET_BYTES 8
+
+bare static long set_streams(const struct al_child_plan *plan)
+{
+    for (int fd = 0; fd < 3; fd++) {
+        if (syscall(SYS_dup3, plan->stream_fds[fd], fd, 0) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+bare static long set_limits(const struct al_child_plan *plan)
+{
+    for (size_t i = 0; i < plan->nlimits; i++) {
+        const struct al_child_limit *limit = &plan->limits[i];
+
+        if (syscall(SYS_prlimit64, 0, limit->resource, &limit->value, NULL) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/*
+ * A handler of the parent must never run here, so every disposition becomes the default before a
+ * signal can arrive.  A zeroed kernel sigaction is SIG_DFL without flags; libc's own two signals,
+ * which sigaction(3) refuses, are reset as well, and the two that cannot be changed fail.
+ */
+bare static long reset_signals(void)
+{
+    static const unsigned long defaults[4], nothing;
+
+    for (int number = 1; number <= KERNEL_SIGNALS; number++)
+        (void)syscall(SYS_rt_sigaction, number, defaults, NULL, KERNEL_SIGSET_BYTES);
+    return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, NULL, KERNEL_SIGSET_BYTES);
+}
+
+/* Returns the number of the step that failed; does not return when all succeed. */
+bare static int run_steps(const struct al_child_plan *plan)
+{
+    if (syscall(SYS_setsid) < 0)
+        return AL_STEP_SESSION;
+    if (set_streams(plan) < 0)
+        return AL_STEP_STREAMS;
+    if (syscall(SYS_close_range, 3u, ~0u, CLOSE_AT_EXEC) < 0)
+        return AL_STEP_CLOSE;
+    if (syscall(SYS_fchdir, plan->cwd_fd) < 0)
+        return AL_STEP_DIRECTORY;
+    if (set_limits(plan) < 0)
+        return AL_STEP_LIMITS;
+    if (reset_signals() < 0)
+        return AL_STEP_SIGNALS;
+    if (!plan->keep_setuid && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return AL_STEP_PRIVILEGES;
+    if (plan->ruleset_fd >= 0 && syscall(SYS_landlock_restrict_self, plan->ruleset_fd, 0) < 0)
+        return AL_STEP_LANDLOCK;
+    if (plan->filter && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, plan->filter) < 0)
+        return AL_STEP_SECCOMP;
+    (void)syscall(SYS_execve, plan->program, plan->argv, plan->envp);
+    return AL_STEP_EXEC;
+}
+
+bare int al_child_main(void *arg)
+{
+    const struct al_child_plan *plan = arg;
+    struct al_child_report report;
+
+    report.step = run_steps(plan);
+    report.error = errno;
+    (void)syscall(SYS_write, plan->report_fd, &report, sizeof(report));
+    for (;;)
+        (void)syscall(SYS_exit_group, 127);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util/mem.h"
+
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#define SYS_landlock_add_rule       445
+#endif
+
+/*
+ * The interface as of ABI 7, spelled out because installed headers are often older than the kernel.
+ * Bits are those of <linux/landlock.h>.
+ */
+#define FS_EXECUTE     (UINT64_C(1) << 0)
+#define FS_WRITE_FILE  (UINT64_C(1) << 1)
+#define FS_READ_FILE   (UINT64_C(1) << 2)
+#define FS_READ_DIR    (UINT64_C(1) << 3)
+#define FS_REMOVE_DIR  (UINT64_C(1) << 4)
+#define FS_REMOVE_FILE (UINT64_C(1) << 5)
+#define FS_MAKE_DIR    (UINT64_C(1) << 7)
+#define FS_MAKE_REG    (UINT64_C(1) << 8)
+#define FS_MAKE_SYM    (UINT64_C(1) << 12)
+#define FS_REFER       (UINT64_C(1) << 13) /* ABI 2 */
+#define FS_TRUNCATE    (UINT64_C(1) << 14) /* ABI 3 */
+#define FS_IOCTL_DEV   (UINT64_C(1) << 15) /* ABI 5 */
+#define FS_ABI_1       ((UINT64_C(1) << 13) - 1)
+#define NET_TCP        UINT64_C(3) /* ABI 4: bind, connect */
+#define SCOPE_ALL      UINT64_C(3) /* ABI 6: abstract sockets, signals */
+
+/* What a rule on something that is no directory may speak of. */
+#define FS_OF_FILES            (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
+
+#define CREATE_RULESET_VERSION 1u
+#define RULE_PATH_BENEATH      1
+
+struct ruleset_attr {
+    uint64_t handled_access_fs;
+    uint64_t handled_access_net;
+    uint64_t scoped;
+};
+
+struct path_beneath_attr {
+    uint64_t allowed_access;
+    int32_t parent_fd;
+} __attribute__((packed));
+
+/* A path and the inode its rule holds. */
+struct anchor {
+    char *path;
+    dev_t dev;
+    ino_t ino;
+    bool exists;
+};
+
+struct al_ruleset {
+    int fd;
+    struct anchor *anchors;
+    size_t nanchors;
+};
+
+int al_confine_abi(void)
+{
+    static atomic_int remembered = -1;
+    int abi = atomic_load(&remembered);
+
+    if (abi >= 0)
+        return abi;
+    abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
+    if (abi < 0)
+        abi = 0;
+    atomic_store(&remembered, abi);
+    return abi;
+}
+
+/* Everything this ABI can refuse; what a kernel does not know may not be asked of it. */
+static struct ruleset_attr handled_at(int abi)
+{
+    struct ruleset_attr attr = { .handled_access_fs = FS_ABI_1 };
+
+    if (abi >= 2)
+        attr.handled_access_fs |= FS_REFER;
+    if (abi >= 3)
+        attr.handled_access_fs |= FS_TRUNCATE;
+    if (abi >= 4)
+        attr.handled_access_net = NET_TCP;
+    if (abi >= 5)
+        attr.handled_access_fs |= FS_IOCTL_DEV;
+    if (abi >= 6)
+        attr.scoped = SCOPE_ALL;
+    return attr;
+}
+
+static uint64_t access_for(unsigned rights, mode_t mode)
+{
+    uint64_t allowed = 0;
+
+    if (rights & AL_RIGHT_EXECUTE)
+        allowed |= FS_EXECUTE | FS_READ_FILE; /* execve reads what it starts */
+    if (rights & AL_RIGHT_READ)
+        allowed |= FS_READ_FILE | FS_READ_DIR;
+    if (rights & AL_RIGHT_WRITE)
+        allowed |= FS_WRITE_FILE | FS_TRUNCATE | FS_MAKE_REG | FS_MAKE_DIR | FS_MAKE_SYM |
+                   FS_REMOVE_FILE | FS_REMOVE_DIR | FS_REFER;
+    if (rights & AL_RIGHT_WRITE_FILE)
+        allowed |= FS_WRITE_FILE | FS_TRUNCATE;
+    if ((rights & AL_RIGHT_WRITE_FILE) && S_ISCHR(mode))
+        allowed |= FS_IOCTL_DEV;
+    return S_ISDIR(mode) ? allowed : allowed & FS_OF_FILES;
+}
+
+static int add_rule(const struct al_ruleset *ruleset, const struct al_confine_rule *rule, int fd,
+                    mode_t mode, struct al_error *err)
+{
+    const uint64_t handled = handled_at(al_confine_abi()).handled_access_fs;
+    const struct path_beneath_attr attr = {
+        .allowed_access = access_for(rule->rights, mode) & handled,
+        .parent_fd = fd,
+    };
+
+    if (S_ISDIR(mode) && (rule->rights & (AL_RIGHT_EXECUTE | AL_RIGHT_WRITE_FILE)))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "'%s' is a directory, and its rule is for a file", rule->path);
+    if (!attr.allowed_access)
+        return 0;
+    if (syscall(SYS_landlock_add_rule, ruleset->fd, RULE_PATH_BENEATH, &attr, 0) < 0)
+        return al_error_errno(err, errno, "cannot add a Landlock rule for '%s'", rule->path);
+    return 0;
+}
+
+/* Opens a rule's path, adds it, and remembers which inode that was. */
+static int anchor_rule(struct al_ruleset *ruleset, const struct al_confine_rule *rule,
+                       struct al_error *err)
+{
+    struct anchor *anchor = &ruleset->anchors[ruleset->nanchors++];
+    al_auto(al_closep) int fd = open(rule->path, O_PATH | O_CLOEXEC);
+    struct stat st;
+
+    *anchor = (struct anchor){ .path = al_strdup(rule->path) };
+    if (fd < 0 && rule->optional && (errno == ENOENT || errno == ENOTDIR))
+        return 0;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return al_error_errno(err, errno, "cannot open '%s'", rule->path);
+    anchor->exists = true;
+    anchor->dev = st.st_dev;
+    anchor->ino = st.st_ino;
+    return add_rule(ruleset, rule, fd, st.st_mode, err);
+}
+
+static void al_ruleset_freep(struct al_ruleset **ruleset)
+{
+    al_ruleset_free(al_take(ruleset));
+}
+
+int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
+                   struct al_ruleset **ret_ruleset, struct al_error *err)
+{
+    const int abi = al_confine_abi();
+    const struct ruleset_attr attr = handled_at(abi);
+    al_auto(al_ruleset_freep) struct al_ruleset *ruleset = NULL;
+    int r;
+
+    if (abi == 0)
+        return al_error_set(err, AL_ERR_SANDBOX, "this kernel has no Landlock");
+    ruleset = al_calloc(1, sizeof(*ruleset));
+    ruleset->anchors = al_calloc(nrules, sizeof(*ruleset->anchors));
+    /* An older kernel takes the longer structure as long as what it does not know is zero. */
+    ruleset->fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+    if (ruleset->fd < 0)
+        return al_error_errno(err, errno, "cannot create a Landlock ruleset");
+    for (size_t i = 0; i < nrules; i++) {
+        r = anchor_rule(ruleset, &rules[i], err);
+        if (r < 0)
+            return r;
+    }
+    *ret_ruleset = al_take(&ruleset);
+    return 0;
+}
+
+void al_ruleset_free(struct al_ruleset *ruleset)
+{
+    if (!ruleset)
+        return;
+    for (size_t i = 0; i < ruleset->nanchors; i++)
+        free(ruleset->anchors[i].path);
+    free(ruleset->anchors);
+    al_close(ruleset->fd);
+    free(ruleset);
+}
+
+int al_ruleset_fd(const struct al_ruleset *ruleset)
+{
+    return ruleset->fd;
+}
+
+bool al_ruleset_is_current(const struct al_ruleset *ruleset)
+{
+    for (size_t i = 0; i < ruleset->nanchors; i++) {
+        const struct anchor *anchor = &ruleset->anchors[i];
+        struct stat st;
+        const bool exists = stat(anchor->path, &st) == 0;
+
+        if (exists != anchor->exists)
+            return false;
+        if (exists && (st.st_dev != anchor->dev || st.st_ino != anchor->ino))
+            return false;
+    }
+    return true;
+}

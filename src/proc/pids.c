@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finding children in /proc. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proc/strays.h"
+#include "util/fs.h"
+
+/* Enough for 10,000 children of one thread; what is beyond is found by the next look. */
+#define CHILDREN_MAX_BYTES (64u * 1024u)
+#define STAT_MAX_BYTES     1024u
+
+static void closedirp(DIR **dir)
+{
+    if (*dir)
+        closedir(*dir);
+}
+
+static void add(struct al_pids *pids, pid_t pid)
+{
+    if (pids->count == pids->capacity) {
+        pids->capacity = pids->capacity ? 2 * pids->capacity : 16;
+        pids->items = al_reallocarray(pids->items, pids->capacity, sizeof(*pids->items));
+    }
+    pids->items[pids->count++] = pid;
+}
+
+void al_pids_clear(struct al_pids *pids)
+{
+    free(pids->items);
+    *pids = (struct al_pids){ .items = NULL };
+}
+
+bool al_pids_contain(const struct al_pids *pids, pid_t pid)
+{
+    for (size_t i = 0; i < pids->count; i++) {
+        if (pids->items[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+/* Reads a small file of /proc whole; false when it is not there. */
+static bool read_proc(int dir_fd, const char *name, char *buffer, size_t size)
+{
+    al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+    size_t len = 0;
+
+    if (fd < 0)
+        return false;
+    while (len < size - 1) {
+        ssize_t got = read(fd, buffer + len, size - 1 - len);
+
+        if (got <= 0)
+            break;
+        len += (size_t)got;
+    }
+    buffer[len] = '\0';
+    return true;
+}
+
+/* "12 34 56 " as /proc/PID/task/TID/children has it; a number cut off at the end is left out. */
+static void add_numbers(struct al_pids *pids, char *text)
+{
+    for (char *end = strchr(text, ' '); end; text = end + 1, end = strchr(text, ' ')) {
+        *end = '\0';
+        add(pids, (pid_t)atoi(text));
+    }
+}
+
+bool al_pids_add_listed(struct al_pids *pids, pid_t parent)
+{
+    char path[64];
+    al_auto(al_freep) char *text = NULL;
+    bool listed = true;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
+    al_auto(closedirp) DIR *tasks = opendir(path);
+    if (!tasks)
+        return access("/proc/self/task", F_OK) == 0; /* gone, or no /proc at all */
+    text = al_malloc(CHILDREN_MAX_BYTES);
+    for (struct dirent *task; (task = readdir(tasks));) {
+        if (task->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof(path), "%.20s/children", task->d_name);
+        if (read_proc(dirfd(tasks), path, text, CHILDREN_MAX_BYTES))
+            add_numbers(pids, text);
+        else if (faccessat(dirfd(tasks), task->d_name, F_OK, 0) == 0)
+            listed = false;
+    }
+    return listed;
+}
+
+/* The parent in "PID (any name) STATE PPID …"; the name may hold brackets, the rest does not. */
+static pid_t parent_in(const char *stat)
+{
+    const char *after_name = strrchr(stat, ')');
+
+    return after_name && strlen(after_name) > 4 ? (pid_t)atoi(after_name + 4) : 0;
+}
+
+void al_pids_add_scanned(struct al_pids *pids, pid_t parent)
+{
+    al_auto(closedirp) DIR *all = opendir("/proc");
+    char path[64], stat[STAT_MAX_BYTES];
+
+    if (!all)
+        return;
+    for (struct dirent *process; (process = readdir(all));) {
+        if (process->d_name[0] < '1' || process->d_name[0] > '9')
+            continue;
+        (void)snprintf(path, sizeof(path), "%.20s/stat", process->d_name);
+        if (read_proc(dirfd(all), path, stat, sizeof(stat)) && parent_in(stat) == parent)
+            add(pids, (pid_t)atoi(process->d_name));
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proc/capture.h"
+#include "proc/seccomp.h"
+#include "proc/slots.h"
+#include "proc/spawn.h"
+#include "proc/strays.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+static bool ready;
+static const char *exec_path; /* AL_EXEC_PATH once it is mapped */
+static atomic_uint_fast64_t started;
+
+/* Descriptors 0 to 2 are always open, so that none of ours is ever one of them. */
+static int open_standard_streams(struct al_error *err)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+        if (fd < 0)
+            return al_error_errno(err, errno, "cannot open '/dev/null'");
+    } while (fd <= 2);
+    al_close(fd);
+    return 0;
+}
+
+/* Written once and read-only from then on, so that no defect of ours can redirect execve. */
+static int map_exec_page(const char *program, struct al_error *err)
+{
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), len = strlen(program);
+    char *page;
+
+    if (len + 2 > page_bytes)
+        return al_error_set(err, AL_ERR_EXECUTION, "the path of the program is too long");
+    page = mmap((void *)AL_EXEC_PAGE, page_bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (page == MAP_FAILED)
+        return al_error_errno(err, errno, "cannot map the exec-once page");
+    if (page != (void *)AL_EXEC_PAGE) { /* kernels before 4.17 take the flag for a hint */
+        (void)munmap(page, page_bytes);
+        return al_error_errno(err, EEXIST, "cannot map the exec-once page");
+    }
+    memcpy((char *)AL_EXEC_PATH, program, len + 1);
+    if (mprotect(page, page_bytes, PROT_READ) < 0)
+        return al_error_errno(err, errno, "cannot protect the exec-once page");
+    exec_path = (const char *)AL_EXEC_PATH;
+    return 0;
+}
+
+int al_proc_init(const char *program, struct al_error *err)
+{
+    int r;
+
+    if (ready)
+        return al_error_set(err, AL_ERR_EXECUTION, "processes are set up already");
+    r = open_standard_streams(err);
+    if (r < 0)
+        return r;
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+        return al_error_errno(err, errno, "cannot become a child subreaper");
+    /* An ignored SIGCHLD would make the kernel reap for us, and every child's end would be lost. */
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGCHLD, SIG_DFL) == SIG_ERR)
+        return al_error_errno(err, errno, "cannot set signal dispositions");
+    if (program && (r = map_exec_page(program, err)) < 0)
+        return r;
+    al_strays_init();
+    ready = true;
+    return 0;
+}
+
+const char *al_exec_page_path(void)
+{
+    return exec_path;
+}
+
+uint64_t al_proc_started(void)
+{
+    return atomic_load(&started);
+}
+
+static int check_spec(const struct al_proc_spec *spec, struct al_error *err)
+{
+    const struct al_sandbox *sandbox = spec->sandbox;
+
+    if (spec->program[0] != '/')
+        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not an absolute path", spec->program);
+    if (sandbox->exec_once && (!exec_path || strcmp(spec->program, exec_path) != 0))
+        return al_error_set(err, AL_ERR_SANDBOX, "'%s' is not the exec-once program",
+                            spec->program);
+    if (sandbox->keep_setuid && (sandbox->ruleset || sandbox->exec_once || sandbox->no_sockets))
+        return al_error_set(err, AL_ERR_SANDBOX, "a set-uid program cannot be confined");
+    return 0;
+}
+
+static int timed_out(const struct al_proc_spec *spec, struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_TIMEOUT, AL_CODE_TIMEOUT,
+                             "git command timed out after %ums", (unsigned)spec->timeout_ms);
+}
+
+static int report(const struct al_proc_spec *spec, enum al_ending ending, const siginfo_t *info,
+                  struct al_proc_result *ret_result, struct al_error *err)
+{
+    const bool exited = info->si_code == CLD_EXITED;
+    const bool stopped = ending == AL_ENDING_STOPPED;
+
+    if (ending == AL_ENDING_CANCELLED)
+        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+    if (ending == AL_ENDING_TIMEOUT || (!stopped && !exited && info->si_status == SIGXCPU))
+        return timed_out(spec, err);
+    *ret_result = (struct al_proc_result){ .stopped = stopped };
+    if (!stopped && exited)
+        ret_result->exit_code = info->si_status;
+    if (!stopped && !exited) {
+        ret_result->exit_code = -1;
+        ret_result->signal = info->si_status;
+    }
+    return 0;
+}
+
+static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+               struct al_error *err)
+{
+    al_auto(al_spawned_clear) struct al_spawned child = { .out_fd = -1, .err_fd = -1 };
+    struct al_capture capture;
+    enum al_ending ending;
+    siginfo_t info = { .si_signo = 0 };
+    int r;
+
+    child.running.pidfd = -1;
+    r = al_spawn(spec, &child, err);
+    if (r < 0)
+        return r;
+    atomic_fetch_add(&started, 1);
+    capture = al_capture_begin(spec, &child);
+    ending = al_capture_wait(&capture);
+    if (ending != AL_ENDING_EXIT)
+        al_running_kill(&child.running);
+    al_running_end(&child.running, spec->sandbox->exec_once, &info);
+    /* Nobody is left who could write, so what the pipes hold is all there will ever be. */
+    if (ending == AL_ENDING_EXIT && !al_capture_rest(&capture))
+        ending = AL_ENDING_STOPPED;
+    else if (ending == AL_ENDING_TIMEOUT)
+        (void)al_capture_rest(&capture);
+    return report(spec, ending, &info, ret_result, err);
+}
+
+int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                struct al_error *err)
+{
+    int r;
+
+    r = check_spec(spec, err);
+    if (r < 0)
+        return r;
+    r = al_slot_take(spec->cancel, err);
+    if (r < 0)
+        return r;
+    r = run(spec, ret_result, err);
+    al_slot_give();
+    return r;
+}

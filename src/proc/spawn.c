@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proc/child.h"
+#include "proc/seccomp.h"
+#include "util/fs.h"
+
+#define STACK_BYTES  (64u * 1024u) /* the child needs a few hundred; the rest is for odd pages */
+#define SIGSET_BYTES 8
+#define CPU_GRACE_S  5 /* from SIGXCPU, which a program may ignore, to SIGKILL */
+
+/* Both ends of everything between parent and child while it starts; -1 when not open. */
+struct ends {
+    int in;
+    int out[2], err[2], report[2]; /* read end, write end */
+};
+
+#define ENDS_NONE                                                                                  \
+    ((struct ends){ .in = -1, .out = { -1, -1 }, .err = { -1, -1 }, .report = { -1, -1 } })
+
+static void close_ends(struct ends *ends)
+{
+    al_closep(&ends->in);
+    for (int i = 0; i < 2; i++) {
+        al_closep(&ends->out[i]);
+        al_closep(&ends->err[i]);
+        al_closep(&ends->report[i]);
+    }
+}
+
+/* A file in memory rather than a pipe: a child that never reads cannot make anybody wait. */
+static int open_input(const struct al_proc_spec *spec)
+{
+    int fd, r;
+
+    if (!spec->input)
+        return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    fd = memfd_create("stdin", MFD_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    r = al_write_all(fd, spec->input, spec->input_len);
+    if (r == 0 && lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    if (r < 0)
+        errno = -r;
+    al_close(fd);
+    return -1;
+}
+
+static int open_ends(const struct al_proc_spec *spec, struct ends *ends, struct al_error *err)
+{
+    ends->in = open_input(spec);
+    if (ends->in < 0)
+        return al_error_errno(err, errno, "cannot open standard input");
+    if (pipe2(ends->out, O_CLOEXEC) < 0 || pipe2(ends->err, O_CLOEXEC) < 0 ||
+        pipe2(ends->report, O_CLOEXEC) < 0)
+        return al_error_errno(err, errno, "cannot create a pipe");
+    return 0;
+}
+
+/* Only a privileged process may raise its hard limit, so a lower one stays what it is. */
+static void add_limit(struct al_child_plan *plan, int resource, uint64_t soft, uint64_t hard)
+{
+    struct al_child_limit *limit = &plan->limits[plan->nlimits];
+    struct rlimit now;
+
+    if (prlimit(0, (__rlimit_resource_t)resource, NULL, &now) == 0 && hard > now.rlim_max)
+        hard = now.rlim_max;
+    limit->resource = resource;
+    limit->value.rlim_max = hard;
+    limit->value.rlim_cur = soft < hard ? soft : hard;
+    plan->nlimits++;
+}
+
+static void add_limits(struct al_child_plan *plan, const struct al_limits *limits)
+{
+    add_limit(plan, RLIMIT_CORE, 0, 0);
+    if (limits->data_bytes)
+        add_limit(plan, RLIMIT_DATA, limits->data_bytes, limits->data_bytes);
+    if (limits->cpu_s)
+        add_limit(plan, RLIMIT_CPU, limits->cpu_s, limits->cpu_s + CPU_GRACE_S);
+    if (limits->fsize_bytes)
+        add_limit(plan, RLIMIT_FSIZE, limits->fsize_bytes, limits->fsize_bytes);
+    if (limits->nofile)
+        add_limit(plan, RLIMIT_NOFILE, limits->nofile, limits->nofile);
+}
+
+static struct al_child_plan make_plan(const struct al_proc_spec *spec, const struct ends *ends)
+{
+    const struct al_sandbox *sandbox = spec->sandbox;
+    struct al_child_plan plan = {
+        .program = sandbox->exec_once ? al_exec_page_path() : spec->program,
+        .argv = spec->argv,
+        .envp = spec->envp,
+        .stream_fds = { ends->in, ends->out[1], ends->err[1] },
+        .report_fd = ends->report[1],
+        .cwd_fd = spec->cwd_fd,
+        .ruleset_fd = sandbox->ruleset ? al_ruleset_fd(sandbox->ruleset) : -1,
+        .filter = al_filter_get(sandbox->exec_once, sandbox->no_sockets),
+        .keep_setuid = sandbox->keep_setuid,
+    };
+
+    add_limits(&plan, &sandbox->limits);
+    return plan;
+}
+
+#ifdef AL_SPAWN_FORK
+
+const char *al_proc_spawn_method(void)
+{
+    return "fork";
+}
+
+static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        (void)al_child_main(plan);
+    if (pid < 0)
+        return -1;
+    *ret_pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (*ret_pidfd < 0) {
+        int saved = errno;
+
+        (void)kill(pid, SIGKILL);
+        (void)waitid(P_PID, (id_t)pid, NULL, WEXITED);
+        errno = saved;
+        return -1;
+    }
+    return pid;
+}
+
+#else
+
+const char *al_proc_spawn_method(void)
+{
+    return "vfork";
+}
+
+/* The child runs in our memory, on a stack of its own, while this thread waits in clone(). */
+static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
+{
+    char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    pid_t pid;
+    int saved;
+
+    if (stack == MAP_FAILED)
+        return -1;
+    pid = clone(al_child_main, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
+                plan, ret_pidfd);
+    saved = errno;
+    (void)munmap(stack, STACK_BYTES);
+    errno = saved;
+    return pid;
+}
+
+#endif
+
+/*
+ * Signals stay blocked until the child has reset its dispositions: a handler of ours must not run
+ * in it.  By number, because libc keeps its own two signals out of what it blocks.
+ */
+static pid_t start_quietly(struct al_child_plan *plan, int *ret_pidfd)
+{
+    const uint64_t all = UINT64_MAX;
+    uint64_t before = 0;
+    pid_t pid;
+    int saved;
+
+    (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, SIGSET_BYTES);
+    pid = start(plan, ret_pidfd);
+    saved = errno;
+    (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, SIGSET_BYTES);
+    errno = saved;
+    return pid;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static int explain(const struct al_proc_spec *spec, const struct al_child_report *report,
+                   struct al_error *err)
+{
+    static const char *const layers[] = {
+        [AL_STEP_LIMITS] = "resource limits",
+        [AL_STEP_PRIVILEGES] = "no_new_privs",
+        [AL_STEP_LANDLOCK] = "Landlock",
+        [AL_STEP_SECCOMP] = "seccomp",
+    };
+    const char *name = base_name(spec->program);
+    int r;
+
+    if (report->step == AL_STEP_EXEC && report->error == ENOENT) {
+        r = al_error_set(err, AL_ERR_EXECUTION, "%s binary not available", name);
+        if (err)
+            err->reason = "not_found";
+        return r;
+    }
+    if (report->step == AL_STEP_EXEC)
+        return al_error_errno(err, report->error, "cannot execute '%s'", name);
+    if (report->step == AL_STEP_DIRECTORY)
+        return al_error_errno(err, report->error, "cannot start '%s' in its directory", name);
+    if ((size_t)report->step < AL_COUNT(layers) && layers[report->step])
+        return al_error_set(err, AL_ERR_SANDBOX, "cannot confine '%s': %s: %s", name,
+                            layers[report->step], strerror(report->error));
+    return al_error_errno(err, report->error, "cannot start '%s' (step %d)", name, report->step);
+}
+
+/* Whether the child reported a failure; silence is a successful execve. */
+static bool read_report(int fd, struct al_child_report *report)
+{
+    ssize_t got;
+
+    do {
+        got = read(fd, report, sizeof(*report));
+    } while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof(*report);
+}
+
+/* With the register open: start, learn how it went, enter. */
+static int start_and_enter(const struct al_proc_spec *spec, struct ends *ends,
+                           struct al_running *ret_child, struct al_error *err)
+{
+    struct al_child_plan plan = make_plan(spec, ends);
+    struct al_child_report report;
+    al_auto(al_closep) int pidfd = -1;
+    pid_t pid = start_quietly(&plan, &pidfd);
+
+    if (pid < 0)
+        return al_error_errno(err, errno, "cannot start '%s'", base_name(spec->program));
+    al_closep(&ends->report[1]);
+    if (read_report(ends->report[0], &report)) {
+        (void)waitid(P_PIDFD, (id_t)pidfd, NULL, WEXITED);
+        return explain(spec, &report, err);
+    }
+    ret_child->pid = pid;
+    ret_child->pidfd = al_take_fd(&pidfd);
+    al_running_enter(ret_child);
+    return 0;
+}
+
+int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, struct al_error *err)
+{
+    al_auto(close_ends) struct ends ends = ENDS_NONE;
+    int r;
+
+    r = open_ends(spec, &ends, err);
+    if (r < 0)
+        return r;
+    al_running_open();
+    r = start_and_enter(spec, &ends, &ret_child->running, err);
+    al_running_close();
+    if (r < 0)
+        return r;
+    ret_child->out_fd = al_take_fd(&ends.out[0]);
+    ret_child->err_fd = al_take_fd(&ends.err[0]);
+    return 0;
+}
+
+void al_spawned_clear(struct al_spawned *child)
+{
+    al_closep(&child->running.pidfd);
+    al_closep(&child->out_fd);
+    al_closep(&child->err_fd);
+}
