@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The one C++ file: toml++'s tree, handed to C one key at a time. */
+
+/* pkg-config may say that the distribution's shared library is wanted; it is not. */
+#undef TOML_HEADER_ONLY
+#undef TOML_SHARED_LIB
+#define TOML_HEADER_ONLY       1
+#define TOML_EXCEPTIONS        0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/toml.h"
+
+namespace
+{
+
+struct walker {
+    al_toml_visit_fn visit;
+    void *payload;
+
+    void table(const toml::table &from, const std::string &above) const;
+    bool value(const toml::node &node, const std::string &key, unsigned line) const;
+};
+
+bool is_bare(std::string_view key)
+{
+    for (char c : key)
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '-'))
+            return false;
+    return !key.empty();
+}
+
+/* A quoted key may hold a dot; without its quotes it would pass for a key of a table. */
+std::string join(const std::string &above, std::string_view key)
+{
+    std::string part = is_bare(key) ? std::string(key) : '"' + std::string(key) + '"';
+
+    return above.empty() ? part : above + '.' + part;
+}
+
+al_toml_item item_of(const toml::node &node)
+{
+    const std::string &text = node.as_string()->get();
+
+    return { text.c_str(), text.size(), node.source().begin.line };
+}
+
+al_toml_type type_of(const toml::node &node)
+{
+    switch (node.type()) {
+    case toml::node_type::table:
+        return AL_TOML_TABLE;
+    case toml::node_type::string:
+        return AL_TOML_STRING;
+    case toml::node_type::integer:
+        return AL_TOML_INT;
+    case toml::node_type::boolean:
+        return AL_TOML_BOOL;
+    case toml::node_type::floating_point:
+        return AL_TOML_FLOAT;
+    case toml::node_type::array:
+        for (const toml::node &item : *node.as_array())
+            if (!item.is_string())
+                return AL_TOML_LIST;
+        return AL_TOML_STRINGS;
+    default:
+        return AL_TOML_TIME;
+    }
+}
+
+bool walker::value(const toml::node &node, const std::string &key, unsigned line) const
+{
+    std::vector<al_toml_item> items;
+    al_toml_value value = {};
+
+    value.key = key.c_str();
+    value.line = line;
+    value.type = type_of(node);
+    if (value.type == AL_TOML_BOOL)
+        value.boolean = node.as_boolean()->get();
+    else if (value.type == AL_TOML_INT)
+        value.integer = node.as_integer()->get();
+    else if (value.type == AL_TOML_STRING)
+        items.push_back(item_of(node));
+    else if (value.type == AL_TOML_STRINGS)
+        for (const toml::node &item : *node.as_array())
+            items.push_back(item_of(item));
+    value.items = items.data();
+    value.nitems = items.size();
+    return visit(payload, &value);
+}
+
+void walker::table(const toml::table &from, const std::string &above) const
+{
+    for (auto &&[name, node] : from) {
+        const std::string key = join(above, name.str());
+
+        if (value(node, key, name.source().begin.line) && node.is_table())
+            table(*node.as_table(), key);
+    }
+}
+
+} // namespace
+
+int al_toml_walk(const char *text, size_t len, al_toml_visit_fn visit, al_toml_fail_fn fail,
+                 void *payload)
+{
+    const toml::parse_result result = toml::parse(std::string_view(text, len));
+
+    if (!result) {
+        const std::string what(result.error().description());
+
+        fail(payload, result.error().source().begin.line, what.c_str());
+        return -1;
+    }
+    walker{ visit, payload }.table(result.table(), "");
+    return 0;
+}
