@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/chain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "journal/head.h"
+#include "journal/lines.h"
+#include "util/fs.h"
+#include "util/log.h"
+
+struct al_chain {
+    char *file;
+    struct al_key key;
+    pthread_mutex_t lock; /* between threads; flock() on the head is between processes */
+    int head_fd;
+    int log_fd;
+};
+
+static void lock(struct al_chain *chain)
+{
+    (void)pthread_mutex_lock(&chain->lock);
+    while (flock(chain->head_fd, LOCK_EX) < 0 && errno == EINTR)
+        continue;
+}
+
+static void unlock(struct al_chain *chain)
+{
+    (void)flock(chain->head_fd, LOCK_UN);
+    (void)pthread_mutex_unlock(&chain->lock);
+}
+
+/*
+ * A line was announced and the log is longer than the head says: its writer died on the way.
+ * Returns 1 when that explains what is there and `head` fits again, 0 when it does not, or -errno.
+ */
+static int settle(struct al_chain *chain, struct al_head *head, uint64_t size)
+{
+    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(chain->log_fd, head->size);
+    char mac[AL_MAC_HEX + 1];
+    const char *line;
+    size_t len;
+    int r;
+
+    r = al_lines_next(&lines, &line, &len);
+    if (r < 0)
+        return r == -EFBIG ? 0 : r;
+    if (r == 0) {
+        if (ftruncate(chain->log_fd, (off_t)head->size) < 0)
+            return -errno;
+    } else {
+        al_key_mac(&chain->key, line, len, mac);
+        if (head->size + len + 1 != size || strcmp(mac, head->next) != 0)
+            return 0;
+        head->seq++;
+        head->size = size;
+        memcpy(head->mac, mac, sizeof(mac));
+    }
+    memcpy(head->next, al_mac_none, sizeof(head->next));
+    return 1;
+}
+
+static bool ends_inside_a_line(int fd, uint64_t size)
+{
+    char last = '\n';
+
+    return size && pread(fd, &last, 1, (off_t)size - 1) == 1 && last != '\n';
+}
+
+/*
+ * Read the head and make it fit the log.  `*ret_inside` tells that the log ends inside a line that
+ * is not ours, so that the next one has to begin with a newline.
+ */
+static int catch_up(struct al_chain *chain, struct al_head *head, bool *ret_inside)
+{
+    enum al_head_found found;
+    struct stat st;
+    uint64_t size;
+    int r;
+
+    *ret_inside = false;
+    r = al_head_read(chain->head_fd, &chain->key, head, &found);
+    if (r < 0)
+        return r;
+    if (fstat(chain->log_fd, &st) < 0)
+        return -errno;
+    if (st.st_nlink == 0)
+        return -ESTALE; /* removed under us: what is written now nobody will read */
+    size = (uint64_t)st.st_size;
+    if (size == head->size)
+        return 0;
+    if (size > head->size && strcmp(head->next, al_mac_none) != 0) {
+        r = settle(chain, head, size);
+        if (r != 0)
+            return r < 0 ? r : 0;
+    }
+    al_log_warn("the journal '%s' was changed by something else, see 'airlock log --verify'",
+                chain->file);
+    head->size = size;
+    *ret_inside = ends_inside_a_line(chain->log_fd, size);
+    return 0;
+}
+
+/* One write for the line; what a full disk took of it is removed again. */
+static int write_line(int fd, const struct al_str *text, uint64_t size)
+{
+    ssize_t n;
+
+    do
+        n = write(fd, text->buf, text->len);
+    while (n < 0 && errno == EINTR);
+    if (n == (ssize_t)text->len)
+        return 0;
+    if (n < 0)
+        return -errno;
+    return ftruncate(fd, (off_t)size) < 0 ? -errno : -ENOSPC;
+}
+
+static int append_locked(struct al_chain *chain, json_t *line)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_head head;
+    bool inside;
+    int r;
+
+    r = catch_up(chain, &head, &inside);
+    if (r < 0)
+        return r;
+    al_json_set(line, "seq", al_json_int((int64_t)(head.seq + 1)));
+    al_json_set(line, "prev", al_json_string(head.mac));
+    if (inside)
+        al_str_addc(&text, '\n');
+    al_json_dump(line, true, &text);
+    al_key_mac(&chain->key, text.buf + inside, text.len - inside, head.next);
+    al_str_addc(&text, '\n');
+
+    r = al_head_write(chain->head_fd, &chain->key, &head);
+    if (r < 0)
+        return r;
+    r = write_line(chain->log_fd, &text, head.size);
+    if (r < 0)
+        return r; /* an announcement that nothing follows is fine */
+    head.seq++;
+    head.size += text.len;
+    memcpy(head.mac, head.next, sizeof(head.mac));
+    memcpy(head.next, al_mac_none, sizeof(head.next));
+    /* The line counts even when this fails: it was announced, and the next writer settles it. */
+    (void)al_head_write(chain->head_fd, &chain->key, &head);
+    return 0;
+}
+
+int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err)
+{
+    int r;
+
+    lock(chain);
+    r = append_locked(chain, line);
+    unlock(chain);
+    return r < 0 ? al_error_errno(err, -r, "cannot write the journal '%s'", chain->file) : 0;
+}
+
+static int open_file(int dir_fd, const char *path, int flags, struct al_error *err)
+{
+    const char *name = strrchr(path, '/') + 1;
+    int fd =
+        openat(dir_fd, name, flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    struct stat st;
+
+    if (fd < 0)
+        return al_error_errno(err, errno, "cannot open '%s'", path);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    al_close(fd);
+    return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not a regular file", path);
+}
+
+/* Open key, head and log, in this order: a log with lines always has the other two. */
+static int open_files(struct al_chain *chain, int dir_fd, struct al_error *err)
+{
+    al_auto(al_freep) char *key = al_journal_beside(chain->file, ".key");
+    al_auto(al_freep) char *head = al_journal_beside(chain->file, ".head");
+    int r;
+
+    r = al_key_load(dir_fd, strrchr(key, '/') + 1, true, &chain->key, err);
+    if (r < 0)
+        return r;
+    chain->head_fd = open_file(dir_fd, head, 0, err);
+    if (chain->head_fd < 0)
+        return AL_ERR_EXECUTION;
+    chain->log_fd = open_file(dir_fd, chain->file, O_APPEND, err);
+    return chain->log_fd < 0 ? AL_ERR_EXECUTION : 0;
+}
+
+static int open_chain(struct al_chain *chain, struct al_error *err)
+{
+    al_auto(al_freep) char *dir =
+        al_strndup(chain->file, (size_t)(strrchr(chain->file, '/') - chain->file));
+    al_auto(al_closep) int dir_fd = -1;
+    int r;
+
+    r = al_fs_mkdirs(dir[0] ? dir : "/", 0700);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot create '%s'", dir);
+    dir_fd = open(dir[0] ? dir : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0)
+        return al_error_errno(err, errno, "cannot open '%s'", dir);
+    return open_files(chain, dir_fd, err);
+}
+
+int al_chain_open(const char *file, struct al_chain **ret_chain, struct al_error *err)
+{
+    struct al_chain *chain;
+    int r;
+
+    if (file[0] != '/')
+        return al_error_set(err, AL_ERR_EXECUTION, "the journal '%s' is not an absolute path",
+                            file);
+    chain = al_calloc(1, sizeof(*chain));
+    *chain = (struct al_chain){ .file = al_strdup(file), .head_fd = -1, .log_fd = -1 };
+    (void)pthread_mutex_init(&chain->lock, NULL);
+    r = open_chain(chain, err);
+    if (r < 0) {
+        al_chain_free(chain);
+        return r;
+    }
+    *ret_chain = chain;
+    return 0;
+}
+
+void al_chain_free(struct al_chain *chain)
+{
+    if (!chain)
+        return;
+    al_close(chain->log_fd);
+    al_close(chain->head_fd);
+    explicit_bzero(&chain->key, sizeof(chain->key));
+    (void)pthread_mutex_destroy(&chain->lock);
+    free(chain->file);
+    free(chain);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A log that lines can only be added to, shared by processes and threads.
+ *
+ * Appending is: lock the head; announce the line's HMAC in it; write the line; move the head on.
+ * A writer that dies in between is put right by the next one: an announced line that is whole is
+ * taken into the chain, a part of one is cut off.  Anything else found between head and log is the
+ * work of somebody else.  The journal goes on after it, and the break stays for
+ * al_journal_verify() to see.
+ */
+#ifndef AL_JOURNAL_CHAIN_H
+#define AL_JOURNAL_CHAIN_H
+
+#include "util/error.h"
+#include "util/json.h"
+
+struct al_chain;
+
+/** Open the log, its head and its key, creating what is missing.  Threads: then safe. */
+int al_chain_open(const char *file, struct al_chain **ret_chain, struct al_error *err);
+void al_chain_free(struct al_chain *chain);
+
+/**
+ * Append one line.  The object's members "seq" and "prev" are set here.
+ * @return 0 or AL_ERR_EXECUTION; nothing of the line is in the log then.
+ */
+int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The key of a journal, and the head file that says where its chain ends.
+ *
+ * The head is one line of fixed width, written with one pwrite: sequence number and HMAC of the
+ * last line, size of the log, HMAC of a line about to be appended (zeros when none is), and an HMAC
+ * over all of that.  The last makes a rewritten head show; without it, whoever drops the last line
+ * could take the new head from that line's own `prev`.
+ */
+#ifndef AL_JOURNAL_HEAD_H
+#define AL_JOURNAL_HEAD_H
+
+#include <nettle/hmac.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/error.h"
+#include "util/str.h"
+
+#define AL_MAC_HEX 64
+
+/** What comes before the first line: 64 zeros. */
+extern const char al_mac_none[AL_MAC_HEX + 1];
+
+struct al_key {
+    struct hmac_sha256_ctx ctx;
+};
+
+/**
+ * Read the key `name` below `dir_fd`; with `create`, make it when it is not there (two that do so
+ * at once end up with the same key).
+ * @return 0, or AL_ERR_EXECUTION; AL_ERR_NOT_FOUND without `create`.
+ */
+int al_key_load(int dir_fd, const char *name, bool create, struct al_key *ret_key,
+                struct al_error *err);
+
+/** The HMAC-SHA256 of some bytes, as hex. */
+void al_key_mac(const struct al_key *key, const void *data, size_t len,
+                char ret_hex[AL_MAC_HEX + 1]);
+
+struct al_head {
+    uint64_t seq;              /**< of the last line; 0 before the first */
+    uint64_t size;             /**< of the log, in bytes, up to the last line's end */
+    char mac[AL_MAC_HEX + 1];  /**< of the last line */
+    char next[AL_MAC_HEX + 1]; /**< of the line being appended, or zeros */
+};
+
+/** The head of an empty journal. */
+struct al_head al_head_empty(void);
+
+enum al_head_found { AL_HEAD_EMPTY, AL_HEAD_GOOD, AL_HEAD_BAD };
+
+/** Read the head.  `*ret_head` is the empty one unless it is good.  0 or -errno. */
+int al_head_read(int fd, const struct al_key *key, struct al_head *ret_head,
+                 enum al_head_found *ret_found);
+
+/** Write the head over what is there.  0 or -errno. */
+int al_head_write(int fd, const struct al_key *key, const struct al_head *head);
+
+/** The names beside a log: "tool_log.head" for "/dir/tool_log.jsonl".  Caller frees. */
+char *al_journal_beside(const char *file, const char *suffix);
+
+#endif

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "guard/effects.h"
+#include "journal/chain.h"
+#include "util/clock.h"
+#include "util/fs.h"
+#include "util/utf8.h"
+
+/** A result's text in the log is cut to this. */
+#define TEXT_MAX_BYTES 4096u
+
+/** Read beyond the cut, so that a secret lying across it is seen whole. */
+#define TEXT_MARGIN_BYTES 1024u
+
+struct al_journal {
+    struct al_chain *chain;
+    int open_fd; /* the directory of the records that are not closed */
+    atomic_uint serial;
+    char conversation[32];
+};
+
+struct al_record {
+    char stamp[16]; /* when the call began, twice: local and UTC */
+    char time[25];
+    char name[48]; /* in open/ */
+    char *tool;
+    json_t *input; /* redacted */
+};
+
+static int name_conversation(struct al_journal *journal, struct al_error *err)
+{
+    unsigned char tail[3];
+    char stamp[16];
+
+    if (getrandom(tail, sizeof(tail), 0) != (ssize_t)sizeof(tail))
+        return al_error_errno(err, errno, "cannot name the conversation");
+    al_clock_stamp(stamp);
+    (void)snprintf(journal->conversation, sizeof(journal->conversation), "%s-%02x%02x%02x", stamp,
+                   tail[0], tail[1], tail[2]);
+    return 0;
+}
+
+static int open_journal(struct al_journal *journal, const char *file, struct al_error *err)
+{
+    al_auto(al_freep) char *dir = NULL;
+    int r;
+
+    r = al_chain_open(file, &journal->chain, err);
+    if (r < 0)
+        return r;
+    dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
+    r = al_fs_mkdirs(dir, 0700);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot create '%s'", dir);
+    journal->open_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (journal->open_fd < 0)
+        return al_error_errno(err, errno, "cannot open '%s'", dir);
+    return name_conversation(journal, err);
+}
+
+int al_journal_open(const char *file, struct al_journal **ret_journal, struct al_error *err)
+{
+    struct al_journal *journal = al_calloc(1, sizeof(*journal));
+    int r;
+
+    journal->open_fd = -1;
+    r = open_journal(journal, file, err);
+    if (r < 0) {
+        al_journal_free(journal);
+        return r;
+    }
+    *ret_journal = journal;
+    return 0;
+}
+
+void al_journal_free(struct al_journal *journal)
+{
+    if (!journal)
+        return;
+    al_chain_free(journal->chain);
+    al_close(journal->open_fd);
+    free(journal);
+}
+
+const char *al_journal_conversation(const struct al_journal *journal)
+{
+    return journal->conversation;
+}
+
+static void free_record(struct al_record *record)
+{
+    json_decref(record->input);
+    free(record->tool);
+    free(record);
+}
+
+/* A name that is taken belongs to a process that is gone, whose number is used again. */
+static int create_open_file(struct al_journal *journal, struct al_record *record)
+{
+    int fd;
+
+    do {
+        (void)snprintf(record->name, sizeof(record->name), "%ld-%u", (long)getpid(),
+                       atomic_fetch_add(&journal->serial, 1));
+        fd = openat(journal->open_fd, record->name,
+                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    } while (fd < 0 && errno == EEXIST);
+    return fd < 0 ? -errno : fd;
+}
+
+static int write_open_file(struct al_journal *journal, struct al_record *record)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *note = al_json_object();
+    al_auto(al_closep) int fd = -1;
+    int r;
+
+    al_json_set(note, "timestamp", al_json_string(record->stamp));
+    al_json_set(note, "time", al_json_string(record->time));
+    al_json_set(note, "conversation_id", al_json_string(journal->conversation));
+    al_json_set(note, "tool", al_json_string(record->tool));
+    al_json_set(note, "input", json_incref(record->input));
+    al_json_dump(note, true, &text);
+    al_str_addc(&text, '\n');
+
+    fd = create_open_file(journal, record);
+    if (fd < 0)
+        return fd;
+    r = al_write_all(fd, text.buf, text.len);
+    if (r < 0)
+        (void)unlinkat(journal->open_fd, record->name, 0);
+    return r;
+}
+
+int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
+                           struct al_record **ret_record, struct al_error *err)
+{
+    struct al_record *record = al_calloc(1, sizeof(*record));
+    int r;
+
+    al_clock_stamp(record->stamp);
+    al_clock_iso(record->time);
+    record->tool = al_strdup(tool);
+    record->input = input ? al_redact_json(input) : al_json_object();
+    r = write_open_file(journal, record);
+    if (r < 0) {
+        free_record(record);
+        return al_error_errno(err, -r, "cannot write the journal's open record");
+    }
+    *ret_record = record;
+    return 0;
+}
+
+static void set_text(json_t *line, const char *name, const char *text)
+{
+    al_json_set(line, name, text ? al_json_string(text) : json_null());
+}
+
+/* Where to stop reading: after the margin, and there between two words. */
+static size_t window(const char *text, size_t len)
+{
+    size_t end = TEXT_MAX_BYTES + TEXT_MARGIN_BYTES;
+
+    if (len <= end)
+        return len;
+    for (size_t at = end; at > TEXT_MAX_BYTES; at--)
+        if (text[at] == ' ' || text[at] == '\n' || text[at] == '\t')
+            return at;
+    return al_utf8_floor(text, end);
+}
+
+static json_t *short_text(const char *text, size_t len)
+{
+    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str clean = AL_STR_INIT;
+
+    al_utf8_replace(text, window(text, len), &valid);
+    al_redact_text(valid.buf, valid.len, &clean);
+    if (clean.len > TEXT_MAX_BYTES)
+        al_str_truncate(&clean, al_utf8_floor(clean.buf, TEXT_MAX_BYTES));
+    return al_json_stringn(clean.buf, clean.len);
+}
+
+static json_t *result_of(const struct al_record_end *end)
+{
+    json_t *result = al_json_object();
+    const char *text = end->text ? end->text : "";
+    size_t len = end->text ? end->text_len : 0;
+
+    al_json_set(result, "success", al_json_bool(end->success));
+    al_json_set(result, end->success ? "output" : "error", short_text(text, len));
+    return result;
+}
+
+static json_t *effects_of(unsigned effects)
+{
+    json_t *names = al_json_array();
+
+    for (unsigned i = 0; i < AL_EFFECT_COUNT; i++)
+        if (effects & 1u << i)
+            al_json_append(names, al_json_string(al_effect_name((enum al_effects)(1u << i))));
+    return names;
+}
+
+static json_t *summary_of(const struct al_record_end *end)
+{
+    return end->summary ? short_text(end->summary, strlen(end->summary)) : json_null();
+}
+
+/* The members in the order they have in the log; "seq" and "prev" get their values from the chain.
+ */
+static json_t *line_of(const struct al_journal *journal, const struct al_record *record,
+                       const struct al_record_end *end)
+{
+    json_t *line = al_json_object();
+
+    set_text(line, "timestamp", record->stamp);
+    set_text(line, "time", record->time);
+    al_json_set(line, "seq", json_null());
+    set_text(line, "conversation_id", journal->conversation);
+    set_text(line, "tool", record->tool);
+    set_text(line, "operation", end->operation);
+    al_json_set(line, "effects", effects_of(end->effects));
+    al_json_set(line, "input", json_incref(record->input));
+    al_json_set(line, "result", result_of(end));
+    set_text(line, "outcome", end->outcome);
+    set_text(line, "decision", end->decision);
+    set_text(line, "decided_by", end->decided_by);
+    al_json_set(line, "summary", summary_of(end));
+    set_text(line, "git_commit", end->git_commit);
+    al_json_set(line, "duration_ms", al_json_int(end->duration_ms));
+    set_text(line, "root", end->root);
+    set_text(line, "repository", end->repository);
+    set_text(line, "confinement", end->confinement);
+    al_json_set(line, "prev", json_null());
+    return line;
+}
+
+int al_journal_close_record(struct al_journal *journal, struct al_record *record,
+                            const struct al_record_end *end, struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *line = line_of(journal, record, end);
+    int r;
+
+    r = al_chain_append(journal->chain, line, err);
+    if (r == 0)
+        (void)unlinkat(journal->open_fd, record->name, 0); /* at worst it counts as interrupted */
+    free_record(record);
+    return r;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Secrets by the name they have and by the form they have; everything else byte for byte. */
+#include "journal/journal.h"
+
+#include <strings.h>
+
+#include "guard/env.h"
+
+#define REDACTED "[redacted]"
+
+/** No name of a variable is longer; what is longer is not looked up. */
+#define NAME_MAX_BYTES 128u
+
+/** Fewer letters after a GitHub prefix are somebody writing about tokens. */
+#define TOKEN_MIN_BYTES 20u
+
+/* The bytes of a text from `at` on. */
+struct rest {
+    const char *at;
+    size_t len;
+};
+
+static bool is_alnum(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+    return is_alnum(c) || c == '_';
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* What may stand in a bearer token, RFC 6750 section 2.1. */
+static bool is_token68(char c)
+{
+    return is_alnum(c) || (c && strchr("-._~+/=", c));
+}
+
+static bool ends_value(char c)
+{
+    return (unsigned char)c <= ' ' || strchr("\"'`,;&|<>()", c);
+}
+
+static bool ends_authority(char c)
+{
+    return (unsigned char)c <= ' ' || strchr("/?#\"'`<>\\", c);
+}
+
+static size_t span(struct rest rest, size_t from, bool (*in)(char))
+{
+    size_t end = from;
+
+    while (end < rest.len && in(rest.at[end]))
+        end++;
+    return end - from;
+}
+
+static bool begins(struct rest rest, const char *word)
+{
+    size_t len = strlen(word);
+
+    return rest.len >= len && !strncasecmp(rest.at, word, len);
+}
+
+/*
+ * A finder gives the length of the secret that `rest` begins with, 0 when there is none, and in
+ * *ret_skip how many bytes before the secret stay.  Its time must not depend on more than it finds:
+ * it is asked at every word of a text the agent chose.
+ */
+typedef size_t (*find_fn)(struct rest rest, size_t *ret_skip);
+
+/* ghp_… gho_… ghu_… ghs_… ghr_… github_pat_…; newer ones go on with '.' or '-' inside. */
+static size_t find_github_token(struct rest rest, size_t *ret_skip)
+{
+    static const char *const prefixes[] = { "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_" };
+    size_t end, prefix = 0;
+
+    *ret_skip = 0;
+    for (size_t i = 0; i < AL_COUNT(prefixes) && !prefix; i++)
+        if (begins(rest, prefixes[i]))
+            prefix = strlen(prefixes[i]);
+    if (!prefix)
+        return 0;
+    end = prefix + span(rest, prefix, is_word);
+    while (end + 1 < rest.len && (rest.at[end] == '.' || rest.at[end] == '-') &&
+           is_word(rest.at[end + 1]))
+        end += 1 + span(rest, end + 1, is_word);
+    return end - prefix >= TOKEN_MIN_BYTES ? end : 0;
+}
+
+/* "Bearer <token>": long, or with a digit in it, so that prose about bearers stays. */
+static size_t find_bearer(struct rest rest, size_t *ret_skip)
+{
+    size_t len, from;
+    bool digit = false;
+
+    if (!begins(rest, "bearer"))
+        return 0;
+    from = 6 + span(rest, 6, is_space);
+    len = span(rest, from, is_token68);
+    if (from == 6)
+        return 0;
+    for (size_t i = 0; i < len; i++)
+        digit |= is_digit(rest.at[from + i]);
+    *ret_skip = from;
+    return len >= TOKEN_MIN_BYTES || (digit && len >= 8) ? len : 0;
+}
+
+/* "Authorization: <scheme> <credentials>", whatever they look like. */
+static size_t find_authorization(struct rest rest, size_t *ret_skip)
+{
+    size_t at = strlen("authorization"), scheme;
+
+    if (!begins(rest, "authorization"))
+        return 0;
+    while (at < rest.len && strchr("\"'", rest.at[at]) && rest.at[at])
+        at++;
+    if (at >= rest.len || (rest.at[at] != ':' && rest.at[at] != '='))
+        return 0;
+    at++;
+    while (at < rest.len && (is_space(rest.at[at]) || rest.at[at] == '"' || rest.at[at] == '\''))
+        at++;
+    scheme = span(rest, at, is_word);
+    if (scheme && at + scheme < rest.len && is_space(rest.at[at + scheme])) {
+        at += scheme;
+        at += span(rest, at, is_space);
+    }
+    *ret_skip = at;
+    return span(rest, at, is_token68);
+}
+
+/* NAME=value where the name is on the denylist. */
+static size_t find_assignment(struct rest rest, size_t *ret_skip)
+{
+    char name[NAME_MAX_BYTES + 1];
+    size_t len = span(rest, 0, is_word), from = len + 1, end;
+    char quote;
+
+    if (len > NAME_MAX_BYTES || len + 1 >= rest.len || rest.at[len] != '=')
+        return 0;
+    memcpy(name, rest.at, len);
+    name[len] = '\0';
+    if (!al_env_is_secret(name))
+        return 0;
+    quote = rest.at[from];
+    if (quote == '"' || quote == '\'')
+        from++;
+    end = from;
+    if (from > len + 1)
+        while (end < rest.len && rest.at[end] != quote && rest.at[end] != '\n')
+            end++;
+    else
+        while (end < rest.len && !ends_value(rest.at[end]))
+            end++;
+    *ret_skip = from;
+    return end - from;
+}
+
+/* The user info of "://user:password@host". */
+static size_t find_user_info(struct rest rest, size_t *ret_skip)
+{
+    size_t from = strlen("://"), end, at_sign = 0;
+
+    if (!begins(rest, "://"))
+        return 0;
+    for (end = from; end < rest.len && !ends_authority(rest.at[end]); end++)
+        if (rest.at[end] == '@')
+            at_sign = end;
+    *ret_skip = from;
+    return at_sign > from ? at_sign - from : 0;
+}
+
+static size_t find_at_word(struct rest rest, size_t *ret_skip)
+{
+    static const find_fn finders[] = { find_github_token, find_authorization, find_bearer,
+                                       find_assignment };
+
+    for (size_t i = 0; i < AL_COUNT(finders); i++) {
+        size_t len = finders[i](rest, ret_skip);
+
+        if (len)
+            return len;
+    }
+    return 0;
+}
+
+void al_redact_text(const char *text, size_t len, struct al_str *out)
+{
+    size_t kept = 0; /* everything before it is in `out` */
+    size_t at = 0;
+
+    while (at < len) {
+        struct rest rest = { text + at, len - at };
+        size_t word = span(rest, 0, is_word);
+        size_t skip = 0, secret;
+
+        secret = word ? find_at_word(rest, &skip) : find_user_info(rest, &skip);
+        if (!secret) {
+            at += word ? word : 1;
+            continue;
+        }
+        al_str_add(out, text + kept, at + skip - kept);
+        al_str_adds(out, REDACTED);
+        at += skip + secret;
+        kept = at;
+    }
+    al_str_add(out, text + kept, len - kept);
+}
+
+static json_t *redact_string(const json_t *value)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_redact_text(json_string_value(value), json_string_length(value), &text);
+    return al_json_stringn(text.buf, text.len);
+}
+
+static json_t *redact_object(const json_t *object)
+{
+    json_t *clean = al_json_object();
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)object, name, value)
+    {
+        al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
+
+        al_redact_text(name, strlen(name), &safe);
+        al_json_set(clean, safe.buf,
+                    al_env_is_secret(name) ? al_json_string(REDACTED) : al_redact_json(value));
+    }
+    return clean;
+}
+
+json_t *al_redact_json(const json_t *value)
+{
+    json_t *clean, *item;
+    size_t i;
+
+    if (json_is_string(value))
+        return redact_string(value);
+    if (json_is_object(value))
+        return redact_object(value);
+    if (!json_is_array(value))
+        return json_incref((json_t *)value);
+    clean = al_json_array();
+    json_array_foreach(value, i, item) al_json_append(clean, al_redact_json(item));
+    return clean;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reading a chain back: is every line still there, in its place and as it was written? */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "journal/head.h"
+#include "journal/journal.h"
+#include "journal/lines.h"
+#include "util/fs.h"
+
+struct walk {
+    const struct al_key *key;
+    struct al_head head;
+    enum al_head_found found;
+    uint64_t lines;           /* whole ones, in order so far */
+    char mac[AL_MAC_HEX + 1]; /* of the last of them */
+    uint64_t bad_line;
+    char *problem;
+};
+
+al_printf(3, 4) static void report(struct walk *walk, uint64_t bad_line, const char *fmt, ...)
+{
+    struct al_str text = AL_STR_INIT;
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&text, fmt, args);
+    va_end(args);
+    walk->bad_line = bad_line;
+    walk->problem = al_str_detach(&text);
+}
+
+/* Take the next line into the walk, or report what is wrong with it or the one before it. */
+static void step(struct walk *walk, const char *text, size_t len)
+{
+    uint64_t number = walk->lines + 1;
+    al_auto(al_json_decrefp) json_t *line = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *seq = json_object_get(line, "seq");
+    const char *prev = al_json_get_string(line, "prev");
+
+    if (!json_is_integer(seq) || !prev) {
+        report(walk, number, "line %" PRIu64 " is not a line of this journal", number);
+    } else if ((uint64_t)json_integer_value(seq) != number) {
+        report(walk, number,
+               "line %" PRIu64 " says it is number %" JSON_INTEGER_FORMAT
+               ": lines were removed, added or moved",
+               number, json_integer_value(seq));
+    } else if (strcmp(prev, walk->mac) != 0) {
+        uint64_t changed = number > 1 ? number - 1 : number;
+
+        report(walk, changed, "line %" PRIu64 " was changed%s", changed,
+               walk->found == AL_HEAD_BAD ? ", or the key is not the one it was written with" : "");
+    } else {
+        al_key_mac(walk->key, text, len, walk->mac);
+        walk->lines = number;
+    }
+}
+
+/* Every line fits the one before it: does the last one fit the head? */
+static void check_end(struct walk *walk, size_t rest)
+{
+    const struct al_head *head = &walk->head;
+    uint64_t next = walk->lines + 1;
+    bool announced = strcmp(head->next, al_mac_none) != 0;
+
+    if (walk->found == AL_HEAD_BAD)
+        report(walk, next, "the head file was changed, or the key is not the one of this journal");
+    else if (walk->found == AL_HEAD_EMPTY && (walk->lines || rest))
+        report(walk, next, "the head file is missing");
+    else if (walk->lines < head->seq)
+        report(walk, next, "%" PRIu64 " lines at the end are missing%s", head->seq - walk->lines,
+               rest ? ", the first of them in part" : "");
+    else if (walk->lines == head->seq && strcmp(walk->mac, head->mac) != 0)
+        report(walk, walk->lines, "line %" PRIu64 " was changed", walk->lines);
+    else if (walk->lines == head->seq && rest && !announced)
+        report(walk, next, "something else was written after line %" PRIu64, walk->lines);
+    else if (walk->lines == head->seq + 1 && !rest && !strcmp(walk->mac, head->next))
+        return; /* its writer died before it could say so */
+    else if (walk->lines > head->seq)
+        report(walk, head->seq + 1, "line %" PRIu64 " was added by something else", head->seq + 1);
+}
+
+static int walk_lines(struct walk *walk, int log_fd, uint64_t size)
+{
+    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(log_fd, 0);
+    const char *text;
+    size_t len;
+    int r;
+
+    lines.limit = size;
+    memcpy(walk->mac, al_mac_none, sizeof(walk->mac));
+    while ((r = al_lines_next(&lines, &text, &len)) > 0) {
+        step(walk, text, len);
+        if (walk->problem)
+            return 0;
+    }
+    if (r == -EFBIG)
+        report(walk, walk->lines + 1, "line %" PRIu64 " has no end", walk->lines + 1);
+    else if (r == 0)
+        check_end(walk, al_lines_rest(&lines));
+    return r == -EFBIG ? 0 : r;
+}
+
+/* The head and the log's size as they were at one moment; the log only grows after it. */
+static int read_ends(struct walk *walk, int head_fd, int log_fd, uint64_t *ret_size)
+{
+    struct stat st = { .st_size = 0 };
+    int r = 0;
+
+    walk->head = al_head_empty();
+    walk->found = AL_HEAD_EMPTY;
+    if (head_fd >= 0) {
+        while (flock(head_fd, LOCK_SH) < 0 && errno == EINTR)
+            continue;
+        r = al_head_read(head_fd, walk->key, &walk->head, &walk->found);
+    }
+    if (r == 0 && log_fd >= 0 && fstat(log_fd, &st) < 0)
+        r = -errno;
+    if (head_fd >= 0)
+        (void)flock(head_fd, LOCK_UN);
+    *ret_size = (uint64_t)st.st_size;
+    return r;
+}
+
+static int open_to_read(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    return fd < 0 ? -errno : fd;
+}
+
+int al_journal_verify(const char *file, struct al_verdict *ret_verdict, struct al_error *err)
+{
+    al_auto(al_freep) char *head_path = al_journal_beside(file, ".head");
+    al_auto(al_freep) char *key_path = al_journal_beside(file, ".key");
+    al_auto(al_closep) int log_fd = open_to_read(file);
+    al_auto(al_closep) int head_fd = open_to_read(head_path);
+    struct al_key key;
+    struct walk walk = { .key = &key };
+    uint64_t size;
+    int r;
+
+    if (log_fd == -ENOENT && head_fd == -ENOENT)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "there is no journal at '%s'", file);
+    if (log_fd < 0 && log_fd != -ENOENT)
+        return al_error_errno(err, -log_fd, "cannot read '%s'", file);
+    if (head_fd < 0 && head_fd != -ENOENT)
+        return al_error_errno(err, -head_fd, "cannot read '%s'", head_path);
+    r = al_key_load(AT_FDCWD, key_path, false, &key, err);
+    if (r < 0)
+        return AL_ERR_EXECUTION;
+    r = read_ends(&walk, head_fd, log_fd, &size);
+    if (r == 0)
+        r = walk_lines(&walk, log_fd, log_fd < 0 ? 0 : size);
+    if (r < 0) {
+        free(walk.problem);
+        return al_error_errno(err, -r, "cannot read '%s'", file);
+    }
+    *ret_verdict = (struct al_verdict){
+        .lines = walk.problem && walk.bad_line <= walk.lines ? walk.bad_line - 1 : walk.lines,
+        .bad_line = walk.bad_line,
+        .problem = walk.problem,
+    };
+    return 0;
+}
