@@ -79,29 +79,71 @@ void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
         abort(); /* only values that are not JSON, or no memory */
 }
 
+/* What follows the backslash of a byte that needs one; 'u' for the long form. */
+static const char escapes[256] = {
+    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 't',         'n', /* tab and newline */
+    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u',         'u',           'u',
+    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', ['"'] = '"', ['\\'] = '\\', [0x7f] = 'u',
+};
+
+static char *put_byte(char *to, unsigned char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    char escape = escapes[c];
+
+    if (escape == 'u') {
+        memcpy(to, "\\u00", 4);
+        to[4] = digits[c >> 4];
+        to[5] = digits[c & 15];
+        return to + 6;
+    }
+    /* Newlines and quotes are too frequent to be guessed by the processor: no branch here. */
+    to[0] = escape ? '\\' : (char)c;
+    to[1] = escape;
+    return to + 1 + (escape != 0);
+}
+
+/* Whether one of eight bytes needs an escape. */
+static bool needs_escape(uint64_t word)
+{
+    const uint64_t ones = UINT64_MAX / 0xff;
+    uint64_t quote = word ^ (ones * '"');
+    uint64_t backslash = word ^ (ones * '\\');
+    uint64_t rubout = word ^ (ones * 0x7f);
+
+    return ((((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
+             ((backslash - ones) & ~backslash) | ((rubout - ones) & ~rubout)) &
+            (ones * 0x80)) != 0;
+}
+
 void al_json_quote(const char *text, size_t len, struct al_str *out)
 {
-    size_t from = 0;
+    enum { LONGEST_ESCAPE = 6, BLOCK = 8 };
+    const char *end = text + len;
 
-    al_str_reserve(out, len + 2);
+    /* Results are long and mostly plain: eight bytes are looked at together.  The room is a guess;
+     * more is found as it is needed. */
+    al_str_reserve(out, len + len / 8 + BLOCK * LONGEST_ESCAPE + 2);
     al_str_addc(out, '"');
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
+    while (text < end) {
+        size_t n = end - text < BLOCK ? (size_t)(end - text) : BLOCK;
+        uint64_t word = 0;
+        char *to;
 
-        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
-            continue;
-        al_str_add(out, text + from, i - from);
-        from = i + 1;
-        if (c == '"' || c == '\\')
-            al_str_addf(out, "\\%c", c);
-        else if (c == '\n')
-            al_str_adds(out, "\\n");
-        else if (c == '\t')
-            al_str_adds(out, "\\t");
-        else
-            al_str_addf(out, "\\u%04x", c);
+        if (out->cap - out->len < BLOCK * LONGEST_ESCAPE + 1)
+            al_str_reserve(out, BLOCK * LONGEST_ESCAPE);
+        to = out->buf + out->len;
+        memcpy(&word, text, n);
+        if (n == BLOCK && !needs_escape(word)) {
+            memcpy(to, text, BLOCK);
+            to += BLOCK;
+        } else {
+            for (size_t i = 0; i < n; i++)
+                to = put_byte(to, (unsigned char)text[i]);
+        }
+        out->len = (size_t)(to - out->buf);
+        text += n;
     }
-    al_str_add(out, text + from, len - from);
     al_str_addc(out, '"');
 }
 
