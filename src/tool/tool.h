@@ -44,7 +44,7 @@ enum al_param_flags {
     AL_PARAM_TIMEOUT = 1 << 3,
     /** The default is `[tools.git] max_bytes`, printed and applied. */
     AL_PARAM_MAX_BYTES = 1 << 4,
-    /** `max` is enforced but not printed in the schema (minimum likewise is printed always). */
+    /** `max` of an integer is enforced but not printed in the schema (its minimum always is). */
     AL_PARAM_MAX_HIDDEN = 1 << 5,
 };
 
@@ -58,8 +58,9 @@ struct al_param {
     enum al_param_type type;
     unsigned flags;
     size_t offset;
-    int64_t min, max, default_int; /**< int: value; strings: number of items (min printed as minItems) */
-    const char *default_str;
+    int64_t min, max, default_int; /**< int: value, always bounded; strings: number of items (a min
+                                        above 0 is printed as minItems, the max never) */
+    const char *default_str;       /**< string: printed with AL_PARAM_HAS_DEFAULT, always applied */
     const char *pattern;       /**< anchored, in what POSIX ERE and ECMA-262 share */
     size_t min_bytes;          /**< string: printed as minLength; "blank" strings count as empty */
     size_t max_bytes;          /**< per string; never printed */
@@ -131,6 +132,9 @@ struct al_tool_defaults {
     int64_t timeout_ms, max_bytes;
 };
 
+/** The default of an integer row: its own, or the configured one its flags name. */
+int64_t al_param_default_int(const struct al_param *param, const struct al_tool_defaults *defaults);
+
 /** Union of the effects of all operations. */
 unsigned al_tool_effects(const struct al_tool *tool);
 
@@ -144,11 +148,12 @@ json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults
 json_t *al_tool_annotations(const struct al_tool *tool);
 
 /**
- * Decode arguments into `args` (args_size bytes, zeroed by this function).
+ * Decode arguments into `args` (args_size bytes, zeroed by this function), then run the tool's own
+ * cross-checks.
  *
  * @param arguments  A JSON object, or NULL for {}.  Strings in `args` point into it, so it outlives
  *                   them; string lists are copies, released with al_tool_args_clear().
- * @return 0 or AL_ERR_BAD_ARGS.
+ * @return 0, or AL_ERR_BAD_ARGS with nothing left to release.
  */
 int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
                    const struct al_tool_defaults *defaults, void *args, struct al_error *err);

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What can be wrong with a tool's tables.  Every function gives the first fault, or NULL. */
+#include <regex.h>
+#include <stdlib.h>
+
+#include "tool/tool.h"
+
+#define TOOL_ABOUT_MAX_BYTES  400
+#define PARAM_ABOUT_MAX_BYTES 160
+
+/** The largest integer that every JSON reader keeps exactly. */
+#define INTEGER_MAX (INT64_C(1) << 53)
+
+/* Not empty, and nothing but these. */
+static bool only(const char *text, const char *allowed)
+{
+    size_t len = strspn(text, allowed);
+
+    return len > 0 && text[len] == '\0';
+}
+
+#define LOWER   "abcdefghijklmnopqrstuvwxyz"
+#define LETTERS LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS  "0123456789"
+
+static char *prose_fault(const char *about, size_t max_bytes)
+{
+    if (!about || !*about)
+        return al_strdup("has no description");
+    if (strlen(about) > max_bytes)
+        return al_asprintf("has a description of more than %zu bytes", max_bytes);
+    if (!al_ends_with(about, "."))
+        return al_strdup("has a description without a final period");
+    return NULL;
+}
+
+/*
+ * Patterns.  The schema publishes them as ECMA-262 and the decoder runs them as POSIX ERE, so they
+ * keep to what means the same in both: printable ASCII, escaped metacharacters, brackets without
+ * escapes and classes, groups, and one quantifier an atom.  A dot is not among it: the dialects
+ * differ about newlines.  skip_*() return what follows, NULL where the subset is left.
+ */
+#define METACHARACTERS "^$\\.*+?()[]{}|"
+
+static const char *skip_branches(const char *at, bool grouped);
+
+static bool is_literal(char c)
+{
+    return c >= ' ' && c <= '~' && !strchr(METACHARACTERS, c);
+}
+
+static const char *skip_bracket(const char *at)
+{
+    if (*at == '^')
+        at++;
+    if (*at == ']')
+        return NULL; /* a literal in one dialect, the end in the other */
+    while (*at >= ' ' && *at <= '~' && !strchr("[]\\", *at))
+        at++;
+    return *at == ']' ? at + 1 : NULL;
+}
+
+static const char *skip_quantifier(const char *at)
+{
+    if (*at == '{') {
+        at += 1 + strspn(at + 1, DIGITS);
+        if (at[-1] == '{')
+            return NULL;
+        if (*at == ',')
+            at += 1 + strspn(at + 1, DIGITS);
+        if (*at++ != '}')
+            return NULL;
+    } else if (*at && strchr("*+?", *at)) {
+        at++;
+    }
+    return *at && strchr("*+?{", *at) ? NULL : at;
+}
+
+static const char *skip_atom(const char *at)
+{
+    if (*at == '[')
+        return skip_bracket(at + 1);
+    if (*at == '(') {
+        at = skip_branches(at + 1, true);
+        return at && *at == ')' ? at + 1 : NULL;
+    }
+    if (*at == '\\')
+        return at[1] && strchr(METACHARACTERS, at[1]) ? at + 2 : NULL;
+    return is_literal(*at) ? at + 1 : NULL;
+}
+
+static const char *skip_branches(const char *at, bool grouped)
+{
+    bool empty = true;
+
+    while (*at && *at != ')' && *at != '$') {
+        if (*at == '|') {
+            if (empty || !grouped) /* outside a group the anchors would hold one branch each */
+                return NULL;
+            empty = true;
+            at++;
+            continue;
+        }
+        at = skip_atom(at);
+        at = at ? skip_quantifier(at) : NULL;
+        if (!at)
+            return NULL;
+        empty = false;
+    }
+    return empty ? NULL : at;
+}
+
+static char *pattern_fault(const char *pattern)
+{
+    regex_t compiled;
+    const char *end;
+
+    if (*pattern != '^' || !al_ends_with(pattern, "$"))
+        return al_strdup("has a pattern that is not anchored");
+    if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        return al_strdup("has a pattern that does not compile");
+    regfree(&compiled);
+    end = skip_branches(pattern + 1, false);
+    if (!end || strcmp(end, "$") != 0)
+        return al_strdup("has a pattern outside what POSIX ERE and ECMA-262 share");
+    return NULL;
+}
+
+static bool matches(const char *pattern, const char *text)
+{
+    regex_t compiled;
+    bool yes;
+
+    if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    yes = regexec(&compiled, text, 0, NULL, 0) == 0;
+    regfree(&compiled);
+    return yes;
+}
+
+/* Parameter rows. */
+
+static char *int_fault(const struct al_param *param)
+{
+    const unsigned configured = AL_PARAM_TIMEOUT | AL_PARAM_MAX_BYTES;
+    bool has_default = (param->flags & AL_PARAM_HAS_DEFAULT) || param->default_int != 0;
+
+    if (param->min >= param->max)
+        return al_strdup("needs a min below its max");
+    if (param->min < -INTEGER_MAX || param->max > INTEGER_MAX)
+        return al_strdup("has a bound beyond 2^53");
+    if ((param->flags & configured) && has_default)
+        return al_strdup("has a default of its own beside the configured one");
+    if ((param->flags & configured) == 0 && has_default &&
+        (param->default_int < param->min || param->default_int > param->max))
+        return al_strdup("has a default outside its bounds");
+    return NULL;
+}
+
+static char *string_fault(const struct al_param *param)
+{
+    const char *standard = param->default_str;
+
+    if (param->max_bytes == 0)
+        return al_strdup("has no max_bytes");
+    if (param->min_bytes > param->max_bytes)
+        return al_strdup("has min_bytes above max_bytes");
+    if (param->pattern) {
+        char *fault = pattern_fault(param->pattern);
+
+        if (fault)
+            return fault;
+    }
+    if ((param->flags & AL_PARAM_HAS_DEFAULT) && !standard)
+        return al_strdup("says that it has a default and has none");
+    if (standard && (strlen(standard) < param->min_bytes || strlen(standard) > param->max_bytes ||
+                     (param->pattern && !matches(param->pattern, standard))))
+        return al_strdup("has a default that breaks its own rules");
+    return NULL;
+}
+
+static char *strings_fault(const struct al_param *param)
+{
+    if (param->default_str || (param->flags & AL_PARAM_HAS_DEFAULT))
+        return al_strdup("is a list with a default");
+    if (param->max < 1)
+        return al_strdup("has no max number of items");
+    if (param->min < 0 || param->min > param->max)
+        return al_strdup("has a min outside 0..max");
+    return string_fault(param);
+}
+
+static char *choice_fault(const struct al_param *param)
+{
+    bool found = false;
+
+    if (!param->choices || !param->choices->name)
+        return al_strdup("has no choices");
+    for (const struct al_choice *choice = param->choices; choice->name; choice++) {
+        found = found || choice->value == param->default_int;
+        for (const struct al_choice *other = param->choices; other < choice; other++) {
+            if (strcmp(other->name, choice->name) == 0 || other->value == choice->value)
+                return al_asprintf("has the choice '%s' twice", choice->name);
+        }
+    }
+    if (!found && !(param->flags & AL_PARAM_REQUIRED))
+        return al_strdup("has a default outside its choices");
+    return NULL;
+}
+
+static char *type_fault(const struct al_param *param)
+{
+    switch (param->type) {
+    case AL_TYPE_BOOL:
+        return NULL;
+    case AL_TYPE_INT:
+        return int_fault(param);
+    case AL_TYPE_STRING:
+        return string_fault(param);
+    case AL_TYPE_STRINGS:
+        return strings_fault(param);
+    case AL_TYPE_CHOICE:
+        return choice_fault(param);
+    }
+    return al_strdup("has no type");
+}
+
+static size_t type_size(enum al_param_type type)
+{
+    static const size_t sizes[] = {
+        [AL_TYPE_BOOL] = sizeof(bool),           [AL_TYPE_INT] = sizeof(struct al_opt_int),
+        [AL_TYPE_STRING] = sizeof(const char *), [AL_TYPE_STRINGS] = sizeof(struct al_strv),
+        [AL_TYPE_CHOICE] = sizeof(int),
+    };
+
+    return sizes[type];
+}
+
+static char *flags_fault(const struct al_param *param)
+{
+    const unsigned integer = AL_PARAM_TIMEOUT | AL_PARAM_MAX_BYTES | AL_PARAM_MAX_HIDDEN;
+    const unsigned with_default = AL_PARAM_HAS_DEFAULT | AL_PARAM_TIMEOUT | AL_PARAM_MAX_BYTES;
+
+    if ((param->flags & integer) && param->type != AL_TYPE_INT)
+        return al_strdup("has a flag that is for integers");
+    if ((param->flags & AL_PARAM_REQUIRED) &&
+        ((param->flags & with_default) || param->default_str || param->default_int != 0))
+        return al_strdup("is required and has a default");
+    return NULL;
+}
+
+static char *place_fault(const struct al_tool *tool, const struct al_param *param)
+{
+    size_t size = type_size(param->type);
+
+    if (size > tool->args_size || param->offset > tool->args_size - size)
+        return al_strdup("lies outside the arguments");
+    for (const struct al_param *other = tool->params; other < param; other++) {
+        if (strcmp(other->name, param->name) == 0)
+            return al_strdup("is there twice");
+        if (other->offset < param->offset + size &&
+            param->offset < other->offset + type_size(other->type))
+            return al_asprintf("shares its field with '%s'", other->name);
+    }
+    if ((param->flags & AL_PARAM_TIMEOUT) && param->offset != tool->timeout_offset)
+        return al_strdup("is not where timeout_offset points");
+    if (strcmp(param->name, "working_dir") == 0 && param->offset != tool->working_dir_offset)
+        return al_strdup("is not where working_dir_offset points");
+    return NULL;
+}
+
+static char *param_fault(const struct al_tool *tool, const struct al_param *param)
+{
+    char *fault = prose_fault(param->about, PARAM_ABOUT_MAX_BYTES);
+
+    if (!fault && (strcspn(param->name, LETTERS) > 0 || !only(param->name, LETTERS DIGITS "_")))
+        fault = al_strdup("has a name that is not letters, digits and underscores");
+    if (!fault)
+        fault = type_fault(param);
+    if (!fault)
+        fault = flags_fault(param);
+    if (!fault)
+        fault = place_fault(tool, param);
+    return fault;
+}
+
+/* Operations, and the tool as a whole. */
+
+static char *operation_fault(const struct al_tool *tool, const struct al_operation *op)
+{
+    bool last = op == &tool->operations[tool->noperations - 1];
+
+    if (!op->name || !only(op->name, LOWER DIGITS "_"))
+        return al_strdup("has a name that is not lower case, digits and underscores");
+    for (const struct al_operation *other = tool->operations; other < op; other++) {
+        if (strcmp(other->name, op->name) == 0)
+            return al_strdup("is there twice");
+    }
+    if (last && op->applies)
+        return al_strdup("is the last and has a condition");
+    if (!last && !op->applies)
+        return al_strdup("has no condition and is not the last");
+    if (op->effects == 0 || op->effects >= 1u << AL_EFFECT_COUNT)
+        return al_strdup("has no effects, or unknown ones");
+    if (!op->execute)
+        return al_strdup("does nothing");
+    if (!tool->summarize &&
+        ((op->effects & AL_DISCARDS_WORK) || al_effects_change_repository(op->effects)))
+        return al_strdup("changes the repository, and the tool has no summary");
+    return NULL;
+}
+
+static char *output_fault(const char *text)
+{
+    al_auto(al_json_decrefp) json_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    const char *type = al_json_get_string(schema, "type");
+
+    if (!type || strcmp(type, "object") != 0)
+        return al_strdup("has an output schema that is not JSON of type object");
+    return NULL;
+}
+
+static char *tool_fault(const struct al_tool *tool)
+{
+    if (!tool->name || strlen(tool->name) > 64 || !only(tool->name, LETTERS DIGITS "_-"))
+        return al_strdup("has a name that is not 1 to 64 letters, digits, '_' and '-'");
+    if (!tool->title || !*tool->title)
+        return al_strdup("has no title");
+    if (tool->nparams > AL_PARAMS_MAX)
+        return al_asprintf("has more than %d parameters", AL_PARAMS_MAX);
+    if (tool->noperations == 0)
+        return al_strdup("has no operations");
+    if (tool->output_schema) {
+        char *fault = output_fault(tool->output_schema);
+
+        if (fault)
+            return fault;
+    }
+    return prose_fault(tool->about, TOOL_ABOUT_MAX_BYTES);
+}
+
+static char *named(const char *what, const char *name, char *fault)
+{
+    al_auto(al_freep) char *owned = fault;
+
+    return al_asprintf("%s '%s' %s", what, name ? name : "", owned);
+}
+
+char *al_tool_self_check(const struct al_tool *tool)
+{
+    char *fault = tool_fault(tool);
+
+    if (fault)
+        return named("tool", tool->name, fault);
+    for (size_t i = 0; i < tool->nparams; i++) {
+        fault = param_fault(tool, &tool->params[i]);
+        if (fault)
+            return named("parameter", tool->params[i].name, fault);
+    }
+    for (size_t i = 0; i < tool->noperations; i++) {
+        fault = operation_fault(tool, &tool->operations[i]);
+        if (fault)
+            return named("operation", tool->operations[i].name, fault);
+    }
+    return NULL;
+}

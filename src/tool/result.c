@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a call gives back, as MCP writes it. */
+#include <inttypes.h>
+
+#include "tool/call.h"
+
+void al_result_clear(struct al_result *result)
+{
+    al_str_clear(&result->text);
+    json_decref(result->structured);
+    al_error_clear(&result->error);
+    *result = AL_RESULT_INIT;
+}
+
+static json_t *string_or_null(const char *text)
+{
+    return text ? al_json_string(text) : json_null();
+}
+
+json_t *al_result_error_json(const struct al_result *result)
+{
+    const struct al_error *error = &result->error;
+    json_t *object = al_json_object();
+
+    al_json_set(object, "kind", al_json_string(al_status_kind(result->status)));
+    al_json_set(object, "code",
+                error->code == AL_CODE_NONE ? json_null() : al_json_int((int64_t)error->code));
+    al_json_set(object, "name", string_or_null(al_code_name(error->code)));
+    al_json_set(object, "reason", string_or_null(error->reason));
+    al_json_set(object, "message", al_json_string(error->message ? error->message : ""));
+    return object;
+}
+
+void al_result_dump(const struct al_result *result, struct al_str *out)
+{
+    bool failed = result->status != AL_OK;
+
+    al_str_adds(out, "{\"content\":[{\"type\":\"text\",\"text\":");
+    al_json_quote(result->text.buf, result->text.len, out);
+    al_str_adds(out, "}]");
+    if (result->structured) {
+        al_str_adds(out, ",\"structuredContent\":");
+        al_json_dump(result->structured, false, out);
+    }
+    if (failed)
+        al_str_adds(out, ",\"isError\":true");
+    al_str_addf(out,
+                ",\"_meta\":{\"airlock/result\":{\"truncated\":%s,\"exit_code\":%d,"
+                "\"duration_ms\":%" PRId64 "}",
+                result->truncated ? "true" : "false", result->exit_code, result->duration_ms);
+    if (failed) {
+        al_auto(al_json_decrefp) json_t *error = al_result_error_json(result);
+
+        al_str_adds(out, ",\"airlock/error\":");
+        al_json_dump(error, false, out);
+    }
+    al_str_adds(out, "}}");
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a client sees of a tool's tables: JSON Schema and annotations. */
+#include <stdlib.h>
+
+#include "tool/tool.h"
+
+int64_t al_param_default_int(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    if (param->flags & AL_PARAM_TIMEOUT)
+        return defaults->timeout_ms;
+    if (param->flags & AL_PARAM_MAX_BYTES)
+        return defaults->max_bytes;
+    return param->default_int;
+}
+
+static json_t *typed(const char *type)
+{
+    json_t *schema = al_json_object();
+
+    al_json_set(schema, "type", al_json_string(type));
+    return schema;
+}
+
+static void add_string_rules(const struct al_param *param, json_t *schema)
+{
+    if (param->min_bytes > 0)
+        al_json_set(schema, "minLength", al_json_int((int64_t)param->min_bytes));
+    if (param->pattern)
+        al_json_set(schema, "pattern", al_json_string(param->pattern));
+}
+
+static json_t *bool_schema(const struct al_param *param)
+{
+    json_t *schema = typed("boolean");
+
+    if (!(param->flags & AL_PARAM_REQUIRED))
+        al_json_set(schema, "default", al_json_bool(param->default_int != 0));
+    return schema;
+}
+
+static json_t *int_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    const unsigned has_default = AL_PARAM_HAS_DEFAULT | AL_PARAM_TIMEOUT | AL_PARAM_MAX_BYTES;
+    json_t *schema = typed("integer");
+
+    al_json_set(schema, "minimum", al_json_int(param->min));
+    if (!(param->flags & (AL_PARAM_MAX_HIDDEN | AL_PARAM_TIMEOUT)))
+        al_json_set(schema, "maximum", al_json_int(param->max));
+    if (param->flags & has_default)
+        al_json_set(schema, "default", al_json_int(al_param_default_int(param, defaults)));
+    return schema;
+}
+
+static json_t *string_schema(const struct al_param *param)
+{
+    json_t *schema = typed("string");
+
+    add_string_rules(param, schema);
+    if (param->flags & AL_PARAM_HAS_DEFAULT)
+        al_json_set(schema, "default", al_json_string(param->default_str));
+    return schema;
+}
+
+static json_t *strings_schema(const struct al_param *param)
+{
+    json_t *schema = typed("array");
+    json_t *items = typed("string");
+
+    add_string_rules(param, items);
+    al_json_set(schema, "items", items);
+    if (param->min > 0)
+        al_json_set(schema, "minItems", al_json_int(param->min));
+    return schema;
+}
+
+static json_t *choice_schema(const struct al_param *param)
+{
+    json_t *schema = typed("string");
+    json_t *names = al_json_array();
+    const char *standard = NULL;
+
+    for (const struct al_choice *choice = param->choices; choice->name; choice++) {
+        al_json_append(names, al_json_string(choice->name));
+        if (choice->value == param->default_int)
+            standard = choice->name;
+    }
+    al_json_set(schema, "enum", names);
+    if (standard && !(param->flags & AL_PARAM_REQUIRED))
+        al_json_set(schema, "default", al_json_string(standard));
+    return schema;
+}
+
+static json_t *param_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    switch (param->type) {
+    case AL_TYPE_BOOL:
+        return bool_schema(param);
+    case AL_TYPE_INT:
+        return int_schema(param, defaults);
+    case AL_TYPE_STRING:
+        return string_schema(param);
+    case AL_TYPE_STRINGS:
+        return strings_schema(param);
+    case AL_TYPE_CHOICE:
+        return choice_schema(param);
+    }
+    abort(); /* a row of no type */
+}
+
+json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults)
+{
+    al_auto(al_json_decrefp) json_t *required = al_json_array();
+    json_t *properties = al_json_object();
+    json_t *schema = typed("object");
+
+    for (size_t i = 0; i < tool->nparams; i++) {
+        const struct al_param *param = &tool->params[i];
+        json_t *property = param_schema(param, defaults);
+
+        al_json_set(property, "description", al_json_string(param->about));
+        al_json_set(properties, param->name, property);
+        if (param->flags & AL_PARAM_REQUIRED)
+            al_json_append(required, al_json_string(param->name));
+    }
+    al_json_set(schema, "properties", properties);
+    if (json_array_size(required) > 0)
+        al_json_set(schema, "required", al_take(&required));
+    al_json_set(schema, "additionalProperties", al_json_bool(false));
+    return schema;
+}
+
+unsigned al_tool_effects(const struct al_tool *tool)
+{
+    unsigned effects = 0;
+
+    for (size_t i = 0; i < tool->noperations; i++)
+        effects |= tool->operations[i].effects;
+    return effects;
+}
+
+json_t *al_tool_annotations(const struct al_tool *tool)
+{
+    unsigned effects = al_tool_effects(tool);
+    json_t *hints = al_json_object();
+
+    al_json_set(hints, "readOnlyHint", al_json_bool(al_effects_read_only(effects)));
+    al_json_set(hints, "destructiveHint", al_json_bool(al_effects_destructive(effects)));
+    al_json_set(hints, "idempotentHint", al_json_bool(al_effects_idempotent(effects)));
+    al_json_set(hints, "openWorldHint", al_json_bool(al_effects_open_world(effects)));
+    return hints;
+}
