@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/calls.h"
+
+#include <stdlib.h>
+
+#include "mcp/out.h"
+#include "proc/cancel.h"
+#include "tool/call.h"
+#include "util/clock.h"
+
+/* A call's own code is straight and shallow; its buffers are on the heap. */
+#define STACK_BYTES ((size_t)256 * 1024)
+
+struct al_running {
+    struct al_running *next;
+    struct al_calls *calls;
+    struct al_call_order order;
+    struct al_cancel *cancel;
+    pthread_t thread;
+
+    /* Under the lock of `calls`. */
+    bool cancelled;
+    bool waiting; /* for a person */
+    int64_t progress_at_ms;
+    unsigned long progress;
+};
+
+void al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
+                   struct al_elicit *elicit)
+{
+    *calls = (struct al_calls){ .session = session, .out = out, .elicit = elicit };
+    calls->pump_at_ms = INT64_MAX;
+    (void)pthread_mutex_init(&calls->lock, NULL);
+    (void)pthread_cond_init(&calls->ended, NULL);
+}
+
+static void running_free(struct al_running *call)
+{
+    al_cancel_unref(call->cancel);
+    free(call->order.id);
+    free(call->order.progress_token);
+    json_decref(call->order.arguments);
+    free(call);
+}
+
+/* Join the threads that have nothing left to do but end. */
+static void reap(struct al_calls *calls)
+{
+    struct al_running *finished;
+
+    (void)pthread_mutex_lock(&calls->lock);
+    finished = al_take(&calls->finished);
+    (void)pthread_mutex_unlock(&calls->lock);
+    while (finished) {
+        struct al_running *next = finished->next;
+
+        (void)pthread_join(finished->thread, NULL);
+        running_free(finished);
+        finished = next;
+    }
+}
+
+void al_calls_close(struct al_calls *calls)
+{
+    (void)pthread_mutex_lock(&calls->lock);
+    for (struct al_running *call = calls->running; call; call = call->next) {
+        call->cancelled = true;
+        al_cancel_fire(call->cancel);
+    }
+    while (calls->nrunning)
+        (void)pthread_cond_wait(&calls->ended, &calls->lock);
+    (void)pthread_mutex_unlock(&calls->lock);
+    reap(calls);
+    (void)pthread_cond_destroy(&calls->ended);
+    (void)pthread_mutex_destroy(&calls->lock);
+}
+
+static struct al_running *find(struct al_calls *calls, const char *id)
+{
+    struct al_running *call = calls->running;
+
+    while (call && strcmp(call->order.id, id) != 0)
+        call = call->next;
+    return call;
+}
+
+void al_calls_cancel(struct al_calls *calls, const char *id)
+{
+    struct al_running *call;
+
+    (void)pthread_mutex_lock(&calls->lock);
+    call = find(calls, id);
+    if (call) {
+        call->cancelled = true;
+        al_cancel_fire(call->cancel);
+    }
+    (void)pthread_mutex_unlock(&calls->lock);
+}
+
+/* Caller holds the lock.  The pump is woken only when it would look too late. */
+static void plan_progress(struct al_running *call, int64_t at_ms)
+{
+    struct al_calls *calls = call->calls;
+
+    if (!call->order.progress_token)
+        return;
+    call->progress_at_ms = at_ms;
+    if (at_ms < calls->pump_at_ms) {
+        calls->pump_at_ms = at_ms;
+        al_out_wake(calls->out);
+    }
+}
+
+static void set_waiting(struct al_running *call, bool waiting)
+{
+    (void)pthread_mutex_lock(&call->calls->lock);
+    call->waiting = waiting;
+    if (waiting)
+        plan_progress(call, al_clock_ms());
+    (void)pthread_mutex_unlock(&call->calls->lock);
+}
+
+static int ask(void *payload, const struct al_approval_request *request, struct al_cancel *cancel,
+               enum al_answer *ret_answer, struct al_error *err)
+{
+    struct al_running *call = payload;
+    int r;
+
+    set_waiting(call, true);
+    r = al_elicit_ask(call->calls->elicit, call->order.form, request, cancel, ret_answer, err);
+    set_waiting(call, false);
+    return r;
+}
+
+/* From here on there is no progress, and the id may be used again. */
+static bool leave(struct al_running *call)
+{
+    struct al_calls *calls = call->calls;
+    struct al_running **at;
+    bool cancelled;
+
+    (void)pthread_mutex_lock(&calls->lock);
+    for (at = &calls->running; *at != call; at = &(*at)->next)
+        ;
+    *at = call->next;
+    cancelled = call->cancelled;
+    (void)pthread_mutex_unlock(&calls->lock);
+    return !cancelled;
+}
+
+static void answer(struct al_running *call, const struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (!leave(call)) {
+        al_reply_nothing(call->order.reply);
+        return;
+    }
+    al_rpc_begin_result(&line, call->order.id);
+    al_result_dump(result, &line);
+    al_rpc_end(&line);
+    al_reply_send(call->order.reply, &line);
+}
+
+static void run(struct al_running *call)
+{
+    const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
+    const struct al_call_input input = {
+        .tool = call->order.tool,
+        .arguments = call->order.arguments,
+        .arguments_error = call->order.arguments_error,
+        .cancel = call->cancel,
+        .approvers = &approver,
+        .napprovers = call->order.form != AL_ELICIT_NONE,
+    };
+    al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
+
+    al_call_run(call->calls->session, &input, &result);
+    answer(call, &result);
+}
+
+static void *thread_main(void *payload)
+{
+    struct al_running *call = payload;
+    struct al_calls *calls = call->calls;
+
+    run(call);
+    json_decref(al_take(&call->order.arguments));
+    (void)pthread_mutex_lock(&calls->lock);
+    call->next = calls->finished;
+    calls->finished = call;
+    calls->nrunning--;
+    (void)pthread_cond_signal(&calls->ended);
+    (void)pthread_mutex_unlock(&calls->lock);
+    return NULL;
+}
+
+static int start_thread(struct al_running *call)
+{
+    pthread_attr_t attr;
+    int r;
+
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    r = pthread_create(&call->thread, &attr, thread_main, call);
+    (void)pthread_attr_destroy(&attr);
+    return r;
+}
+
+/* Why the call cannot be taken; AL_RPC_OK when it was. */
+static enum al_rpc_code enter(struct al_running *call, const char **ret_problem)
+{
+    struct al_calls *calls = call->calls;
+    enum al_rpc_code code = AL_RPC_OK;
+
+    (void)pthread_mutex_lock(&calls->lock);
+    if (find(calls, call->order.id)) {
+        *ret_problem = "a request with this id is in flight";
+        code = AL_RPC_INVALID_REQUEST;
+    } else if (calls->nrunning >= AL_CALLS_MAX) {
+        *ret_problem = "too many calls in flight; wait for some to finish";
+        code = AL_RPC_INTERNAL_ERROR;
+    } else {
+        call->next = calls->running;
+        calls->running = call;
+        calls->nrunning++;
+        plan_progress(call, al_clock_ms() + AL_PROGRESS_FIRST_MS);
+    }
+    (void)pthread_mutex_unlock(&calls->lock);
+    return code;
+}
+
+static void refuse(struct al_running *call, enum al_rpc_code code, const char *problem)
+{
+    al_reply_error(call->order.reply, call->order.id, code, problem);
+    running_free(call);
+}
+
+void al_calls_start(struct al_calls *calls, struct al_call_order *order)
+{
+    struct al_running *call = al_calloc(1, sizeof(*call));
+    const char *problem = NULL;
+    enum al_rpc_code code;
+
+    reap(calls);
+    call->calls = calls;
+    call->order = *order;
+    call->cancel = al_cancel_new();
+    *order = (struct al_call_order){ .id = NULL };
+    code = enter(call, &problem);
+    if (code != AL_RPC_OK) {
+        refuse(call, code, problem);
+        return;
+    }
+    if (start_thread(call) == 0)
+        return;
+    (void)leave(call);
+    (void)pthread_mutex_lock(&calls->lock);
+    calls->nrunning--;
+    (void)pthread_mutex_unlock(&calls->lock);
+    refuse(call, AL_RPC_INTERNAL_ERROR, "no thread could be started for the call");
+}
+
+static void send_progress(struct al_running *call)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_addf(&line,
+                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+                "\"progressToken\":%s,\"progress\":%lu,\"message\":\"%s\"}}",
+                call->order.progress_token, ++call->progress,
+                call->waiting ? "waiting for approval" : "running");
+    al_out_send(call->calls->out, &line);
+}
+
+int al_calls_progress(struct al_calls *calls)
+{
+    int64_t now = al_clock_ms(), next = INT64_MAX;
+
+    /* Sent under the lock: a call that leaves cannot overtake its own progress. */
+    (void)pthread_mutex_lock(&calls->lock);
+    for (struct al_running *call = calls->running; call; call = call->next) {
+        if (!call->order.progress_token || call->cancelled)
+            continue;
+        if (call->progress_at_ms <= now) {
+            send_progress(call);
+            call->progress_at_ms = now + AL_PROGRESS_NEXT_MS;
+        }
+        if (call->progress_at_ms < next)
+            next = call->progress_at_ms;
+    }
+    calls->pump_at_ms = next;
+    (void)pthread_mutex_unlock(&calls->lock);
+    return next == INT64_MAX ? -1 : (int)(next - now);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The tool calls in flight: a thread each, found by their request's id.
+ *
+ * A call beyond AL_CALLS_MAX is refused at once, rather than queued: the reader never waits, and a
+ * client that floods is told so.  A cancelled call is killed through its token and never answered.
+ * A call that takes long, or waits for a person, says so in progress notifications if the request
+ * named a token; none is sent after the answer.
+ */
+#ifndef AL_MCP_CALLS_H
+#define AL_MCP_CALLS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/elicit.h"
+#include "mcp/reply.h"
+#include "util/json.h"
+
+struct al_listed_tool;
+struct al_out;
+struct al_session;
+
+/** Calls in flight at once. */
+#define AL_CALLS_MAX 256
+
+/** When the first progress notification is due, and how far apart the others are. */
+#define AL_PROGRESS_FIRST_MS 2000
+#define AL_PROGRESS_NEXT_MS  5000
+
+struct al_running; /* one call */
+
+struct al_calls {
+    const struct al_session *session;
+    struct al_out *out;
+    struct al_elicit *elicit;
+
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    struct al_running *running;
+    struct al_running *finished; /**< their threads wait to be joined */
+    size_t nrunning;
+    int64_t pump_at_ms; /**< when the pump looks here again; INT64_MAX: not by itself */
+};
+
+void al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
+                   struct al_elicit *elicit);
+
+/** Cancel every call and wait until each thread is gone.  None of them is answered. */
+void al_calls_close(struct al_calls *calls);
+
+/** What a call starts with.  Strings and `arguments` are taken over. */
+struct al_call_order {
+    char *id;
+    char *progress_token; /**< canonical; NULL: the client wants none */
+    const struct al_listed_tool *tool;
+    json_t *arguments;           /**< NULL: {} */
+    const char *arguments_error; /**< a string constant, or NULL */
+    enum al_elicit_form form;
+    struct al_reply reply;
+};
+
+/** Start a call; whatever happens, it will be answered (or cancelled).  Reader thread only. */
+void al_calls_start(struct al_calls *calls, struct al_call_order *order);
+
+/** Cancel the call with this id; unknown ids are ignored. */
+void al_calls_cancel(struct al_calls *calls, const char *id);
+
+/** Send the progress notifications that are due.  Returns milliseconds until the next, -1: none. */
+int al_calls_progress(struct al_calls *calls);
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/catalog.h"
+
+#include <stdlib.h>
+
+#include "tool/call.h"
+#include "tool/tool.h"
+#include "util/json.h"
+
+static json_t *annotations_of(const struct al_tool *tool)
+{
+    json_t *annotations = al_tool_annotations(tool);
+
+    if (!json_object_get(annotations, "title"))
+        al_json_set(annotations, "title", al_json_string(tool->title));
+    return annotations;
+}
+
+static json_t *output_schema_of(const struct al_tool *tool)
+{
+    json_t *schema = json_loads(tool->output_schema, JSON_REJECT_DUPLICATES, NULL);
+
+    if (!schema)
+        abort(); /* a constant of ours; the table test parses every one */
+    return schema;
+}
+
+static json_t *describe(const struct al_tool *tool, const struct al_tool_defaults *defaults)
+{
+    json_t *item = al_json_object();
+
+    al_json_set(item, "name", al_json_string(tool->name));
+    al_json_set(item, "title", al_json_string(tool->title));
+    al_json_set(item, "description", al_json_string(tool->about));
+    al_json_set(item, "inputSchema", al_tool_schema(tool, defaults));
+    if (tool->output_schema)
+        al_json_set(item, "outputSchema", output_schema_of(tool));
+    al_json_set(item, "annotations", annotations_of(tool));
+    return item;
+}
+
+char *al_catalog_text(const struct al_session *session)
+{
+    al_auto(al_json_decrefp) json_t *result = al_json_object();
+    json_t *tools = al_json_array();
+    struct al_str text = AL_STR_INIT;
+
+    al_json_set(result, "tools", tools);
+    for (size_t i = 0; i < session->registry->count; i++)
+        al_json_append(tools, describe(session->registry->items[i].tool, &session->defaults));
+    al_json_dump(result, false, &text);
+    return al_str_detach(&text);
+}

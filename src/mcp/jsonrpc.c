@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/jsonrpc.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+/* A token has this form or it is not echoed: "-" and digits. */
+static bool is_integer(struct al_slice text)
+{
+    size_t i = text.len && text.at[0] == '-';
+
+    if (i == text.len)
+        return false;
+    for (; i < text.len; i++)
+        if (!isdigit((unsigned char)text.at[i]))
+            return false;
+    return true;
+}
+
+static bool too_many_values(const char *line, size_t len)
+{
+    struct al_slice text = { line, len };
+
+    return len > AL_RPC_MAX_VALUES && al_slice_count_values(text) > AL_RPC_MAX_VALUES;
+}
+
+/* The second and the third attempt: forgive NULs and names given twice, then large integers. */
+static void parse_leniently(struct al_rpc_doc *doc)
+{
+    json_error_t error;
+    size_t len;
+
+    doc->root = json_loadb(doc->text.at, doc->text.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
+    if (doc->root || json_error_code(&error) != json_error_numeric_overflow)
+        return;
+    doc->widened = al_slice_widen(doc->text, &len);
+    doc->text = (struct al_slice){ doc->widened, len };
+    doc->root = json_loadb(doc->text.at, doc->text.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+}
+
+enum al_rpc_code al_rpc_parse(const char *line, size_t len, struct al_rpc_doc *ret_doc,
+                              const char **ret_problem)
+{
+    struct al_rpc_doc doc = AL_RPC_DOC_INIT;
+
+    if (too_many_values(line, len)) {
+        *ret_problem = "message holds too many values";
+        return AL_RPC_INVALID_REQUEST;
+    }
+    doc.text = (struct al_slice){ line, len };
+    doc.root = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+    doc.exact = doc.root != NULL;
+    if (!doc.root)
+        parse_leniently(&doc);
+    if (!doc.root) {
+        al_rpc_doc_clear(&doc);
+        *ret_problem = "message is not valid JSON";
+        return AL_RPC_PARSE_ERROR;
+    }
+    *ret_doc = doc;
+    return AL_RPC_OK;
+}
+
+void al_rpc_doc_clear(struct al_rpc_doc *doc)
+{
+    json_decref(doc->root);
+    free(doc->widened);
+    *doc = AL_RPC_DOC_INIT;
+}
+
+bool al_rpc_doc_is_batch(const struct al_rpc_doc *doc)
+{
+    return json_is_array(doc->root);
+}
+
+/* Canonical text of `value`; `text` holds its bytes where the tree may have lost digits. */
+static char *canonical(const json_t *value, struct al_slice text)
+{
+    struct al_str out = AL_STR_INIT;
+
+    if (json_is_string(value))
+        al_json_quote(json_string_value(value), json_string_length(value), &out);
+    else if (json_is_integer(value))
+        al_str_addf(&out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value) && text.len > 2 && !memcmp(text.at + text.len - 2, "e0", 2)) {
+        text.len -= 2; /* al_slice_widen() put it there, or the sender, who meant the same */
+        if (!is_integer(text))
+            return NULL;
+        al_str_add(&out, text.at, text.len);
+    } else {
+        return NULL;
+    }
+    return al_str_detach(&out);
+}
+
+char *al_rpc_token(const struct al_rpc_message *message, const char *const *path)
+{
+    const json_t *value = message->body;
+    struct al_slice text = message->text;
+
+    for (; *path; path++) {
+        value = json_object_get(value, *path);
+        if (!message->exact)
+            text = al_slice_member(text, *path);
+    }
+    return canonical(value, message->exact ? (struct al_slice){ NULL, 0 } : text);
+}
+
+static const char *version_of(const json_t *body)
+{
+    const char *version = al_json_get_string(body, "jsonrpc");
+
+    return version ? version : "";
+}
+
+/* Which kind of message it is; what is wrong with it when it is none. */
+static void classify(struct al_rpc_message *message)
+{
+    static const char *const id_path[] = { "id", NULL };
+    json_t *body = message->body;
+    json_t *method = json_object_get(body, "method");
+    bool has_id = json_object_get(body, "id") != NULL;
+
+    if (!json_is_object(body)) {
+        message->problem = "a message is a JSON object";
+        return;
+    }
+    message->id = al_rpc_token(message, id_path);
+    message->params = json_object_get(body, "params");
+    message->method = json_string_value(method);
+    if (!method && (json_object_get(body, "result") || json_object_get(body, "error")))
+        message->kind = AL_RPC_RESPONSE;
+    else if (has_id && !message->id)
+        message->problem = "id must be a string or an integer";
+    else if (!message->method || strlen(message->method) != json_string_length(method))
+        message->problem = "method must be a string";
+    else if (strcmp(version_of(body), "2.0") != 0)
+        message->problem = "jsonrpc must be \"2.0\"";
+    else
+        message->kind = has_id ? AL_RPC_REQUEST : AL_RPC_NOTIFICATION;
+}
+
+bool al_rpc_doc_next(const struct al_rpc_doc *doc, struct al_rpc_cursor *cursor,
+                     struct al_rpc_message *message)
+{
+    bool batch = al_rpc_doc_is_batch(doc);
+
+    al_rpc_message_clear(message);
+    if (cursor->index >= (batch ? json_array_size(doc->root) : 1))
+        return false;
+    message->exact = doc->exact;
+    message->body = batch ? json_array_get(doc->root, cursor->index) : doc->root;
+    if (batch && !doc->exact)
+        cursor->item = al_slice_next(doc->text, cursor->item);
+    message->text = batch ? cursor->item : doc->text;
+    cursor->index++;
+    classify(message);
+    return true;
+}
+
+void al_rpc_message_clear(struct al_rpc_message *message)
+{
+    free(message->id);
+    *message = AL_RPC_MESSAGE_INIT;
+}
+
+/* Ends early, so it is as shallow as the answer. */
+static bool deeper_than(json_t *value, int levels)
+{
+    const char *name;
+    json_t *item;
+    size_t i;
+
+    if (!json_is_object(value) && !json_is_array(value))
+        return false;
+    if (!levels)
+        return true;
+    json_array_foreach(value, i, item)
+    {
+        if (deeper_than(item, levels - 1))
+            return true;
+    }
+    json_object_foreach(value, name, item)
+    {
+        if (deeper_than(item, levels - 1))
+            return true;
+    }
+    return false;
+}
+
+const char *al_rpc_arguments_problem(const struct al_rpc_message *message)
+{
+    json_t *arguments = json_object_get(message->params, "arguments");
+    struct al_slice text;
+    json_error_t error;
+
+    if (deeper_than(arguments, AL_RPC_MAX_ARGUMENTS_DEPTH))
+        return "arguments are nested too deeply";
+    if (!arguments || message->exact)
+        return NULL;
+    text = al_slice_member(al_slice_member(message->text, "params"), "arguments");
+
+    al_auto(al_json_decrefp) json_t *strict =
+        json_loadb(text.at, text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (strict)
+        return NULL;
+    if (json_error_code(&error) == json_error_null_character)
+        return "arguments contain a NUL character";
+    return "arguments contain the same name twice";
+}
+
+void al_rpc_begin_result(struct al_str *out, const char *id)
+{
+    al_str_addf(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", id);
+}
+
+void al_rpc_end(struct al_str *out)
+{
+    al_str_addc(out, '}');
+}
+
+void al_rpc_add_error(struct al_str *out, const char *id, enum al_rpc_code code, const char *text)
+{
+    al_str_adds(out, "{\"jsonrpc\":\"2.0\",");
+    if (id)
+        al_str_addf(out, "\"id\":%s,", id);
+    al_str_addf(out, "\"error\":{\"code\":%d,\"message\":", (int)code);
+    al_json_quote(text, strlen(text), out);
+    al_str_adds(out, "}}");
+}

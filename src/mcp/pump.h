@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The one thread beside the reader and the calls: it empties the output's queue when the other side
+ * has made room, and sends progress when it is due.  Otherwise it sleeps.
+ */
+#ifndef AL_MCP_PUMP_H
+#define AL_MCP_PUMP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "util/error.h"
+
+struct al_calls;
+struct al_out;
+
+struct al_pump {
+    struct al_out *out;
+    struct al_calls *calls;
+    pthread_t thread;
+    atomic_bool stop;
+};
+
+int al_pump_start(struct al_pump *pump, struct al_out *out, struct al_calls *calls,
+                  struct al_error *err);
+
+/** Wait until the thread is gone.  `calls` must still be there. */
+void al_pump_stop(struct al_pump *pump);
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/reply.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "guard/text.h"
+#include "mcp/out.h"
+#include "util/utf8.h"
+
+/* How much of a foreign name is repeated. */
+#define NAME_BYTES 128
+
+struct al_batch {
+    struct al_out *out;
+    pthread_mutex_t lock;
+    struct al_str items; /* the answers so far, with commas between */
+    size_t awaited;      /* answers still to come, and one for the reader */
+};
+
+struct al_batch *al_batch_new(struct al_out *out)
+{
+    struct al_batch *batch = al_calloc(1, sizeof(*batch));
+
+    batch->out = out;
+    batch->items = AL_STR_INIT;
+    batch->awaited = 1;
+    (void)pthread_mutex_init(&batch->lock, NULL);
+    return batch;
+}
+
+struct al_reply al_batch_expect(struct al_batch *batch)
+{
+    (void)pthread_mutex_lock(&batch->lock);
+    batch->awaited++;
+    (void)pthread_mutex_unlock(&batch->lock);
+    return (struct al_reply){ .out = batch->out, .batch = batch };
+}
+
+static void finish(struct al_batch *batch)
+{
+    if (batch->items.len) {
+        al_str_addc(&batch->items, ']');
+        al_out_send(batch->out, &batch->items);
+    }
+    al_str_clear(&batch->items);
+    (void)pthread_mutex_destroy(&batch->lock);
+    free(batch);
+}
+
+static void add(struct al_batch *batch, const struct al_str *line)
+{
+    bool last;
+
+    (void)pthread_mutex_lock(&batch->lock);
+    if (line) {
+        al_str_addc(&batch->items, batch->items.len ? ',' : '[');
+        al_str_add(&batch->items, line->buf, line->len);
+    }
+    last = --batch->awaited == 0;
+    (void)pthread_mutex_unlock(&batch->lock);
+    if (last)
+        finish(batch);
+}
+
+void al_batch_close(struct al_batch *batch)
+{
+    add(batch, NULL);
+}
+
+void al_reply_send(struct al_reply reply, struct al_str *line)
+{
+    if (reply.batch)
+        add(reply.batch, line);
+    else
+        al_out_send(reply.out, line);
+}
+
+void al_reply_nothing(struct al_reply reply)
+{
+    if (reply.batch)
+        add(reply.batch, NULL);
+}
+
+void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code, const char *text)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_add_error(&line, id, code, text);
+    al_reply_send(reply, &line);
+}
+
+void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
+                          const char *text, const char *name)
+{
+    size_t len = strlen(name);
+    size_t kept = len > NAME_BYTES ? al_utf8_floor(name, NAME_BYTES) : len;
+    al_auto(al_freep) char *head = al_strndup(name, kept);
+    al_auto(al_freep) char *safe = al_text_word(head);
+    al_auto(al_freep) char *message = al_asprintf("%s: %s%s", text, safe, kept < len ? "..." : "");
+
+    al_reply_error(reply, id, code, message);
+}

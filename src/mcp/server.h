@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The MCP server on a pair of descriptors: newline-delimited JSON-RPC, revisions 2024-11-05,
+ * 2025-03-26, 2025-06-18 and 2025-11-25.
+ *
+ * Source: https://modelcontextprotocol.io/specification, "stdio" transport.
+ */
+#ifndef AL_MCP_SERVER_H
+#define AL_MCP_SERVER_H
+
+struct al_session;
+
+struct al_mcp_options {
+    const struct al_session *session;
+    int in_fd;
+    int out_fd;          /**< nothing but protocol messages is written to it */
+    const char *version; /**< of airlock, for serverInfo */
+};
+
+/**
+ * Serve until the end of input, or until nobody reads the output any more.
+ *
+ * SIGPIPE is ignored by then (al_proc_init() sees to that).
+ *
+ * @return 0 after all calls were cancelled and every thread has gone; a negative enum al_status
+ * when the server could not start, which is logged.
+ */
+int al_mcp_serve(const struct al_mcp_options *options);
+
+#endif

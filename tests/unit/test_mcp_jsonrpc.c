@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+/* mcp/jsonrpc.h: a bad request is still answered under its own id, and ids come back exactly. */
+#include "mcp/jsonrpc.h"
+
+#include "tests/lib/assert.h"
+
+struct line {
+    struct al_rpc_doc doc;
+    struct al_rpc_message message;
+    struct al_rpc_cursor cursor;
+};
+
+static void line_clear(struct line *line)
+{
+    al_rpc_message_clear(&line->message);
+    al_rpc_doc_clear(&line->doc);
+}
+
+/* Parse text that must be JSON, up to its first message. */
+static struct line parse(const char *text)
+{
+    struct line line = { AL_RPC_DOC_INIT, AL_RPC_MESSAGE_INIT, AL_RPC_CURSOR_INIT };
+    const char *problem = NULL;
+
+    print_message("  %.100s\n", text);
+    assert_int_equal(al_rpc_parse(text, strlen(text), &line.doc, &problem), AL_RPC_OK);
+    assert_null(problem);
+    assert_true(al_rpc_doc_next(&line.doc, &line.cursor, &line.message));
+    return line;
+}
+
+static void refuses(const char *text, size_t len, enum al_rpc_code code)
+{
+    struct al_rpc_doc doc = AL_RPC_DOC_INIT;
+    const char *problem = NULL;
+
+    print_message("  %.60s\n", text);
+    assert_int_equal(al_rpc_parse(text, len, &doc, &problem), code);
+    assert_non_null(problem);
+    assert_null(doc.root);
+}
+
+static void ids_keep_their_type_and_value(void **state)
+{
+    static const struct {
+        const char *id, *canonical;
+    } rows[] = {
+        { "1", "1" },
+        { "0", "0" },
+        { "-7", "-7" },
+        { "9007199254740993", "9007199254740993" },
+        { "9223372036854775807", "9223372036854775807" },
+        { "9223372036854775808", "9223372036854775808" },
+        { "123456789012345678901234567890", "123456789012345678901234567890" },
+        { "-99999999999999999999", "-99999999999999999999" },
+        { "\"1\"", "\"1\"" },
+        { "\"\"", "\"\"" },
+        { "\"a\\u0062\\\"\\\\\"", "\"ab\\\"\\\\\"" },
+        { "\"a\\u0000b\"", "\"a\\u0000b\"" },
+        { "\"\\n\\u0001\"", "\"\\n\\u0001\"" },
+        { "\"\xc3\xa9\"", "\"\xc3\xa9\"" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_freep) char *text =
+            al_asprintf("{\"id\":%s,\"jsonrpc\":\"2.0\",\"method\":\"ping\"}", rows[i].id);
+        al_auto(line_clear) struct line line = parse(text);
+
+        assert_int_equal(line.message.kind, AL_RPC_REQUEST);
+        assert_string_equal(line.message.id, rows[i].canonical);
+    }
+}
+
+static void ids_of_other_types_are_refused_without_id(void **state)
+{
+    static const char *const ids[] = { "null", "true", "1.5", "1e3", "[1]", "{}", "1e30" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        al_auto(al_freep) char *text =
+            al_asprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}", ids[i]);
+        al_auto(line_clear) struct line line = parse(text);
+
+        assert_int_equal(line.message.kind, AL_RPC_INVALID);
+        assert_null(line.message.id);
+        assert_non_null(line.message.problem);
+    }
+}
+
+static void tells_the_kinds_apart(void **state)
+{
+    static const struct {
+        const char *text;
+        enum al_rpc_kind kind;
+    } rows[] = {
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}", AL_RPC_REQUEST },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"extra\":1}", AL_RPC_REQUEST },
+        { "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}", AL_RPC_NOTIFICATION },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", AL_RPC_RESPONSE },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{}}", AL_RPC_RESPONSE },
+        { "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{}}", AL_RPC_RESPONSE },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1}", AL_RPC_INVALID },
+        { "{\"jsonrpc\":\"2.0\"}", AL_RPC_INVALID },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}", AL_RPC_INVALID },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\\u0000\"}", AL_RPC_INVALID },
+        { "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"m\"}", AL_RPC_INVALID },
+        { "{\"jsonrpc\":2.0,\"id\":1,\"method\":\"m\"}", AL_RPC_INVALID },
+        { "{\"id\":1,\"method\":\"m\"}", AL_RPC_INVALID },
+        { "{}", AL_RPC_INVALID },
+        { "7", AL_RPC_INVALID },
+        { "\"text\"", AL_RPC_INVALID },
+        { "null", AL_RPC_INVALID },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(line_clear) struct line line = parse(rows[i].text);
+
+        assert_int_equal(line.message.kind, rows[i].kind);
+        assert_true((line.message.kind == AL_RPC_INVALID) == (line.message.problem != NULL));
+    }
+}
+
+static void what_is_not_json_has_no_message(void **state)
+{
+    static const char *const texts[] = {
+        "{",
+        "x",
+        "{\"id\":1,}",
+        "{\"id\":01}",
+        "{\"id\":1}{\"id\":2}",
+        "{\"id\":1,\"x\":1e999}", /* no double holds it */
+        "{\"id\":1,\"a\\u0000b\":1}",
+        "{\"id\":1,\"x\":\"\xff\"}",
+        "{\"id\":1,\"x\":\"\xed\xa0\x80\"}",
+        "{\"id\":1,\"x\":\"\\ud800\"}",
+        "{\"id\":1,\"x\":\"a\tb\"}",
+    };
+    static const char nul[] = "{\"id\":1,\"x\":\"\0\"}";
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++)
+        refuses(texts[i], strlen(texts[i]), AL_RPC_PARSE_ERROR);
+    refuses(nul, sizeof(nul) - 1, AL_RPC_PARSE_ERROR);
+}
+
+/* {"id":1,"x":[[[…]]]} with `depth` brackets in all. */
+static char *nested(size_t depth)
+{
+    struct al_str text = AL_STR_INIT;
+
+    al_str_adds(&text, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"x\":");
+    for (size_t i = 1; i < depth; i++)
+        al_str_addc(&text, '[');
+    for (size_t i = 1; i < depth; i++)
+        al_str_addc(&text, ']');
+    al_str_addc(&text, '}');
+    return al_str_detach(&text);
+}
+
+static void nesting_has_the_parsers_limit(void **state)
+{
+    al_auto(al_freep) char *below = nested(2047), *at = nested(2048), *above = nested(2049);
+    al_auto(line_clear) struct line one = parse(below), two = parse(at);
+
+    (void)state;
+    assert_int_equal(one.message.kind, AL_RPC_REQUEST);
+    assert_int_equal(two.message.kind, AL_RPC_REQUEST);
+    refuses(above, strlen(above), AL_RPC_PARSE_ERROR);
+}
+
+/* A request with `count` values in all. */
+static char *crowded(size_t count)
+{
+    struct al_str text = AL_STR_INIT;
+
+    /* Six are there already: the object, its four members and the first item. */
+    al_str_adds(&text, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"x\":[0");
+    for (size_t i = 6; i < count; i++)
+        al_str_adds(&text, ",0");
+    al_str_adds(&text, "]}");
+    return al_str_detach(&text);
+}
+
+static void the_number_of_values_is_limited(void **state)
+{
+    al_auto(al_freep) char *below = crowded(AL_RPC_MAX_VALUES - 1);
+    al_auto(al_freep) char *at = crowded(AL_RPC_MAX_VALUES);
+    al_auto(al_freep) char *above = crowded(AL_RPC_MAX_VALUES + 1);
+    al_auto(line_clear) struct line one = parse(below), two = parse(at);
+
+    (void)state;
+    assert_int_equal(one.message.kind, AL_RPC_REQUEST);
+    assert_int_equal(two.message.kind, AL_RPC_REQUEST);
+    refuses(above, strlen(above), AL_RPC_INVALID_REQUEST);
+}
+
+static void only_arguments_are_held_to_more(void **state)
+{
+    static const struct {
+        const char *members;
+        bool fine;
+    } rows[] = {
+        { "\"params\":{\"name\":\"t\"}", true },
+        { "\"params\":{\"arguments\":{\"a\":1}}", true },
+        { "\"params\":{\"arguments\":{\"a\":1,\"b\":1}}", true },
+        { "\"params\":{\"arguments\":{\"a\":1},\"x\":{\"b\":1,\"b\":2}}", true },
+        { "\"params\":{\"name\":\"\\u0000\",\"arguments\":{\"a\":1}}", true },
+        { "\"x\":1,\"x\":2,\"params\":{\"arguments\":{\"a\":99999999999999999999}}", true },
+        { "\"params\":{\"arguments\":{\"a\":1,\"a\":1}}", false },
+        { "\"params\":{\"arguments\":{\"a\":1,\"\\u0061\":1}}", false },
+        { "\"params\":{\"\\u0061rguments\":{\"a\":1,\"a\":1}}", false },
+        { "\"params\":{\"arguments\":{\"a\":[{\"b\":1,\"b\":2}]}}", false },
+        { "\"params\":{\"arguments\":{\"a\":\"x\\u0000y\"}}", false },
+        { "\"params\":{\"arguments\":\"\\u0000\"}", false },
+        { "\"params\":{\"arguments\":{\"z\":99999999999999999999,\"a\":1,\"a\":1}}", false },
+        /* The last one counts, as for everybody who reads names given twice. */
+        { "\"params\":{\"arguments\":{\"a\":1,\"a\":1},\"arguments\":{\"a\":1}}", true },
+        { "\"params\":{\"arguments\":{\"a\":1},\"arguments\":{\"a\":1,\"a\":1}}", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_freep) char *text = al_asprintf(
+            "{ \"jsonrpc\" : \"2.0\" , \"id\":\"k}]\\\"\", \"method\":\"m\",%s}", rows[i].members);
+        al_auto(line_clear) struct line line = parse(text);
+        const char *problem = al_rpc_arguments_problem(&line.message);
+
+        assert_string_equal(line.message.id, "\"k}]\\\"\"");
+        assert_true((problem == NULL) == rows[i].fine);
+    }
+}
+
+static char *deep_arguments(size_t depth)
+{
+    struct al_str text = AL_STR_INIT;
+
+    al_str_adds(&text, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{\"arguments\":");
+    for (size_t i = 0; i < depth; i++)
+        al_str_adds(&text, i % 2 ? "[" : "{\"a\":");
+    al_str_adds(&text, "1");
+    for (size_t i = depth; i > 0; i--)
+        al_str_addc(&text, i % 2 ? '}' : ']');
+    al_str_adds(&text, "}}");
+    return al_str_detach(&text);
+}
+
+static void arguments_have_a_depth_of_their_own(void **state)
+{
+    static const size_t max = AL_RPC_MAX_ARGUMENTS_DEPTH;
+
+    (void)state;
+    for (size_t depth = max - 1; depth <= max + 1; depth++) {
+        al_auto(al_freep) char *text = deep_arguments(depth);
+        al_auto(line_clear) struct line line = parse(text);
+
+        assert_int_equal(line.message.kind, AL_RPC_REQUEST);
+        assert_true((al_rpc_arguments_problem(&line.message) != NULL) == (depth > max));
+    }
+}
+
+static void tokens_are_found_and_kept(void **state)
+{
+    static const char *const path[] = { "params", "_meta", "progressToken", NULL };
+    static const struct {
+        const char *token, *canonical;
+    } rows[] = {
+        { "\"t\"", "\"t\"" }, { "5", "5" },    { "123456789012345678901", "123456789012345678901" },
+        { "null", NULL },     { "1.5", NULL }, { "{}", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_freep) char *text = al_asprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\","
+                                                   "\"params\":{\"_meta\":{\"progressToken\":%s}}}",
+                                                   rows[i].token);
+        al_auto(line_clear) struct line line = parse(text);
+        al_auto(al_freep) char *token = al_rpc_token(&line.message, path);
+
+        if (rows[i].canonical)
+            assert_string_equal(token, rows[i].canonical);
+        else
+            assert_null(token);
+    }
+}
+
+static void a_batch_is_walked_in_order(void **state)
+{
+    static const char text[] =
+        "[ {\"jsonrpc\":\"2.0\",\"id\":11111111111111111111,\"method\":\"a\"},\n"
+        "{\"jsonrpc\":\"2.0\",\"method\":\"b\"} , 7, [],"
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"c\"}]";
+    static const char *const ids[] = { "11111111111111111111", NULL, NULL, NULL, "2" };
+    static const enum al_rpc_kind kinds[] = { AL_RPC_REQUEST, AL_RPC_NOTIFICATION, AL_RPC_INVALID,
+                                              AL_RPC_INVALID, AL_RPC_REQUEST };
+    al_auto(line_clear) struct line line = parse(text);
+
+    (void)state;
+    assert_true(al_rpc_doc_is_batch(&line.doc));
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        assert_int_equal(line.message.kind, kinds[i]);
+        assert_true((line.message.id != NULL) == (ids[i] != NULL));
+        if (ids[i])
+            assert_string_equal(line.message.id, ids[i]);
+        assert_true(al_rpc_doc_next(&line.doc, &line.cursor, &line.message) ==
+                    (i + 1 < COUNT(ids)));
+    }
+}
+
+static void slices_stay_inside_broken_text(void **state)
+{
+    static const char text[] = "{\"a\":[1,{\"b\":\"c\\\"\"}],\"d\":123456789012345678901}";
+
+    (void)state;
+    for (size_t len = 0; len < sizeof(text); len++) {
+        al_auto(al_freep) char *cut = al_strndup(text, len); /* a sanitizer watches its end */
+        struct al_slice whole = { cut, len }, found = al_slice_member(whole, "d");
+        size_t wide_len;
+        al_auto(al_freep) char *wide = al_slice_widen(whole, &wide_len);
+
+        assert_true(!found.at || (found.at >= cut && found.at + found.len <= cut + len));
+        assert_true(al_slice_count_values(whole) <= len + 1);
+        assert_true(wide_len >= len);
+        (void)al_slice_next(whole, (struct al_slice){ NULL, 0 });
+    }
+}
+
+static void errors_are_one_line(void **state)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    (void)state;
+    al_rpc_add_error(&line, "\"x\"", AL_RPC_INVALID_PARAMS, "a \"b\"\nc");
+    assert_string_equal(line.buf, "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"error\":{\"code\":-32602,"
+                                  "\"message\":\"a \\\"b\\\"\\nc\"}}");
+    al_str_reset(&line);
+    al_rpc_add_error(&line, NULL, AL_RPC_PARSE_ERROR, "no");
+    assert_string_equal(line.buf,
+                        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"no\"}}");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_keep_their_type_and_value),
+        cmocka_unit_test(ids_of_other_types_are_refused_without_id),
+        cmocka_unit_test(tells_the_kinds_apart),
+        cmocka_unit_test(what_is_not_json_has_no_message),
+        cmocka_unit_test(nesting_has_the_parsers_limit),
+        cmocka_unit_test(the_number_of_values_is_limited),
+        cmocka_unit_test(only_arguments_are_held_to_more),
+        cmocka_unit_test(arguments_have_a_depth_of_their_own),
+        cmocka_unit_test(tokens_are_found_and_kept),
+        cmocka_unit_test(a_batch_is_walked_in_order),
+        cmocka_unit_test(slices_stay_inside_broken_text),
+        cmocka_unit_test(errors_are_one_line),
+    };
+
+    return cmocka_run_group_tests_name("mcp/jsonrpc", tests, NULL, NULL);
+}
