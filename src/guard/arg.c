@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/arg.h"
+
+#include <string.h>
+
+static int refuse(struct al_error *err, const char *param, const char *why)
+{
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s must not %s", param, why);
+}
+
+static bool has_control(const char *value)
+{
+    for (const unsigned char *s = (const unsigned char *)value; *s; s++)
+        if (*s < 0x20 || *s == 0x7f)
+            return true;
+    return false;
+}
+
+/* What every word that git could take for an option or a name has to keep. */
+static int check_word(const char *param, const char *value, struct al_error *err)
+{
+    if (!*value)
+        return refuse(err, param, "be empty");
+    if (*value == '-')
+        return refuse(err, param, "begin with '-'");
+    if (has_control(value))
+        return refuse(err, param, "contain control characters");
+    return 0;
+}
+
+/* The rules of git-check-ref-format(1) about each part between slashes; NULL when kept. */
+static const char *component_fault(const char *name)
+{
+    for (;;) {
+        size_t len = strcspn(name, "/");
+
+        if (len == 0)
+            return "begin or end with '/' or contain '//'";
+        if (*name == '.')
+            return "have a part that begins with '.'";
+        if (len >= 5 && !strncmp(name + len - 5, ".lock", 5))
+            return "have a part that ends with '.lock'";
+        if (!name[len])
+            return NULL;
+        name += len + 1;
+    }
+}
+
+int al_arg_check_branch(const char *param, const char *value, struct al_error *err)
+{
+    const char *fault;
+    int r = check_word(param, value, err);
+
+    if (r < 0)
+        return r;
+    if (strpbrk(value, " ~^:?*[\\"))
+        return refuse(err, param, "contain a space or any of ~ ^ : ? * [ \\");
+    if (strstr(value, ".."))
+        return refuse(err, param, "contain '..'");
+    if (strstr(value, "@{"))
+        return refuse(err, param, "contain '@{'");
+    if (!strcmp(value, "@") || !strcmp(value, "HEAD"))
+        return refuse(err, param, "be 'HEAD' or '@'");
+    fault = component_fault(value);
+    if (fault)
+        return refuse(err, param, fault);
+    if (value[strlen(value) - 1] == '.')
+        return refuse(err, param, "end with '.'");
+    return 0;
+}
+
+int al_arg_check_revision(const char *param, const char *value, struct al_error *err)
+{
+    int r = check_word(param, value, err);
+
+    if (r < 0)
+        return r;
+    /* git looks for a range before anything else, in "HEAD:a..b" too, so there is no safe place. */
+    if (strstr(value, ".."))
+        return refuse(err, param, "contain '..': it names one revision, not a range");
+    return 0;
+}
+
+int al_arg_check_text(const char *param, const char *value, struct al_error *err)
+{
+    return value ? 0 : al_error_set(err, AL_ERR_BAD_ARGS, "%s is required", param);
+}
+
+int al_arg_pathspec(const char *param, const char *value, bool names_a_file, char **ret_spec,
+                    struct al_error *err)
+{
+    bool magic = *value == ':';
+
+    if (!*value)
+        return refuse(err, param, "be empty");
+    if (!names_a_file && magic)
+        return refuse(err, param, "begin with ':' (pathspec magic)");
+    if (names_a_file && (magic || strpbrk(value, "*?[\\")))
+        *ret_spec = al_asprintf(":(literal)%s", value);
+    else
+        *ret_spec = al_strdup(value);
+    return 0;
+}
