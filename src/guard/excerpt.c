@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Safe text cut to what a person or a model is shown: one word, a list, a diff, a whole answer. */
+#include "guard/text.h"
+
+#include <string.h>
+
+#include "util/utf8.h"
+
+#define EXCERPT_MAX_LINES 200
+#define EXCERPT_MAX_BYTES ((size_t)16 * 1024)
+
+char *al_text_word(const char *data)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    size_t len = 0;
+
+    al_text_clean(data, strlen(data), &text);
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.buf[i];
+
+        if (c != '\r')
+            text.buf[len++] = c == '\n' || c == '\t' ? ' ' : c;
+    }
+    al_str_truncate(&text, len);
+    return al_str_detach(&text);
+}
+
+bool al_text_truncate(struct al_str *text, size_t max_bytes)
+{
+    const size_t marker = strlen(AL_TEXT_MARKER);
+
+    if (text->len <= max_bytes)
+        return false;
+    al_str_truncate(text, max_bytes > marker ? al_utf8_floor(text->buf, max_bytes - marker) : 0);
+    al_str_adds(text, AL_TEXT_MARKER);
+    return true;
+}
+
+void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t max_items)
+{
+    for (size_t i = 0; i < items->count && i < max_items; i++) {
+        al_auto(al_freep) char *word = al_text_word(items->items[i]);
+
+        al_str_addf(out, "%s%s", i ? ", " : "", word);
+    }
+    if (items->count > max_items)
+        al_str_adds(out, "...");
+}
+
+static size_t count_lines(const char *text, size_t len)
+{
+    const char *end = text + len;
+    size_t lines = 0;
+
+    while (text < end) {
+        const char *eol = memchr(text, '\n', (size_t)(end - text));
+
+        lines++;
+        text = eol ? eol + 1 : end;
+    }
+    return lines;
+}
+
+/* How many bytes of `text` are shown, in whole lines; *ret_lines says how many lines these are.  A
+ * first line that is too long by itself is cut, and does not count. */
+static size_t shown_length(const struct al_str *text, size_t *ret_lines)
+{
+    size_t at = 0, lines = 0;
+
+    while (at < text->len && lines < EXCERPT_MAX_LINES) {
+        const char *eol = memchr(text->buf + at, '\n', text->len - at);
+        size_t next = eol ? (size_t)(eol - text->buf) + 1 : text->len;
+
+        if (next > EXCERPT_MAX_BYTES)
+            break;
+        at = next;
+        lines++;
+    }
+    *ret_lines = lines;
+    if (at == 0 && text->len)
+        return al_utf8_floor(text->buf, EXCERPT_MAX_BYTES);
+    return at;
+}
+
+void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool more)
+{
+    al_auto(al_text_clear) struct al_text text = AL_TEXT_INIT(EXCERPT_MAX_BYTES);
+    size_t shown, lines, left;
+
+    (void)al_text_add(&text, diff, len);
+    al_text_end(&text);
+    shown = shown_length(&text.out, &lines);
+    al_str_add(out, text.out.buf, shown);
+
+    /* Cleaning keeps every line break, so lines can be counted in what was given. */
+    left = count_lines(diff, len) - lines;
+    if (left == 0 && more)
+        left = 1; /* whatever was cut off is more than nothing */
+    if (left == 0)
+        return;
+    if (shown && text.out.buf[shown - 1] != '\n')
+        al_str_addc(out, '\n');
+    al_str_addf(out, "… %s%zu more line%s\n", more ? "at least " : "", left, left == 1 ? "" : "s");
+}
