@@ -2,8 +2,8 @@
 /*
  * Asking a person.
  *
- * An approver is a function and its payload; the front doors (MCP elicitation, the terminal) provide
- * them.  An answer covers exactly the arguments and the repository state that were shown.
+ * An approver is a function and its payload; the front doors (MCP elicitation, the terminal)
+ * provide them.  An answer covers exactly the arguments and the repository state that were shown.
  */
 #ifndef AL_GUARD_APPROVAL_H
 #define AL_GUARD_APPROVAL_H
@@ -22,7 +22,7 @@ int al_approval_mode_parse(const char *text);
 
 /** What came back. */
 enum al_answer {
-    AL_ANSWER_NONE,   /**< this approver cannot ask anyone; try the next */
+    AL_ANSWER_NONE, /**< this approver cannot ask anyone; try the next */
     AL_ANSWER_ONCE,
     AL_ANSWER_ALWAYS, /**< this tool and operation in this repository, until the session ends */
     AL_ANSWER_REJECT,

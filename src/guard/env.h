@@ -19,12 +19,15 @@ bool al_env_is_secret(const char *name);
 
 /**
  * Whether a name may stand in `[tools.environment] allow`: a POSIX name that is not GIT_*, LD_*,
- * SSH_ASKPASS, PATH, HOME, a variable airlock sets itself, or on the denylist.
+ * SSH_ASKPASS*, PATH, HOME, a variable airlock sets itself, one that makes a child load code, start
+ * a program or read another configuration (EDITOR, GCONV_PATH, OPENSSL_*, …), or on the denylist;
+ * all in any case.
  * @return 0 or AL_ERR_BAD_ARGS saying why not.
  */
 int al_env_check_allowed(const char *name, struct al_error *err);
 
-/** Append "NAME=value" for each allowed name that is set in `environ` (the caller's array). */
+/** Append "NAME=value" for each allowed name that is set in `environ` (the caller's array).  A name
+ * that al_env_check_allowed() refuses, or that `env` has already, is left out. */
 void al_env_add_allowed(struct al_strv *env, const struct al_strv *allow, char *const *environ_);
 
 /** Append "NAME=value". */

@@ -18,8 +18,10 @@ char *al_text_word(const char *data)
     for (size_t i = 0; i < text.len; i++) {
         char c = text.buf[i];
 
+        if (c == '\n' || c == '\t')
+            c = ' ';
         if (c != '\r')
-            text.buf[len++] = c == '\n' || c == '\t' ? ' ' : c;
+            text.buf[len++] = c;
     }
     al_str_truncate(&text, len);
     return al_str_detach(&text);

@@ -90,12 +90,13 @@ int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int 
 
 /**
  * Create a directory and its missing parents below a root, mode 0750, never through a link that
- * leads outside and never with a `.git` component (any case: AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH).
- * On success `path` is resolved and its fd open.
+ * leads outside and never with a `.git` component (any case: AL_ERR_SANDBOX,
+ * AL_CODE_PROTECTED_PATH). On success `path` is resolved and its fd open.
  */
 int al_path_mkdirs(struct al_path *path, const char *given, struct al_error *err);
 
-/** True when any component of the path is `.git` in any case, or a form NTFS/HFS would take for it. */
+/** True when any component of the path is `.git` in any case, or a form NTFS/HFS would take for it.
+ */
 bool al_path_has_dot_git(const char *path);
 
 #endif

@@ -27,8 +27,8 @@
  */
 struct al_text {
     struct al_str out;
-    size_t max_bytes; /**< once `out` is longer than this, nothing more is taken */
-    int state;        /**< where in a control sequence we are; private */
+    size_t max_bytes;      /**< once `out` is longer than this, nothing more is taken */
+    int state;             /**< where in a control sequence we are; private */
     unsigned char held[4]; /**< an unfinished UTF-8 character or a CR; private */
     size_t nheld;
 };
@@ -52,8 +52,8 @@ void al_text_clean(const char *data, size_t len, struct al_str *out);
 char *al_text_word(const char *data);
 
 /**
- * Cut `text` to `max_bytes`, marker included, at a character boundary, when it is longer.  Below the
- * marker's own length the text is the marker alone.
+ * Cut `text` to `max_bytes`, marker included, at a character boundary, when it is longer.  Below
+ * the marker's own length the text is the marker alone.
  * @return true when it was cut.
  */
 bool al_text_truncate(struct al_str *text, size_t max_bytes);
