@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proc/proc.h"
 
+#include "util/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -140,6 +142,7 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
     struct al_capture capture;
     enum al_ending ending;
     siginfo_t info = { .si_signo = 0 };
+    int64_t began_ms = al_clock_ms();
     int r;
 
     child.running.pidfd = -1;
@@ -157,7 +160,10 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
         ending = AL_ENDING_STOPPED;
     else if (ending == AL_ENDING_TIMEOUT)
         (void)al_capture_rest(&capture);
-    return report(spec, ending, &info, ret_result, err);
+    r = report(spec, ending, &info, ret_result, err);
+    if (r == 0)
+        ret_result->ran_ms = (uint32_t)(al_clock_ms() - began_ms);
+    return r;
 }
 
 int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,

@@ -2,7 +2,8 @@
 /*
  * One call through the pipeline, from every front door.
  *
- *   open record -> decode -> select -> authorize -> approve -> checkpoint -> execute -> shape -> close
+ *   open record -> decode -> select -> authorize -> approve -> checkpoint -> execute -> shape ->
+ * close
  */
 #ifndef AL_TOOL_CALL_H
 #define AL_TOOL_CALL_H
@@ -16,8 +17,10 @@
 #include "util/json.h"
 #include "util/str.h"
 
+struct al_budget;
 struct al_cancel;
 struct al_git;
+struct al_git_output;
 struct al_journal;
 struct al_repo;
 struct al_roots;
@@ -31,21 +34,22 @@ struct al_session {
     struct al_approvals *approvals;
     enum al_approval_mode mode;
     struct al_tool_defaults defaults;
-    const char *confinement;    /**< "landlock7+seccomp", "none" */
+    const char *confinement; /**< "landlock7+seccomp", "none" */
 };
 
 /** What comes back, whatever happened.  Set up with AL_RESULT_INIT. */
 struct al_result {
-    struct al_str text;  /**< safe text, within the byte cap */
-    json_t *structured;  /**< for tools with an output schema, else NULL */
+    struct al_str text; /**< safe text, within the byte cap */
+    json_t *structured; /**< for tools with an output schema, else NULL */
     bool truncated;
-    int exit_code;       /**< git's; -1 when no git ran or a signal ended it */
+    int exit_code; /**< git's; -1 when no git ran or a signal ended it */
     int64_t duration_ms;
-    enum al_status status; /**< AL_OK, or why it failed: `error` is then set and `text` is what to show */
+    enum al_status
+        status; /**< AL_OK, or why it failed: `error` is then set and `text` is what to show */
     struct al_error error;
 };
 
-#define AL_RESULT_INIT \
+#define AL_RESULT_INIT                                                                             \
     ((struct al_result){ .text = AL_STR_INIT, .exit_code = -1, .error = AL_ERROR_INIT })
 
 void al_result_clear(struct al_result *result);
@@ -68,8 +72,8 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
 /** `{kind, code, name, reason, message}` of a failed result.  Caller owns the reference. */
 json_t *al_result_error_json(const struct al_result *result);
 
-/** The whole MCP result object: content, structuredContent, isError, _meta, as compact JSON appended
- * to `out`.  Text goes straight into the buffer, without a copy in between. */
+/** The whole MCP result object: content, structuredContent, isError, _meta, as compact JSON
+ * appended to `out`.  Text goes straight into the buffer, without a copy in between. */
 void al_result_dump(const struct al_result *result, struct al_str *out);
 
 /* For tools: what a running call knows. */
@@ -81,8 +85,17 @@ struct al_cancel *al_call_cancel(const struct al_call *call);
 /** The vetted repository of working_dir; set from `authorize` on. */
 struct al_repo *al_call_repo(const struct al_call *call);
 
-/** Milliseconds left of timeout_ms for work; at least 1. */
-uint32_t al_call_time_left_ms(const struct al_call *call);
+/** The time and the cancel token for the call's git children. */
+struct al_budget *al_call_budget(struct al_call *call);
+
+/**
+ * Stage 8 for a tool that shows git's output: standard output, standard error and airlock's own
+ * notes become the result's text, within the byte cap.
+ *
+ * @param notes  Lines for the [stderr] section, "" for none.
+ */
+void al_call_shape_text(const struct al_call *call, const struct al_git_output *output,
+                        const char *notes, struct al_result *result);
 
 /** The byte cap of the text: max_bytes of the arguments, else the configured one. */
 size_t al_call_max_bytes(const struct al_call *call);

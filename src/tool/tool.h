@@ -2,10 +2,11 @@
 /*
  * A tool is a const table.
  *
- * Parameter rows say what goes in: the JSON Schema, the decoder, the validation and the documentation
- * all read the same row.  Operation rows say what can happen: the first row that applies to the
- * decoded arguments is the one that is approved, run and recorded; the last row applies always and
- * declares the worst.  A tool cannot run itself: tool/call.c does, and skips nothing.
+ * Parameter rows say what goes in: the JSON Schema, the decoder, the validation and the
+ * documentation all read the same row.  Operation rows say what can happen: the first row that
+ * applies to the decoded arguments is the one that is approved, run and recorded; the last row
+ * applies always and declares the worst.  A tool cannot run itself: tool/call.c does, and skips
+ * nothing.
  */
 #ifndef AL_TOOL_TOOL_H
 #define AL_TOOL_TOOL_H
@@ -40,7 +41,8 @@ enum al_param_flags {
     AL_PARAM_SECRET = 1 << 1,
     /** The schema prints a default (a bool's and a choice's always are). */
     AL_PARAM_HAS_DEFAULT = 1 << 2,
-    /** The default is `[tools.git] timeout_ms`, printed and applied; more than the bound is clamped. */
+    /** The default is `[tools.git] timeout_ms`, printed and applied; more than the bound is
+       clamped. */
     AL_PARAM_TIMEOUT = 1 << 3,
     /** The default is `[tools.git] max_bytes`, printed and applied. */
     AL_PARAM_MAX_BYTES = 1 << 4,
@@ -61,30 +63,39 @@ struct al_param {
     int64_t min, max, default_int; /**< int: value, always bounded; strings: number of items (a min
                                         above 0 is printed as minItems, the max never) */
     const char *default_str;       /**< string: printed with AL_PARAM_HAS_DEFAULT, always applied */
-    const char *pattern;       /**< anchored, in what POSIX ERE and ECMA-262 share */
-    size_t min_bytes;          /**< string: printed as minLength; "blank" strings count as empty */
-    size_t max_bytes;          /**< per string; never printed */
+    const char *pattern;           /**< anchored, in what POSIX ERE and ECMA-262 share */
+    size_t min_bytes; /**< string: printed as minLength; "blank" strings count as empty */
+    size_t max_bytes; /**< per string; never printed */
     const struct al_choice *choices;
-    const char *bad_message;   /**< said instead of the generic message for a bound or pattern */
+    const char *bad_message; /**< said instead of the generic message for a bound or pattern */
 };
 
-#define AL_FIELD(T, field, ctype) \
-    (offsetof(T, field) + 0 * sizeof(&((T *)0)->field == (ctype *)0))
-#define AL_BOOL(T, field, text, ...) \
-    { .name = #field, .about = (text), .type = AL_TYPE_BOOL, \
-      .offset = AL_FIELD(T, field, bool), __VA_ARGS__ }
-#define AL_INT(T, field, text, ...) \
-    { .name = #field, .about = (text), .type = AL_TYPE_INT, \
-      .offset = AL_FIELD(T, field, struct al_opt_int), __VA_ARGS__ }
-#define AL_STRING(T, field, text, ...) \
-    { .name = #field, .about = (text), .type = AL_TYPE_STRING, \
-      .offset = AL_FIELD(T, field, const char *), __VA_ARGS__ }
-#define AL_STRINGS(T, field, text, ...) \
-    { .name = #field, .about = (text), .type = AL_TYPE_STRINGS, \
-      .offset = AL_FIELD(T, field, struct al_strv), __VA_ARGS__ }
-#define AL_CHOICE(T, field, text, ...) \
-    { .name = #field, .about = (text), .type = AL_TYPE_CHOICE, \
-      .offset = AL_FIELD(T, field, int), __VA_ARGS__ }
+#define AL_FIELD(T, field, ctype) (offsetof(T, field) + 0 * sizeof(&((T *)0)->field == (ctype *)0))
+#define AL_BOOL(T, field, text, ...)                                                               \
+    {                                                                                              \
+        .name = #field, .about = (text), .type = AL_TYPE_BOOL, .offset = AL_FIELD(T, field, bool), \
+        __VA_ARGS__                                                                                \
+    }
+#define AL_INT(T, field, text, ...)                                                                \
+    {                                                                                              \
+        .name = #field, .about = (text), .type = AL_TYPE_INT,                                      \
+        .offset = AL_FIELD(T, field, struct al_opt_int), __VA_ARGS__                               \
+    }
+#define AL_STRING(T, field, text, ...)                                                             \
+    {                                                                                              \
+        .name = #field, .about = (text), .type = AL_TYPE_STRING,                                   \
+        .offset = AL_FIELD(T, field, const char *), __VA_ARGS__                                    \
+    }
+#define AL_STRINGS(T, field, text, ...)                                                            \
+    {                                                                                              \
+        .name = #field, .about = (text), .type = AL_TYPE_STRINGS,                                  \
+        .offset = AL_FIELD(T, field, struct al_strv), __VA_ARGS__                                  \
+    }
+#define AL_CHOICE(T, field, text, ...)                                                             \
+    {                                                                                              \
+        .name = #field, .about = (text), .type = AL_TYPE_CHOICE,                                   \
+        .offset = AL_FIELD(T, field, int), __VA_ARGS__                                             \
+    }
 
 struct al_operation {
     const char *name;                  /**< journal and policy rules use it */

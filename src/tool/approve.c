@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stage 5: may this operation with these arguments happen, and who said so. */
+#include "guard/approval.h"
+
+#include <stdlib.h>
+
+#include "tool/private.h"
+
+static int decided(struct al_call *call, const char *decision, const char *by)
+{
+    call->decision = decision;
+    call->decided_by = by;
+    return 0;
+}
+
+/* The person's answer covers HEAD, the index and the files as they are now. */
+static void bind_to_state(struct al_call *call)
+{
+    const struct al_strv *paths = NULL;
+
+    for (size_t i = 0; i < call->tool->nparams; i++)
+        if (call->tool->params[i].type == AL_TYPE_STRINGS)
+            paths = (const void *)((const char *)call->args + call->tool->params[i].offset);
+    al_repo_state(call->repo, paths, call->state);
+}
+
+bool al_approval_is_current(const struct al_call *call)
+{
+    char shown[sizeof(call->state)];
+    struct al_call now;
+
+    if (!call->state[0])
+        return true;
+    memcpy(shown, call->state, sizeof(shown));
+    now = *call;
+    bind_to_state(&now);
+    return !strcmp(shown, now.state);
+}
+
+static int preview(struct al_call *call, struct al_str *detail, struct al_error *err)
+{
+    if (!call->tool->preview)
+        return 0;
+    return call->tool->preview(call, call->operation, call->args, detail, err);
+}
+
+static int refuse_unasked(struct al_call *call, struct al_error *err)
+{
+    (void)decided(call, "none", "none");
+    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                        "%s\n\nThis needs a person's approval, and nobody could be asked: the "
+                        "client offers no elicitation. Nothing was done. A person can run it with "
+                        "'airlock call %s', or start the server with --approval allow.",
+                        call->summary, call->tool->name);
+}
+
+static int answered(struct al_call *call, const struct al_approver *approver, enum al_answer answer,
+                    struct al_error *err)
+{
+    if (answer == AL_ANSWER_REJECT) {
+        (void)decided(call, "rejected", approver->name);
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED,
+                            "Not approved: %s. Nothing was done; ask the person what they would "
+                            "like instead",
+                            call->summary);
+    }
+    if (answer == AL_ANSWER_ALWAYS)
+        al_approvals_remember(call->session->approvals, call->tool->name, call->operation->name,
+                              call->repo->top);
+    return decided(call, answer == AL_ANSWER_ALWAYS ? "always" : "once", approver->name);
+}
+
+static int ask(struct al_call *call, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
+    struct al_approval_request request;
+    int r;
+
+    bind_to_state(call);
+    r = preview(call, &detail, err);
+    if (r < 0)
+        return r;
+    request = (struct al_approval_request){
+        .tool = call->tool->name,
+        .operation = call->operation->name,
+        .summary = call->summary,
+        .detail = detail.buf,
+        .repository = call->repo->top,
+        .risk = al_effects_risk(call->operation->effects),
+    };
+    for (size_t i = 0; i < call->input->napprovers; i++) {
+        const struct al_approver *approver = &call->input->approvers[i];
+        enum al_answer answer = AL_ANSWER_NONE;
+
+        r = approver->ask(approver->payload, &request, call->input->cancel, &answer, err);
+        if (r == AL_ERR_CANCELLED)
+            return r;
+        if (r == 0 && answer != AL_ANSWER_NONE)
+            return answered(call, approver, answer, err);
+    }
+    return refuse_unasked(call, err);
+}
+
+int al_approval_obtain(struct al_call *call, struct al_error *err)
+{
+    const struct al_session *session = call->session;
+
+    call->state[0] = '\0';
+    if (!al_effects_change_repository(call->operation->effects))
+        return decided(call, "auto", "policy");
+    if (session->mode == AL_APPROVAL_ALLOW)
+        return decided(call, "auto", "policy");
+    if (session->mode == AL_APPROVAL_DENY) {
+        (void)decided(call, "rejected", "policy");
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED,
+                            "%s: this session refuses everything that needs approval "
+                            "(approval mode deny). Nothing was done",
+                            call->summary);
+    }
+    if (al_approvals_has(session->approvals, call->tool->name, call->operation->name,
+                         call->repo->top))
+        return decided(call, "always", "policy");
+    return ask(call, err);
+}

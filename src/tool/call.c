@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The pipeline.  al_call_run() is the only way a tool runs; each stage may stop the call and none
+ * softens an earlier one.
+ */
+#include "tool/call.h"
+
+#include <stdlib.h>
+
+#include "gitops/repo.h"
+#include "gitops/verbs.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "journal/journal.h"
+#include "tool/private.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+static const struct al_opt_int *timeout_of(const struct al_call *call)
+{
+    return (const void *)((const char *)call->args + call->tool->timeout_offset);
+}
+
+static const char *working_dir_of(const struct al_call *call)
+{
+    const char *dir;
+
+    memcpy(&dir, (const char *)call->args + call->tool->working_dir_offset, sizeof(dir));
+    return dir ? dir : ".";
+}
+
+/* Stage 1.  Without a journal, reads go on and everything else is refused in stage 4. */
+static void open_record(struct al_call *call)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+    call->began_ms = al_clock_ms();
+    if (call->session->journal &&
+        al_journal_open_record(call->session->journal, call->tool->name, call->input->arguments,
+                               &call->record, &err) < 0)
+        al_log_warn("the journal cannot be written: %s", err.message);
+}
+
+/* Stage 2. */
+static int decode(struct al_call *call, struct al_error *err)
+{
+    const struct al_tool *tool = call->tool;
+    int r;
+
+    if (call->input->arguments_error)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: %s",
+                            call->input->arguments_error);
+    call->args = al_calloc(1, tool->args_size);
+    r = al_tool_decode(tool, call->input->arguments, &call->session->defaults, call->args, err);
+    if (r == 0 && tool->check)
+        r = tool->check(call->args, err);
+    if (r < 0)
+        return r;
+    call->budget.cancel = call->input->cancel;
+    call->budget.left_ms = (uint32_t)timeout_of(call)->value;
+    return 0;
+}
+
+/* Stage 3. */
+static void select_operation(struct al_call *call)
+{
+    al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
+
+    call->operation = al_tool_select(call->tool, call->args);
+    if (call->tool->summarize)
+        call->tool->summarize(call->operation, call->args, &summary);
+    else
+        al_str_adds(&summary, call->tool->title);
+    call->summary = al_text_word(summary.buf);
+}
+
+/* Stage 4: the journal, the repository and its vetting, then what only the tool can check. */
+static int authorize(struct al_call *call, struct al_error *err)
+{
+    const struct al_session *session = call->session;
+    int r;
+
+    if (!call->record && al_effects_have_side_effects(call->operation->effects))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "The journal cannot be written, so nothing that changes anything is "
+                            "done; see airlock doctor");
+    r = al_repo_open(session->git, session->roots->items[0].path, working_dir_of(call),
+                     &call->budget, &call->repo, err);
+    if (r == 0 && call->tool->authorize)
+        r = call->tool->authorize(call, call->args, err);
+    return r;
+}
+
+/* Stage 7.  Writers of one repository take turns; what was approved has to be what is there. */
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
+{
+    bool writes = al_effects_change_repository(call->operation->effects);
+    int r;
+
+    for (;;) {
+        r = al_approval_obtain(call, err);
+        if (r < 0)
+            return r;
+        if (writes)
+            r = al_repo_begin_write(call->repo, &call->budget, err);
+        if (r < 0)
+            return r;
+        if (al_approval_is_current(call))
+            break;
+        al_repo_end_write(call->repo);
+    }
+    r = call->operation->execute(call, call->args, result, err);
+    al_repo_end_write(call->repo);
+    return r;
+}
+
+static int run_stages(struct al_call *call, struct al_result *result, struct al_error *err)
+{
+    int r = decode(call, err);
+
+    if (r < 0)
+        return r;
+    select_operation(call);
+    r = authorize(call, err);
+    return r < 0 ? r : execute(call, result, err);
+}
+
+/* Stage 8: the text of a success was shaped as it came; a failure's text is made here. */
+static void shape(struct al_call *call, struct al_result *result, int r, struct al_error *err)
+{
+    result->duration_ms = al_clock_ms() - call->began_ms;
+    if (r == 0)
+        return;
+    result->status = r == AL_ERR_NOT_FOUND ? AL_ERR_EXECUTION : (enum al_status)r;
+    result->error = *err;
+    *err = AL_ERROR_INIT;
+    al_str_reset(&result->text);
+    al_str_adds(&result->text, result->error.message);
+    if (result->error.detail)
+        al_str_addf(&result->text, "\n\n%s", result->error.detail);
+    result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
+}
+
+static const char *outcome_of(const struct al_result *result)
+{
+    switch (result->status) {
+    case AL_OK:
+        return "ok";
+    case AL_ERR_TIMEOUT:
+        return "timeout";
+    case AL_ERR_CANCELLED:
+        return "cancelled";
+    case AL_ERR_APPROVAL_DENIED:
+        return "declined";
+    case AL_ERR_BAD_ARGS:
+    case AL_ERR_SANDBOX:
+    case AL_ERR_APPROVAL_REQUIRED:
+    case AL_ERR_NOT_GRANTED:
+        return "refused";
+    case AL_ERR_EXECUTION:
+    case AL_ERR_NOT_FOUND:
+        break;
+    }
+    return "error";
+}
+
+/* Stage 9. */
+static void close_record(struct al_call *call, const struct al_result *result)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const struct al_record_end end = {
+        .operation = call->operation ? call->operation->name : NULL,
+        .effects = call->operation ? call->operation->effects : 0,
+        .outcome = outcome_of(result),
+        .decision = call->decision ? call->decision : "none",
+        .decided_by = call->decided_by ? call->decided_by : "none",
+        .summary = call->summary,
+        .root = call->repo ? call->repo->root->path : NULL,
+        .repository = call->repo ? call->repo->top : NULL,
+        .confinement = call->session->confinement,
+        .success = result->status == AL_OK,
+        .text = result->text.buf,
+        .text_len = result->text.len,
+        .duration_ms = result->duration_ms,
+    };
+
+    if (call->record &&
+        al_journal_close_record(call->session->journal, call->record, &end, &err) < 0)
+        al_log_warn("the journal cannot be written: %s", err.message);
+}
+
+void al_call_run(const struct al_session *session, const struct al_call_input *input,
+                 struct al_result *result)
+{
+    struct al_call call = { .session = session, .input = input, .tool = input->tool->tool };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    int r;
+
+    open_record(&call);
+    r = run_stages(&call, result, &err);
+    shape(&call, result, r, &err);
+    close_record(&call, result);
+    al_repo_free(call.repo);
+    if (call.args)
+        al_tool_args_clear(call.tool, call.args);
+    free(call.args);
+    free(call.summary);
+}
+
+const struct al_session *al_call_session(const struct al_call *call)
+{
+    return call->session;
+}
+
+struct al_cancel *al_call_cancel(const struct al_call *call)
+{
+    return call->input->cancel;
+}
+
+struct al_repo *al_call_repo(const struct al_call *call)
+{
+    return call->repo;
+}
+
+struct al_budget *al_call_budget(struct al_call *call)
+{
+    return &call->budget;
+}
+
+void al_call_shape_text(const struct al_call *call, const struct al_git_output *output,
+                        const char *notes, struct al_result *result)
+{
+    struct al_str *text = &result->text;
+
+    al_str_add(text, output->out.out.buf, output->out.out.len);
+    if (output->err.out.len || *notes)
+        al_str_adds(text, AL_TEXT_STDERR);
+    al_str_add(text, output->err.out.buf, output->err.out.len);
+    if (output->err.out.len && *notes && text->buf[text->len - 1] != '\n')
+        al_str_addc(text, '\n');
+    al_str_adds(text, notes);
+    result->truncated = al_text_truncate(text, al_call_max_bytes(call));
+    result->exit_code = output->exit_code;
+}
+
+size_t al_call_max_bytes(const struct al_call *call)
+{
+    const struct al_tool *tool = call->tool;
+
+    for (size_t i = 0; call->args && i < tool->nparams; i++) {
+        const struct al_param *param = &tool->params[i];
+
+        if (param->flags & AL_PARAM_MAX_BYTES) {
+            const struct al_opt_int *given =
+                (const void *)((const char *)call->args + param->offset);
+
+            /* A call whose arguments were refused may not have got this far. */
+            if (given->value > 0)
+                return (size_t)given->value;
+        }
+    }
+    return (size_t)call->session->defaults.max_bytes;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One call on its way through the pipeline, and the stage that has a file of its own. */
+#ifndef AL_TOOL_PRIVATE_H
+#define AL_TOOL_PRIVATE_H
+
+#include "gitops/repo.h"
+#include "tool/call.h"
+
+struct al_record;
+
+struct al_call {
+    const struct al_session *session;
+    const struct al_call_input *input;
+    const struct al_tool *tool;
+    struct al_record *record; /* NULL: the journal cannot be written */
+    int64_t began_ms;
+    void *args;                           /* decoded, from stage 2 on */
+    const struct al_operation *operation; /* from stage 3 on */
+    char *summary;                        /* safe, one line */
+    struct al_repo *repo;                 /* from stage 4 on */
+    struct al_budget budget;
+    const char *decision, *decided_by; /* how stage 5 ended, for the journal */
+    char state[65];                    /* what the approval is bound to, "" when nobody was asked */
+};
+
+/** Stage 5: policy, then the approvers in order.  0 means go on. */
+int al_approval_obtain(struct al_call *call, struct al_error *err);
+
+/** Whether the repository still is what the person was shown; true when nobody was asked. */
+bool al_approval_is_current(const struct al_call *call);
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_add: stage files for the next commit. */
+#include "gitops/verbs.h"
+#include "guard/text.h"
+#include "tool/call.h"
+#include "toolsets/git/git.h"
+
+#define SUMMARY_FILES 2
+
+struct add_args {
+    struct al_strv paths;
+    bool all, update;
+    AL_GIT_COMMON_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRINGS(struct add_args, paths, "Files to stage; ignored with all.", .max = AL_GIT_PATHS_MAX,
+               .max_bytes = AL_GIT_PATH_MAX_BYTES),
+    AL_BOOL(struct add_args, all, "Stage all changes, new files included (-A).", .default_int = 0),
+    AL_BOOL(struct add_args, update, "Stage changes of tracked files only (-u).", .default_int = 0),
+    AL_GIT_TIMEOUT_ROW(struct add_args),
+    AL_GIT_WORKING_DIR_ROW(struct add_args),
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct add_args *args = p;
+
+    if (!args->paths.count && !args->all && !args->update)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "At least one of paths, all, or update must be specified");
+    if (args->all && args->update)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "all and update are mutually exclusive");
+    return 0;
+}
+
+static struct al_add_options options_of(const struct add_args *args)
+{
+    return (struct al_add_options){
+        .mode = args->all      ? AL_ADD_ALL
+                : args->update ? AL_ADD_UPDATE
+                               : AL_ADD_PATHS,
+        .paths = &args->paths,
+    };
+}
+
+/* Paths are resolved and filters looked for before anyone is asked. */
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct add_args *args = p;
+    const struct al_add_options options = options_of(args);
+
+    for (size_t i = 0; options.mode == AL_ADD_PATHS && i < args->paths.count; i++) {
+        al_auto(al_freep) char *spec = NULL;
+        int r = al_repo_pathspec(al_call_repo(call), "paths", args->paths.items[i],
+                                 al_call_budget(call), &spec, err);
+
+        if (r < 0)
+            return r;
+    }
+    return al_git_add_check(al_call_repo(call), &options, al_call_budget(call), err);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const hooks[] = { "post-index-change", NULL };
+    const struct add_args *args = p;
+    const struct al_add_options options = options_of(args);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    uint64_t count = args->paths.count;
+    int r;
+
+    r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                   &output, err);
+    if (r == 0 && options.mode != AL_ADD_PATHS)
+        r = al_git_count_staged(al_call_repo(call), al_call_budget(call), &count, err);
+    if (r < 0)
+        return r;
+    al_str_reset(&output.out.out);
+    al_str_addf(&output.out.out, "Staged %llu file(s)", (unsigned long long)count);
+    al_git_note_hooks(al_call_repo(call), hooks, &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "add", NULL, AL_WRITES_INDEX, execute },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct add_args *args = p;
+
+    (void)op;
+    if (args->all) {
+        al_str_adds(out, "Stage all changes");
+    } else if (args->update) {
+        al_str_adds(out, "Stage modified/deleted files");
+    } else {
+        al_str_addf(out, "Stage %zu file(s): ", args->paths.count);
+        al_text_add_list(out, &args->paths, SUMMARY_FILES);
+    }
+}
+
+const struct al_tool al_tool_git_add = {
+    .name = "git_add",
+    .title = "Stage files",
+    .about =
+        "Stage files for the next commit: the named paths, all changes, or tracked files only.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_GIT_COMMON_OFFSETS(struct add_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .authorize = authorize,
+    .summarize = summarize,
+};

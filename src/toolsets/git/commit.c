@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_commit: record what is staged, with a conventional message. */
+#include "gitops/verbs.h"
+#include "guard/text.h"
+#include "tool/call.h"
+#include "toolsets/git/git.h"
+#include "util/utf8.h"
+
+#define SUMMARY_MAX_CHARS 50
+
+struct commit_args {
+    const char *type, *scope, *message;
+    AL_GIT_COMMON_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct commit_args, type,
+              "Kind of change: feat, fix, docs, style, refactor, test, chore, and so on.",
+              .flags = AL_PARAM_REQUIRED, .pattern = "^[a-z]+$", .max_bytes = 64,
+              .bad_message = "type must be lowercase letters only (e.g., feat, fix, docs)"),
+    AL_STRING(struct commit_args, scope, "Area of the change.", .pattern = "^[a-z0-9_-]+$",
+              .max_bytes = 64,
+              .bad_message = "scope must be lowercase alphanumeric, underscore, or hyphen"),
+    AL_STRING(struct commit_args, message, "Description; further lines become the body.",
+              .flags = AL_PARAM_REQUIRED, .min_bytes = 1, .max_bytes = AL_GIT_TEXT_MAX_BYTES,
+              .bad_message = "message must not be empty"),
+    AL_GIT_TIMEOUT_ROW(struct commit_args),
+    AL_GIT_WORKING_DIR_ROW(struct commit_args),
+};
+
+static void add_prefix(struct al_str *out, const struct commit_args *args)
+{
+    al_str_adds(out, args->type);
+    if (args->scope)
+        al_str_addf(out, "(%s)", args->scope);
+    al_str_adds(out, ": ");
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    (void)op;
+    (void)p;
+    return al_git_commit_preview(al_call_repo(call), al_call_budget(call), out, err);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const hooks[] = {
+        "pre-commit",  "prepare-commit-msg",    "commit-msg",
+        "post-commit", "reference-transaction", "post-index-change",
+        NULL
+    };
+    const struct commit_args *args = p;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    int r;
+
+    add_prefix(&message, args);
+    al_str_adds(&message, args->message);
+    al_str_addc(&message, '\n');
+    r = al_git_commit(al_call_repo(call), message.buf, al_call_max_bytes(call),
+                      al_call_budget(call), &output, err);
+    if (r < 0)
+        return r;
+    al_git_note_hooks(al_call_repo(call), hooks, &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "commit", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, execute },
+};
+
+/* The first line of the message, at most 50 characters of it. */
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct commit_args *args = p;
+    size_t line = strcspn(args->message, "\n");
+    size_t at = 0, chars = 0;
+
+    (void)op;
+    al_str_adds(out, "Commit: ");
+    add_prefix(out, args);
+    while (at < line && chars < SUMMARY_MAX_CHARS) {
+        uint32_t c;
+        int n = al_utf8_next(args->message + at, line - at, &c);
+
+        at += n > 0 ? (size_t)n : 1;
+        chars++;
+    }
+    al_str_add(out, args->message, at);
+    if (at < line || args->message[line])
+        al_str_adds(out, "...");
+}
+
+const struct al_tool al_tool_git_commit = {
+    .name = "git_commit",
+    .title = "Commit staged changes",
+    .about = "Commit what is staged with a message of the form type(scope): message.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_GIT_COMMON_OFFSETS(struct commit_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .preview = preview,
+    .summarize = summarize,
+};

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_diff: changes of the working tree, of the index, or between commits. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/verbs.h"
+#include "guard/arg.h"
+#include "guard/root.h"
+#include "tool/call.h"
+#include "toolsets/git/git.h"
+#include "util/json.h"
+
+struct diff_args {
+    bool cached, name_only, stat;
+    struct al_opt_int unified;
+    struct al_strv paths;
+    const char *from_ref, *to_ref, *output_dir;
+    struct al_opt_int max_bytes;
+    AL_GIT_COMMON_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_BOOL(struct diff_args, cached, "Diff staged changes (--cached).", .default_int = 0),
+    AL_BOOL(struct diff_args, name_only, "Show only names of changed files (--name-only).",
+            .default_int = 0),
+    AL_BOOL(struct diff_args, stat, "Show a diffstat only (--stat).", .default_int = 0),
+    AL_INT(struct diff_args, unified, "Number of context lines (-U<n>).", .min = 0, .max = 1000000,
+           .flags = AL_PARAM_MAX_HIDDEN),
+    AL_STRINGS(struct diff_args, paths, "Limit the diff to these paths.", .max = AL_GIT_PATHS_MAX,
+               .max_bytes = AL_GIT_PATH_MAX_BYTES),
+    AL_STRING(struct diff_args, from_ref, "Commit to compare from.",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct diff_args, to_ref, "Commit to compare to; needs from_ref.",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct diff_args, output_dir,
+              "Write one patch file per path into this directory; needs from_ref and to_ref.",
+              .max_bytes = AL_GIT_PATH_MAX_BYTES),
+    AL_GIT_MAX_BYTES_ROW(struct diff_args),
+    AL_GIT_TIMEOUT_ROW(struct diff_args),
+    AL_GIT_WORKING_DIR_ROW(struct diff_args),
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    int r = 0;
+
+    if (args->cached && (args->from_ref || args->to_ref))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "cached cannot be used with from_ref/to_ref");
+    if (args->output_dir && (!args->from_ref || !args->to_ref))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "output_dir requires both from_ref and to_ref");
+    if (args->to_ref && !args->from_ref)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "to_ref requires from_ref");
+    if (args->from_ref)
+        r = al_arg_check_revision("from_ref", args->from_ref, err);
+    if (r == 0 && args->to_ref)
+        r = al_arg_check_revision("to_ref", args->to_ref, err);
+    return r;
+}
+
+static struct al_diff_options options_of(const struct diff_args *args)
+{
+    return (struct al_diff_options){
+        .cached = args->cached,
+        .name_only = args->name_only,
+        .stat = args->stat,
+        .unified = args->unified.given ? args->unified.value : -1,
+        .from_ref = args->from_ref,
+        .to_ref = args->to_ref,
+        .paths = &args->paths,
+    };
+}
+
+static bool only_shows(const void *p)
+{
+    return !((const struct diff_args *)p)->output_dir;
+}
+
+static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    const struct al_diff_options options = options_of(args);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    int r;
+
+    r = al_git_diff(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                    &output, err);
+    if (r < 0)
+        return r;
+    if (!args->cached && !args->to_ref) /* only then is the working tree read */
+        al_git_note_filters(al_call_repo(call), &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
+}
+
+static int write_patches(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct diff_args *args = p;
+    const struct al_diff_options options = options_of(args);
+    const struct al_session *session = al_call_session(call);
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_json_decrefp) json_t *list = NULL;
+    bool existed;
+    int r;
+
+    r = al_path_resolve(session->roots, al_call_repo(call)->dir, args->output_dir, &dir, err);
+    if (r < 0)
+        return r;
+    existed = dir.fd >= 0;
+    r = al_path_mkdirs(&dir, args->output_dir, err);
+    if (r == 0)
+        r = al_git_write_patches(al_call_repo(call), &options, dir.fd, al_call_budget(call), &names,
+                                 err);
+    if (r < 0) {
+        if (!existed && dir.fd >= 0)
+            (void)rmdir(dir.abs); /* empty, and ours */
+        return r;
+    }
+    list = al_json_object();
+    al_json_set(list, "patches", al_json_array());
+    for (size_t i = 0; i < names.count; i++)
+        al_json_append(json_object_get(list, "patches"), al_json_string(names.items[i]));
+    al_json_dump(list, false, &result->text);
+    result->exit_code = 0;
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "show", only_shows, AL_READS, show },
+    { "write_patches", NULL, AL_READS | AL_WRITES_FILES, write_patches },
+};
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+    int r;
+
+    if (!args->output_dir)
+        return 0;
+    r = al_path_resolve(al_call_session(call)->roots, al_call_repo(call)->dir, args->output_dir,
+                        &dir, err);
+    if (r < 0)
+        return r;
+    if (al_path_has_dot_git(dir.abs))
+        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH,
+                                 "output_dir cannot lie in a .git directory");
+    if (dir.fd >= 0 && !S_ISDIR(dir.mode))
+        return al_error_set(err, AL_ERR_EXECUTION, "output_dir exists and is no directory");
+    return 0;
+}
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct diff_args *args = p;
+
+    (void)op;
+    al_str_adds(out, "Show diff");
+    if (args->cached)
+        al_str_adds(out, " cached");
+    if (args->from_ref)
+        al_str_addf(out, " %s..%s", args->from_ref, args->to_ref ? args->to_ref : "");
+    if (args->output_dir)
+        al_str_addf(out, " as patch files in %s", args->output_dir);
+}
+
+const struct al_tool al_tool_git_diff = {
+    .name = "git_diff",
+    .title = "Show changes",
+    .about = "Show unstaged changes, staged ones (cached), or those between two commits.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_GIT_COMMON_OFFSETS(struct diff_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .authorize = authorize,
+    .summarize = summarize,
+};

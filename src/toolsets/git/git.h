@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The toolset `git`: git as an agent knows it, with plain text results. */
+#ifndef AL_TOOLSETS_GIT_GIT_H
+#define AL_TOOLSETS_GIT_GIT_H
+
+#include "tool/tool.h"
+
+extern const struct al_toolset al_toolset_git;
+
+extern const struct al_tool al_tool_git_status;
+extern const struct al_tool al_tool_git_diff;
+extern const struct al_tool al_tool_git_log;
+extern const struct al_tool al_tool_git_add;
+extern const struct al_tool al_tool_git_commit;
+
+/* Caps of what an agent may give; they are enforced and not printed in schemas. */
+#define AL_GIT_PATH_MAX_BYTES 4096
+#define AL_GIT_PATHS_MAX      10000
+#define AL_GIT_REF_MAX_BYTES  1024
+#define AL_GIT_TEXT_MAX_BYTES 65536
+
+/* Rows that every tool has.  `T` is the tool's args struct. */
+#define AL_GIT_TIMEOUT_ROW(T)                                                                      \
+    AL_INT(T, timeout_ms, "Timeout in milliseconds.", .flags = AL_PARAM_TIMEOUT, .min = 100,       \
+           .max = 600000)
+#define AL_GIT_WORKING_DIR_ROW(T)                                                                  \
+    AL_STRING(T, working_dir, "Directory to run git in; default: the first root.",                 \
+              .max_bytes = AL_GIT_PATH_MAX_BYTES)
+#define AL_GIT_MAX_BYTES_ROW(T)                                                                    \
+    AL_INT(T, max_bytes, "Most bytes of output; more is cut off.", .flags = AL_PARAM_MAX_BYTES,    \
+           .min = 1, .max = 5000000, .bad_message = "max_bytes cannot exceed 5000000")
+
+/* The fields of those rows. */
+#define AL_GIT_COMMON_FIELDS                                                                       \
+    struct al_opt_int timeout_ms;                                                                  \
+    const char *working_dir
+
+#define AL_GIT_COMMON_OFFSETS(T)                                                                   \
+    .args_size = sizeof(T), .timeout_offset = offsetof(T, timeout_ms),                             \
+    .working_dir_offset = offsetof(T, working_dir)
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_log: the history of the current branch. */
+#include "gitops/verbs.h"
+#include "tool/call.h"
+#include "toolsets/git/git.h"
+
+struct log_args {
+    struct al_opt_int max_count;
+    bool oneline;
+    const char *format, *author, *since, *until, *grep, *path;
+    struct al_opt_int max_bytes;
+    AL_GIT_COMMON_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_INT(struct log_args, max_count, "Show at most this many commits.", .min = 1,
+           .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
+    AL_BOOL(struct log_args, oneline, "One line per commit (--oneline).", .default_int = 0),
+    AL_STRING(struct log_args, format, "Pretty format (--format=<string>); wins over oneline.",
+              .max_bytes = AL_GIT_TEXT_MAX_BYTES),
+    AL_STRING(struct log_args, author, "Only commits whose author matches this pattern.",
+              .max_bytes = AL_GIT_TEXT_MAX_BYTES),
+    AL_STRING(struct log_args, since, "Only commits after this date, as git reads dates.",
+              .max_bytes = AL_GIT_TEXT_MAX_BYTES),
+    AL_STRING(struct log_args, until, "Only commits before this date.",
+              .max_bytes = AL_GIT_TEXT_MAX_BYTES),
+    AL_STRING(struct log_args, grep, "Only commits whose message matches this pattern.",
+              .max_bytes = AL_GIT_TEXT_MAX_BYTES),
+    AL_STRING(struct log_args, path, "Only commits that touch this path.",
+              .max_bytes = AL_GIT_PATH_MAX_BYTES),
+    AL_GIT_MAX_BYTES_ROW(struct log_args),
+    AL_GIT_TIMEOUT_ROW(struct log_args),
+    AL_GIT_WORKING_DIR_ROW(struct log_args),
+};
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct log_args *args = p;
+    const struct al_log_options options = {
+        .max_count = args->max_count.given ? args->max_count.value : 0,
+        .oneline = args->oneline,
+        .format = args->format,
+        .author = args->author,
+        .since = args->since,
+        .until = args->until,
+        .grep = args->grep,
+        .path = args->path,
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    r = al_git_log(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                   &output, err);
+    if (r < 0)
+        return r;
+    al_call_shape_text(call, &output, "", result);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "log", NULL, AL_READS, execute },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    (void)op;
+    (void)p;
+    al_str_adds(out, "Show git log");
+}
+
+const struct al_tool al_tool_git_log = {
+    .name = "git_log",
+    .title = "Show history",
+    .about = "Show commits of the current branch, newest first; filter by author, date, message or "
+             "path.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_GIT_COMMON_OFFSETS(struct log_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .summarize = summarize,
+};

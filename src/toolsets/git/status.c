@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_status: what is staged, changed and untracked. */
+#include "gitops/verbs.h"
+#include "tool/call.h"
+#include "toolsets/git/git.h"
+
+struct status_args {
+    bool porcelain, branch, untracked;
+    AL_GIT_COMMON_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_BOOL(struct status_args, porcelain, "Machine-readable format (--porcelain=1).",
+            .default_int = 1),
+    AL_BOOL(struct status_args, branch, "Include the branch line (-b).", .default_int = 1),
+    AL_BOOL(struct status_args, untracked, "Include untracked files; false: -uno.",
+            .default_int = 1),
+    AL_GIT_TIMEOUT_ROW(struct status_args),
+    AL_GIT_WORKING_DIR_ROW(struct status_args),
+};
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct status_args *args = p;
+    const struct al_status_options options = {
+        .porcelain = args->porcelain,
+        .branch = args->branch,
+        .untracked = args->untracked,
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    int r;
+
+    r = al_git_status(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                      &output, err);
+    if (r < 0)
+        return r;
+    al_git_note_filters(al_call_repo(call), &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "status", NULL, AL_READS, execute },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    (void)op;
+    (void)p;
+    al_str_adds(out, "Show git status");
+}
+
+const struct al_tool al_tool_git_status = {
+    .name = "git_status",
+    .title = "Show status",
+    .about = "Show the branch and which files are staged, modified or untracked.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_GIT_COMMON_OFFSETS(struct status_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .summarize = summarize,
+};

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolsets/toolsets.h"
+
+#include "toolsets/git/git.h"
+
+const struct al_toolset *const al_toolsets[] = {
+    &al_toolset_git,
+    NULL,
+};
