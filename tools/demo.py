@@ -1,0 +1,423 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""demo.py AIRLOCK: an agent at work on a scratch clone of this repository, and an attack that fails.
+
+Everything shown happens: the server is the real one, spoken to over MCP; the answers are printed as
+they came, shortened where that is said.  Ends with 1 when something was not as it should be.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+WIDTH = 96
+LABEL = 9
+CAP = 200000
+COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+# What it looks like
+
+def paint(text, code):
+    return f"\033[{code}m{text}\033[0m" if COLOUR else text
+
+
+def bold(text):
+    return paint(text, "1")
+
+
+def dim(text):
+    return paint(text, "2")
+
+
+def chapter(number, title):
+    print(f"\n{bold(f'{number}  {title}')}")
+
+
+def say(who, text, colour="", lines=8, note=""):
+    """One party's words: a label, then lines, shortened to what a person reads."""
+    rows = []
+    for line in text.split("\n"):
+        rows += textwrap.wrap(line, WIDTH - LABEL - 5, subsequent_indent="  ",
+                              break_on_hyphens=False, replace_whitespace=False) or [""]
+    while rows and not rows[-1].strip():
+        rows.pop()
+    more = len(rows) - lines
+    if more > 1:
+        rows = rows[:lines] + [dim(f"… {more} more lines")]
+    for i, row in enumerate(rows or [""]):
+        label = paint(f"{who:<{LABEL}}", colour) if i == 0 and colour else f"{who if i == 0 else '':<{LABEL}}"
+        tail = dim(f"  {note}") if note and i == 0 else ""
+        print(f"   {label}  {row}{tail}")
+
+
+def agent(text):
+    say("agent", text, "36")
+
+
+def airlock(text, note="", lines=8):
+    say("airlock", text, "32", lines, note)
+
+
+def person(text):
+    say("person", text, "33")
+
+
+def aside(text):
+    for line in textwrap.wrap(text, WIDTH - 4):
+        print("   " + dim(line))
+
+
+class Promise(Exception):
+    """Something that was promised and is not so."""
+
+
+def check(fact, promise):
+    if not fact:
+        raise Promise(promise)
+
+
+# The stage
+
+class Stage:
+    """A scratch folder with a home, a clone of this repository and a repository with a long past."""
+
+    def __init__(self):
+        self.top = tempfile.mkdtemp(prefix="airlock-demo-")
+        self.home = os.path.join(self.top, "home")
+        self.clone = os.path.join(self.top, "airlock")
+        self.long = os.path.join(self.top, "history")
+        self.alarms = os.path.join(self.top, "alarms")
+        os.mkdir(self.home)
+        with open(os.path.join(self.home, ".gitconfig"), "w", encoding="ascii") as file:
+            file.write("[user]\n\tname = A U Thor\n\temail = author@example.com\n"
+                       "[init]\n\tdefaultBranch = main\n[safe]\n\tdirectory = *\n")
+        self.env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self.home,
+                    "LC_ALL": "C.UTF-8", "XDG_STATE_HOME": os.path.join(self.top, "state"),
+                    "XDG_CONFIG_HOME": os.path.join(self.top, "config"),
+                    "GIT_CONFIG_NOSYSTEM": "1"}
+        self._clone()
+
+    def run(self, *words, **options):
+        options.setdefault("env", self.env)
+        return subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, universal_newlines=True, check=False,
+                              errors="replace", **options)
+
+    def git(self, where, *words):
+        done = self.run("git", "-C", where, *words)
+        if done.returncode != 0:
+            raise Promise(f"git {' '.join(words)}: {done.stderr.strip()}")
+        return done.stdout
+
+    def _clone(self):
+        if os.path.exists(os.path.join(TOP, ".git")):
+            self.git(self.top, "clone", "-q", "--no-hardlinks", TOP, self.clone)
+            self.git(self.clone, "remote", "remove", "origin")
+            self.git(self.clone, "checkout", "-q", "-B", "main")
+        else:
+            shutil.copytree(TOP, self.clone, ignore=shutil.ignore_patterns("build*"))
+            self.git(self.clone, "init", "-q")
+            self.git(self.clone, "add", "-A")
+            self.git(self.clone, "commit", "-q", "-m", "import")
+
+    def make_long_history(self, commits):
+        """A branch of empty commits, each with a message of some length."""
+        self.git(self.top, "init", "-q", self.long)
+        with subprocess.Popen(["git", "-C", self.long, "fast-import", "--quiet"], env=self.env,
+                              stdin=subprocess.PIPE) as feed:
+            for i in range(commits):
+                message = f"step {i}\n\n" + "A message as long as messages get.\n" * 8
+                feed.stdin.write(f"commit refs/heads/main\ncommitter A <a@example.com> {i} +0000\n"
+                                 f"data {len(message)}\n{message}\n".encode())
+            feed.stdin.close()
+            feed.wait()
+
+    def alarm(self, name):
+        """A program that leaves its name when it runs."""
+        path = os.path.join(self.top, "alarm-" + name.replace("/", "-"))
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\necho '{name}' >>'{self.alarms}'\n"
+                       f"case $1 in ?*) cat \"$1\" 2>/dev/null ;; *) cat ;; esac\nexit 0\n")
+        os.chmod(path, 0o755)
+        return path
+
+    def rang(self):
+        """The alarms since the last look, each once."""
+        if not os.path.exists(self.alarms):
+            return []
+        with open(self.alarms, encoding="ascii") as file:
+            names = list(dict.fromkeys(file.read().split("\n")[:-1]))
+        os.unlink(self.alarms)
+        return names
+
+    def close(self):
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+class Client:
+    """An MCP client on the server's pipes."""
+
+    def __init__(self, binary, stage, roots):
+        words = [binary, "serve"] + [word for root in roots for word in ("--root", root)]
+        self.log = open(os.path.join(stage.top, "server.log"), "w", encoding="utf-8")
+        self.server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=self.log, env=stage.env, cwd=stage.clone)
+        self.last_id = 0
+        self.answer = "once"
+
+    def _send(self, message):
+        self.server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.server.stdin.flush()
+
+    def notify(self, method):
+        self._send({"method": method})
+
+    def request(self, method, params):
+        """Send a request; what the server asks meanwhile is put to the person."""
+        self.last_id += 1
+        self._send({"id": self.last_id, "method": method, "params": params})
+        while True:
+            line = self.server.stdout.readline()
+            check(line, "the server goes on")
+            message = json.loads(line)
+            if message.get("method") == "elicitation/create":
+                self._ask(message)
+            elif message.get("id") == self.last_id and "method" not in message:
+                check("error" not in message, f"{method} works: {message.get('error')}")
+                return message["result"]
+
+    def _ask(self, message):
+        say("asks", message["params"]["message"], "33;1", lines=14)
+        person(self.answer)
+        self._send({"id": message["id"],
+                    "result": {"action": "accept", "content": {"decision": self.answer}}})
+
+    def call(self, tool, lines=8, quiet=False, **arguments):
+        """Call a tool and show both sides; gives the result and the milliseconds."""
+        shown = ", ".join(f"{key}: {json.dumps(value)}" for key, value in arguments.items()
+                          if key != "working_dir")
+        if not quiet:
+            agent(bold(tool) + (f"  {shown}" if shown else ""))
+        start = time.monotonic()
+        result = self.request("tools/call", {"name": tool, "arguments": arguments})
+        took = (time.monotonic() - start) * 1000
+        if not quiet:
+            text = result["content"][0]["text"]
+            kind = result.get("_meta", {}).get("airlock/error", {}).get("kind")
+            airlock((paint(kind, "31;1") + ": " if kind else "") + text, lines=lines,
+                    note="" if tool in ("git_add", "git_commit") else f"{took:.1f} ms")
+        return result, took
+
+    def close(self):
+        self.server.stdin.close()
+        self.server.wait(timeout=10)
+        self.log.close()
+
+
+# The acts
+
+def kind_of(result):
+    return result.get("_meta", {}).get("airlock/error", {}).get("kind")
+
+
+def act_connect(client):
+    chapter(1, "An agent connects")
+    agent("initialize, tools/list")
+    start = time.monotonic()
+    hello = client.request("initialize", {
+        "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "demo", "version": "1"}})
+    client.notify("notifications/initialized")
+    tools = client.request("tools/list", {})["tools"]
+    took = (time.monotonic() - start) * 1000
+    info = hello["serverInfo"]
+    airlock(f"{info['name']} {info['version']}, MCP {hello['protocolVersion']}",
+            note=f"{took:.1f} ms, {len(tools)} tools")
+    for tool in tools:
+        hints = tool["annotations"]
+        how = "asks a person" if tool["name"] in ("git_add", "git_commit") else \
+            "only reads" if hints["readOnlyHint"] else "writes files"
+        about = textwrap.shorten(tool["description"], WIDTH - LABEL - 33, placeholder=" …")
+        print(f"   {'':{LABEL}}  {tool['name']:<11} {how:<14} {dim(about)}")
+
+
+def act_work(client, stage):
+    chapter(2, "It looks around, changes a file, and wants to commit")
+    client.call("git_status")
+    client.call("git_log", max_count=3, oneline=True)
+    with open(os.path.join(stage.clone, "CHANGELOG.md"), "a", encoding="utf-8") as file:
+        file.write("- A line that an agent wrote.\n")
+    aside("The agent edits CHANGELOG.md with a tool of its own.")
+    client.call("git_diff", lines=12)
+    result, _ = client.call("git_add", paths=["CHANGELOG.md"])
+    check(not result.get("isError"), "an approved change happens")
+    client.answer = "reject"
+    result, _ = client.call("git_commit", type="docs", message="say what the agent did")
+    check(kind_of(result) == "ApprovalDenied", "a rejected change does not happen")
+    client.answer = "once"
+    aside("Rejected, so nothing happened. The agent tries again with better words.")
+    result, _ = client.call("git_commit", type="docs", message="note what changed")
+    check(not result.get("isError"), "an approved commit happens")
+
+
+def act_escape(client):
+    chapter(3, "It tries to get out")
+    for tool, arguments, kind in (
+            ("git_diff", {"paths": ["../../../etc/passwd"]}, "SandboxViolation"),
+            ("git_status", {"working_dir": "/etc"}, "SandboxViolation"),
+            ("git_log", {"path": "/etc/shadow"}, "SandboxViolation"),
+            ("git_diff", {"from_ref": "--output=/tmp/pwned"}, "BadArgs")):
+        shown = ", ".join(f"{key}: {json.dumps(value)}" for key, value in arguments.items())
+        agent(f"{bold(tool)}  {shown}")
+        result, _ = client.call(tool, quiet=True, **arguments)
+        check(kind_of(result) == kind, f"{tool} {shown} is refused as {kind}, not {kind_of(result)}")
+        airlock(paint(kind, "31;1") + ": " + result["content"][0]["text"], lines=2)
+
+
+def plant(stage):
+    """What a hostile repository brings along."""
+    git_dir = os.path.join(stage.clone, ".git")
+    stage.git(stage.clone, "config", "core.fsmonitor", stage.alarm("core.fsmonitor"))
+    stage.git(stage.clone, "config", "diff.evil.textconv", stage.alarm("textconv"))
+    stage.git(stage.clone, "config", "filter.evil.clean", stage.alarm("filter") + " ''")
+    with open(os.path.join(git_dir, "info", "attributes"), "w", encoding="ascii") as file:
+        file.write("*.md diff=evil\n*.dat filter=evil\n")
+    for hook in ("pre-commit", "post-commit"):
+        shutil.copy(stage.alarm("hooks/" + hook), os.path.join(git_dir, "hooks", hook))
+    for name in ("README.md", "model.dat"):
+        with open(os.path.join(stage.clone, name), "a", encoding="ascii") as file:
+            file.write("one more line\n")
+    stage.git(stage.clone, "-c", "core.fsmonitor=", "add", "README.md")
+    with open(os.path.join(stage.clone, "README.md"), "a", encoding="ascii") as file:
+        file.write("and another\n")
+
+
+def act_attack(client, stage):
+    chapter(4, "Somebody has been in .git/config")
+    aside("Planted: core.fsmonitor, a textconv for *.md, a filter for *.dat, two hooks. Each is a "
+          "program that leaves its name when it runs. First plain git on a copy, then airlock:")
+    plant(stage)
+    twin = os.path.join(stage.top, "twin")
+    shutil.copytree(stage.clone, twin, symlinks=True)
+    stage.rang()
+    client.answer = "once"
+    rows = (
+        ("status", ("status",), "git_status", {}),
+        ("diff", ("diff",), "git_diff", {}),
+        ("add", ("add", "model.dat"), "git_add", {"paths": ["model.dat"]}),
+        ("commit", ("commit", "-q", "-m", "x"), "git_commit", {"type": "docs", "message": "x"}),
+    )
+    print(f"\n   {'':8} {bold('plain git ran'):<{58 if COLOUR else 50}} {bold('airlock ran')}")
+    refused = None
+    for title, words, tool, arguments in rows:
+        stage.git(twin, *words)
+        theirs = stage.rang()
+        silently = Silent(client)
+        result = silently.call(tool, arguments)
+        ours = stage.rang()
+        if kind_of(result):
+            refused = result["content"][0]["text"]
+        print(f"   {title:8} {paint(f'{chr(44).join(theirs)}'.replace(',', ', '), '31'):<{59 if COLOUR else 50}} "
+              f"{paint(', '.join(ours) or 'nothing', '31' if ours else '32')}"
+              f"{dim('  refused') if kind_of(result) else ''}")
+        check(theirs, f"git {title} falls for it")
+        check(not ours, f"airlock's {title} does not fall for it")
+    print()
+    if refused:
+        airlock(refused, lines=3)
+    stage.git(stage.clone, "config", "--unset", "core.fsmonitor")
+
+
+class Silent:
+    """Calls whose conversation is not shown; the person says once."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def call(self, tool, arguments):
+        ask, self.client._ask = self.client._ask, self._approve
+        try:
+            return self.client.call(tool, quiet=True, **arguments)[0]
+        finally:
+            self.client._ask = ask
+
+    def _approve(self, message):
+        self.client._send({"id": message["id"],
+                           "result": {"action": "accept", "content": {"decision": "once"}}})
+
+
+def act_flood(client, stage, commits):
+    chapter(5, "It asks for far too much")
+    agent(f"{bold('git_log')}  of a repository with {commits:,} commits")
+    start = time.monotonic()
+    whole = len(stage.git(stage.long, "log"))
+    plain = (time.monotonic() - start) * 1000
+    result, took = client.call("git_log", quiet=True, working_dir=stage.long)
+    text = result["content"][0]["text"]
+    check(result["_meta"]["airlock/result"]["truncated"], "a long answer is cut")
+    check(len(text.encode()) <= CAP, "the cap is kept")
+    airlock("…" + text[-60:].strip().replace("\n", " ")[-58:])
+    aside(f"{len(text.encode()):,} bytes in {took:.0f} ms; git was stopped there. All of it would have "
+          f"been {whole:,} bytes and taken {plain:.0f} ms.")
+
+
+def act_journal(binary, stage):
+    chapter(6, "The person looks at what happened")
+    done = stage.run(binary, "log", "6", cwd=stage.top)
+    print(f"   {dim('$ airlock log 6')}")
+    for line in done.stdout.rstrip("\n").split("\n"):
+        print("   " + textwrap.shorten(line, WIDTH, placeholder=" …") if len(line) > 2 * WIDTH
+              else "   " + line[:WIDTH])
+    print(f"   {dim('$ airlock log --verify')}")
+    done = stage.run(binary, "log", "--verify", cwd=stage.top)
+    print("   " + (done.stdout or done.stderr).strip())
+    check(done.returncode == 0, "an untouched journal verifies")
+    log = os.path.join(stage.env["XDG_STATE_HOME"], "airlock", "tool_log.jsonl")
+    with open(log, "r+", encoding="ascii") as file:
+        text = file.read()
+        file.seek(0)
+        file.truncate()
+        file.write(text.replace('"ApprovalDenied"', '"ok"', 1).replace("declined", "ok", 1))
+    aside("Now somebody changes one word: the commit that was declined is made to look allowed.")
+    print(f"   {dim('$ airlock log --verify')}")
+    done = stage.run(binary, "log", "--verify", cwd=stage.top)
+    print("   " + paint((done.stdout + done.stderr).strip(), "31"))
+    check(done.returncode == 1, "a changed journal does not verify")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    binary = os.path.abspath(sys.argv[1])
+    commits = 40000
+    stage = Stage()
+    try:
+        version = stage.run(binary, "--version").stdout.strip().split("\n")
+        print(bold(version[0]) + dim("  " + ", ".join(version[1:])))
+        stage.make_long_history(commits)
+        client = Client(binary, stage, [stage.clone, stage.long])
+        act_connect(client)
+        act_work(client, stage)
+        act_escape(client)
+        act_attack(client, stage)
+        act_flood(client, stage, commits)
+        client.close()
+        act_journal(binary, stage)
+        print(f"\n{paint('Everything above was real.', '32;1')} The scratch clone is gone; "
+              "your repositories were not touched.")
+    except Promise as broken:
+        print(f"\n{paint('not so:', '31;1')} {broken}")
+        return 1
+    finally:
+        stage.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
