@@ -24,7 +24,12 @@ COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
 # What it looks like
 
 def paint(text, code):
-    return f"\033[{code}m{text}\033[0m" if COLOUR else text
+    return f"\033[{code}m{text}\033[0m" if COLOUR and code and text else text
+
+
+def padded(text, width, code):
+    """Painted, and as wide as `width` without the paint."""
+    return paint(text, code) + " " * (width - len(text))
 
 
 def bold(text):
@@ -51,7 +56,7 @@ def say(who, text, colour="", lines=8, note=""):
     if more > 1:
         rows = rows[:lines] + [dim(f"… {more} more lines")]
     for i, row in enumerate(rows or [""]):
-        label = paint(f"{who:<{LABEL}}", colour) if i == 0 and colour else f"{who if i == 0 else '':<{LABEL}}"
+        label = padded(who if i == 0 else "", LABEL, colour)
         tail = dim(f"  {note}") if note and i == 0 else ""
         print(f"   {label}  {row}{tail}")
 
@@ -313,18 +318,17 @@ def act_attack(client, stage):
         ("add", ("add", "model.dat"), "git_add", {"paths": ["model.dat"]}),
         ("commit", ("commit", "-q", "-m", "x"), "git_commit", {"type": "docs", "message": "x"}),
     )
-    print(f"\n   {'':8} {bold('plain git ran'):<{58 if COLOUR else 50}} {bold('airlock ran')}")
+    print(f"\n   {'':8} {padded('plain git ran', 50, '1')} {bold('airlock ran')}")
     refused = None
     for title, words, tool, arguments in rows:
         stage.git(twin, *words)
         theirs = stage.rang()
-        silently = Silent(client)
-        result = silently.call(tool, arguments)
+        result = Silent(client).call(tool, arguments)
         ours = stage.rang()
         if kind_of(result):
             refused = result["content"][0]["text"]
-        print(f"   {title:8} {paint(f'{chr(44).join(theirs)}'.replace(',', ', '), '31'):<{59 if COLOUR else 50}} "
-              f"{paint(', '.join(ours) or 'nothing', '31' if ours else '32')}"
+        verdict = paint(", ".join(ours), "31") if ours else paint("nothing", "32")
+        print(f"   {title:8} {padded(', '.join(theirs), 50, '31')} {verdict}"
               f"{dim('  refused') if kind_of(result) else ''}")
         check(theirs, f"git {title} falls for it")
         check(not ours, f"airlock's {title} does not fall for it")
