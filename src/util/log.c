@@ -5,7 +5,7 @@
 
 #include "util/str.h"
 
-static void line(const char *prefix, const char *fmt, va_list args)
+static al_printf(2, 0) void line(const char *prefix, const char *fmt, va_list args)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
