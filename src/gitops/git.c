@@ -136,6 +136,12 @@ void al_git_free(struct al_git *git)
     free(git);
 }
 
+void al_git_abandon(struct al_git *git)
+{
+    if (git && git->private_dir)
+        al_fs_remove_tree(git->private_dir);
+}
+
 const char *al_git_confinement(const struct al_git *git)
 {
     return git->confinement;

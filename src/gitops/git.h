@@ -47,11 +47,25 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
 /** Release everything and remove the private directory. */
 void al_git_free(struct al_git *git);
 
+/** Remove the private directory because the process ends at once; NULL is fine. */
+void al_git_abandon(struct al_git *git);
+
 /** "landlock7+seccomp", or "none". Borrowed. */
 const char *al_git_confinement(const struct al_git *git);
 
 /** The first of `path_list` (colon-separated, as $PATH) that holds an executable git, with links
  * resolved; NULL when none does.  Caller frees. */
 char *al_git_find_program(const char *path_list);
+
+/**
+ * Ask a git for its version, "2.39.5".  The one git child that runs without a repository: confined
+ * like a reader of nothing.
+ *
+ * @return 0, or AL_ERR_EXECUTION.  Caller frees *ret_version.
+ */
+int al_git_version(const char *program, char **ret_version, struct al_error *err);
+
+/** Whether a version, as al_git_version() gives it, is one airlock works with (2.34 or newer). */
+bool al_git_version_is_supported(const char *version);
 
 #endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock call: one tool call from a shell, through the same pipeline. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "guard/text.h"
+#include "proc/cancel.h"
+#include "util/fs.h"
+
+#define ARGUMENTS_MAX_BYTES (10u << 20)
+
+static int read_stdin(struct al_str *text, struct al_error *err)
+{
+    char piece[8192];
+    ssize_t n;
+
+    while ((n = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return al_error_errno(err, errno, "cannot read the arguments");
+        al_str_add(text, piece, (size_t)n);
+        if (text->len > ARGUMENTS_MAX_BYTES)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "the arguments are larger than 10 MiB");
+    }
+    return 0;
+}
+
+static int parse_arguments(const char *word, json_t **ret_arguments, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    json_error_t where;
+    int r = 0;
+
+    if (!word)
+        al_str_adds(&text, "{}");
+    else if (!strcmp(word, "-"))
+        r = read_stdin(&text, err);
+    else
+        al_str_adds(&text, word);
+    if (r < 0)
+        return r;
+    *ret_arguments = json_loadb(text.buf, text.len,
+                                JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &where);
+    if (!*ret_arguments) {
+        al_auto(al_freep) char *reason = al_text_word(where.text);
+
+        return al_error_set(err, AL_ERR_BAD_ARGS, "malformed JSON at column %d: %s", where.column,
+                            reason);
+    }
+    return 0;
+}
+
+static void print_line(int fd, const char *prefix, const struct al_str *text)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_adds(&line, prefix);
+    al_str_add(&line, text->buf, text->len);
+    if (!line.len || line.buf[line.len - 1] != '\n')
+        al_str_addc(&line, '\n');
+    (void)al_write_all(fd, line.buf, line.len);
+}
+
+static int print_result(const struct al_result *result, bool json)
+{
+    if (json) {
+        al_auto(al_str_clear) struct al_str object = AL_STR_INIT;
+
+        al_result_dump(result, &object);
+        print_line(STDOUT_FILENO, "", &object);
+    } else if (result->status == AL_OK) {
+        if (result->text.len)
+            print_line(STDOUT_FILENO, "", &result->text);
+    } else {
+        al_auto(al_freep) char *prefix = al_asprintf("%s: ", al_status_kind(result->status));
+
+        print_line(STDERR_FILENO, prefix, &result->text);
+    }
+    if (result->status == AL_ERR_APPROVAL_REQUIRED || result->status == AL_ERR_APPROVAL_DENIED)
+        return AL_EXIT_NOT_APPROVED;
+    return result->status == AL_OK ? AL_EXIT_OK : AL_EXIT_FAILED;
+}
+
+static int run(struct al_setup *setup, const struct al_listed_tool *tool, const json_t *arguments,
+               bool json)
+{
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
+    al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
+    struct al_approver approver = { .name = NULL };
+    struct al_tty *tty;
+    int code;
+
+    al_signals_handle(setup, al_cancel_ref(cancel));
+    tty = al_tty_open();
+    if (tty)
+        approver = al_tty_approver(tty);
+    al_call_run(&setup->session,
+                &(struct al_call_input){
+                    .tool = tool,
+                    .arguments = arguments,
+                    .cancel = cancel,
+                    .approvers = &approver,
+                    .napprovers = tty ? 1 : 0,
+                },
+                &result);
+    code = print_result(&result, json);
+    al_tty_free(tty);
+    return code;
+}
+
+static int prepare(struct al_setup *setup, const struct al_options *options, int argc, char **argv,
+                   const struct al_listed_tool **ret_tool, json_t **ret_arguments,
+                   struct al_error *err)
+{
+    int r;
+
+    r = al_setup_config(setup, options, err);
+    if (r == 0)
+        r = al_setup_tools(setup, err);
+    if (r < 0)
+        return r;
+    if (argc < 1 || argc > 2)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "airlock call wants a tool and, perhaps, its arguments as JSON: "
+                            "airlock call git_status '{}'");
+    *ret_tool = al_registry_find(&setup->registry, argv[0]);
+    if (!*ret_tool) {
+        al_auto(al_freep) char *word = al_text_word(argv[0]);
+
+        return al_error_set(err, AL_ERR_BAD_ARGS, "unknown tool '%s'; airlock tools lists them",
+                            word);
+    }
+    r = parse_arguments(argc == 2 ? argv[1] : NULL, ret_arguments, err);
+    return r < 0 ? r : al_setup_session(setup, err);
+}
+
+int al_cmd_call(int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_json_decrefp) json_t *arguments = NULL;
+    const struct al_listed_tool *tool = NULL;
+    struct al_setup setup;
+    int r, code;
+
+    r = al_options_read(&options, true, &argc, &argv, &err);
+    if (r < 0)
+        return al_cli_fail(&err);
+    if (options.help)
+        return al_help_command("call");
+    r = prepare(&setup, &options, argc, argv, &tool, &arguments, &err);
+    code = r < 0 ? al_cli_fail(&err) : run(&setup, tool, arguments, options.json);
+    al_setup_clear(&setup);
+    return code;
+}

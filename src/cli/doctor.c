@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock doctor: what this machine offers, with a fix for what is missing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "gitops/git.h"
+#include "journal/journal.h"
+#include "proc/proc.h"
+#include "util/fs.h"
+
+enum level { FINE, WARNING, MISSING };
+
+struct findings {
+    json_t *list;
+    bool missing;
+};
+
+static void add(struct findings *findings, const char *what, enum level level, const char *state,
+                const char *fix)
+{
+    static const char *const names[] = { "ok", "warning", "missing" };
+    json_t *finding = al_json_object();
+
+    al_json_set(finding, "check", al_json_string(what));
+    al_json_set(finding, "level", al_json_string(names[level]));
+    al_json_set(finding, "state", al_json_string(state));
+    if (level != FINE)
+        al_json_set(finding, "fix", al_json_string(fix));
+    al_json_append(findings->list, finding);
+    findings->missing |= level == MISSING;
+}
+
+static void check_git(struct findings *findings)
+{
+    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"));
+    al_auto(al_freep) char *version = NULL;
+    al_auto(al_freep) char *state = NULL;
+    bool supported;
+
+    if (al_proc_init(program, NULL) < 0 || al_git_version(program, &version, NULL) < 0) {
+        add(findings, "git", MISSING, "not found", "Install git (Debian: apt-get install git).");
+        return;
+    }
+    supported = al_git_version_is_supported(version);
+    state = al_asprintf("%s (%s)", version, program);
+    add(findings, "git", supported ? FINE : MISSING, state, "Install git 2.34 or newer.");
+}
+
+static void check_kernel(struct findings *findings, bool required)
+{
+    struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
+    long fd = syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof(how));
+    al_auto(al_freep) char *state = al_asprintf("ABI %d", al_confine_abi());
+
+    al_close((int)fd);
+    add(findings, "paths", fd >= 0 ? FINE : MISSING, fd >= 0 ? "openat2" : "no openat2",
+        "Linux 5.6 or newer is needed.");
+    if (al_confine_abi() > 0)
+        add(findings, "landlock", FINE, state, "");
+    else
+        add(findings, "landlock", required ? MISSING : WARNING, "not in this kernel",
+            "Use Linux 5.13 or newer with landlock among its active security modules; until then "
+            "git is held by seccomp and configuration only.");
+}
+
+static void check_journal(struct findings *findings, const struct al_setup *setup)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_journal *journal = NULL;
+    struct al_verdict verdict = { .lines = 0 };
+
+    if (al_journal_open(setup->journal_file, &journal, &err) < 0) {
+        add(findings, "journal", MISSING, err.message,
+            "Without it only reading is possible: make its folder writable, or name another with "
+            "--audit or [journal] file.");
+        return;
+    }
+    al_journal_free(journal);
+    if (al_journal_verify(setup->journal_file, &verdict, &err) == 0 && !verdict.problem)
+        add(findings, "journal", FINE, setup->journal_file, "");
+    else
+        add(findings, "journal", WARNING, verdict.problem ? verdict.problem : err.message,
+            "airlock log --verify tells more.");
+    free(verdict.problem);
+}
+
+static void check_roots(struct findings *findings, struct al_setup *setup)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_str_clear) struct al_str paths = AL_STR_INIT;
+
+    if (al_setup_session(setup, &err) < 0) {
+        add(findings, "roots", MISSING, err.message,
+            "Start airlock in a repository, or name directories with --root or roots.");
+        return;
+    }
+    for (size_t i = 0; i < setup->roots.count; i++)
+        al_str_addf(&paths, "%s%s", i ? ", " : "", setup->roots.items[i].path);
+    add(findings, "roots", FINE, paths.buf, "");
+    add(findings, "confinement", FINE, setup->session.confinement, "");
+}
+
+static void print_table(const struct findings *findings)
+{
+    bool colours = al_tty_colours(STDOUT_FILENO);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const json_t *finding;
+    size_t i;
+
+    json_array_foreach(findings->list, i, finding)
+    {
+        const char *level = al_json_get_string(finding, "level");
+        const char *colour = *level == 'o' ? "\033[32m" : *level == 'w' ? "\033[33m" : "\033[31m";
+
+        al_str_addf(&text, "%s%-7s%s  %-14s  %s\n", colours ? colour : "", level,
+                    colours ? "\033[0m" : "", al_json_get_string(finding, "check"),
+                    al_json_get_string(finding, "state"));
+        if (al_json_get_string(finding, "fix"))
+            al_str_addf(&text, "%25s  %s\n", "", al_json_get_string(finding, "fix"));
+    }
+    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+}
+
+static void print_json(const struct findings *findings)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_json_dump(findings->list, false, &text);
+    al_str_addc(&text, '\n');
+    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+}
+
+static void examine(struct findings *findings, const struct al_options *options)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_setup setup;
+    int r = al_setup_config(&setup, options, &err);
+
+    check_git(findings);
+    check_kernel(findings, setup.config.sandbox.require_confinement);
+    if (r == 0)
+        r = al_setup_tools(&setup, &err);
+    if (r < 0) {
+        add(findings, "configuration", MISSING, err.message, "Mend the file, or name another.");
+    } else {
+        add(findings, "configuration", FINE, setup.config.file ? setup.config.file : "none", "");
+        check_journal(findings, &setup);
+        check_roots(findings, &setup);
+    }
+    al_setup_clear(&setup);
+}
+
+int al_cmd_doctor(int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct findings findings;
+    int r;
+
+    r = al_options_read(&options, true, &argc, &argv, &err);
+    if (r == 0 && argc > 0)
+        r = al_error_set(&err, AL_ERR_BAD_ARGS, "airlock doctor takes options only");
+    if (r < 0)
+        return al_cli_fail(&err);
+    if (options.help)
+        return al_help_command("doctor");
+    findings = (struct findings){ .list = al_json_array() };
+    examine(&findings, &options);
+    if (options.json)
+        print_json(&findings);
+    else
+        print_table(&findings);
+    json_decref(findings.list);
+    return findings.missing ? AL_EXIT_FAILED : AL_EXIT_OK;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const char overview[] =
+    "airlock gives AI coding agents git, and nothing more than they need of it.\n"
+    "\n"
+    "usage: airlock COMMAND [OPTIONS]\n"
+    "\n"
+    "  serve                  be an MCP server on standard input and output\n"
+    "  call TOOL [JSON|-]     run one tool from the shell, through the same checks\n"
+    "  tools [--json]         list the tools an agent would see\n"
+    "  log [N]                show the last N tool executions\n"
+    "  doctor [--json]        what this machine offers, and how to mend what is missing\n"
+    "\n"
+    "  --help, -h             this text; airlock COMMAND --help tells more\n"
+    "  --version              versions of airlock and git, and the kernel's confinement\n"
+    "\n"
+    "Try it in a repository:\n"
+    "  airlock call git_status\n"
+    "  airlock call git_log '{\"max_count\": 3, \"oneline\": true}'\n"
+    "\n"
+    "man airlock has everything.\n";
+
+static const char session_options[] =
+    "  --root DIR             a directory the agent may work in; may be repeated. Default: the top\n"
+    "                         of the working tree that holds the current directory\n"
+    "  --toolset NAME         a toolset to offer; may be repeated. Default: git\n"
+    "  --approval MODE        ask (default), allow or deny what changes a repository\n"
+    "  --audit FILE           the journal to write\n"
+    "  --config FILE          the configuration to read\n";
+
+static const struct command_help {
+    const char *name, *usage, *about, *own_options;
+} commands[] = {
+    { "serve", "airlock serve [OPTIONS]",
+      "Speak MCP on standard input and output until the input ends. Clients start this by\n"
+      "themselves; README.md shows how to tell each of them.\n",
+      "" },
+    { "call", "airlock call [OPTIONS] TOOL [JSON|-]",
+      "Run one tool with the arguments in JSON, or from standard input with '-'. Without\n"
+      "arguments they are {}. What needs approval is asked on the terminal.\n"
+      "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 not approved.\n",
+      "  --json                 print the whole result object\n" },
+    { "tools", "airlock tools [OPTIONS]", "List the tools of the chosen toolsets.\n",
+      "  --json                 names, schemas, effects, risk and approval as JSON\n" },
+    { "log", "airlock log [OPTIONS] [N]",
+      "Show the last N tool executions, or all.\n",
+      "  --json                 the lines as they are in the journal\n"
+      "  --verify               check that no line was changed, removed, reordered or dropped\n"
+      "  --follow               go on showing executions as they happen\n"
+      "  --tool NAME            only this tool\n"
+      "  --since WHEN           only from this time on, for example 2026-01-31\n" },
+    { "doctor", "airlock doctor [OPTIONS]",
+      "Say what this machine offers and how to mend what is missing. Exit code 0 when all that\n"
+      "matters is there, else 1.\n",
+      "  --json                 the findings as JSON\n" },
+};
+
+int al_help_overview(void)
+{
+    (void)fputs(overview, stdout);
+    return AL_EXIT_OK;
+}
+
+int al_help_command(const char *command)
+{
+    for (size_t i = 0; i < AL_COUNT(commands); i++) {
+        const struct command_help *help = &commands[i];
+
+        if (strcmp(help->name, command) != 0)
+            continue;
+        (void)printf("usage: %s\n\n%s\n%s%s", help->usage, help->about, session_options,
+                     help->own_options);
+        return AL_EXIT_OK;
+    }
+    (void)fprintf(stderr, "airlock: no help for '%s'; see airlock --help\n", command);
+    return AL_EXIT_USAGE;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "cli/cli.h"
+#include "guard/text.h"
+
+void al_options_clear(struct al_options *options)
+{
+    al_strv_clear(&options->roots);
+    al_strv_clear(&options->toolsets);
+}
+
+/* "--root DIR" and "--root=DIR".  NULL when `word` is another option. */
+static int value_of(const char *name, int *argc, char ***argv, const char **ret_value,
+                    struct al_error *err)
+{
+    const char *word = (*argv)[0];
+    size_t len = strlen(name);
+
+    *ret_value = NULL;
+    if (strncmp(word, name, len) != 0 || (word[len] && word[len] != '='))
+        return 0;
+    if (word[len] == '=') {
+        *ret_value = word + len + 1;
+    } else if (*argc > 1) {
+        *ret_value = (*argv)[1];
+        --*argc;
+        ++*argv;
+    } else {
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s needs a value; see airlock --help", name);
+    }
+    return 0;
+}
+
+static int read_one(struct al_options *options, bool with_json, int *argc, char ***argv,
+                    struct al_error *err)
+{
+    static const char *const names[] = { "--root", "--toolset", "--approval", "--audit",
+                                         "--config" };
+    const char *word = (*argv)[0];
+    const char *value = NULL;
+    size_t which;
+    int r = 0;
+
+    for (which = 0; which < AL_COUNT(names) && r == 0 && !value; which++)
+        r = value_of(names[which], argc, argv, &value, err);
+    if (r < 0)
+        return r;
+    if (!value && !strcmp(word, "--json") && with_json) {
+        options->json = true;
+    } else if (!value && (!strcmp(word, "--help") || !strcmp(word, "-h"))) {
+        options->help = true;
+    } else if (!value) {
+        al_auto(al_freep) char *safe = al_text_word(word);
+
+        return al_error_set(err, AL_ERR_BAD_ARGS, "unknown option '%s'; see airlock --help", safe);
+    } else if (which == 1) {
+        al_strv_add(&options->roots, value);
+    } else if (which == 2) {
+        al_strv_add(&options->toolsets, value);
+    } else {
+        *(which == 3 ? &options->approval : which == 4 ? &options->audit : &options->config) =
+            value;
+    }
+    return 0;
+}
+
+int al_options_read(struct al_options *options, bool with_json, int *argc, char ***argv,
+                    struct al_error *err)
+{
+    while (*argc > 0 && (*argv)[0][0] == '-' && (*argv)[0][1]) {
+        bool end = !strcmp((*argv)[0], "--");
+        int r = end ? 0 : read_one(options, with_json, argc, argv, err);
+
+        if (r < 0)
+            return r;
+        --*argc;
+        ++*argv;
+        if (end)
+            break;
+    }
+    return 0;
+}

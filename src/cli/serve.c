@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock serve: the MCP server on standard input and output. */
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "mcp/server.h"
+#include "util/log.h"
+
+static int serve(struct al_setup *setup)
+{
+    al_signals_handle(setup, NULL);
+    if (setup->session.mode == AL_APPROVAL_ALLOW)
+        al_log_warn("approval mode allow: everything an agent asks for is done without asking");
+    if (isatty(STDIN_FILENO))
+        al_log_note("speaking MCP on standard input and output; a client usually starts this. "
+                    "End with Ctrl-D");
+    return al_mcp_serve(&(struct al_mcp_options){
+               .session = &setup->session,
+               .in_fd = STDIN_FILENO,
+               .out_fd = STDOUT_FILENO,
+               .version = AIRLOCK_VERSION,
+           }) < 0
+               ? AL_EXIT_FAILED
+               : AL_EXIT_OK;
+}
+
+int al_cmd_serve(int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_setup setup;
+    int r, code;
+
+    r = al_options_read(&options, false, &argc, &argv, &err);
+    if (r == 0 && argc > 0)
+        r = al_error_set(&err, AL_ERR_BAD_ARGS, "airlock serve takes options only");
+    if (r < 0)
+        return al_cli_fail(&err);
+    if (options.help)
+        return al_help_command("serve");
+    r = al_setup_config(&setup, &options, &err);
+    if (r == 0)
+        r = al_setup_tools(&setup, &err);
+    if (r == 0)
+        r = al_setup_session(&setup, &err);
+    code = r < 0 ? al_cli_fail(&err) : serve(&setup);
+    al_setup_clear(&setup);
+    return code;
+}

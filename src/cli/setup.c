@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From words and files to a session. */
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "gitops/git.h"
+#include "journal/journal.h"
+#include "proc/proc.h"
+#include "toolsets/toolsets.h"
+#include "util/fs.h"
+#include "util/log.h"
+
+extern char **environ;
+
+/* An environment variable that is set and not empty. */
+static const char *env(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+static char *find_home(void)
+{
+    const char *home = env("HOME");
+    const struct passwd *entry;
+
+    if (home)
+        return al_strdup(home);
+    entry = getpwuid(getuid());
+    return entry ? al_strdup(entry->pw_dir) : NULL;
+}
+
+static char *absolute(const char *path)
+{
+    al_auto(al_freep) char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+
+    return cwd ? al_fs_join(cwd, path) : al_strdup(path);
+}
+
+static void find_places(struct al_setup *setup)
+{
+    const char *state = env("XDG_STATE_HOME");
+
+    if (state)
+        setup->state_dir = al_fs_join(state, "airlock");
+    else
+        setup->state_dir = al_fs_join(setup->home ? setup->home : "/nonexistent",
+                                      ".local/state/airlock");
+    setup->journal_file = setup->config.journal.file
+                              ? absolute(setup->config.journal.file)
+                              : al_fs_join(setup->state_dir, "tool_log.jsonl");
+}
+
+int al_setup_config(struct al_setup *setup, const struct al_options *options,
+                    struct al_error *err)
+{
+    struct al_config *config = &setup->config;
+    int r;
+
+    *setup = (struct al_setup){ .roots = AL_ROOTS_INIT, .registry = AL_REGISTRY_INIT };
+    al_config_init(config);
+    setup->home = find_home();
+    r = al_config_load(config, options->config, env("XDG_CONFIG_HOME"), setup->home, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < options->roots.count; i++) {
+        if (i == 0)
+            al_strv_clear(&config->roots);
+        al_strv_add(&config->roots, options->roots.items[i]);
+    }
+    for (size_t i = 0; i < options->toolsets.count; i++) {
+        if (i == 0)
+            al_strv_clear(&config->toolsets);
+        al_strv_add(&config->toolsets, options->toolsets.items[i]);
+    }
+    if (options->audit) {
+        free(config->journal.file);
+        config->journal.file = al_strdup(options->audit);
+    }
+    if (options->approval) {
+        int mode = al_approval_mode_parse(options->approval);
+
+        if (mode < 0)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "--approval is ask, allow or deny");
+        config->approval.mode = (enum al_approval_mode)mode;
+    }
+    find_places(setup);
+    return 0;
+}
+
+int al_setup_tools(struct al_setup *setup, struct al_error *err)
+{
+    setup->session.defaults = (struct al_tool_defaults){
+        .timeout_ms = setup->config.git.timeout_ms,
+        .max_bytes = setup->config.git.max_bytes,
+    };
+    if (!setup->config.git.enabled)
+        return 0;
+    return al_registry_fill(&setup->registry, al_toolsets, &setup->config.toolsets, err);
+}
+
+/* The top of the working tree that holds the current directory, else that directory. */
+static char *default_root(void)
+{
+    al_auto(al_freep) char *cwd = getcwd(NULL, 0);
+    al_auto(al_freep) char *dir = al_strdup(cwd ? cwd : ".");
+
+    for (char *slash; (slash = strrchr(dir, '/')); *slash = '\0') {
+        al_auto(al_freep) char *dot_git = al_fs_join(dir, ".git");
+        struct stat st;
+
+        if (lstat(dot_git, &st) == 0)
+            return al_take(&dir);
+        if (slash == dir)
+            break;
+    }
+    return cwd ? al_take(&cwd) : al_strdup(".");
+}
+
+static char *parent_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash != path ? al_strndup(path, (size_t)(slash - path)) : al_strdup("/");
+}
+
+static int add_roots(struct al_setup *setup, struct al_error *err)
+{
+    const struct al_config *config = &setup->config;
+    al_auto(al_strv_clear) struct al_strv forbidden = AL_STRV_INIT;
+    const char *config_home = env("XDG_CONFIG_HOME");
+    int r = 0;
+
+    setup->roots.allow_absolute = config->sandbox.allow_absolute;
+    al_strv_take(&forbidden, parent_of(setup->journal_file));
+    al_strv_add(&forbidden, setup->state_dir);
+    if (config->file)
+        al_strv_take(&forbidden, absolute(config->file));
+    if (config_home)
+        al_strv_addf(&forbidden, "%s/airlock", config_home);
+    else if (setup->home)
+        al_strv_addf(&forbidden, "%s/.config/airlock", setup->home);
+    for (size_t i = 0; i < config->roots.count && r == 0; i++)
+        r = al_roots_add(&setup->roots, config->roots.items[i], &forbidden, setup->home, err);
+    if (!config->roots.count) {
+        al_auto(al_freep) char *root = default_root();
+
+        r = al_roots_add(&setup->roots, root, &forbidden, setup->home, err);
+    }
+    return r;
+}
+
+/* Without a journal, reads go on: the pipeline refuses the rest. */
+static void open_journal(struct al_setup *setup)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+    if (al_journal_open(setup->journal_file, &setup->session.journal, &err) < 0)
+        al_log_warn("the journal cannot be written, so only reading is possible: %s", err.message);
+}
+
+/* Where the state directory cannot be written, git still needs a private place outside the roots. */
+static int private_place(struct al_setup *setup, struct al_error *err)
+{
+    al_auto(al_freep) char *run = al_fs_join(setup->state_dir, "run");
+    const char *tmp = env("TMPDIR");
+    al_auto(al_freep) char *name = NULL;
+
+    if (al_fs_mkdirs(run, 0700) == 0 && access(run, W_OK) == 0)
+        return 0;
+    name = al_asprintf("%s/airlock-XXXXXX", tmp ? tmp : "/tmp");
+    if (al_roots_find(&setup->roots, name))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "'%s' cannot be written, and the temporary directory lies in a root; "
+                            "set TMPDIR or XDG_STATE_HOME to a place outside the roots",
+                            setup->state_dir);
+    if (!mkdtemp(name))
+        return al_error_errno(err, errno, "cannot make a private directory '%s'", name);
+    setup->fallback_dir = al_take(&name);
+    return 0;
+}
+
+int al_setup_session(struct al_setup *setup, struct al_error *err)
+{
+    const struct al_config *config = &setup->config;
+    struct al_session *session = &setup->session;
+    int r;
+
+    r = add_roots(setup, err);
+    if (r < 0)
+        return r;
+    setup->git_program = al_git_find_program(env("PATH"));
+    r = al_proc_init(setup->git_program, err);
+    if (r == 0)
+        r = private_place(setup, err);
+    if (r < 0)
+        return r;
+    open_journal(setup);
+    r = al_git_new(&(struct al_git_options){
+                       .program = setup->git_program,
+                       .roots = &setup->roots,
+                       .env_allow = &config->env_allow,
+                       .environ_ = environ,
+                       .home = setup->home,
+                       .config_home = env("XDG_CONFIG_HOME"),
+                       .state_dir = setup->fallback_dir ? setup->fallback_dir : setup->state_dir,
+                       .require_confinement = config->sandbox.require_confinement,
+                   },
+                   &session->git, err);
+    if (r < 0)
+        return r;
+    if (al_confine_abi() == 0)
+        al_log_warn("this kernel has no Landlock: git is held by seccomp and configuration only");
+    session->registry = &setup->registry;
+    session->roots = &setup->roots;
+    session->approvals = al_approvals_new();
+    session->mode = config->approval.mode;
+    session->confinement = al_git_confinement(session->git);
+    return 0;
+}
+
+void al_setup_clear(struct al_setup *setup)
+{
+    al_git_free(setup->session.git);
+    al_journal_free(setup->session.journal);
+    al_approvals_free(setup->session.approvals);
+    al_registry_clear(&setup->registry);
+    al_roots_clear(&setup->roots);
+    al_config_clear(&setup->config);
+    if (setup->fallback_dir)
+        al_fs_remove_tree(setup->fallback_dir);
+    free(setup->fallback_dir);
+    free(setup->home);
+    free(setup->state_dir);
+    free(setup->journal_file);
+    free(setup->git_program);
+}

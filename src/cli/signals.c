@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "gitops/git.h"
+#include "proc/proc.h"
+
+struct watch {
+    struct al_setup *setup;
+    struct al_cancel *cancel;
+    sigset_t set;
+};
+
+/* A thread of its own: what has to be done then is not for a signal handler. */
+static void *wait_for_signals(void *payload)
+{
+    struct watch *watch = payload;
+    int number;
+
+    while (sigwait(&watch->set, &number) == 0) {
+        if (watch->cancel && !al_cancel_fired(watch->cancel)) {
+            al_cancel_fire(watch->cancel);
+            continue;
+        }
+        al_proc_kill_all();
+        al_git_abandon(watch->setup->session.git);
+        _exit(128 + number);
+    }
+    return NULL;
+}
+
+void al_signals_handle(struct al_setup *setup, struct al_cancel *cancel)
+{
+    struct watch *watch = al_calloc(1, sizeof(*watch)); /* lives as long as the process */
+    pthread_t thread;
+
+    watch->setup = setup;
+    watch->cancel = cancel;
+    (void)sigemptyset(&watch->set);
+    (void)sigaddset(&watch->set, SIGINT);
+    (void)sigaddset(&watch->set, SIGTERM);
+    (void)sigaddset(&watch->set, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, &watch->set, NULL);
+    if (pthread_create(&thread, NULL, wait_for_signals, watch) == 0)
+        (void)pthread_detach(thread);
+    else
+        free(watch);
+}

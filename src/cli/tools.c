@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock tools: what an agent would see. */
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "util/fs.h"
+
+static const char *approval_of(unsigned effects)
+{
+    return al_effects_change_repository(effects) ? "ask" : "none";
+}
+
+static json_t *effect_names(unsigned effects)
+{
+    json_t *names = al_json_array();
+
+    for (int bit = 0; bit < AL_EFFECT_COUNT; bit++)
+        if (effects & (1u << bit))
+            al_json_append(names, al_json_string(al_effect_name((enum al_effects)(1u << bit))));
+    return names;
+}
+
+static json_t *describe(const struct al_listed_tool *listed,
+                        const struct al_tool_defaults *defaults)
+{
+    const struct al_tool *tool = listed->tool;
+    unsigned effects = al_tool_effects(tool);
+    json_t *object = al_json_object();
+
+    al_json_set(object, "name", al_json_string(tool->name));
+    al_json_set(object, "toolset", al_json_string(listed->toolset->name));
+    al_json_set(object, "title", al_json_string(tool->title));
+    al_json_set(object, "description", al_json_string(tool->about));
+    al_json_set(object, "risk", al_json_string(al_effects_risk(effects)));
+    al_json_set(object, "approval", al_json_string(approval_of(effects)));
+    al_json_set(object, "effects", effect_names(effects));
+    al_json_set(object, "inputSchema", al_tool_schema(tool, defaults));
+    if (tool->output_schema)
+        al_json_set(object, "outputSchema", json_loads(tool->output_schema, 0, NULL));
+    return object;
+}
+
+static void print_json(const struct al_setup *setup)
+{
+    al_auto(al_json_decrefp) json_t *list = al_json_array();
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    for (size_t i = 0; i < setup->registry.count; i++)
+        al_json_append(list, describe(&setup->registry.items[i], &setup->session.defaults));
+    al_json_dump(list, false, &text);
+    al_str_addc(&text, '\n');
+    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+}
+
+static void print_table(const struct al_setup *setup)
+{
+    bool colours = al_tty_colours(STDOUT_FILENO);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const char *toolset = NULL;
+
+    for (size_t i = 0; i < setup->registry.count; i++) {
+        const struct al_listed_tool *listed = &setup->registry.items[i];
+        unsigned effects = al_tool_effects(listed->tool);
+
+        if (!toolset || strcmp(toolset, listed->toolset->name) != 0) {
+            toolset = listed->toolset->name;
+            al_str_addf(&text, "%s%s%s%s\n", i ? "\n" : "", colours ? "\033[1m" : "", toolset,
+                        colours ? "\033[0m" : "");
+        }
+        al_str_addf(&text, "  %-12s  %-6s  %-4s  %s\n", listed->tool->name,
+                    al_effects_risk(effects), approval_of(effects), listed->tool->about);
+    }
+    if (!setup->registry.count)
+        al_str_adds(&text, "No tools: [tools.git] enabled is false.\n");
+    else
+        al_str_adds(&text, "\nColumns: risk, and whether a person is asked. Parameters: airlock "
+                           "tools --json\n");
+    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+}
+
+int al_cmd_tools(int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_setup setup;
+    int r;
+
+    r = al_options_read(&options, true, &argc, &argv, &err);
+    if (r == 0 && argc > 0)
+        r = al_error_set(&err, AL_ERR_BAD_ARGS, "airlock tools takes options only");
+    if (r < 0)
+        return al_cli_fail(&err);
+    if (options.help)
+        return al_help_command("tools");
+    r = al_setup_config(&setup, &options, &err);
+    if (r == 0)
+        r = al_setup_tools(&setup, &err);
+    if (r == 0 && options.json)
+        print_json(&setup);
+    else if (r == 0)
+        print_table(&setup);
+    al_setup_clear(&setup);
+    return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
+}
