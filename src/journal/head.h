@@ -22,6 +22,7 @@
 /** What comes before the first line: 64 zeros. */
 extern const char al_mac_none[AL_MAC_HEX + 1];
 
+/** The key, ready for use. */
 struct al_key {
     struct hmac_sha256_ctx ctx;
 };
@@ -38,6 +39,7 @@ int al_key_load(int dir_fd, const char *name, bool create, struct al_key *ret_ke
 void al_key_mac(const struct al_key *key, const void *data, size_t len,
                 char ret_hex[AL_MAC_HEX + 1]);
 
+/** Where the chain ends. */
 struct al_head {
     uint64_t seq;              /**< of the last line; 0 before the first */
     uint64_t size;             /**< of the log, in bytes, up to the last line's end */
@@ -48,6 +50,7 @@ struct al_head {
 /** The head of an empty journal. */
 struct al_head al_head_empty(void);
 
+/** What the head file held: nothing, a head of this key's, or something else. */
 enum al_head_found { AL_HEAD_EMPTY, AL_HEAD_GOOD, AL_HEAD_BAD };
 
 /** Read the head.  `*ret_head` is the empty one unless it is good.  0 or -errno. */

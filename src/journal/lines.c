@@ -33,8 +33,8 @@ static int fill(struct al_lines *lines)
         memmove(lines->buf.buf, lines->buf.buf + lines->begin, lines->buf.len);
         lines->begin = 0;
     }
-    if (lines->buf.len > AL_LINE_MAX_BYTES)
-        return -EFBIG;
+    if (!want)
+        return 0;
     al_str_reserve(&lines->buf, want);
     do
         n = pread(lines->fd, lines->buf.buf + lines->buf.len, want, (off_t)lines->at);
@@ -57,6 +57,8 @@ int al_lines_next(struct al_lines *lines, const char **ret_line, size_t *ret_len
         char *end = memchr(line + searched, '\n', have - searched);
         int r;
 
+        if (end ? end - line > (ptrdiff_t)AL_LINE_MAX_BYTES : have > AL_LINE_MAX_BYTES)
+            return -EFBIG;
         if (end) {
             *end = '\0';
             *ret_line = line;

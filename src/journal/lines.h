@@ -11,6 +11,7 @@
 /** Longer lines are not of airlock's making: a message is 10 MiB at most. */
 #define AL_LINE_MAX_BYTES (64u << 20)
 
+/** A place in a log.  Set up with AL_LINES_INIT. */
 struct al_lines {
     int fd;         /* borrowed; its offset is not used */
     uint64_t at;    /* where the next byte is read */
