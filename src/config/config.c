@@ -338,8 +338,10 @@ static bool visit(void *payload, const struct al_toml_value *value)
 
 static void not_toml(void *payload, unsigned line, const char *what)
 {
+    static const char noise[] = "Error "; /* "Error while parsing …" */
     struct reading *reading = payload;
-    al_auto(al_freep) char *safe = al_text_word(what);
+    al_auto(al_freep) char *safe =
+        al_text_word(al_starts_with(what, noise) ? what + strlen(noise) : what);
 
     complain(reading, line, "", "%s", safe);
 }

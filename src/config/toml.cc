@@ -7,6 +7,7 @@
 #define TOML_HEADER_ONLY       1
 #define TOML_EXCEPTIONS        0
 #define TOML_ENABLE_FORMATTERS 0
+#define TOML_MAX_NESTED_VALUES 16
 #include <toml++/toml.h>
 
 #include <string>
@@ -25,6 +26,26 @@ struct walker {
     void table(const toml::table &from, const std::string &above) const;
     bool value(const toml::node &node, const std::string &key, unsigned line) const;
 };
+
+/*
+ * toml++ recurses once for each part of a dotted key and bounds only brackets.  Gives the line with
+ * more dots between two separators than any key or string of ours has, or 0.
+ */
+unsigned too_deep(std::string_view text)
+{
+    constexpr unsigned max_dots = 256;
+    unsigned line = 1, dots = 0;
+
+    for (char c : text) {
+        if (c == '.' && ++dots > max_dots)
+            return line;
+        if (c == '\n')
+            line++;
+        if (std::string_view("\n=,[]{}").find(c) != std::string_view::npos)
+            dots = 0;
+    }
+    return 0;
+}
 
 bool is_bare(std::string_view key)
 {
@@ -110,8 +131,11 @@ void walker::table(const toml::table &from, const std::string &above) const
 int al_toml_walk(const char *text, size_t len, al_toml_visit_fn visit, al_toml_fail_fn fail,
                  void *payload)
 {
+    if (unsigned line = too_deep(std::string_view(text, len))) {
+        fail(payload, line, "too many dots");
+        return -1;
+    }
     const toml::parse_result result = toml::parse(std::string_view(text, len));
-
     if (!result) {
         const std::string what(result.error().description());
 

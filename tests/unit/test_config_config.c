@@ -170,7 +170,7 @@ static void holds_numbers_to_their_bounds(void **state)
         al_auto(al_freep) char *text = al_asprintf("[tools.git]\n%s\n", cases[i].text);
         al_auto(al_config_clear) struct al_config config = { .file = NULL };
 
-        print_message("  %s\n", cases[i].text);
+        print_message("# %s\n", cases[i].text);
         al_config_init(&config);
         if (cases[i].complaint)
             assert_refuses(state, text, cases[i].complaint);
@@ -276,7 +276,7 @@ static void names_wrong_types(void **state)
         al_auto(al_freep) char *text = al_asprintf("# one\n\n%s\n", cases[i][0]);
         al_auto(al_freep) char *what = al_asprintf("3: %s", cases[i][1]);
 
-        print_message("  %s\n", cases[i][0]);
+        print_message("# %s\n", cases[i][1]);
         assert_refuses(state, text, what);
     }
 }
@@ -302,7 +302,7 @@ static void names_unknown_keys_and_what_was_meant(void **state)
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
-        print_message("  %s\n", cases[i][0]);
+        print_message("# %s\n", cases[i][1]);
         assert_refuses(state, cases[i][0], cases[i][1]);
     }
 }
@@ -335,9 +335,36 @@ static void says_where_the_toml_is_wrong(void **state)
 
         al_config_init(&config);
         assert_int_equal(read_text(dir, cases[i].text, &config, &err), AL_ERR_BAD_ARGS);
-        print_message("  %s\n", err.message);
+        print_message("# %s\n", err.message);
         assert_true(al_starts_with(err.message, begin));
+        assert_false(al_starts_with(err.message + strlen(begin), "Error"));
         assert_null(strchr(err.message, '\n'));
+    }
+}
+
+/* A key as deep as a file of this size can make it, which must not become a recursion. */
+static void survives_keys_without_end(void **state)
+{
+    static const char *const forms[][2] = {
+        { "\n", " = 1\n" },
+        { "\n[", "]\n" },
+        { "\nx = { ", " = 1 }\n" },
+    };
+
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        for (size_t dots = 255; dots <= 257; dots++) {
+            al_auto(al_str_clear) struct al_str key = AL_STR_INIT;
+            al_auto(al_freep) char *text = NULL;
+
+            al_str_adds(&key, "a");
+            for (size_t n = 0; n < dots; n++)
+                al_str_adds(&key, ".a");
+            text = al_asprintf("%s%s%s", forms[i][0], key.buf, forms[i][1]);
+            assert_refuses(state, text,
+                           dots > 256 ? "2: too many dots"
+                           : i == 2   ? "2: x: unknown key"
+                                      : "2: a: unknown key");
+        }
     }
 }
 
@@ -356,7 +383,7 @@ static void checks_each_environment_name(void **state)
 
         al_config_init(&config);
         assert_int_equal(read_text(dir, text, &config, &err), AL_ERR_BAD_ARGS);
-        print_message("  %s\n", err.message);
+        print_message("# %s\n", err.message);
         assert_true(al_starts_with(err.message, begin));
         assert_int_equal(config.env_allow.count, 0);
     }
@@ -461,6 +488,7 @@ int main(void)
         cmocka_unit_test(names_unknown_keys_and_what_was_meant),
         cmocka_unit_test(reports_the_first_error_of_the_file),
         cmocka_unit_test(says_where_the_toml_is_wrong),
+        cmocka_unit_test(survives_keys_without_end),
         cmocka_unit_test(checks_each_environment_name),
         cmocka_unit_test(knows_three_approval_modes),
         cmocka_unit_test(refuses_empty_strings_and_nuls),
