@@ -43,7 +43,8 @@ void al_roots_clear(struct al_roots *roots);
  * @param forbidden  Paths no root may equal, be a parent of: airlock's configuration, journal and
  *                   state; entries that do not exist are compared by their nearest existing parent.
  * @param home       The home directory, which may not be a root itself; NULL skips the check.
- * @return 0, or AL_ERR_BAD_ARGS with one line that says what to do instead (also for "/").
+ * @return 0, or AL_ERR_BAD_ARGS with one line that says what to do instead (also for "/");
+ *         AL_ERR_EXECUTION where openat2(2) is missing (Linux before 5.6).
  * A root that equals or lies inside one already added is fine.
  */
 int al_roots_add(struct al_roots *roots, const char *path, const struct al_strv *forbidden,
@@ -73,7 +74,7 @@ const char *al_path_rel(const struct al_path *path);
  *
  * @return 0; AL_ERR_BAD_ARGS for an empty path or one over PATH_MAX; AL_ERR_SANDBOX for everything
  *         that is or leads outside; AL_ERR_EXECUTION "No such directory: <given>" when the root
- *         itself has vanished or cannot be read.
+ *         itself has vanished or cannot be read, and when something inside cannot be used.
  */
 int al_path_resolve(const struct al_roots *roots, const char *base, const char *given,
                     struct al_path *ret_path, struct al_error *err);
@@ -84,19 +85,24 @@ const struct al_root *al_roots_find(const struct al_roots *roots, const char *ab
 /**
  * Open a path that is not the agent's words but a repository's (a gitfile's target, commondir, an
  * alternate): must resolve inside a root, `..` allowed.  On success *ret_abs is canonical.
+ *
+ * @param flags  As for open(2), without O_CREAT; O_CLOEXEC is added, and O_NONBLOCK unless O_PATH.
+ * @return 0; AL_ERR_NOT_FOUND when there is nothing, but it would be inside; AL_ERR_EXECUTION when
+ *         it is inside and cannot be opened; AL_ERR_SANDBOX for everything else.
  */
 int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int *ret_fd,
                   char **ret_abs, struct al_error *err);
 
 /**
  * Create a directory and its missing parents below a root, mode 0750, never through a link that
- * leads outside and never with a `.git` component (any case: AL_ERR_SANDBOX,
- * AL_CODE_PROTECTED_PATH). On success `path` is resolved and its fd open.
+ * leads outside and never with a `.git` component (any case: AL_ERR_SANDBOX with
+ * AL_CODE_PROTECTED_PATH and the message "Protected path: <given>").  `path` comes from
+ * al_path_resolve(); on success its fd is open.
  */
 int al_path_mkdirs(struct al_path *path, const char *given, struct al_error *err);
 
-/** True when any component of the path is `.git` in any case, or a form NTFS/HFS would take for it.
- */
+/** True when any component of the path is `.git` in any case, or a form NTFS/HFS would take
+ * for it. */
 bool al_path_has_dot_git(const char *path);
 
 #endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Paths an agent or a repository names.
+ *
+ * Inside this file -EXDEV means "outside, or nobody can tell": it is what the kernel says of a path
+ * that leaves a root, and what every other failure becomes that is not known to be about something
+ * inside one.
+ */
+#include "guard/root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "guard/below.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define DIRECTLY (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
+
+void al_path_clear(struct al_path *path)
+{
+    free(path->abs);
+    al_close(path->fd);
+    *path = AL_PATH_INIT;
+}
+
+static const char *below_root(const struct al_root *root, const char *abs)
+{
+    size_t len = strlen(root->path);
+
+    return abs[len] ? abs + len + 1 : ".";
+}
+
+const char *al_path_rel(const struct al_path *path)
+{
+    return below_root(path->root, path->abs);
+}
+
+static int outside(const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_word(given);
+
+    return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
+}
+
+static int explain(int r, const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = NULL;
+
+    switch (-r) {
+    case EXDEV:
+    case ELOOP:
+        return outside(given, err);
+    case ENOSYS:
+        return al_below_missing(err);
+    case ENAMETOOLONG:
+        return al_error_set(err, AL_ERR_BAD_ARGS, "path is too long");
+    default:
+        word = al_text_word(given);
+        return al_error_errno(err, -r, "cannot use '%s'", word);
+    }
+}
+
+static bool is_absence(int r)
+{
+    return r == -ENOENT || r == -ENOTDIR;
+}
+
+/* " (deleted)" at the end of the kernel's path of a descriptor may be part of a name, or not. */
+static bool has_vanished(const char *abs, const struct stat *st)
+{
+    struct stat named;
+
+    return al_ends_with(abs, " (deleted)") &&
+           (lstat(abs, &named) < 0 || st->st_ino != named.st_ino || st->st_dev != named.st_dev);
+}
+
+/* Keep `fd`, which is below a root, as the result. */
+static int keep(const struct al_roots *roots, int fd, struct al_path *ret_path)
+{
+    al_auto(al_path_clear) struct al_path path = { .fd = fd };
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    path.abs = al_fs_fd_path(fd);
+    path.root = path.abs ? al_roots_find(roots, path.abs) : NULL;
+    if (!path.root)
+        return -EXDEV;
+    if (has_vanished(path.abs, &st))
+        return -ENOENT;
+    path.mode = st.st_mode;
+    al_path_clear(ret_path);
+    *ret_path = path;
+    path = AL_PATH_INIT;
+    return 0;
+}
+
+static bool is_same(int a, int b)
+{
+    struct stat one, two;
+
+    return fstat(a, &one) == 0 && fstat(b, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+/*
+ * Open a path that leaves its root on the way, or begins outside: wherever it leads, that has to be
+ * inside a root, where it is opened again.  -ENOENT and -ENOTDIR tell nothing about where.
+ */
+static int open_by_end(const struct al_roots *roots, const char *path, int flags, int *ret_fd,
+                       char **ret_abs)
+{
+    al_auto(al_closep) int fd = al_below_open(AT_FDCWD, path, O_PATH, 0);
+    al_auto(al_closep) int again = -1;
+    al_auto(al_freep) char *abs = NULL;
+    const struct al_root *root;
+
+    if (fd < 0)
+        return is_absence(fd) || fd == -ENOSYS ? fd : -EXDEV;
+    abs = al_fs_fd_path(fd);
+    root = abs ? al_roots_find(roots, abs) : NULL;
+    if (!root)
+        return -EXDEV;
+    again = al_below_open(root->fd, below_root(root, abs), flags, DIRECTLY);
+    if (again < 0)
+        return again == -ENOENT ? -EXDEV : again; /* it was there a moment ago */
+    if (!is_same(fd, again))
+        return -EXDEV;
+    *ret_fd = al_take_fd(&again);
+    *ret_abs = al_take(&abs);
+    return 0;
+}
+
+/* A path nothing was found at: where would it be?  That, and what exists of it, has to be inside.
+ */
+static int place(const struct al_roots *roots, const char *path, struct al_path *ret_path)
+{
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_freep) char *parent = NULL;
+    const struct al_root *root;
+    int fd;
+
+    if (al_below_trace(path, &abs, NULL) < 0)
+        return -EXDEV;
+    root = al_roots_find(roots, abs);
+    if (!root)
+        return -EXDEV;
+    fd = al_below_open(root->fd, below_root(root, abs), O_PATH, DIRECTLY);
+    if (fd >= 0)
+        return keep(roots, fd, ret_path); /* it has come into being */
+    parent = al_strdup(abs);
+    while (is_absence(fd) && strlen(parent) > strlen(root->path)) {
+        *strrchr(parent, '/') = '\0';
+        fd = al_below_open(root->fd, below_root(root, parent), O_PATH, DIRECTLY);
+    }
+    if (fd < 0)
+        return -EXDEV;
+    al_close(fd);
+    al_path_clear(ret_path);
+    ret_path->root = root;
+    ret_path->abs = al_take(&abs);
+    return 0;
+}
+
+static int resolve(const struct al_roots *roots, const struct al_root *root, const char *path,
+                   struct al_path *ret_path)
+{
+    al_auto(al_freep) char *abs = NULL;
+    int fd = -EXDEV, r = 0;
+
+    if (root)
+        fd = al_below_open(root->fd, below_root(root, path), O_PATH, RESOLVE_BENEATH);
+    if (fd == -EXDEV)
+        r = open_by_end(roots, path, O_PATH, &fd, &abs);
+    if (r == 0)
+        r = fd < 0 ? fd : keep(roots, fd, ret_path);
+    return is_absence(r) ? place(roots, path, ret_path) : r;
+}
+
+static bool has_dot_dot(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "..")); at++)
+        if ((at == path || at[-1] == '/') && (at[2] == '/' || at[2] == '\0'))
+            return true;
+    return false;
+}
+
+static bool is_usable(const struct al_root *root)
+{
+    struct stat st;
+
+    return stat(root->path, &st) == 0 && st.st_dev == root->dev && st.st_ino == root->ino &&
+           faccessat(root->fd, ".", R_OK | X_OK, AT_EACCESS) == 0;
+}
+
+int al_path_resolve(const struct al_roots *roots, const char *base, const char *given,
+                    struct al_path *ret_path, struct al_error *err)
+{
+    al_auto(al_freep) char *path = NULL;
+    const struct al_root *root;
+    int r;
+
+    if (!*given)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "path is empty");
+    if (strlen(given) >= PATH_MAX)
+        return explain(-ENAMETOOLONG, given, err);
+    if (has_dot_dot(given) || (*given == '/' && !roots->allow_absolute))
+        return outside(given, err);
+    path = al_below_join(base, given);
+    root = al_roots_find(roots, path);
+    if (root && !is_usable(root)) {
+        al_auto(al_freep) char *word = al_text_word(given);
+
+        return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s", word);
+    }
+    if (strlen(path) >= PATH_MAX)
+        return explain(root ? -ENAMETOOLONG : -EXDEV, given, err);
+    r = resolve(roots, root, path, ret_path);
+    return r < 0 ? explain(r, given, err) : 0;
+}
+
+int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int *ret_fd,
+                  char **ret_abs, struct al_error *err)
+{
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+    int r = -EXDEV;
+
+    if (!(flags & O_PATH))
+        flags |= O_NONBLOCK | O_NOCTTY; /* a fifo or a terminal may lie there */
+    if (*abs == '/')
+        r = open_by_end(roots, abs, flags, ret_fd, ret_abs);
+    if (is_absence(r) && place(roots, abs, &path) < 0)
+        r = -EXDEV;
+    if (r == -ENOENT) {
+        al_auto(al_freep) char *word = al_text_word(abs);
+
+        return al_error_set(err, AL_ERR_NOT_FOUND, "No such file or directory: %s", word);
+    }
+    return r < 0 ? explain(r, abs, err) : 0;
+}
+
+static int protected_path(const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_word(given);
+
+    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
+                             word);
+}
+
+/* Make and enter one directory after the other.  `rel` is canonical: a link on the way is new. */
+static int make_below(int root_fd, char *rel, int *ret_fd)
+{
+    al_auto(al_closep) int at = al_below_open(root_fd, ".", O_PATH | O_DIRECTORY, DIRECTLY);
+    char *save = NULL;
+
+    if (at < 0)
+        return at;
+    for (char *name = strtok_r(rel, "/", &save); name; name = strtok_r(NULL, "/", &save)) {
+        int next;
+
+        if (mkdirat(at, name, 0750) < 0 && errno != EEXIST)
+            return -errno;
+        next = al_below_open(at, name, O_PATH | O_DIRECTORY, DIRECTLY);
+        if (next < 0)
+            return next;
+        al_close(at);
+        at = next;
+    }
+    *ret_fd = al_take_fd(&at);
+    return 0;
+}
+
+int al_path_mkdirs(struct al_path *path, const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *rel = al_strdup(al_path_rel(path));
+    struct stat st;
+    int fd = -1, r;
+
+    if (al_path_has_dot_git(rel) || al_path_has_dot_git(given))
+        return protected_path(given, err);
+    r = make_below(path->root->fd, rel, &fd);
+    if (r == 0 && fstat(fd, &st) < 0) {
+        r = -errno;
+        al_close(fd);
+    }
+    if (r < 0)
+        return explain(r, given, err);
+    al_close(path->fd);
+    path->fd = fd;
+    path->mode = st.st_mode;
+    return 0;
+}

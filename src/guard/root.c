@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "guard/below.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+static void root_clear(struct al_root *root)
+{
+    free(root->path);
+    al_close(root->fd);
+    *root = (struct al_root){ .fd = -1 };
+}
+
+void al_roots_clear(struct al_roots *roots)
+{
+    for (size_t i = 0; i < roots->count; i++)
+        root_clear(&roots->items[i]);
+    free(roots->items);
+    *roots = AL_ROOTS_INIT;
+}
+
+const struct al_root *al_roots_find(const struct al_roots *roots, const char *abs)
+{
+    const struct al_root *found = NULL;
+
+    for (size_t i = 0; i < roots->count; i++) {
+        const struct al_root *root = &roots->items[i];
+
+        if (al_below_contains(root->path, abs) &&
+            (!found || strlen(root->path) > strlen(found->path)))
+            found = root;
+    }
+    return found;
+}
+
+static int refuse(struct al_error *err, const char *given, const char *why)
+{
+    al_auto(al_freep) char *word = al_text_word(given);
+
+    return al_error_set(err, AL_ERR_BAD_ARGS, "root '%s' %s", word, why);
+}
+
+static int open_root(const char *given, struct al_root *ret_root, struct al_error *err)
+{
+    struct stat st;
+
+    ret_root->fd = al_below_open(AT_FDCWD, given, O_PATH | O_DIRECTORY, 0);
+    if (ret_root->fd == -ENOSYS)
+        return al_below_missing(err);
+    if (ret_root->fd < 0) {
+        al_auto(al_freep) char *why = al_asprintf("cannot be used: %s; name an existing directory",
+                                                  strerrordesc_np(-ret_root->fd));
+
+        return refuse(err, given, why);
+    }
+    ret_root->path = al_fs_fd_path(ret_root->fd);
+    if (fstat(ret_root->fd, &st) < 0 || !ret_root->path)
+        return refuse(err, given, "cannot be used: it has no path; name an existing directory");
+    ret_root->dev = st.st_dev;
+    ret_root->ino = st.st_ino;
+    if (stat(ret_root->path, &st) < 0 || st.st_dev != ret_root->dev || st.st_ino != ret_root->ino)
+        return refuse(err, given, "was removed or moved; name an existing directory");
+    return 0;
+}
+
+static bool is_same_directory(const struct al_root *root, const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && st.st_dev == root->dev && st.st_ino == root->ino;
+}
+
+/* By identity and not by name: a bind mount gives a directory a second name. */
+static bool contains(const struct al_root *root, const char *path)
+{
+    al_auto(al_freep) char *at = al_strdup(path);
+    char *slash;
+
+    for (;;) {
+        if (is_same_directory(root, *at ? at : "/"))
+            return true;
+        slash = strrchr(at, '/');
+        if (!slash)
+            return false;
+        *slash = '\0';
+    }
+}
+
+/* Whoever can change a link on the way to a file decides which file that is, so the places of the
+ * links count as much as the end. */
+static int check_forbidden(const struct al_root *root, const char *given, const char *forbidden,
+                           struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv places = AL_STRV_INIT;
+    al_auto(al_freep) char *cwd = getcwd(NULL, 0);
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *word = al_text_word(forbidden);
+    al_auto(al_freep) char *why = NULL;
+    char *end;
+    int r;
+
+    if (forbidden[0] != '/' && !cwd)
+        return refuse(err, given, "cannot be judged: the current directory is gone");
+    path = al_fs_join(cwd ? cwd : "/", forbidden);
+    r = al_below_trace(path, &end, &places);
+    if (r < 0) {
+        why = al_asprintf("cannot be judged: '%s': %s", word, strerrordesc_np(-r));
+        return refuse(err, given, why);
+    }
+    al_strv_take(&places, end);
+    for (size_t i = 0; i < places.count; i++) {
+        if (contains(root, places.items[i])) {
+            why = al_asprintf("contains airlock's own '%s'; name a directory that does not", word);
+            return refuse(err, given, why);
+        }
+    }
+    return 0;
+}
+
+static int check_root(const struct al_root *root, const char *given,
+                      const struct al_strv *forbidden, const char *home, struct al_error *err)
+{
+    if (is_same_directory(root, "/"))
+        return refuse(err, given, "is the whole machine; name a project's directory");
+    if (home && is_same_directory(root, home))
+        return refuse(err, given, "is the home directory; name a project's directory in it");
+    for (size_t i = 0; forbidden && i < forbidden->count; i++) {
+        int r = check_forbidden(root, given, forbidden->items[i], err);
+
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static bool has_root(const struct al_roots *roots, const char *path)
+{
+    for (size_t i = 0; i < roots->count; i++)
+        if (!strcmp(roots->items[i].path, path))
+            return true;
+    return false;
+}
+
+int al_roots_add(struct al_roots *roots, const char *path, const struct al_strv *forbidden,
+                 const char *home, struct al_error *err)
+{
+    al_auto(root_clear) struct al_root root = { .fd = -1 };
+    int r = open_root(path, &root, err);
+
+    if (r == 0)
+        r = check_root(&root, path, forbidden, home, err);
+    if (r < 0)
+        return r;
+    if (has_root(roots, root.path))
+        return 0;
+    roots->items = al_reallocarray(roots->items, roots->count + 1, sizeof(*roots->items));
+    roots->items[roots->count++] = root;
+    root = (struct al_root){ .fd = -1 };
+    return 0;
+}
