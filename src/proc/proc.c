@@ -69,7 +69,7 @@ int al_proc_init(const char *program, struct al_error *err)
     int r;
 
     if (ready)
-        return al_error_set(err, AL_ERR_EXECUTION, "processes are set up already");
+        return 0;
     r = open_standard_streams(err);
     if (r < 0)
         return r;

@@ -74,7 +74,7 @@ struct al_proc_result {
 const char *al_proc_spawn_method(void);
 
 /**
- * Set up what al_proc_run() relies on, once, before any thread exists: child subreaper, SIGPIPE
+ * Set up what al_proc_run() relies on, before any thread exists (a second call changes nothing): child subreaper, SIGPIPE
  * ignored, the page exec-once allows execve from (holding `program`), and the children that are
  * there already and are none of ours.
  *

@@ -48,9 +48,10 @@ static int refuse_unasked(struct al_call *call, struct al_error *err)
 {
     (void)decided(call, "none", "none");
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                        "%s\n\nThis needs a person's approval, and nobody could be asked: the "
-                        "client offers no elicitation. Nothing was done. A person can run it with "
-                        "'airlock call %s', or start the server with --approval allow.",
+                        "%s\n\nThis needs a person's approval, and nobody could be asked: there is "
+                        "no terminal, and no client that offers elicitation. Nothing was done. A "
+                        "person can run it in a terminal with 'airlock call %s', or allow such "
+                        "calls with --approval allow.",
                         call->summary, call->tool->name);
 }
 
