@@ -13,6 +13,7 @@ enum al_ending {
     AL_ENDING_CANCELLED, /**< spec->cancel fired */
 };
 
+/** What is being collected from whom; see al_capture_begin(). */
 struct al_capture {
     const struct al_sink *sinks[2]; /* out, err */
     int fds[2];                     /* -1 once the stream ended */
@@ -21,6 +22,7 @@ struct al_capture {
     int64_t deadline_ms;
 };
 
+/** The deadline counts from here. */
 struct al_capture al_capture_begin(const struct al_proc_spec *spec, const struct al_spawned *child);
 
 /** Feed the sinks until one of the endings; only AL_ENDING_EXIT means that the child is gone. */

@@ -33,6 +33,7 @@ struct al_child_report {
     int error;
 };
 
+/** One setrlimit(2). */
 struct al_child_limit {
     int resource;
     struct rlimit value;

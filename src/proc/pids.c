@@ -44,6 +44,16 @@ bool al_pids_contain(const struct al_pids *pids, pid_t pid)
     return false;
 }
 
+/* The number `text` begins with. */
+static pid_t number_at(const char *text)
+{
+    pid_t number = 0;
+
+    for (; *text >= '0' && *text <= '9'; text++)
+        number = number * 10 + (*text - '0');
+    return number;
+}
+
 /* Reads a small file of /proc whole; false when it is not there. */
 static bool read_proc(int dir_fd, const char *name, char *buffer, size_t size)
 {
@@ -64,12 +74,10 @@ static bool read_proc(int dir_fd, const char *name, char *buffer, size_t size)
 }
 
 /* "12 34 56 " as /proc/PID/task/TID/children has it; a number cut off at the end is left out. */
-static void add_numbers(struct al_pids *pids, char *text)
+static void add_numbers(struct al_pids *pids, const char *text)
 {
-    for (char *end = strchr(text, ' '); end; text = end + 1, end = strchr(text, ' ')) {
-        *end = '\0';
-        add(pids, (pid_t)atoi(text));
-    }
+    for (const char *end; (end = strchr(text, ' ')); text = end + 1)
+        add(pids, number_at(text));
 }
 
 bool al_pids_add_listed(struct al_pids *pids, pid_t parent)
@@ -100,7 +108,7 @@ static pid_t parent_in(const char *stat)
 {
     const char *after_name = strrchr(stat, ')');
 
-    return after_name && strlen(after_name) > 4 ? (pid_t)atoi(after_name + 4) : 0;
+    return after_name && strlen(after_name) > 4 ? number_at(after_name + 4) : 0;
 }
 
 void al_pids_add_scanned(struct al_pids *pids, pid_t parent)
@@ -115,6 +123,6 @@ void al_pids_add_scanned(struct al_pids *pids, pid_t parent)
             continue;
         (void)snprintf(path, sizeof(path), "%.20s/stat", process->d_name);
         if (read_proc(dirfd(all), path, stat, sizeof(stat)) && parent_in(stat) == parent)
-            add(pids, (pid_t)atoi(process->d_name));
+            add(pids, number_at(process->d_name));
     }
 }

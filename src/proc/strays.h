@@ -50,6 +50,8 @@ struct al_pids {
 };
 
 void al_pids_clear(struct al_pids *pids);
+
+/** Whether it is in the list. */
 bool al_pids_contain(const struct al_pids *pids, pid_t pid);
 
 /** Add the children of a process, as its threads list them; false when the kernel keeps no list. */

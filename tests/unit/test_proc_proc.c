@@ -305,6 +305,7 @@ static void counts_what_it_started(void **state)
     al_auto(outcome_clear) al_unused struct outcome got = run(&spec);
 
     (void)state;
+    assert_int_equal(got.r, 0);
     assert_int_equal(al_proc_started(), before + 1);
 }
 

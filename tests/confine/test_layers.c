@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A layer that cannot be put on is an error, and nothing runs without it. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "tests/unit/test_proc_lib.h"
+
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#define SYS_landlock_restrict_self  446
+#endif
+
+/* Makes one system call fail with ENOSYS in this process, as on a kernel without it. */
+static void forget_system_call(unsigned number)
+{
+    struct sock_filter rows[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { .len = COUNT(rows), .filter = rows };
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+        _exit(100);
+}
+
+/* Runs a question in a forked copy of this process; its answer is the exit code. */
+static int ask_in_a_fork(int (*question)(void))
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(question());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int build_without_landlock(void)
+{
+    const struct al_confine_rule rule = { .path = "/usr", .rights = AL_RIGHT_READ };
+    struct al_ruleset *ruleset = NULL;
+
+    forget_system_call(SYS_landlock_create_ruleset);
+    return al_confine_abi() == 0 ? -al_ruleset_new(&rule, 1, &ruleset, NULL) : 101;
+}
+
+static int run_without_restrict_self(void)
+{
+    const struct al_confine_rule rules[] = { { .path = "/", .rights = AL_RIGHT_READ },
+                                             { .path = "/bin/sh", .rights = AL_RIGHT_EXECUTE } };
+    struct al_sandbox sandbox = { .no_sockets = false };
+    struct al_proc_spec spec = SHELL_SPEC("echo ran");
+    struct al_ruleset *ruleset = NULL;
+    struct outcome got;
+
+    if (al_ruleset_new(rules, COUNT(rules), &ruleset, NULL) < 0 || al_proc_init(NULL, NULL) < 0)
+        return 101;
+    forget_system_call(SYS_landlock_restrict_self);
+    sandbox.ruleset = ruleset;
+    spec.sandbox = &sandbox;
+    got = run(&spec);
+    return got.out.total == 0 ? -got.r : 102;
+}
+
+static int run_without_seccomp(void)
+{
+    const struct al_sandbox sandbox = { .no_sockets = true };
+    struct al_proc_spec spec = SHELL_SPEC("echo ran");
+    struct outcome got;
+
+    if (al_proc_init(NULL, NULL) < 0)
+        return 101;
+    forget_system_call(SYS_seccomp);
+    spec.sandbox = &sandbox;
+    got = run(&spec);
+    return got.out.total == 0 ? -got.r : 102;
+}
+
+static void a_missing_layer_is_an_error_and_nothing_runs(void **state)
+{
+    (void)state;
+    assert_int_equal(ask_in_a_fork(run_without_restrict_self), -AL_ERR_SANDBOX);
+    assert_int_equal(ask_in_a_fork(run_without_seccomp), -AL_ERR_SANDBOX);
+}
+
+static void says_when_the_kernel_has_no_landlock(void **state)
+{
+    (void)state;
+    assert_int_equal(ask_in_a_fork(build_without_landlock), -AL_ERR_SANDBOX);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_when_the_kernel_has_no_landlock),
+        cmocka_unit_test(a_missing_layer_is_an_error_and_nothing_runs),
+    };
+
+    return cmocka_run_group_tests_name("layers", tests, NULL, NULL);
+}
