@@ -64,9 +64,9 @@ struct al_proc_spec {
 
 /** How a child ended. */
 struct al_proc_result {
-    int exit_code;   /**< 0..255; -1 when a signal ended it; 0 when stopped at the cap */
-    int signal;      /**< the signal that ended it, else 0 (0 when stopped at the cap) */
-    bool stopped;    /**< out's sink wanted no more, so the child was killed */
+    int exit_code; /**< 0..255; -1 when a signal ended it; 0 when stopped at the cap */
+    int signal;    /**< the signal that ended it, else 0 (0 when stopped at the cap) */
+    bool stopped;  /**< out's sink wanted no more, so the child was killed */
     uint32_t ran_ms; /**< from its start to its end, waiting for a turn not included */
 };
 

@@ -77,13 +77,16 @@ struct firing {
     struct al_cancel *cancel;
 };
 
-/* Fires as soon as the child has opened the fifo. */
+/* Fires once the child has written to the fifo. */
 static void *fire_when_up(void *payload)
 {
     const struct firing *firing = payload;
     int fd = openat(firing->dir->fd, "up", O_RDONLY | O_CLOEXEC);
 
-    al_cancel_fire(firing->cancel);
+    char c;
+
+    if (read(fd, &c, 1) == 1)
+        al_cancel_fire(firing->cancel);
     close(fd);
     return NULL;
 }
