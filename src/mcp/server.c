@@ -302,7 +302,7 @@ static void wait_for_input(struct server *server)
     };
     uint64_t count;
 
-    fds[1].events = al_out_full(&server->out) ? 0 : POLLIN;
+    fds[1].events = al_out_full(&server->out) ? POLLRDHUP : POLLIN;
     while (poll(fds, AL_COUNT(fds), -1) < 0 && errno == EINTR)
         ;
     if (fds[0].revents)

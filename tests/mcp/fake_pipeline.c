@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/mcp/fake_pipeline.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "proc/cancel.h"
+#include "tests/lib/assert.h"
+#include "tool/call.h"
+
+/* Long enough for the slowest machine; a test that gets here has failed. */
+#define GIVE_UP_S 60
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static unsigned calls, at_gate, let_through, opened, cancelled;
+
+static const struct al_operation operations[] = { { "run", NULL, AL_READS, NULL } };
+
+static const struct al_tool tools[] = {
+    { .name = "echo",
+      .title = "Echo",
+      .about = "Say it again.",
+      .operations = operations,
+      .noperations = 1 },
+    { .name = "gate",
+      .title = "Gate",
+      .about = "Wait.",
+      .operations = operations,
+      .noperations = 1,
+      .output_schema = "{ \"type\": \"object\" }" },
+    { .name = "ask",
+      .title = "Ask",
+      .about = "Ask a person.",
+      .operations = operations,
+      .noperations = 1 },
+    { .name = "big",
+      .title = "Big",
+      .about = "Say much.",
+      .operations = operations,
+      .noperations = 1 },
+};
+
+const struct al_session *fake_session(void)
+{
+    static struct al_listed_tool items[COUNT(tools)];
+    static const struct al_registry registry = { .items = items, .count = COUNT(tools) };
+    static const struct al_session session = { .registry = &registry };
+
+    for (size_t i = 0; i < COUNT(tools); i++)
+        items[i].tool = &tools[i];
+    calls = at_gate = let_through = opened = cancelled = 0;
+    return &session;
+}
+
+/* Wait for *value to reach `count`. */
+static void wait_for(const unsigned *value, unsigned count)
+{
+    struct timespec end;
+    int r = 0;
+
+    (void)clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += GIVE_UP_S;
+    (void)pthread_mutex_lock(&lock);
+    while (*value < count && !r)
+        r = pthread_cond_timedwait(&changed, &lock, &end);
+    (void)pthread_mutex_unlock(&lock);
+    assert_int_equal(r, 0);
+}
+
+/* Add to a counter of this file. */
+static void add(unsigned *value, unsigned count)
+{
+    (void)pthread_mutex_lock(&lock);
+    *value += count;
+    (void)pthread_cond_broadcast(&changed);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+void fake_wait_at_gate(unsigned count)
+{
+    wait_for(&at_gate, count);
+}
+
+void fake_open_gate(unsigned count)
+{
+    add(&opened, count);
+}
+
+void fake_wait_cancelled(unsigned count)
+{
+    wait_for(&cancelled, count);
+}
+
+unsigned fake_calls(void)
+{
+    unsigned count;
+
+    (void)pthread_mutex_lock(&lock);
+    count = calls;
+    (void)pthread_mutex_unlock(&lock);
+    return count;
+}
+
+static void fail_with(struct al_result *result, enum al_status status, const char *text)
+{
+    result->status = al_error_set(&result->error, status, "%s", text);
+    al_str_adds(&result->text, text);
+}
+
+static void echo(const struct al_call_input *input, struct al_result *result)
+{
+    if (input->arguments)
+        al_json_dump(input->arguments, false, &result->text);
+}
+
+static bool try_gate(void)
+{
+    bool through;
+
+    (void)pthread_mutex_lock(&lock);
+    through = let_through < opened;
+    let_through += through;
+    (void)pthread_mutex_unlock(&lock);
+    return through;
+}
+
+/* Polls both conditions in turn: a token and a condition variable cannot be waited for together. */
+static void gate(const struct al_call_input *input, struct al_result *result)
+{
+    struct pollfd fired = { .fd = al_cancel_fd(input->cancel), .events = POLLIN };
+
+    add(&at_gate, 1);
+    while (!try_gate()) {
+        if (poll(&fired, 1, 1) > 0) {
+            add(&cancelled, 1);
+            fail_with(result, AL_ERR_CANCELLED, "cancelled");
+            return;
+        }
+    }
+    al_str_adds(&result->text, "through");
+}
+
+static void ask(const struct al_call_input *input, struct al_result *result)
+{
+    static const struct al_approval_request request = {
+        .tool = "ask",
+        .operation = "run",
+        .summary = "Do it?",
+        .detail = "+ one line\n",
+        .repository = "/r",
+        .risk = "medium",
+    };
+    static const char *const names[] = { "none", "once", "always", "reject" };
+    enum al_answer answer = AL_ANSWER_NONE;
+    int r = 0;
+
+    if (!input->napprovers) {
+        fail_with(result, AL_ERR_APPROVAL_REQUIRED, "nobody to ask");
+        return;
+    }
+    r = input->approvers[0].ask(input->approvers[0].payload, &request, input->cancel, &answer,
+                                &result->error);
+    if (r == AL_ERR_CANCELLED) {
+        add(&cancelled, 1);
+        result->status = AL_ERR_CANCELLED;
+        return;
+    }
+    al_str_adds(&result->text, names[answer]);
+}
+
+static void big(const struct al_call_input *input, struct al_result *result)
+{
+    size_t bytes = (size_t)json_integer_value(json_object_get(input->arguments, "bytes"));
+
+    al_str_reserve(&result->text, bytes);
+    while (result->text.len < bytes)
+        al_str_addc(&result->text, 'x');
+}
+
+void al_call_run(const struct al_session *session, const struct al_call_input *input,
+                 struct al_result *result)
+{
+    static void (*const run[])(const struct al_call_input *, struct al_result *) = { echo, gate,
+                                                                                     ask, big };
+
+    (void)session;
+    add(&calls, 1);
+    if (input->arguments_error)
+        fail_with(result, AL_ERR_BAD_ARGS, input->arguments_error);
+    else
+        run[input->tool->tool - tools](input, result);
+}
