@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/mcp/fake_pipeline.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "proc/cancel.h"
 #include "tests/lib/assert.h"
@@ -15,7 +16,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static unsigned calls, at_gate, let_through, opened, cancelled;
+static unsigned calls, at_gate, cancelled;
+static int gate_fd = -1; /* a semaphore: a read takes one place */
 
 static const struct al_operation operations[] = { { "run", NULL, AL_READS, NULL } };
 
@@ -51,7 +53,10 @@ const struct al_session *fake_session(void)
 
     for (size_t i = 0; i < COUNT(tools); i++)
         items[i].tool = &tools[i];
-    calls = at_gate = let_through = opened = cancelled = 0;
+    calls = at_gate = cancelled = 0;
+    al_close(gate_fd);
+    gate_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+    assert_true(gate_fd >= 0);
     return &session;
 }
 
@@ -86,7 +91,9 @@ void fake_wait_at_gate(unsigned count)
 
 void fake_open_gate(unsigned count)
 {
-    add(&opened, count);
+    const uint64_t places = count;
+
+    assert_int_equal(write(gate_fd, &places, sizeof(places)), sizeof(places));
 }
 
 void fake_wait_cancelled(unsigned count)
@@ -116,30 +123,22 @@ static void echo(const struct al_call_input *input, struct al_result *result)
         al_json_dump(input->arguments, false, &result->text);
 }
 
-static bool try_gate(void)
-{
-    bool through;
-
-    (void)pthread_mutex_lock(&lock);
-    through = let_through < opened;
-    let_through += through;
-    (void)pthread_mutex_unlock(&lock);
-    return through;
-}
-
-/* Polls both conditions in turn: a token and a condition variable cannot be waited for together. */
 static void gate(const struct al_call_input *input, struct al_result *result)
 {
-    struct pollfd fired = { .fd = al_cancel_fd(input->cancel), .events = POLLIN };
+    struct pollfd fds[] = {
+        { .fd = al_cancel_fd(input->cancel), .events = POLLIN },
+        { .fd = gate_fd, .events = POLLIN },
+    };
+    uint64_t one;
 
     add(&at_gate, 1);
-    while (!try_gate()) {
-        if (poll(&fired, 1, 1) > 0) {
+    do {
+        if (poll(fds, COUNT(fds), -1) > 0 && fds[0].revents) {
             add(&cancelled, 1);
             fail_with(result, AL_ERR_CANCELLED, "cancelled");
             return;
         }
-    }
+    } while (read(gate_fd, &one, sizeof(one)) < 0); /* somebody else went through */
     al_str_adds(&result->text, "through");
 }
 
