@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Every registered tool of every toolset keeps the rules of the tables (tool/check.c). */
+#include "toolsets/toolsets.h"
+
+#include "tests/lib/assert.h"
+
+/** What a client pays for, before it has asked for anything. */
+#define LIST_MAX_BYTES 16384
+
+static const struct al_tool_defaults defaults = { .timeout_ms = 30000, .max_bytes = 200000 };
+
+static void every_tool_is_sound(void **state)
+{
+    size_t faults = 0;
+
+    (void)state;
+    for (size_t i = 0; al_toolsets[i]; i++) {
+        for (size_t j = 0; al_toolsets[i]->tools[j]; j++) {
+            const struct al_tool *tool = al_toolsets[i]->tools[j];
+            al_auto(al_freep) char *fault = al_tool_self_check(tool);
+
+            if (fault) {
+                print_message("# %s, tool '%s': %s\n", al_toolsets[i]->name, tool->name, fault);
+                faults++;
+            }
+        }
+    }
+    assert_int_equal(faults, 0);
+}
+
+static void every_toolset_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    assert_non_null(al_toolsets[0]);
+    for (size_t i = 0; al_toolsets[i]; i++) {
+        assert_true(strlen(al_toolsets[i]->name) > 0);
+        assert_true(strlen(al_toolsets[i]->about) > 0);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(al_toolsets[j]->name, al_toolsets[i]->name);
+    }
+}
+
+static void no_toolset_names_a_tool_twice(void **state)
+{
+    (void)state;
+    for (size_t i = 0; al_toolsets[i]; i++) {
+        const struct al_tool *const *tools = al_toolsets[i]->tools;
+
+        assert_non_null(tools[0]);
+        for (size_t j = 0; tools[j]; j++) {
+            for (size_t k = 0; k < j; k++)
+                assert_string_not_equal(tools[k]->name, tools[j]->name);
+        }
+    }
+}
+
+/* No arguments at all decode, or name the first required parameter: defaults never fail. */
+static void every_default_passes_its_own_rules(void **state)
+{
+    (void)state;
+    for (size_t i = 0; al_toolsets[i]; i++) {
+        for (size_t j = 0; al_toolsets[i]->tools[j]; j++) {
+            const struct al_tool *tool = al_toolsets[i]->tools[j];
+            al_auto(al_freep) void *args = al_malloc(tool->args_size);
+            struct al_error err = AL_ERROR_INIT;
+
+            /* A tool's own cross-checks may want one of several parameters: that is an answer. */
+            if (al_tool_decode(tool, NULL, &defaults, args, &err) == 0)
+                assert_non_null(al_tool_select(tool, args));
+            else
+                assert_int_equal(err.status, AL_ERR_BAD_ARGS);
+            al_tool_args_clear(tool, args);
+            al_error_clear(&err);
+        }
+    }
+}
+
+static bool exists(const char *toolset)
+{
+    for (size_t i = 0; al_toolsets[i]; i++) {
+        if (strcmp(al_toolsets[i]->name, toolset) == 0)
+            return true;
+    }
+    return false;
+}
+
+static json_t *listed(const struct al_tool *tool)
+{
+    json_t *entry = al_json_object();
+
+    al_json_set(entry, "name", al_json_string(tool->name));
+    al_json_set(entry, "title", al_json_string(tool->title));
+    al_json_set(entry, "description", al_json_string(tool->about));
+    al_json_set(entry, "inputSchema", al_tool_schema(tool, &defaults));
+    if (tool->output_schema)
+        al_json_set(entry, "outputSchema", json_loads(tool->output_schema, 0, NULL));
+    al_json_set(entry, "annotations", al_tool_annotations(tool));
+    return entry;
+}
+
+static void the_default_list_is_short(void **state)
+{
+    static const char *const standard[] = { "git", "workflow" };
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_json_decrefp) json_t *list = al_json_array();
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_registry registry = AL_REGISTRY_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(standard); i++) {
+        if (exists(standard[i]))
+            al_strv_add(&names, standard[i]);
+    }
+    assert_int_equal(al_registry_fill(&registry, al_toolsets, &names, NULL), 0);
+    assert_true(registry.count > 0);
+    for (size_t i = 0; i < registry.count; i++)
+        al_json_append(list, listed(registry.items[i].tool));
+    al_json_dump(list, false, &text);
+    print_message("# %zu tools, %zu bytes\n", registry.count, text.len);
+    assert_true(text.len < LIST_MAX_BYTES);
+    al_registry_clear(&registry);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_tool_is_sound),
+        cmocka_unit_test(every_toolset_has_a_name_of_its_own),
+        cmocka_unit_test(no_toolset_names_a_tool_twice),
+        cmocka_unit_test(every_default_passes_its_own_rules),
+        cmocka_unit_test(the_default_list_is_short),
+    };
+
+    return cmocka_run_group_tests_name("tables/tools", tests, NULL, NULL);
+}
