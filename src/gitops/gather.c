@@ -17,10 +17,10 @@
 struct gathering {
     const struct al_repo *repo;
     struct al_vetting *vetting;
+    size_t drivers;
     struct al_strv pairs;   /* overrides of driver keys */
     struct al_str personal; /* the stand-in for ~/.gitconfig */
     char *excludes, *attributes;
-    size_t drivers;
     bool has_name[2], has_email[2]; /* author, committer */
 };
 
@@ -121,8 +121,8 @@ static void take(void *payload, const struct al_config_entry *entry)
     }
     if (!entry->of_repository)
         take_personal(g, entry);
-    else if (g->drivers <= AL_DRIVER_KEYS_MAX && al_overrides_add_driver(&g->pairs, entry->key))
-        g->drivers++;
+    else if (g->drivers <= AL_DRIVER_KEYS_MAX)
+        g->drivers += al_overrides_add_for(&g->pairs, entry->key);
 }
 
 static int list_config(struct gathering *g, struct al_budget *budget, struct al_error *err)
@@ -143,7 +143,7 @@ static int list_config(struct gathering *g, struct al_budget *budget, struct al_
         return al_git_failed(&output, err);
     if (g->drivers > AL_DRIVER_KEYS_MAX)
         return al_error_set(err, AL_ERR_SANDBOX,
-                            "The repository's configuration names more than %d drivers; remove "
+                            "The repository's configuration sets more than %d driver keys; remove "
                             "what is not needed from its config file",
                             AL_DRIVER_KEYS_MAX);
     return 0;
@@ -235,7 +235,7 @@ static int build_env(struct gathering *g, struct al_error *err)
             return al_error_errno(err, errno, "cannot write a private configuration file");
     }
     al_strv_addf(&vetting->env, "GIT_CONFIG_GLOBAL=%s", global ? global : "/dev/null");
-    al_overrides_add_static(&pairs, excludes, attributes);
+    al_overrides_add_always(&pairs, excludes, attributes);
     count = (pairs.count + g->pairs.count) / 2;
     al_strv_addf(&vetting->env, "GIT_CONFIG_COUNT=%zu", count);
     for (size_t i = 0; i < count; i++) {

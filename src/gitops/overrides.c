@@ -4,6 +4,11 @@
  *
  * Handed over as GIT_CONFIG_KEY_n/GIT_CONFIG_VALUE_n, never as `-c`: a driver named "a=b" cannot be
  * written there.  The last value wins, and these come last.
+ *
+ * git looks through all of them each time it reads its configuration, and the environment for each
+ * of them, so their cost grows with the square of their number (measured: 90 pairs add 0.8 ms to a
+ * call).  Therefore a key goes along only when the repository sets it, or when git's own default is
+ * not what we want.
  */
 #include <fnmatch.h>
 
@@ -13,63 +18,70 @@ struct override {
     const char *key, *value;
 };
 
+/* git's default would not do: always handed over. */
+static const struct override always[] = {
+    { "core.hookspath", "/dev/null" },
+    { "gc.auto", "0" },
+    { "maintenance.auto", "false" },
+    { "diff.ignoresubmodules", "dirty" },
+    /* an identity is configured or there is none: never one made up from the host's name */
+    { "user.useconfigonly", "true" },
+};
+
+/* Handed over when the repository sets the key (as git lists it: in lower case). */
 static const struct override fixed[] = {
     /* programs git would start */
     { "core.fsmonitor", "false" },
-    { "core.hooksPath", "/dev/null" },
     { "core.pager", "cat" },
     { "core.editor", ":" },
     { "sequence.editor", ":" },
-    { "core.sshCommand", "ssh" },
-    { "core.askPass", "" },
-    { "core.alternateRefsCommand", ":" },
+    { "core.sshcommand", "ssh" },
+    { "core.askpass", "" },
+    { "core.alternaterefscommand", ":" },
     { "credential.helper", "" },
-    { "interactive.diffFilter", "" },
+    { "interactive.difffilter", "" },
     { "gpg.program", "/bin/false" },
     { "gpg.openpgp.program", "/bin/false" },
     { "gpg.x509.program", "/bin/false" },
     { "gpg.ssh.program", "/bin/false" },
-    { "gpg.ssh.defaultKeyCommand", "" },
+    { "gpg.ssh.defaultkeycommand", "" },
     { "gpg.format", "openpgp" },
-    { "commit.gpgSign", "false" },
-    { "tag.gpgSign", "false" },
-    { "tag.forceSignAnnotated", "false" },
-    { "push.gpgSign", "false" },
-    { "log.showSignature", "false" },
-    { "merge.verifySignatures", "false" },
+    { "commit.gpgsign", "false" },
+    { "tag.gpgsign", "false" },
+    { "tag.forcesignannotated", "false" },
+    { "push.gpgsign", "false" },
+    { "log.showsignature", "false" },
+    { "merge.verifysignatures", "false" },
     { "merge.default", "text" },
     { "help.autocorrect", "0" },
-    { "gc.auto", "0" },
-    { "gc.autoDetach", "false" },
-    { "maintenance.auto", "false" },
+    { "gc.autodetach", "false" },
     { "receive.autogc", "false" },
     { "trailer.ifmissing", "doNothing" },
     /* submodules, where git would go on in another repository */
     { "diff.submodule", "short" },
-    { "diff.ignoreSubmodules", "dirty" },
-    { "status.submoduleSummary", "false" },
+    { "status.submodulesummary", "false" },
     { "submodule.recurse", "false" },
-    { "fetch.recurseSubmodules", "false" },
-    { "push.recurseSubmodules", "no" },
-    { "safe.bareRepository", "explicit" },
+    { "fetch.recursesubmodules", "false" },
+    { "push.recursesubmodules", "no" },
+    { "safe.barerepository", "explicit" },
     /* files outside that git would read or write */
     { "commit.template", "" },
     { "mailmap.file", "/dev/null" },
     { "mailmap.blob", "" },
-    { "diff.orderFile", "/dev/null" },
-    { "format.signatureFile", "" },
-    { "http.cookieFile", "" },
-    { "http.saveCookies", "false" },
-    { "http.sslVerify", "true" },
-    { "fetch.fsckObjects", "false" },
-    { "fetch.fsck.skipList", "/dev/null" },
-    { "fsck.skipList", "/dev/null" },
+    { "diff.orderfile", "/dev/null" },
+    { "format.signaturefile", "" },
+    { "http.cookiefile", "" },
+    { "http.savecookies", "false" },
+    { "http.sslverify", "true" },
+    { "fetch.fsckobjects", "false" },
+    { "fetch.fsck.skiplist", "/dev/null" },
+    { "fsck.skiplist", "/dev/null" },
     { "pull.rebase", "false" },
     { "protocol.allow", "never" },
     { "protocol.ext.allow", "never" },
     /* answers that must mean what they say */
     { "format.pretty", "medium" },
-    { "i18n.logOutputEncoding", "UTF-8" },
+    { "i18n.logoutputencoding", "UTF-8" },
     { "color.ui", "false" },
     { "color.status", "false" },
     { "color.diff", "false" },
@@ -80,11 +92,9 @@ static const struct override fixed[] = {
     { "column.branch", "never" },
     { "log.date", "default" },
     { "status.short", "false" },
-    { "status.showUntrackedFiles", "normal" },
+    { "status.showuntrackedfiles", "normal" },
     { "diff.noprefix", "false" },
-    { "diff.mnemonicPrefix", "false" },
-    /* an identity is configured or there is none: never one made up from the host's name */
-    { "user.useConfigOnly", "true" },
+    { "diff.mnemonicprefix", "false" },
 };
 
 /* Keys with a name of the repository's choosing; '*' stands for it.  NULL ends a row. */
@@ -127,29 +137,53 @@ static const struct driver {
     { "guitool.*.path", "false", NULL, NULL },
 };
 
-void al_overrides_add_static(struct al_strv *pairs, const char *excludes, const char *attributes)
+void al_overrides_add_always(struct al_strv *pairs, const char *excludes, const char *attributes)
 {
-    for (size_t i = 0; i < AL_COUNT(fixed); i++)
-        al_strv_adds(pairs, fixed[i].key, fixed[i].value, NULL);
-    al_strv_adds(pairs, "core.excludesFile", excludes, "core.attributesFile", attributes, NULL);
+    for (size_t i = 0; i < AL_COUNT(always); i++)
+        al_strv_adds(pairs, always[i].key, always[i].value, NULL);
+    al_strv_adds(pairs, "core.excludesfile", excludes, "core.attributesfile", attributes, NULL);
 }
 
-bool al_overrides_add_driver(struct al_strv *pairs, const char *key)
+/* A key may be set a hundred times; one override answers all of them. */
+static bool add_once(struct al_strv *pairs, const char *key, const char *value)
 {
-    for (size_t i = 0; i < AL_COUNT(drivers); i++) {
-        const struct driver *driver = &drivers[i];
-        const char *name = strrchr(key, '.');
+    for (size_t i = 0; i < pairs->count; i += 2)
+        if (!strcmp(pairs->items[i], key))
+            return false;
+    al_strv_adds(pairs, key, value, NULL);
+    return true;
+}
 
-        /* Most keys differ in the section: fnmatch(3) would be slow on a huge configuration. */
-        if (!name || strncmp(driver->pattern, key, strcspn(driver->pattern, "*")) != 0 ||
-            fnmatch(driver->pattern, key, 0) != 0)
-            continue;
-        al_strv_adds(pairs, key, driver->value, NULL);
-        if (driver->also) {
-            al_strv_addf(pairs, "%.*s.%s", (int)(name - key), key, driver->also);
-            al_strv_add(pairs, driver->also_value);
-        }
-        return true;
+static bool is_driver(const struct driver *driver, const char *key)
+{
+    /* Most keys differ in the section: fnmatch(3) would be slow on a huge configuration. */
+    return strncmp(driver->pattern, key, strcspn(driver->pattern, "*")) == 0 &&
+           fnmatch(driver->pattern, key, 0) == 0;
+}
+
+static bool add_driver(struct al_strv *pairs, const struct driver *driver, const char *key)
+{
+    bool is_new = add_once(pairs, key, driver->value);
+
+    if (driver->also) {
+        const char *name = strrchr(key, '.');
+        al_auto(al_freep) char *also = al_asprintf("%.*s.%s", (int)(name - key), key, driver->also);
+
+        (void)add_once(pairs, also, driver->also_value);
     }
+    return is_new;
+}
+
+bool al_overrides_add_for(struct al_strv *pairs, const char *key)
+{
+    for (size_t i = 0; i < AL_COUNT(fixed); i++) {
+        if (!strcmp(fixed[i].key, key)) {
+            (void)add_once(pairs, key, fixed[i].value);
+            return false;
+        }
+    }
+    for (size_t i = 0; i < AL_COUNT(drivers); i++)
+        if (is_driver(&drivers[i], key))
+            return add_driver(pairs, &drivers[i], key);
     return false;
 }

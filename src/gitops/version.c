@@ -22,17 +22,18 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
 
     if (!program)
         return al_error_set(err, AL_ERR_EXECUTION, "git binary not available");
-    r = al_proc_run(&(struct al_proc_spec){
-                        .program = program,
-                        .argv = argv,
-                        .envp = envp,
-                        .cwd_fd = root_fd,
-                        .out = al_buffer_sink(&out),
-                        .err = al_buffer_sink(&errors),
-                        .sandbox = &(struct al_sandbox){ .exec_once = true, .no_sockets = true },
-                        .timeout_ms = VERSION_TIMEOUT_MS,
-                    },
-                    &result, err);
+    r = al_proc_run(
+        &(struct al_proc_spec){
+            .program = program,
+            .argv = argv,
+            .envp = envp,
+            .cwd_fd = root_fd,
+            .out = al_buffer_sink(&out),
+            .err = al_buffer_sink(&errors),
+            .sandbox = &(struct al_sandbox){ .exec_once = true, .no_sockets = true },
+            .timeout_ms = VERSION_TIMEOUT_MS,
+        },
+        &result, err);
     if (r == 0 && (result.exit_code != 0 || !out.data || !al_starts_with(out.data, prefix)))
         r = al_error_set(err, AL_ERR_EXECUTION, "'%s --version' does not answer like git", program);
     if (r == 0) {

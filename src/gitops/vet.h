@@ -57,11 +57,12 @@ struct al_config_entry {
     const char *value;
 };
 
-/** overrides.c: append the static overrides as "key", "value" pairs. */
-void al_overrides_add_static(struct al_strv *pairs, const char *excludes, const char *attributes);
+/** overrides.c: append what every child gets, as "key", "value" pairs. */
+void al_overrides_add_always(struct al_strv *pairs, const char *excludes, const char *attributes);
 
-/** overrides.c: whether a repository's key names a driver; if so, append what neutralises it. */
-bool al_overrides_add_driver(struct al_strv *pairs, const char *key);
+/** overrides.c: when a key set by a repository is one it must not decide, append what neutralises
+ * it, once however often it is set.  True when that was a driver key not seen before. */
+bool al_overrides_add_for(struct al_strv *pairs, const char *key);
 
 /** userconfig.c: whether a key of the person's configuration goes into GIT_CONFIG_GLOBAL. */
 bool al_userconfig_wants(const char *key);
