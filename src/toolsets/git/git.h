@@ -28,7 +28,7 @@ extern const struct al_tool al_tool_git_commit;
               .max_bytes = AL_GIT_PATH_MAX_BYTES)
 #define AL_GIT_MAX_BYTES_ROW(T)                                                                    \
     AL_INT(T, max_bytes, "Most bytes of output; more is cut off.", .flags = AL_PARAM_MAX_BYTES,    \
-           .min = 1, .max = 5000000, .bad_message = "max_bytes cannot exceed 5000000")
+           .min = 1, .max = 5000000)
 
 /* The fields of those rows. */
 #define AL_GIT_COMMON_FIELDS                                                                       \
