@@ -138,10 +138,13 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
         ret_result, err);
     if (held)
         al_git_ruleset_put(git, held);
-    if (r == 0)
-        budget->left_ms -=
-            ret_result->ran_ms < budget->left_ms ? ret_result->ran_ms : budget->left_ms - 1;
-    return r;
+    budget->exit_code = -1;
+    if (r < 0)
+        return r;
+    budget->exit_code = ret_result->exit_code;
+    budget->left_ms -=
+        ret_result->ran_ms < budget->left_ms ? ret_result->ran_ms : budget->left_ms - 1;
+    return 0;
 }
 
 static bool add_text(void *payload, const char *data, size_t len)

@@ -5,6 +5,7 @@
  */
 #include "tool/call.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "gitops/repo.h"
@@ -52,8 +53,6 @@ static int decode(struct al_call *call, struct al_error *err)
                             call->input->arguments_error);
     call->args = al_calloc(1, tool->args_size);
     r = al_tool_decode(tool, call->input->arguments, &call->session->defaults, call->args, err);
-    if (r == 0 && tool->check)
-        r = tool->check(call->args, err);
     if (r < 0)
         return r;
     call->budget.cancel = call->input->cancel;
@@ -125,6 +124,14 @@ static int run_stages(struct al_call *call, struct al_result *result, struct al_
     return r < 0 ? r : execute(call, result, err);
 }
 
+/* A child knows only what was left for it; the caller gave the time of the whole call. */
+static void name_the_whole_time(const struct al_call *call, struct al_error *err)
+{
+    free(err->message);
+    err->message =
+        al_asprintf("git command timed out after %" PRId64 "ms", timeout_of(call)->value);
+}
+
 /* Stage 8: the text of a success was shaped as it came; a failure's text is made here. */
 static void shape(struct al_call *call, struct al_result *result, int r, struct al_error *err)
 {
@@ -134,6 +141,11 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     result->status = r == AL_ERR_NOT_FOUND ? AL_ERR_EXECUTION : (enum al_status)r;
     result->error = *err;
     *err = AL_ERROR_INIT;
+    if (r == AL_ERR_TIMEOUT)
+        name_the_whole_time(call, &result->error);
+    /* A git that failed is the last that ran; one that did not fail is not why the call did. */
+    if (call->budget.exit_code > 0)
+        result->exit_code = call->budget.exit_code;
     al_str_reset(&result->text);
     al_str_adds(&result->text, result->error.message);
     if (result->error.detail)
