@@ -102,6 +102,21 @@ static int ask(struct al_call *call, struct al_error *err)
     return refuse_unasked(call, err);
 }
 
+/* What could not be done anyway is said first, as it is when somebody is asked. */
+static int deny(struct al_call *call, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
+    int r = preview(call, &detail, err);
+
+    if (r < 0)
+        return r;
+    (void)decided(call, "rejected", "policy");
+    return al_error_set(err, AL_ERR_APPROVAL_DENIED,
+                        "%s: this session refuses everything that needs approval (approval mode "
+                        "deny). Nothing was done",
+                        call->summary);
+}
+
 int al_approval_obtain(struct al_call *call, struct al_error *err)
 {
     const struct al_session *session = call->session;
@@ -111,13 +126,8 @@ int al_approval_obtain(struct al_call *call, struct al_error *err)
         return decided(call, "auto", "policy");
     if (session->mode == AL_APPROVAL_ALLOW)
         return decided(call, "auto", "policy");
-    if (session->mode == AL_APPROVAL_DENY) {
-        (void)decided(call, "rejected", "policy");
-        return al_error_set(err, AL_ERR_APPROVAL_DENIED,
-                            "%s: this session refuses everything that needs approval "
-                            "(approval mode deny). Nothing was done",
-                            call->summary);
-    }
+    if (session->mode == AL_APPROVAL_DENY)
+        return deny(call, err);
     if (al_approvals_has(session->approvals, call->tool->name, call->operation->name,
                          call->repo->top))
         return decided(call, "always", "policy");
