@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the end-to-end tests share: a scratch repository, the built program, and TAP.
+
+A test file is run as `test_x.py AIRLOCK`.  Its cases are methods of `Case`; the first line of a
+method's docstring is the line that is reported.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+AIRLOCK = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "airlock"
+
+MARKER = "\n\n... [output truncated]"
+
+# Ends a test that hangs; no test waits for it.
+WATCHDOG_SECONDS = 60
+
+CLOCK = 1700000000  # the first commit; each one after it is a minute later
+
+
+class Result:
+    """What one call gave: `airlock call --json`, or the result of `tools/call`."""
+
+    def __init__(self, value, code=None, stderr=""):
+        self.value, self.code, self.stderr = value, code, stderr
+        self.text = "".join(part["text"] for part in value["content"])
+        self.failed = value.get("isError", False)
+        self.meta = value["_meta"]["airlock/result"]
+        self.error = value["_meta"].get("airlock/error", {})
+        self.kind = self.error.get("kind")
+
+    def __repr__(self):
+        return f"Result({json.dumps(self.value)}, exit {self.code}, stderr {self.stderr!r})"
+
+
+class Case(unittest.TestCase):
+    """A test with a directory of its own: `home` for the person, `root` for the agent."""
+
+    maxDiff = None
+
+    def setUp(self):
+        signal.alarm(WATCHDOG_SECONDS)
+        self.addCleanup(signal.alarm, 0)
+        self.base = pathlib.Path(tempfile.mkdtemp(prefix="airlock-e2e-")).resolve()
+        self.addCleanup(shutil.rmtree, self.base, ignore_errors=True)
+        self.home = self.base / "home"
+        self.root = self.base / "root"
+        self.home.mkdir()
+        self.root.mkdir()
+        self.commits = 0
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "XDG_CONFIG_HOME": str(self.home / ".config"),
+            "XDG_STATE_HOME": str(self.home / ".local/state"),
+            "XDG_RUNTIME_DIR": str(self.home),
+            "LANG": "C.UTF-8",
+        }
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"):
+            if name in os.environ:
+                self.env[name] = os.environ[name]
+        (self.home / ".gitconfig").write_text(
+            "[user]\n\tname = A U Thor\n\temail = author@example.com\n"
+            "[init]\n\tdefaultBranch = main\n", encoding="utf-8")
+
+    # A repository, made by git itself.
+
+    def git(self, *args, cwd=None, stdin=None, check=True, **variables):
+        """Run git as a person would; gives the finished process, output in bytes."""
+        now = f"{CLOCK + 60 * self.commits} +0000"
+        env = self.env | {"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_DATE": now,
+                          "GIT_COMMITTER_DATE": now} | variables
+        done = subprocess.run(["git", *args], cwd=cwd or self.root, env=env, input=stdin,
+                              stdin=None if stdin is not None else subprocess.DEVNULL,
+                              capture_output=True, check=False, timeout=WATCHDOG_SECONDS)
+        if check and done.returncode != 0:
+            raise AssertionError(f"git {args}: {done.stderr.decode()}")
+        return done
+
+    def out(self, *args, **options):
+        """What git prints, as text."""
+        return self.git(*args, **options).stdout.decode()
+
+    def write(self, name, content, where=None):
+        """Write a file of the repository; text or bytes."""
+        path = (where or self.root) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def commit(self, name, content, message, where=None, **variables):
+        """Commit one file; gives the commit's id."""
+        self.write(name, content, where)
+        self.git("add", "--", name, cwd=where)
+        self.git("commit", "-q", "-m", message, cwd=where, **variables)
+        self.commits += 1
+        return self.out("rev-parse", "HEAD", cwd=where).strip()
+
+    def init(self, where=None):
+        """`git init` and one commit of a.txt."""
+        if where:
+            where.mkdir(parents=True, exist_ok=True)
+        self.git("init", "-q", cwd=where)
+        return self.commit("a.txt", "one\n", "first", where)
+
+    # The program.
+
+    def call(self, tool, arguments=None, *options, approval="allow", root=None, env=None, cwd=None):
+        """`airlock call --json`; nobody can be asked, since there is no terminal."""
+        command = [AIRLOCK, "call", "--json", "--root", str(root or self.root), "--approval",
+                   approval, *options, tool, json.dumps(arguments or {})]
+        done = subprocess.run(command, cwd=cwd or self.root, env=self.env | (env or {}),
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              timeout=WATCHDOG_SECONDS, start_new_session=True)
+        try:
+            value = json.loads(done.stdout)
+        except ValueError as exc:
+            raise AssertionError(f"no result object: exit {done.returncode}, stdout "
+                                 f"{done.stdout!r}, stderr {done.stderr!r}") from exc
+        return Result(value, done.returncode, done.stderr.decode())
+
+    def ok(self, tool, arguments=None, *options, **named):
+        """A call that must work."""
+        result = self.call(tool, arguments, *options, **named)
+        self.assertFalse(result.failed, result)
+        self.assertEqual(result.code, 0, result)
+        return result
+
+    def refused(self, kind, message, tool, arguments=None, *options, **named):
+        """A call that must fail in this way, saying exactly this."""
+        result = self.call(tool, arguments, *options, **named)
+        self.assertTrue(result.failed, result)
+        self.assertEqual((result.kind, result.error["message"]), (kind, message), result)
+        self.assertEqual(result.code, 3 if kind.startswith("Approval") else 1, result)
+        return result
+
+    def block(self, commit, where=None):
+        """Put a pipe in the place of a commit's object: a git that reads it waits for ever."""
+        path = (where or self.root) / ".git/objects" / commit[:2] / commit[2:]
+        path.unlink()
+        os.mkfifo(path)
+        return path
+
+    def assert_nobody_reads(self, pipe):
+        """No process has the pipe open, or waits for it."""
+        with self.assertRaises(OSError):
+            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+
+    def processes_in(self, directory):
+        """The ids of the processes that work somewhere below a directory."""
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if pathlib.Path(os.readlink(entry / "cwd")).is_relative_to(directory):
+                    found.append(int(entry.name))
+        return found
+
+
+class Server:
+    """`airlock serve` and a client of the legacy protocol that sends what it is told."""
+
+    def __init__(self, case, *options, env=None):
+        command = [AIRLOCK, "serve", "--root", str(case.root), "--approval", "allow", *options]
+        self.process = subprocess.Popen(command, cwd=case.root, env=case.env | (env or {}),
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, start_new_session=True)
+        case.addCleanup(self.close)
+        self.pending = b""
+        self.send(id=0, method="initialize", params={
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "e2e", "version": "1"}})
+        self.receive()
+        self.send(method="notifications/initialized")
+
+    def send(self, **message):
+        """One message."""
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self):
+        """The next message; None at the end."""
+        while b"\n" not in self.pending:
+            if not select.select([self.process.stdout], [], [], WATCHDOG_SECONDS)[0]:
+                raise AssertionError("the server says nothing")
+            more = os.read(self.process.stdout.fileno(), 65536)
+            if not more:
+                return None
+            self.pending += more
+        line, self.pending = self.pending.split(b"\n", 1)
+        return json.loads(line)
+
+    def close(self):
+        """End of input, and of the server."""
+        self.process.stdin.close()
+        self.process.wait(timeout=WATCHDOG_SECONDS)
+        self.process.stdout.close()
+
+
+class TapResult(unittest.TestResult):
+    """Prints a line for each case as it ends."""
+
+    def report(self, good, test, note="", details=""):
+        """One TAP line, and what went wrong as comments."""
+        title = test.shortDescription() or test.id()
+        print(f"{'ok' if good else 'not ok'} {self.testsRun} - {title}{note}")
+        for line in details.splitlines():
+            print(f"# {line}")
+        sys.stdout.flush()
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.report(True, test)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.report(False, test, details=self.failures[-1][1])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.report(False, test, details=self.errors[-1][1])
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.report(True, test, f" # SKIP {reason}")
+
+
+def main(module="__main__"):
+    """Run every case of a test file."""
+    suite = unittest.defaultTestLoader.loadTestsFromName(module)
+    if len(sys.argv) > 2:
+        suite = unittest.defaultTestLoader.loadTestsFromNames(sys.argv[2:],
+                                                              sys.modules[module])
+    print(f"1..{suite.countTestCases()}")
+    result = TapResult()
+    suite.run(result)
+    sys.exit(0 if result.wasSuccessful() else 1)
