@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/log.h"
 #include "gitops/git.h"
 #include "guard/text.h"
 #include "proc/proc.h"
@@ -14,7 +15,7 @@ int al_cli_fail(const struct al_error *err)
 {
     al_log_note("%s", err->message);
     return err->status == AL_ERR_BAD_ARGS || err->status == AL_ERR_NOT_FOUND ? AL_EXIT_USAGE
-                                                                              : AL_EXIT_FAILED;
+                                                                             : AL_EXIT_FAILED;
 }
 
 int al_cmd_version(void)
@@ -35,12 +36,42 @@ int al_cmd_version(void)
     return AL_EXIT_OK;
 }
 
+/* The journal's place comes from the same options and configuration as everywhere. */
+static int log_command(int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_setup setup;
+    char *word[2] = { NULL };
+    int r = 0, code;
+
+    if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
+        return al_help_command("log");
+    /* --audit and --config may stand first; what follows is the log's own. */
+    while (r == 0 && argc > 0 &&
+           (al_starts_with(argv[0], "--audit") || al_starts_with(argv[0], "--config"))) {
+        int words = strchr(argv[0], '=') || argc < 2 ? 1 : 2, left = words;
+        char **at = word;
+
+        memcpy(word, argv, (size_t)words * sizeof(*word));
+        r = al_options_read(&options, false, &left, &at, &err);
+        argc -= words;
+        argv += words;
+    }
+    if (r < 0)
+        return al_cli_fail(&err);
+    r = al_setup_config(&setup, &options, &err);
+    code = r < 0 ? al_cli_fail(&err) : al_cmd_log(setup.journal_file, argc, argv);
+    al_setup_clear(&setup);
+    return code;
+}
+
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "serve", al_cmd_serve },   { "call", al_cmd_call }, { "tools", al_cmd_tools },
-    { "doctor", al_cmd_doctor },
+    { "serve", al_cmd_serve }, { "call", al_cmd_call },     { "tools", al_cmd_tools },
+    { "log", log_command },    { "doctor", al_cmd_doctor },
 };
 
 int main(int argc, char **argv)

@@ -213,6 +213,18 @@ static int find_common_dir(struct al_repo *repo, const struct al_roots *roots, c
     return r;
 }
 
+/* HEAD may be a link to the ref it stands for, as it was long ago; not one that leads outside. */
+static int check_head(const struct al_repo *repo, const struct al_roots *roots, const char *given,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "HEAD");
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r = al_roots_open(roots, path, O_PATH, &fd, &abs, NULL);
+
+    return r == AL_ERR_SANDBOX ? outside(given, err) : 0;
+}
+
 int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const char *given,
                    struct al_error *err)
 {
@@ -224,6 +236,8 @@ int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const cha
     r = find_git_dir(repo, roots, given, err);
     if (r == 0)
         r = find_common_dir(repo, roots, given, err);
+    if (r == 0)
+        r = check_head(repo, roots, given, err);
     if (r < 0)
         return r;
     path = al_fs_join(repo->common_dir, "objects");

@@ -123,7 +123,7 @@ static const struct driver {
     { "branch.*.rebase", "false", NULL, NULL },
     { "gpg.*.program", "/bin/false", NULL, NULL },
     { "hook.*.command", "", NULL, NULL },
-    { "pretty.*", "", NULL, NULL },
+    { "pretty.*", "medium", NULL, NULL },
     { "alias.*", "", NULL, NULL },
     { "difftool.*.cmd", "false", NULL, NULL },
     { "difftool.*.path", "false", NULL, NULL },

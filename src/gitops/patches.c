@@ -16,6 +16,7 @@
 #include "gitops/diffargs.h"
 #include "guard/text.h"
 #include "util/fs.h"
+#include "util/utf8.h"
 
 #define RECORDS_MAX_BYTES (4u << 20)
 #define NAME_MAX_BYTES    255u
@@ -42,18 +43,32 @@ static char *temporary(size_t number)
     return al_asprintf(".airlock-%ld-%zu.patch", (long)getpid(), number);
 }
 
+/* A file name that reads the same in a listing, in JSON and on disk. */
+static void add_plain(struct al_str *out, const char *path)
+{
+    size_t len = strlen(path);
+
+    for (size_t i = 0; i < len;) {
+        uint32_t c;
+        int n = al_utf8_next(path + i, len - i, &c);
+
+        if (path[i] == '/')
+            al_str_adds(out, "__");
+        else if (n <= 0 || c < 0x20 || (c >= 0x7f && c < 0xa0))
+            al_str_addc(out, '_');
+        else
+            al_str_add(out, path + i, (size_t)n);
+        i += n > 0 ? (size_t)n : 1;
+    }
+}
+
 /* `a/b` → "a__b.patch"; a name that is taken gets "-2", "-3", … */
 static void add_name(struct writing *w, const char *path)
 {
     al_auto(al_str_clear) struct al_str base = AL_STR_INIT;
     al_auto(al_freep) char *name = NULL;
 
-    for (const char *at = path; *at; at++) {
-        if (*at == '/')
-            al_str_adds(&base, "__");
-        else
-            al_str_addc(&base, *at);
-    }
+    add_plain(&base, path);
     name = al_asprintf("%s.patch", base.buf);
     for (unsigned n = 2; al_strv_contains(&w->names, name); n++) {
         free(name);
