@@ -89,8 +89,7 @@ bool al_tty_colours(int fd);
 /** Print "airlock: <message>" to stderr and return the exit code for a failed setup. */
 int al_cli_fail(const struct al_error *err);
 
-/* Commands: the words after the command's name in, the exit code out. */
-
+/** Commands: the words after the command's name in, the exit code out. */
 int al_cmd_serve(int argc, char **argv);
 int al_cmd_call(int argc, char **argv);
 int al_cmd_tools(int argc, char **argv);

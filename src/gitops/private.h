@@ -13,11 +13,13 @@ struct al_vetting;
 
 #define AL_VETTINGS_KEPT 16
 
+/** A ruleset and who uses it. */
 struct al_held_ruleset {
     struct al_ruleset *ruleset;
     unsigned refs; /* guarded by the al_git's lock */
 };
 
+/** See gitops/git.h. */
 struct al_git {
     char *program; /* NULL: there is no git */
     char *interp;  /* its ELF interpreter, NULL when it has none */
@@ -39,17 +41,17 @@ struct al_git {
     struct al_turn *turns;                         /* writers of repositories, see turn.c */
 };
 
-/* ruleset.c: the current ruleset of a class, rebuilt when a path of it names another inode; given
+/** ruleset.c: the current ruleset of a class, rebuilt when a path of it names another inode; given
  * back with al_git_ruleset_put().  *ret_held is NULL where the kernel has no Landlock. */
 int al_git_ruleset(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
                    struct al_error *err);
 void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held);
 
-/* private_dir.c */
+/** private_dir.c: make and remove it, and what earlier servers left behind. */
 int al_git_make_private_dir(struct al_git *git, const char *state_dir, struct al_error *err);
 void al_git_remove_private_dir(struct al_git *git);
 
-/* vet.c */
+/** vet.c: drop what is remembered. */
 void al_git_forget_vettings(struct al_git *git);
 
 #endif

@@ -15,6 +15,7 @@
 
 /* status.c */
 
+/** The choices of git_status. */
 struct al_status_options {
     bool porcelain, branch, untracked;
 };
@@ -26,6 +27,7 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
 
 /* diff.c */
 
+/** The choices of git_diff. */
 struct al_diff_options {
     bool cached, name_only, stat;
     int64_t unified; /**< lines of context, -1: git's default */
@@ -45,6 +47,7 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
 
 /* log.c */
 
+/** The choices of git_log; NULL strings are not given. */
 struct al_log_options {
     int64_t max_count; /**< 0: no limit */
     bool oneline;
@@ -57,8 +60,10 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
 
 /* add.c */
 
+/** Which of the three ways to stage. */
 enum al_add_mode { AL_ADD_PATHS, AL_ADD_ALL, AL_ADD_UPDATE };
 
+/** The choices of git_add; `paths` counts with AL_ADD_PATHS. */
 struct al_add_options {
     enum al_add_mode mode;
     const struct al_strv *paths;

@@ -27,6 +27,7 @@
 /** Levels of brackets inside `arguments`: what runs a call has a small stack. */
 #define AL_RPC_MAX_ARGUMENTS_DEPTH 64
 
+/** JSON-RPC's error codes, and none. */
 enum al_rpc_code {
     AL_RPC_OK = 0,
     AL_RPC_PARSE_ERROR = -32700,
@@ -57,6 +58,7 @@ void al_rpc_doc_clear(struct al_rpc_doc *doc);
 /** Whether the line is an array of messages. */
 bool al_rpc_doc_is_batch(const struct al_rpc_doc *doc);
 
+/** What a message is. */
 enum al_rpc_kind { AL_RPC_INVALID, AL_RPC_REQUEST, AL_RPC_NOTIFICATION, AL_RPC_RESPONSE };
 
 /** One message of a doc.  Borrows from it, except for `id`. */

@@ -46,6 +46,7 @@ bool al_out_flush(struct al_out *out);
 /** Write what waits, for at most `timeout_ms`. */
 void al_out_drain(struct al_out *out, int timeout_ms);
 
+/** Whether too much waits for new work to be taken on, and whether nobody reads any more. */
 bool al_out_full(struct al_out *out);
 bool al_out_dead(struct al_out *out);
 

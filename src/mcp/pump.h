@@ -14,6 +14,7 @@
 struct al_calls;
 struct al_out;
 
+/** The thread that writes what could not be written at once, and reports progress. */
 struct al_pump {
     struct al_out *out;
     struct al_calls *calls;
@@ -21,6 +22,7 @@ struct al_pump {
     atomic_bool stop;
 };
 
+/** Start the thread.  0 or AL_ERR_EXECUTION. */
 int al_pump_start(struct al_pump *pump, struct al_out *out, struct al_calls *calls,
                   struct al_error *err);
 

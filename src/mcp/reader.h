@@ -17,6 +17,7 @@
 /** The longest line, its end not counted. */
 #define AL_LINE_MAX_BYTES (10u * 1024u * 1024u)
 
+/** Input cut into lines. */
 struct al_reader {
     int fd;
     struct al_str buf;
@@ -33,12 +34,14 @@ void al_reader_clear(struct al_reader *reader);
 /** Read once; blocks when there is nothing.  At the end of input `ended` is set. */
 void al_reader_fill(struct al_reader *reader);
 
+/** What al_reader_next() found. */
 enum al_line {
     AL_LINE_NONE,  /**< nothing more until the next al_reader_fill() */
     AL_LINE_READY, /**< *ret_line and *ret_len hold one, until the next call */
     AL_LINE_TOO_LONG,
 };
 
+/** The next line of what was read. */
 enum al_line al_reader_next(struct al_reader *reader, const char **ret_line, size_t *ret_len);
 
 #endif

@@ -56,7 +56,7 @@ struct al_child_plan {
     size_t nlimits;
 };
 
-/** The child; returns only to satisfy clone(2)'s type. */
-int al_child_main(void *plan);
+/** The child, given its plan; returns only to satisfy clone(2)'s type. */
+int al_child_main(void *arg);
 
 #endif

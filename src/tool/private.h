@@ -8,6 +8,7 @@
 
 struct al_record;
 
+/** One call on its way through the stages. */
 struct al_call {
     const struct al_session *session;
     const struct al_call_input *input;

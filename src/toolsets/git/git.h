@@ -5,8 +5,10 @@
 
 #include "tool/tool.h"
 
+/** The toolset, and its tools in the order they are listed. */
 extern const struct al_toolset al_toolset_git;
 
+/** One file each. */
 extern const struct al_tool al_tool_git_status;
 extern const struct al_tool al_tool_git_diff;
 extern const struct al_tool al_tool_git_log;
