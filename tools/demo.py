@@ -46,19 +46,19 @@ def chapter(number, title):
 
 def say(who, text, colour="", lines=8, note=""):
     """One party's words: a label, then lines, shortened to what a person reads."""
-    rows = []
-    for line in text.split("\n"):
-        rows += textwrap.wrap(line, WIDTH - LABEL - 5, subsequent_indent="  ",
-                              break_on_hyphens=False, replace_whitespace=False) or [""]
-    while rows and not rows[-1].strip():
-        rows.pop()
+    room = WIDTH - LABEL - 5
+    rows = text.rstrip().split("\n")
+    if len(rows) == 1:
+        rows = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
     more = len(rows) - lines
     if more > 1:
         rows = rows[:lines] + [dim(f"… {more} more lines")]
-    for i, row in enumerate(rows or [""]):
-        label = padded(who if i == 0 else "", LABEL, colour)
-        tail = dim(f"  {note}") if note and i == 0 else ""
-        print(f"   {label}  {row}{tail}")
+    for i, row in enumerate(rows):
+        if len(row) > room and "\033" not in row:
+            row = row[:room - 1] + "…"
+        gap = room - len(row) - len(note)
+        tail = " " * gap + dim(note) if note and i == 0 and gap > 1 else ""
+        print(f"   {padded(who if i == 0 else '', LABEL, colour)}  {row}{tail}")
 
 
 def agent(text):
@@ -175,6 +175,7 @@ class Client:
                                        stderr=self.log, env=stage.env, cwd=stage.clone)
         self.last_id = 0
         self.answer = "once"
+        self.ask_lines = 14
 
     def _send(self, message):
         self.server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
@@ -198,7 +199,7 @@ class Client:
                 return message["result"]
 
     def _ask(self, message):
-        say("asks", message["params"]["message"], "33;1", lines=14)
+        say("asks", message["params"]["message"], "33;1", lines=self.ask_lines)
         person(self.answer)
         self._send({"id": message["id"],
                     "result": {"action": "accept", "content": {"decision": self.answer}}})
@@ -267,6 +268,7 @@ def act_work(client, stage):
     check(kind_of(result) == "ApprovalDenied", "a rejected change does not happen")
     client.answer = "once"
     aside("Rejected, so nothing happened. The agent tries again with better words.")
+    client.ask_lines = 1
     result, _ = client.call("git_commit", type="docs", message="note what changed")
     check(not result.get("isError"), "an approved commit happens")
 
@@ -318,7 +320,7 @@ def act_attack(client, stage):
         ("add", ("add", "model.dat"), "git_add", {"paths": ["model.dat"]}),
         ("commit", ("commit", "-q", "-m", "x"), "git_commit", {"type": "docs", "message": "x"}),
     )
-    print(f"\n   {'':8} {padded('plain git ran', 50, '1')} {bold('airlock ran')}")
+    print(f"\n   {'':8} {padded('plain git ran', 53, '1')} {bold('airlock ran')}")
     refused = None
     for title, words, tool, arguments in rows:
         stage.git(twin, *words)
@@ -328,7 +330,7 @@ def act_attack(client, stage):
         if kind_of(result):
             refused = result["content"][0]["text"]
         verdict = paint(", ".join(ours), "31") if ours else paint("nothing", "32")
-        print(f"   {title:8} {padded(', '.join(theirs), 50, '31')} {verdict}"
+        print(f"   {title:8} {padded(', '.join(theirs), 53, '31')} {verdict}"
               f"{dim('  refused') if kind_of(result) else ''}")
         check(theirs, f"git {title} falls for it")
         check(not ours, f"airlock's {title} does not fall for it")
@@ -366,7 +368,7 @@ def act_flood(client, stage, commits):
     text = result["content"][0]["text"]
     check(result["_meta"]["airlock/result"]["truncated"], "a long answer is cut")
     check(len(text.encode()) <= CAP, "the cap is kept")
-    airlock("…" + text[-60:].strip().replace("\n", " ")[-58:])
+    airlock("…\n" + "\n".join(text.split("\n")[-4:]))
     aside(f"{len(text.encode()):,} bytes in {took:.0f} ms; git was stopped there. All of it would have "
           f"been {whole:,} bytes and taken {plain:.0f} ms.")
 
