@@ -17,11 +17,11 @@
 #include "util/str.h"
 
 #define AL_TIMEOUT_MS_DEFAULT 30000
-#define AL_TIMEOUT_MS_MIN 100
-#define AL_TIMEOUT_MS_MAX 600000
-#define AL_MAX_BYTES_DEFAULT 200000
-#define AL_MAX_BYTES_MIN 1
-#define AL_MAX_BYTES_MAX 5000000
+#define AL_TIMEOUT_MS_MIN     100
+#define AL_TIMEOUT_MS_MAX     600000
+#define AL_MAX_BYTES_DEFAULT  200000
+#define AL_MAX_BYTES_MIN      1
+#define AL_MAX_BYTES_MAX      5000000
 
 struct al_config {
     char *file; /**< the file that was read, NULL when there is none */

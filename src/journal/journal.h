@@ -52,12 +52,12 @@ int al_journal_open_record(struct al_journal *journal, const char *tool, const j
 
 /** What is known when a call has ended.  Borrowed; NULL strings are written as null. */
 struct al_record_end {
-    const char *operation;   /**< NULL when none was chosen */
-    unsigned effects;        /**< enum al_effects */
-    const char *outcome;     /**< ok error refused declined timeout cancelled interrupted dry_run */
-    const char *decision;    /**< auto once always rule none rejected */
-    const char *decided_by;  /**< policy elicitation terminal review none */
-    const char *summary;     /**< the approval summary; NULL when there is none */
+    const char *operation;  /**< NULL when none was chosen */
+    unsigned effects;       /**< enum al_effects */
+    const char *outcome;    /**< ok error refused declined timeout cancelled interrupted dry_run */
+    const char *decision;   /**< auto once always rule none rejected */
+    const char *decided_by; /**< policy elicitation terminal review none */
+    const char *summary;    /**< the approval summary; NULL when there is none */
     const char *root;
     const char *repository;
     const char *confinement; /**< "landlock7+seccomp", "none", … */
@@ -75,16 +75,16 @@ struct al_record_end {
 int al_journal_close_record(struct al_journal *journal, struct al_record *record,
                             const struct al_record_end *end, struct al_error *err);
 
-/** `[redacted]` for values whose member name is on the environment denylist, user info in URLs, bearer
- * and GitHub tokens by form.  Returns a new value. */
+/** `[redacted]` for values whose member name is on the environment denylist, user info in URLs,
+ * bearer and GitHub tokens by form.  Returns a new value. */
 json_t *al_redact_json(const json_t *value);
 void al_redact_text(const char *text, size_t len, struct al_str *out);
 
 /** What al_journal_verify() found. */
 struct al_verdict {
-    uint64_t lines;      /**< lines that are in order */
-    uint64_t bad_line;   /**< number of the first line that is not (1-based), 0 when all are */
-    char *problem;       /**< what is wrong, owned; NULL when nothing is */
+    uint64_t lines;    /**< lines that are in order */
+    uint64_t bad_line; /**< number of the first line that is not (1-based), 0 when all are */
+    char *problem;     /**< what is wrong, owned; NULL when nothing is */
 };
 
 /** Check the chain of a journal.  0 when it was read (look at *ret_verdict), else an error. */

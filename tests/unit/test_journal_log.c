@@ -146,7 +146,6 @@ static void chains_each_line_to_the_one_before(void **state)
     const struct tmpdir *dir = *state;
 
     journal_fill(dir, 3);
-    al_auto(al_freep) char *key_path = tmpdir_path(dir, "tool_log.key");
     al_auto(al_str_clear) struct al_str key = AL_STR_INIT;
     assert_int_equal(al_fs_read(dir->fd, "tool_log.key", 32, &key), 0);
     assert_int_equal(key.len, 32);

@@ -71,7 +71,7 @@ static void leaves_ordinary_text_byte_for_byte(void **state)
         "a :// b@c",
         "ghp_short",
         "ghp_0123456789abcdef012", /* one letter too few */
-        "aghp_" LETTERS_36,        /* inside another word */
+        ("aghp_" LETTERS_36),      /* inside another word */
         "the bearer of bad news",
         "bearer tokens, as RFC 6750 has them",
         "Bearer abc1234",             /* one letter too few, digit or not */
