@@ -26,8 +26,13 @@ static const char overview[] =
     "\n"
     "man airlock has everything.\n";
 
+static const char journal_options[] =
+    "  --audit FILE           the journal to read\n"
+    "  --config FILE          the configuration that names it; both stand before the others\n";
+
 static const char session_options[] =
-    "  --root DIR             a directory the agent may work in; may be repeated. Default: the top\n"
+    "  --root DIR             a directory the agent may work in; may be repeated. Default: the "
+    "top\n"
     "                         of the working tree that holds the current directory\n"
     "  --toolset NAME         a toolset to offer; may be repeated. Default: git\n"
     "  --approval MODE        ask (default), allow or deny what changes a repository\n"
@@ -35,21 +40,22 @@ static const char session_options[] =
     "  --config FILE          the configuration to read\n";
 
 static const struct command_help {
-    const char *name, *usage, *about, *own_options;
+    const char *name, *usage, *about, *shared_options, *own_options;
 } commands[] = {
     { "serve", "airlock serve [OPTIONS]",
       "Speak MCP on standard input and output until the input ends. Clients start this by\n"
       "themselves; README.md shows how to tell each of them.\n",
-      "" },
+      session_options, "" },
     { "call", "airlock call [OPTIONS] TOOL [JSON|-]",
       "Run one tool with the arguments in JSON, or from standard input with '-'. Without\n"
       "arguments they are {}. What needs approval is asked on the terminal.\n"
       "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 not approved.\n",
-      "  --json                 print the whole result object\n" },
+      session_options, "  --json                 print the whole result object\n" },
     { "tools", "airlock tools [OPTIONS]", "List the tools of the chosen toolsets.\n",
+      session_options,
       "  --json                 names, schemas, effects, risk and approval as JSON\n" },
-    { "log", "airlock log [OPTIONS] [N]",
-      "Show the last N tool executions, or all.\n",
+    { "log", "airlock log [OPTIONS] [N]", "Show the last N tool executions, or all.\n",
+      journal_options,
       "  --json                 the lines as they are in the journal\n"
       "  --verify               check that no line was changed, removed, reordered or dropped\n"
       "  --follow               go on showing executions as they happen\n"
@@ -58,7 +64,7 @@ static const struct command_help {
     { "doctor", "airlock doctor [OPTIONS]",
       "Say what this machine offers and how to mend what is missing. Exit code 0 when all that\n"
       "matters is there, else 1.\n",
-      "  --json                 the findings as JSON\n" },
+      session_options, "  --json                 the findings as JSON\n" },
 };
 
 int al_help_overview(void)
@@ -74,7 +80,7 @@ int al_help_command(const char *command)
 
         if (strcmp(help->name, command) != 0)
             continue;
-        (void)printf("usage: %s\n\n%s\n%s%s", help->usage, help->about, session_options,
+        (void)printf("usage: %s\n\n%s\n%s%s", help->usage, help->about, help->shared_options,
                      help->own_options);
         return AL_EXIT_OK;
     }
