@@ -94,10 +94,11 @@ static int keep(const struct al_roots *roots, int fd, struct al_path *ret_path)
         return -EXDEV;
     if (has_vanished(path.abs, &st))
         return -ENOENT;
-    path.mode = st.st_mode;
     al_path_clear(ret_path);
-    *ret_path = path;
-    path = AL_PATH_INIT;
+    ret_path->root = path.root;
+    ret_path->abs = al_take(&path.abs);
+    ret_path->fd = al_take_fd(&path.fd);
+    ret_path->mode = st.st_mode;
     return 0;
 }
 
