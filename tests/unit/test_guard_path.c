@@ -463,82 +463,6 @@ static void a_missing_part_is_told_from_one_outside(void **state)
     assert_int_equal(open_part("secret", O_PATH | O_DIRECTORY), AL_ERR_SANDBOX);
 }
 
-/* ------------------------------------------------------------------ al_path_mkdirs */
-
-static int make(const char *given, struct al_error *err)
-{
-    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
-    int r;
-
-    assert_int_equal(resolve(given, &path, NULL), 0);
-    r = al_path_mkdirs(&path, given, err);
-    if (r == 0) {
-        assert_true(path.fd >= 0);
-        assert_true(S_ISDIR(path.mode));
-    }
-    return r;
-}
-
-static void directories_are_made_for_the_person_and_group_alone(void **state)
-{
-    mode_t mask = umask(022);
-    struct stat st;
-
-    (void)state;
-    assert_int_equal(make("out/a/b", NULL), 0);
-    assert_int_equal(make("out/a/b", NULL), 0);
-    assert_int_equal(make(".", NULL), 0);
-    assert_int_equal(make("dir-link/made", NULL), 0);
-    assert_int_equal(make("dangling/below", NULL), 0);
-    (void)umask(mask);
-    assert_int_equal(fstatat(world->fd, "repo/out/a", &st, AT_SYMLINK_NOFOLLOW), 0);
-    assert_int_equal(st.st_mode, S_IFDIR | 0750);
-    assert_int_equal(fstatat(world->fd, "repo/src/made", &st, AT_SYMLINK_NOFOLLOW), 0);
-    assert_int_equal(fstatat(world->fd, "repo/gone/below", &st, AT_SYMLINK_NOFOLLOW), 0);
-    al_auto(al_freep) char *gone = tmpdir_path(world, "repo/gone");
-    al_fs_remove_tree(gone);
-}
-
-static void no_directory_is_made_in_a_git_directory_or_a_file(void **state)
-{
-    static const char *const guarded[] = { ".git", ".git/x", "out/.GIT/x", "a/git~1", ".git /x" };
-    struct stat st;
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(guarded); i++) {
-        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-        al_auto(al_freep) char *message = al_asprintf("Protected path: %s", guarded[i]);
-
-        assert_int_equal(make(guarded[i], &err), AL_ERR_SANDBOX);
-        assert_int_equal(err.code, AL_CODE_PROTECTED_PATH);
-        assert_string_equal(err.message, message);
-        assert_int_equal(fstatat(world->fd, "repo/.git", &st, AT_SYMLINK_NOFOLLOW), -1);
-    }
-    tmpdir_symlink(world, ".git", "repo/alias"); /* `.git` by where it leads … */
-    assert_int_equal(make("alias/x", NULL), AL_ERR_SANDBOX);
-    tmpdir_symlink(world, "src", "repo/.git"); /* … and by what was said */
-    assert_int_equal(make(".git/x", NULL), AL_ERR_SANDBOX);
-    assert_int_equal(unlinkat(world->fd, "repo/.git", 0), 0);
-    assert_int_equal(make("src/main.c", NULL), AL_ERR_EXECUTION);
-    assert_int_equal(make("src/main.c/x", NULL), AL_ERR_EXECUTION);
-}
-
-static void a_link_that_appears_meanwhile_is_not_followed(void **state)
-{
-    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
-    struct stat st;
-
-    (void)state;
-    assert_int_equal(resolve("late/dir", &path, NULL), 0);
-    tmpdir_symlink(world, "../repo-evil", "repo/late");
-    assert_int_equal(al_path_mkdirs(&path, "late/dir", NULL), AL_ERR_SANDBOX);
-    assert_int_equal(fstatat(world->fd, "repo-evil/dir", &st, AT_SYMLINK_NOFOLLOW), -1);
-    al_path_clear(&path);
-    assert_int_equal(resolve("later/dir", &path, NULL), 0);
-    tmpdir_symlink(world, "src", "repo/later"); /* inside, but not where the path says */
-    assert_int_equal(al_path_mkdirs(&path, "later/dir", NULL), AL_ERR_SANDBOX);
-}
-
 /* ------------------------------------------------------------------ races */
 
 static atomic_bool stop;
@@ -593,9 +517,6 @@ int main(void)
         cmocka_unit_test(parts_of_a_repository_may_go_up_and_down_inside),
         cmocka_unit_test(parts_of_a_repository_may_not_lie_outside),
         cmocka_unit_test(a_missing_part_is_told_from_one_outside),
-        cmocka_unit_test(directories_are_made_for_the_person_and_group_alone),
-        cmocka_unit_test(no_directory_is_made_in_a_git_directory_or_a_file),
-        cmocka_unit_test(a_link_that_appears_meanwhile_is_not_followed),
         cmocka_unit_test(a_directory_swapped_for_a_link_never_leads_outside),
     };
 
