@@ -64,9 +64,9 @@ struct al_proc_spec {
 
 /** How a child ended. */
 struct al_proc_result {
-    int exit_code; /**< 0..255; -1 when a signal ended it; 0 when stopped at the cap */
-    int signal;    /**< the signal that ended it, else 0 (0 when stopped at the cap) */
-    bool stopped;  /**< out's sink wanted no more, so the child was killed */
+    int exit_code;   /**< 0..255; -1 when a signal ended it; 0 when stopped at the cap */
+    int signal;      /**< the signal that ended it, else 0 (0 when stopped at the cap) */
+    bool stopped;    /**< out's sink wanted no more, so the child was killed */
     uint32_t ran_ms; /**< from its start to its end, waiting for a turn not included */
 };
 
@@ -74,9 +74,9 @@ struct al_proc_result {
 const char *al_proc_spawn_method(void);
 
 /**
- * Set up what al_proc_run() relies on, before any thread exists (a second call changes nothing): child subreaper, SIGPIPE
- * ignored, the page exec-once allows execve from (holding `program`), and the children that are
- * there already and are none of ours.
+ * Set up what al_proc_run() relies on, before any thread exists: child subreaper, SIGPIPE ignored,
+ * the page exec-once allows execve from (holding `program`), and the children that are there
+ * already and are none of ours.  A second call changes nothing.
  *
  * @param program  The one program exec-once children may start; copied.  NULL: none (exec_once is
  *                 then refused).
