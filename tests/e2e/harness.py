@@ -143,11 +143,30 @@ class Case(unittest.TestCase):
         return result
 
     def block(self, commit, where=None):
-        """Put a pipe in the place of a commit's object: a git that reads it waits for ever."""
+        """Put a pipe in the place of a commit's object: a git that needs it waits in open(2)."""
         path = (where or self.root) / ".git/objects" / commit[:2] / commit[2:]
         path.unlink()
         os.mkfifo(path)
         return path
+
+    def block_log(self):
+        """Put a pipe in the place of .mailmap: `git log` reads it before anything else, and goes on
+        reading for as long as somebody could write."""
+        path = self.root / ".mailmap"
+        os.mkfifo(path)
+        return path
+
+    def hold(self, pipe):
+        """Wait until git reads the pipe, then keep it waiting; gives our end."""
+        writer = os.open(pipe, os.O_WRONLY)
+        self.addCleanup(os.close, writer)
+        return writer
+
+    def wait_for_its_end(self, writer):
+        """Wait until the last reader of a pipe is gone."""
+        watch = select.poll()
+        watch.register(writer, 0)
+        self.assertTrue(watch.poll(WATCHDOG_SECONDS * 1000))
 
     def assert_nobody_reads(self, pipe):
         """No process has the pipe open, or waits for it."""
