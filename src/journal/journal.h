@@ -11,7 +11,7 @@
  *
  * Files: <dir>/tool_log.jsonl, <dir>/tool_log.head, <dir>/tool_log.key, <dir>/open/ where <dir> is
  * that of the configured file (`--audit FILE` names the log; head and key take its name without
- * ".jsonl").
+ * ".jsonl").  In open/, names that begin with a dot are spare files and no records.
  */
 #ifndef AL_JOURNAL_JOURNAL_H
 #define AL_JOURNAL_JOURNAL_H

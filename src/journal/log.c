@@ -2,17 +2,14 @@
 #include "journal/journal.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "guard/effects.h"
 #include "journal/chain.h"
+#include "journal/slots.h"
 #include "util/clock.h"
-#include "util/fs.h"
 #include "util/utf8.h"
 
 /** A result's text in the log is cut to this. */
@@ -23,15 +20,14 @@
 
 struct al_journal {
     struct al_chain *chain;
-    int open_fd; /* the directory of the records that are not closed */
-    atomic_uint serial;
+    struct al_slots *open; /* the records that are not closed */
     char conversation[32];
 };
 
 struct al_record {
     char stamp[16]; /* when the call began, twice: local and UTC */
     char time[25];
-    char name[48]; /* in open/ */
+    struct al_slot *slot; /* in open/ */
     char *tool;
     json_t *input; /* redacted */
 };
@@ -58,12 +54,9 @@ static int open_journal(struct al_journal *journal, const char *file, struct al_
     if (r < 0)
         return r;
     dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
-    r = al_fs_mkdirs(dir, 0700);
+    r = al_slots_open(dir, &journal->open, err);
     if (r < 0)
-        return al_error_errno(err, -r, "cannot create '%s'", dir);
-    journal->open_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (journal->open_fd < 0)
-        return al_error_errno(err, errno, "cannot open '%s'", dir);
+        return r;
     return name_conversation(journal, err);
 }
 
@@ -72,7 +65,6 @@ int al_journal_open(const char *file, struct al_journal **ret_journal, struct al
     struct al_journal *journal = al_calloc(1, sizeof(*journal));
     int r;
 
-    journal->open_fd = -1;
     r = open_journal(journal, file, err);
     if (r < 0) {
         al_journal_free(journal);
@@ -87,7 +79,7 @@ void al_journal_free(struct al_journal *journal)
     if (!journal)
         return;
     al_chain_free(journal->chain);
-    al_close(journal->open_fd);
+    al_slots_free(journal->open);
     free(journal);
 }
 
@@ -103,26 +95,10 @@ static void free_record(struct al_record *record)
     free(record);
 }
 
-/* A name that is taken belongs to a process that is gone, whose number is used again. */
-static int create_open_file(struct al_journal *journal, struct al_record *record)
-{
-    int fd;
-
-    do {
-        (void)snprintf(record->name, sizeof(record->name), "%ld-%u", (long)getpid(),
-                       atomic_fetch_add(&journal->serial, 1));
-        fd = openat(journal->open_fd, record->name,
-                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    } while (fd < 0 && errno == EEXIST);
-    return fd < 0 ? -errno : fd;
-}
-
 static int write_open_file(struct al_journal *journal, struct al_record *record)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_json_decrefp) json_t *note = al_json_object();
-    al_auto(al_closep) int fd = -1;
-    int r;
 
     al_json_set(note, "timestamp", al_json_string(record->stamp));
     al_json_set(note, "time", al_json_string(record->time));
@@ -131,14 +107,7 @@ static int write_open_file(struct al_journal *journal, struct al_record *record)
     al_json_set(note, "input", json_incref(record->input));
     al_json_dump(note, true, &text);
     al_str_addc(&text, '\n');
-
-    fd = create_open_file(journal, record);
-    if (fd < 0)
-        return fd;
-    r = al_write_all(fd, text.buf, text.len);
-    if (r < 0)
-        (void)unlinkat(journal->open_fd, record->name, 0);
-    return r;
+    return al_slots_take(journal->open, text.buf, text.len, &record->slot);
 }
 
 int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
@@ -253,7 +222,9 @@ int al_journal_close_record(struct al_journal *journal, struct al_record *record
 
     r = al_chain_append(journal->chain, line, err);
     if (r == 0)
-        (void)unlinkat(journal->open_fd, record->name, 0); /* at worst it counts as interrupted */
+        al_slots_give_back(journal->open, record->slot);
+    else
+        al_slots_leave(record->slot);
     free_record(record);
     return r;
 }
