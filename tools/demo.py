@@ -7,6 +7,7 @@ they came, shortened where that is said.  Ends with 1 when something was not as 
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -296,7 +297,7 @@ def plant(stage):
     with open(os.path.join(git_dir, "info", "attributes"), "w", encoding="ascii") as file:
         file.write("*.md diff=evil\n*.dat filter=evil\n")
     for hook in ("pre-commit", "post-commit"):
-        shutil.copy(stage.alarm("hooks/" + hook), os.path.join(git_dir, "hooks", hook))
+        shutil.copy(stage.alarm(hook), os.path.join(git_dir, "hooks", hook))
     for name in ("README.md", "model.dat"):
         with open(os.path.join(stage.clone, name), "a", encoding="ascii") as file:
             file.write("one more line\n")
@@ -368,7 +369,7 @@ def act_flood(client, stage, commits):
     text = result["content"][0]["text"]
     check(result["_meta"]["airlock/result"]["truncated"], "a long answer is cut")
     check(len(text.encode()) <= CAP, "the cap is kept")
-    airlock("…\n" + "\n".join(text.split("\n")[-4:]))
+    airlock("…\n" + "\n".join([row for row in text.split("\n") if row.strip()][-2:]))
     aside(f"{len(text.encode()):,} bytes in {took:.0f} ms; git was stopped there. All of it would have "
           f"been {whole:,} bytes and taken {plain:.0f} ms.")
 
@@ -377,9 +378,11 @@ def act_journal(binary, stage):
     chapter(6, "The person looks at what happened")
     done = stage.run(binary, "log", "6", cwd=stage.top)
     print(f"   {dim('$ airlock log 6')}")
-    for line in done.stdout.rstrip("\n").split("\n"):
-        print("   " + textwrap.shorten(line, WIDTH, placeholder=" …") if len(line) > 2 * WIDTH
-              else "   " + line[:WIDTH])
+    rows = [re.split(r" {2,}", line[11:]) for line in done.stdout.rstrip("\n").split("\n")]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        line = "  ".join(word.ljust(width) for word, width in zip(row, widths))
+        print("   " + (line if len(line) <= WIDTH - 4 else line[:WIDTH - 5] + "…"))
     print(f"   {dim('$ airlock log --verify')}")
     done = stage.run(binary, "log", "--verify", cwd=stage.top)
     print("   " + (done.stdout or done.stderr).strip())
