@@ -39,7 +39,6 @@ static void add_base(struct al_strv *env)
         "GIT_EDITOR=:",
         "GIT_SEQUENCE_EDITOR=:",
         "GIT_PAGER=cat",
-        "GIT_FLUSH=0", /* one write for many commits, not one for each */
         "GIT_MERGE_AUTOEDIT=no",
         "GIT_SSH_VARIANT=ssh",
         "GIT_PROXY_COMMAND=",
