@@ -81,6 +81,8 @@ static const struct override fixed[] = {
     { "protocol.ext.allow", "never" },
     /* answers that must mean what they say */
     { "format.pretty", "medium" },
+    { "commit.cleanup", "whitespace" },
+    { "i18n.commitencoding", "UTF-8" },
     { "i18n.logoutputencoding", "UTF-8" },
     { "color.ui", "false" },
     { "color.status", "false" },
@@ -93,6 +95,7 @@ static const struct override fixed[] = {
     { "log.date", "default" },
     { "status.short", "false" },
     { "status.showuntrackedfiles", "normal" },
+    { "diff.relative", "false" },
     { "diff.noprefix", "false" },
     { "diff.mnemonicprefix", "false" },
 };
