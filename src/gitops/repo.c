@@ -114,8 +114,12 @@ static bool lies_in(const char *dir, const char *abs)
     return !strncmp(dir, abs, len) && (abs[len] == '/' || abs[len] == '\0');
 }
 
-/* An absolute word keeps its last component: a link names itself, as it does for git. */
-static char *canonical_word(const struct al_repo *repo, const char *given)
+/*
+ * An absolute word keeps its last component: a link names itself, as it does for git.  One that
+ * ends in '/', or comes here through a link from elsewhere, is the path it leads to, and nothing
+ * wider.
+ */
+static char *canonical_word(const struct al_repo *repo, const char *given, const char *abs)
 {
     const char *slash = strrchr(given, '/');
     al_auto(al_path_clear) struct al_path parent = AL_PATH_INIT;
@@ -126,7 +130,7 @@ static char *canonical_word(const struct al_repo *repo, const char *given)
     head = slash == given ? al_strdup("/") : al_strndup(given, (size_t)(slash - given));
     if (!slash[1] || al_path_resolve(repo->git->roots, repo->dir, head, &parent, NULL) < 0 ||
         !lies_in(repo->top, parent.abs))
-        return al_strdup(repo->top); /* the top itself, whose parent lies outside */
+        return al_strdup(abs);
     return al_fs_join(parent.abs, slash + 1);
 }
 
@@ -160,7 +164,7 @@ int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *
         return r;
     if (!lies_in(repo->top, path.abs))
         return outside_repository(param, given, err);
-    word = canonical_word(repo, given);
+    word = canonical_word(repo, given, path.abs);
     names_a_file = fstatat(repo->dir_fd, word, &st, AT_SYMLINK_NOFOLLOW) == 0;
     if (!names_a_file && (word[0] == ':' || strpbrk(word, "*?[\\"))) {
         r = is_index_entry(repo, word, budget, &names_a_file, err);
