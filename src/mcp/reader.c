@@ -16,7 +16,7 @@ void al_reader_clear(struct al_reader *reader)
     *reader = AL_READER_INIT(reader->fd);
 }
 
-/* Forget what was consumed. */
+/* Forget what was consumed, before a wait that may be long. */
 static void compact(struct al_reader *reader)
 {
     struct al_str *buf = &reader->buf;
@@ -42,7 +42,6 @@ void al_reader_fill(struct al_reader *reader)
     struct al_str *buf = &reader->buf;
     ssize_t n;
 
-    compact(reader);
     al_str_reserve(buf, READ_BYTES);
     do
         n = read(reader->fd, buf->buf + buf->len, buf->cap - buf->len - 1);
@@ -104,8 +103,10 @@ enum al_line al_reader_next(struct al_reader *reader, const char **ret_line, siz
             consume(reader, end);
         else if (reader->skipping)
             drop_all(reader);
-        if (!end && (skipping || !reader->skipping))
+        if (!end && (skipping || !reader->skipping)) {
+            compact(reader);
             return AL_LINE_NONE;
+        }
         if (skipping)
             continue; /* the end of the long line */
         if (len && line[len - 1] == '\r')

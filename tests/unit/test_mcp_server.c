@@ -262,6 +262,32 @@ static void cancelling_what_is_not_there_is_ignored(void **state)
     client_expect_text(client, "7", "through");
 }
 
+static void a_long_call_reports_progress_until_it_is_answered(void **state)
+{
+    struct client *client = *state;
+
+    client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+                        "{\"name\":\"gate\",\"_meta\":{\"progressToken\":\"long\"}}}");
+    client_expect(client, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+                          "{\"progressToken\":\"long\",\"progress\":1,\"message\":\"running\"}}");
+    client_expect(client, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+                          "{\"progressToken\":\"long\",\"progress\":2,\"message\":\"running\"}}");
+    fake_open_gate(1);
+    client_expect_text(client, "1", "through");
+    client_expect_alive(client);
+}
+
+static void a_short_call_reports_none(void **state)
+{
+    struct client *client = *state;
+
+    for (int i = 0; i < 100; i++) {
+        client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+                            "{\"name\":\"echo\",\"_meta\":{\"progressToken\":1}}}");
+        client_expect_text(client, "1", "");
+    }
+}
+
 static void an_id_in_flight_is_refused_and_free_afterwards(void **state)
 {
     struct client *client = *state;
@@ -456,6 +482,8 @@ int main(void)
         SERVER_TEST(calls_run_side_by_side_and_the_reader_goes_on),
         SERVER_TEST(a_cancelled_call_is_stopped_and_not_answered),
         SERVER_TEST(cancelling_what_is_not_there_is_ignored),
+        SERVER_TEST(a_long_call_reports_progress_until_it_is_answered),
+        SERVER_TEST(a_short_call_reports_none),
         SERVER_TEST(an_id_in_flight_is_refused_and_free_afterwards),
         SERVER_TEST(calls_in_flight_are_limited),
         ENDING_TEST(the_end_of_input_cancels_what_runs),
