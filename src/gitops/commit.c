@@ -63,7 +63,9 @@ int al_git_commit(struct al_repo *repo, const char *message, size_t max_bytes,
     r = al_git_run_writer_raw(repo, &command, max_bytes, budget, &output, err);
     if (r < 0)
         return r;
-    if (output.exit_code == 1) /* git-commit(1) says on standard output why there is none */
+    /* Why there is nothing goes to standard output; what went wrong does not, with the same code.
+     */
+    if (output.exit_code == 1 && output.out.out.len)
         return nothing_to_commit(err);
     if (output.exit_code != 0 && !repo->vetting->has_identity)
         return no_identity(err);

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+/* tool/private.h, approval: nothing changes that was not approved as it is now. */
+#include "guard/approval.h"
+
+#include "test_tool_lib.h"
+
+static void writes_unasked_in_mode_allow(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->session.mode = AL_APPROVAL_ALLOW;
+    run(scene, &stage, STAGE_A);
+    assert_int_equal(scene->result.status, AL_OK);
+    assert_int_equal(scene->asked, 0);
+    assert_status(scene, STAGED_A);
+    assert_journal(scene, "ok auto policy stage yes");
+}
+
+static void refuses_unasked_in_mode_deny(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->session.mode = AL_APPROVAL_DENY;
+    scene->answers[0] = AL_ANSWER_ONCE;
+    run(scene, &stage, STAGE_A);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
+    assert_int_equal(scene->asked, 0);
+    assert_status(scene, UNTOUCHED);
+    assert_journal(scene, "declined rejected policy stage no");
+}
+
+static void says_what_it_needs_when_nobody_can_be_asked(void **state)
+{
+    struct scene *scene = *state;
+
+    run_with(scene, &stage, STAGE_A, NULL, 0);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_REQUIRED);
+    assert_true(al_starts_with(scene->result.text.buf, "Stage a.txt\n\n"));
+    assert_status(scene, UNTOUCHED);
+    assert_journal(scene, "refused none none stage no");
+}
+
+static void does_what_was_approved_once(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->answers[0] = AL_ANSWER_ONCE;
+    scene->answers[1] = AL_ANSWER_REJECT;
+    run(scene, &stage, STAGE_A);
+    assert_int_equal(scene->result.status, AL_OK);
+    assert_string_equal(scene->summary, "Stage a.txt");
+    assert_string_equal(scene->repository, scene->w->repo->path);
+    assert_status(scene, STAGED_A);
+    assert_journal(scene, "ok once terminal stage yes");
+    run(scene, &stage, STAGE_B); /* once is once */
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
+    assert_int_equal(scene->asked, 2);
+    assert_status(scene, STAGED_A);
+    assert_journal(scene, "declined rejected terminal stage no");
+}
+
+static void remembers_always_for_the_same_thing_only(void **state)
+{
+    struct scene *scene = *state;
+    al_auto(subdir_closep) struct tmpdir *other = subdir_open(scene->w->root, "other");
+
+    git_fixture_init(other);
+    tmpdir_write(other, "a.txt", "x\n");
+    scene->answers[0] = AL_ANSWER_ALWAYS;
+    scene->answers[1] = scene->answers[2] = AL_ANSWER_REJECT;
+    run(scene, &stage, STAGE_A);
+    assert_journal(scene, "ok always terminal stage yes");
+    run(scene, &stage, STAGE_B); /* other arguments of the same operation */
+    assert_int_equal(scene->asked, 1);
+    assert_status(scene, "M  a.txt\nA  b.txt\n");
+    assert_journal(scene, "ok always policy stage yes");
+    run(scene, &record, RECORD); /* another operation */
+    assert_int_equal(scene->asked, 2);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
+    run(scene, &stage, "{\"working_dir\":\"other\",\"paths\":[\"a.txt\"]}"); /* elsewhere */
+    assert_int_equal(scene->asked, 3);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
+    assert_commits(scene, "1\n");
+}
+
+static void asks_the_next_when_one_cannot_ask(void **state)
+{
+    struct scene *scene = *state;
+    const struct al_approver approvers[] = {
+        { .name = "elicitation", .ask = fail_to_ask },
+        { .name = "review", .ask = have_no_answer },
+        { .name = "terminal", .ask = ask, .payload = scene },
+    };
+
+    scene->answers[0] = AL_ANSWER_ONCE;
+    run_with(scene, &stage, STAGE_A, approvers, 3);
+    assert_int_equal(scene->result.status, AL_OK);
+    assert_status(scene, STAGED_A);
+    assert_journal(scene, "ok once terminal stage yes");
+    run_with(scene, &stage, STAGE_B, approvers, 2);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_REQUIRED);
+    assert_journal(scene, "refused none none stage no");
+}
+
+static void asks_nobody_else_after_a_rejection(void **state)
+{
+    struct scene *scene = *state;
+    const struct al_approver approvers[] = {
+        { .name = "elicitation", .ask = ask, .payload = scene },
+        { .name = "terminal", .ask = ask, .payload = scene },
+    };
+
+    scene->answers[0] = AL_ANSWER_REJECT;
+    scene->answers[1] = AL_ANSWER_ONCE;
+    run_with(scene, &stage, STAGE_A, approvers, 2);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
+    assert_int_equal(scene->asked, 1);
+    assert_status(scene, UNTOUCHED);
+    assert_journal(scene, "declined rejected elicitation stage no");
+}
+
+static void edit_the_file(struct scene *scene)
+{
+    tmpdir_write(scene->w->repo, "a.txt", "something else\n");
+}
+
+static void commit_something(struct scene *scene)
+{
+    git_fixture_commit(scene->w->repo, "c.txt", "c\n", "meanwhile");
+}
+
+static void stage_more(struct scene *scene)
+{
+    git_ok(scene->w->repo, "add", "b.txt", NULL);
+}
+
+static void touch_another_file(struct scene *scene)
+{
+    tmpdir_write(scene->w->repo, "b.txt", "not concerned\n");
+}
+
+static void asks_again_when_the_file_changed_meanwhile(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->meanwhile = edit_the_file;
+    scene->answers[0] = AL_ANSWER_ONCE;
+    scene->answers[1] = AL_ANSWER_REJECT;
+    run(scene, &stage, STAGE_A);
+    assert_int_equal(scene->asked, 2);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
+    assert_status(scene, UNTOUCHED);
+    assert_journal(scene, "declined rejected terminal stage no");
+    assert_int_equal(journal_lines(scene), 1);
+}
+
+static void asks_again_when_head_moved_meanwhile(void **state)
+{
+    struct scene *scene = *state;
+
+    git_ok(scene->w->repo, "add", "a.txt", NULL);
+    scene->meanwhile = commit_something; /* which takes the staged file along */
+    scene->answers[0] = scene->answers[1] = AL_ANSWER_ONCE;
+    run(scene, &record, RECORD);
+    assert_int_equal(scene->asked, 1); /* there is nothing left to ask about */
+    assert_int_equal(scene->result.error.code, AL_CODE_NO_STAGED_CHANGES);
+    assert_commits(scene, "2\n");
+}
+
+static void shows_what_is_staged_now_when_the_index_changed_meanwhile(void **state)
+{
+    struct scene *scene = *state;
+
+    git_ok(scene->w->repo, "add", "a.txt", NULL);
+    scene->meanwhile = stage_more;
+    scene->answers[0] = scene->answers[1] = AL_ANSWER_ONCE;
+    run(scene, &record, RECORD);
+    assert_int_equal(scene->asked, 2);
+    assert_non_null(strstr(scene->detail, "+two"));
+    assert_non_null(strstr(scene->detail, "+new"));
+    assert_int_equal(scene->result.status, AL_OK);
+    assert_commits(scene, "2\n");
+    assert_journal(scene, "ok once terminal record yes");
+}
+
+static void asks_once_when_only_other_files_changed(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->meanwhile = touch_another_file;
+    scene->answers[0] = AL_ANSWER_ONCE;
+    run(scene, &stage, STAGE_A);
+    assert_int_equal(scene->asked, 1);
+    assert_int_equal(scene->result.status, AL_OK);
+    assert_status(scene, STAGED_A);
+}
+
+static void shows_the_whole_change_from_a_subdirectory(void **state)
+{
+    struct scene *scene = *state;
+
+    tmpdir_write(scene->w->repo, "sub/s.txt", "harmless\n");
+    git_ok(scene->w->repo, "add", "a.txt", "sub", NULL);
+    git_ok(scene->w->repo, "config", "diff.relative", "true", NULL);
+    scene->answers[0] = AL_ANSWER_REJECT;
+    run(scene, &record, "{\"working_dir\":\"repo/sub\",\"message\":\"docs: s\"}");
+    assert_int_equal(scene->asked, 1);
+    assert_non_null(strstr(scene->detail, "+harmless"));
+    assert_non_null(strstr(scene->detail, "+two"));
+}
+
+static void fire_the_token(struct scene *scene)
+{
+    al_cancel_fire(scene->cancel);
+}
+
+static void changes_nothing_when_cancelled_while_asking(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->meanwhile = fire_the_token;
+    scene->answers[0] = AL_ANSWER_ONCE;
+    run(scene, &stage, STAGE_A);
+    assert_int_equal(scene->result.status, AL_ERR_CANCELLED);
+    assert_status(scene, UNTOUCHED);
+    assert_journal(scene, "cancelled none none stage no");
+}
+
+static void answers_what_cannot_be_done_before_asking(void **state)
+{
+    struct scene *scene = *state;
+
+    run(scene, &record, RECORD);
+    assert_int_equal(scene->result.status, AL_ERR_EXECUTION);
+    assert_int_equal(scene->result.error.code, AL_CODE_NO_STAGED_CHANGES);
+    assert_journal(scene, "error none none record no");
+    git_ok(scene->w->repo, "add", "a.txt", NULL);
+    tmpdir_write(scene->w->home, ".gitconfig", "[user]\n\tname = Only A Name\n");
+    run(scene, &record, RECORD);
+    assert_int_equal(scene->result.status, AL_ERR_EXECUTION);
+    assert_non_null(strstr(scene->result.text.buf, "user.email not configured"));
+    assert_int_equal(scene->asked, 0);
+    assert_commits(scene, "1\n");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        SCENE_TEST(writes_unasked_in_mode_allow),
+        SCENE_TEST(refuses_unasked_in_mode_deny),
+        SCENE_TEST(says_what_it_needs_when_nobody_can_be_asked),
+        SCENE_TEST(does_what_was_approved_once),
+        SCENE_TEST(remembers_always_for_the_same_thing_only),
+        SCENE_TEST(asks_the_next_when_one_cannot_ask),
+        SCENE_TEST(asks_nobody_else_after_a_rejection),
+        SCENE_TEST(asks_again_when_the_file_changed_meanwhile),
+        SCENE_TEST(asks_again_when_head_moved_meanwhile),
+        SCENE_TEST(shows_what_is_staged_now_when_the_index_changed_meanwhile),
+        SCENE_TEST(asks_once_when_only_other_files_changed),
+        SCENE_TEST(shows_the_whole_change_from_a_subdirectory),
+        SCENE_TEST(changes_nothing_when_cancelled_while_asking),
+        SCENE_TEST(answers_what_cannot_be_done_before_asking),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("tool/approve", tests, NULL, NULL);
+}
