@@ -28,6 +28,18 @@
 #define KERNEL_SIGNALS      64
 #define KERNEL_SIGSET_BYTES 8
 
+/*
+ * A parent killed with SIGKILL ends nobody itself, so the kernel does it.  The signal is tied to
+ * the thread that called clone, which waits for the child anyway, and it survives execve.  A parent
+ * that was gone before this call is one that the kernel will not tell us about.
+ */
+bare static long end_with_parent(const struct al_child_plan *plan)
+{
+    if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+        return -1;
+    return syscall(SYS_getppid) == plan->parent ? 0 : -1;
+}
+
 bare static long set_streams(const struct al_child_plan *plan)
 {
     for (int fd = 0; fd < 3; fd++) {
@@ -67,6 +79,8 @@ bare static int run_steps(const struct al_child_plan *plan)
 {
     if (syscall(SYS_setsid) < 0)
         return AL_STEP_SESSION;
+    if (end_with_parent(plan) < 0)
+        return AL_STEP_PARENT;
     if (set_streams(plan) < 0)
         return AL_STEP_STREAMS;
     if (syscall(SYS_close_range, 3u, ~0u, CLOSE_AT_EXEC) < 0)

@@ -12,10 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 /** The steps of a child, in order; a failed one is reported by its number. */
 enum al_child_step {
     AL_STEP_SESSION = 1, /**< setsid */
+    AL_STEP_PARENT,      /**< end with the thread that started it */
     AL_STEP_STREAMS,     /**< descriptors 0 to 2 */
     AL_STEP_CLOSE,       /**< everything above closes at execve */
     AL_STEP_DIRECTORY,   /**< fchdir */
@@ -46,6 +48,7 @@ struct al_child_plan {
     const char *program;
     const char *const *argv;
     const char *const *envp;
+    pid_t parent;      /**< who must be alive for as long as the child is */
     int stream_fds[3]; /**< become 0, 1 and 2 */
     int report_fd;     /**< close-on-exec */
     int cwd_fd;

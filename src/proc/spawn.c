@@ -103,6 +103,7 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         .program = sandbox->exec_once ? al_exec_page_path() : spec->program,
         .argv = spec->argv,
         .envp = spec->envp,
+        .parent = getpid(),
         .stream_fds = { ends->in, ends->out[1], ends->err[1] },
         .report_fd = ends->report[1],
         .cwd_fd = spec->cwd_fd,

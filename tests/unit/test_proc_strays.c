@@ -5,11 +5,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "tests/lib/tmpdir.h"
 #include "tests/unit/test_proc_lib.h"
+#include "util/fs.h"
 #include "util/str.h"
 
 static pid_t bystander; /* a child from before al_proc_init() */
@@ -212,6 +214,46 @@ static void kill_all_ends_every_child_and_what_left_them(void **state)
     tmpdir_free(dir);
 }
 
+/* A server of its own: it starts the child and waits for it, until somebody kills it. */
+static pid_t start_server(struct tmpdir *dir, const char *script)
+{
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct al_proc_spec spec = SHELL_SPEC(script);
+        struct al_proc_result result;
+
+        spec.cwd_fd = dir->fd;
+        (void)al_proc_run(&spec, &result, NULL);
+        _exit(0);
+    }
+    return pid;
+}
+
+static void a_child_ends_with_a_server_that_is_killed(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+    siginfo_t info = { .si_pid = 0 };
+    al_auto(al_closep) int up = -1;
+    char line[16] = "";
+    pid_t server, child;
+
+    (void)state;
+    (void)open_fresh(dir);
+    server = start_server(dir, "echo $$ >up; exec sleep 600");
+    up = openat(dir->fd, "up", O_RDONLY | O_CLOEXEC);
+    assert_true(read(up, line, sizeof(line) - 1) > 0);
+    child = (pid_t)strtol(line, NULL, 10);
+    assert_int_equal(kill(server, SIGKILL), 0);
+    assert_int_equal(waitpid(server, NULL, 0), server);
+    /* We are the subreaper it comes to. */
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED), 0);
+    assert_int_equal(info.si_code, CLD_KILLED);
+    assert_int_equal(info.si_status, SIGKILL);
+    tmpdir_free(dir);
+}
+
 static void the_list_and_the_scan_find_the_same_children(void **state)
 {
     struct al_pids listed = { .items = NULL }, scanned = { .items = NULL };
@@ -255,6 +297,7 @@ int main(void)
         cmocka_unit_test(exec_once_children_cannot_leave_their_group),
         cmocka_unit_test(a_sweep_spares_orphans_of_children_at_work),
         cmocka_unit_test(kill_all_ends_every_child_and_what_left_them),
+        cmocka_unit_test(a_child_ends_with_a_server_that_is_killed),
         cmocka_unit_test(the_list_and_the_scan_find_the_same_children),
     };
 
