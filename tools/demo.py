@@ -249,7 +249,7 @@ def act_connect(client):
     for tool in tools:
         hints = tool["annotations"]
         how = "asks a person" if tool["name"] in ("git_add", "git_commit") else \
-            "only reads" if hints["readOnlyHint"] else "writes files"
+            "only reads" if hints["readOnlyHint"] else "reads, patches"
         about = textwrap.shorten(tool["description"], WIDTH - LABEL - 33, placeholder=" …")
         print(f"   {'':{LABEL}}  {tool['name']:<11} {how:<14} {dim(about)}")
 

@@ -136,7 +136,8 @@ def lint(extent):
 
 def main():
     what = sys.argv[1] if len(sys.argv) == 2 else ""
-    sanitize = ("-Db_sanitize=address,undefined", "-Db_lundef=false")
+    # Warnings are errors where they are true: the sanitizers' own code makes gcc see what is not there.
+    sanitize = ("-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dwerror=false")
     total = Count()
     if what == "all":
         step("clang, warnings are errors", total, lambda: build("build-clang", compiler="clang"))
@@ -154,7 +155,7 @@ def main():
     elif what == "tsan":
         step("all tests under TSan", total,
              lambda: build_and_test("build-tsan", "-Db_sanitize=thread", "-Db_lundef=false",
-                                    "-Dspawn=fork", timeout="5"))
+                                    "-Dwerror=false", "-Dspawn=fork", timeout="5"))
     else:
         sys.exit(__doc__)
     print(total)
