@@ -14,8 +14,8 @@
 /** Exit codes of every command. */
 enum al_exit {
     AL_EXIT_OK = 0,
-    AL_EXIT_FAILED = 1,       /**< the tool call, or what was checked, failed */
-    AL_EXIT_USAGE = 2,        /**< wrong words on the command line, or wrong configuration */
+    AL_EXIT_FAILED = 1, /**< the tool call, or what was checked, failed */
+    AL_EXIT_USAGE = 2,  /**< wrong words on the command line, or wrong configuration */
     AL_EXIT_NOT_APPROVED = 3,
 };
 
@@ -53,13 +53,13 @@ struct al_setup {
 };
 
 /** Where things are: configuration, home, journal file.  Nothing is created. */
-int al_setup_config(struct al_setup *setup, const struct al_options *options,
-                    struct al_error *err);
+int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err);
 
 /** The tools of the chosen toolsets; after al_setup_config(). */
 int al_setup_tools(struct al_setup *setup, struct al_error *err);
 
-/** Roots, journal, git; after al_setup_tools().  AL_ERR_BAD_ARGS is the person's to mend (exit 2). */
+/** Roots, journal, git; after al_setup_tools().  AL_ERR_BAD_ARGS is the person's to mend (exit 2).
+ */
 int al_setup_session(struct al_setup *setup, struct al_error *err);
 void al_setup_clear(struct al_setup *setup);
 

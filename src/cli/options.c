@@ -59,8 +59,9 @@ static int read_one(struct al_options *options, bool with_json, int *argc, char 
     } else if (which == 2) {
         al_strv_add(&options->toolsets, value);
     } else {
-        *(which == 3 ? &options->approval : which == 4 ? &options->audit : &options->config) =
-            value;
+        *(which == 3   ? &options->approval
+          : which == 4 ? &options->audit
+                       : &options->config) = value;
     }
     return 0;
 }

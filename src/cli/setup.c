@@ -50,15 +50,14 @@ static void find_places(struct al_setup *setup)
     if (state)
         setup->state_dir = al_fs_join(state, "airlock");
     else
-        setup->state_dir = al_fs_join(setup->home ? setup->home : "/nonexistent",
-                                      ".local/state/airlock");
+        setup->state_dir =
+            al_fs_join(setup->home ? setup->home : "/nonexistent", ".local/state/airlock");
     setup->journal_file = setup->config.journal.file
                               ? absolute(setup->config.journal.file)
                               : al_fs_join(setup->state_dir, "tool_log.jsonl");
 }
 
-int al_setup_config(struct al_setup *setup, const struct al_options *options,
-                    struct al_error *err)
+int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err)
 {
     struct al_config *config = &setup->config;
     int r;
@@ -165,7 +164,8 @@ static void open_journal(struct al_setup *setup)
         al_log_warn("the journal cannot be written, so only reading is possible: %s", err.message);
 }
 
-/* Where the state directory cannot be written, git still needs a private place outside the roots. */
+/* Where the state directory cannot be written, git still needs a private place outside the roots.
+ */
 static int private_place(struct al_setup *setup, struct al_error *err)
 {
     al_auto(al_freep) char *run = al_fs_join(setup->state_dir, "run");
@@ -202,17 +202,18 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     if (r < 0)
         return r;
     open_journal(setup);
-    r = al_git_new(&(struct al_git_options){
-                       .program = setup->git_program,
-                       .roots = &setup->roots,
-                       .env_allow = &config->env_allow,
-                       .environ_ = environ,
-                       .home = setup->home,
-                       .config_home = env("XDG_CONFIG_HOME"),
-                       .state_dir = setup->fallback_dir ? setup->fallback_dir : setup->state_dir,
-                       .require_confinement = config->sandbox.require_confinement,
-                   },
-                   &session->git, err);
+    r = al_git_new(
+        &(struct al_git_options){
+            .program = setup->git_program,
+            .roots = &setup->roots,
+            .env_allow = &config->env_allow,
+            .environ_ = environ,
+            .home = setup->home,
+            .config_home = env("XDG_CONFIG_HOME"),
+            .state_dir = setup->fallback_dir ? setup->fallback_dir : setup->state_dir,
+            .require_confinement = config->sandbox.require_confinement,
+        },
+        &session->git, err);
     if (r < 0)
         return r;
     if (al_confine_abi() == 0)
