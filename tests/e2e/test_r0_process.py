@@ -216,6 +216,30 @@ class Output(harness.Case):
             value["_meta"]["airlock/result"].pop("duration_ms")
         self.assertEqual(answer["result"], direct)
 
+    def test_odd_json_over_mcp(self):
+        """what JSON allows and arguments do not is refused by name, under the request's id"""
+        self.init()
+        server = harness.Server(self)
+        cases = [
+            (b'{"timeout_ms":1' + b"0" * 30 + b"}", None),
+            (b'{"timeout_ms":3e4}', None),
+            (b'{"timeout_ms":30000.5}', "'timeout_ms' must be an integer"),
+            (b'{"working_dir":"a\\u0000b"}', "NUL"),
+            (b'{"branch":true,"branch":false}', "branch"),
+            (b'{"br\\u001b[31manch":true}', "unknown parameter"),
+        ]
+        for number, (arguments, complaint) in enumerate(cases, 1):
+            server.process.stdin.write(
+                b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"git_status",'
+                b'"arguments":%s}}\n' % (number, arguments))
+            server.process.stdin.flush()
+            answer = server.receive()
+            self.assertEqual(answer["id"], number)
+            result = harness.Result(answer["result"])
+            self.assertEqual(result.kind, "BadArgs" if complaint else None, result)
+            self.assertIn(complaint or "## main", result.text)
+            self.assertNotIn("\x1b", result.text)
+
     def test_list_is_short(self):
         """the default tools/list stays under 16 KB"""
         self.init()
