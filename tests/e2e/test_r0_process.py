@@ -225,7 +225,7 @@ class Output(harness.Case):
             (b'{"timeout_ms":3e4}', None),
             (b'{"timeout_ms":30000.5}', "'timeout_ms' must be an integer"),
             (b'{"working_dir":"a\\u0000b"}', "NUL"),
-            (b'{"branch":true,"branch":false}', "branch"),
+            (b'{"branch":true,"branch":false}', "twice"),
             (b'{"br\\u001b[31manch":true}', "unknown parameter"),
         ]
         for number, (arguments, complaint) in enumerate(cases, 1):
