@@ -15,6 +15,9 @@
 #define FILE_MAX_BYTES (1ull << 30)
 #define FILES_MAX      256u
 
+/* git removes its lock files when it gets SIGTERM, which is a matter of milliseconds. */
+#define WRITER_GRACE_MS 2000u
+
 void al_git_command_clear(struct al_git_command *command)
 {
     al_strv_clear(&command->argv);
@@ -134,6 +137,7 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
                 },
             .cancel = budget->cancel,
             .timeout_ms = budget->left_ms,
+            .grace_ms = command->class == AL_GIT_WRITE ? WRITER_GRACE_MS : 0,
         },
         ret_result, err);
     if (held)

@@ -35,7 +35,7 @@
  */
 bare static long end_with_parent(const struct al_child_plan *plan)
 {
-    if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+    if (syscall(SYS_prctl, PR_SET_PDEATHSIG, plan->death_signal, 0, 0, 0) < 0)
         return -1;
     return syscall(SYS_getppid) == plan->parent ? 0 : -1;
 }

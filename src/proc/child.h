@@ -49,6 +49,7 @@ struct al_child_plan {
     const char *const *argv;
     const char *const *envp;
     pid_t parent;      /**< who must be alive for as long as the child is */
+    int death_signal;  /**< what the child gets when it is not */
     int stream_fds[3]; /**< become 0, 1 and 2 */
     int report_fd;     /**< close-on-exec */
     int cwd_fd;

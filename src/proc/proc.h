@@ -60,6 +60,8 @@ struct al_proc_spec {
     const struct al_sandbox *sandbox; /**< never NULL */
     struct al_cancel *cancel;         /**< may be NULL */
     uint32_t timeout_ms;              /**< from the moment the child starts; never 0 */
+    uint32_t grace_ms; /**< a child that is to end gets SIGTERM, to put away what it holds, and
+                          after this SIGKILL; 0: SIGKILL at once */
 };
 
 /** How a child ended. */
@@ -115,7 +117,10 @@ void al_proc_set_slots(unsigned slots);
 /** Children started since al_proc_init(), for tests and the benchmark. */
 uint64_t al_proc_started(void);
 
-/** Kill every child that runs now, for a program that must end at once.  Threads: any. */
+/**
+ * Kill every child that runs now, for a program that must end at once.  Those with a grace_ms have
+ * the longest of them to end by themselves.  Threads: any.
+ */
 void al_proc_kill_all(void);
 
 /** A sink that keeps at most `max_bytes` and counts everything. */

@@ -104,6 +104,7 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         .argv = spec->argv,
         .envp = spec->envp,
         .parent = getpid(),
+        .death_signal = spec->grace_ms ? SIGTERM : SIGKILL,
         .stream_fds = { ends->in, ends->out[1], ends->err[1] },
         .report_fd = ends->report[1],
         .cwd_fd = spec->cwd_fd,
@@ -252,6 +253,7 @@ static int start_and_enter(const struct al_proc_spec *spec, struct ends *ends,
         return explain(spec, &report, err);
     }
     ret_child->pid = pid;
+    ret_child->grace_ms = spec->grace_ms;
     ret_child->pidfd = al_take_fd(&pidfd);
     al_running_enter(ret_child);
     return 0;

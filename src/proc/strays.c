@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proc/strays.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "proc/proc.h"
+#include "util/clock.h"
+#include "util/fs.h"
 #include "util/mem.h"
+
+#define WAITED_FOR_MAX 64 /* more than turns there are to run in */
 
 /* Writers first: sweeps are rare, and starts would otherwise keep one waiting for ever. */
 static pthread_rwlock_t order = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
@@ -74,8 +80,21 @@ static bool is_running(pid_t pid)
     return found;
 }
 
+/* Wait for one of them to end, or until the time is over; both may have happened. */
+static void wait_for_end(int pidfd, int64_t until_ms)
+{
+    struct pollfd wait = { .fd = pidfd, .events = POLLIN };
+    int64_t left_ms;
+
+    while ((left_ms = until_ms - al_clock_ms()) > 0)
+        if (poll(&wait, 1, (int)left_ms) > 0)
+            return;
+}
+
 void al_running_kill(const struct al_running *child)
 {
+    if (child->grace_ms && kill(-child->pid, SIGTERM) == 0)
+        wait_for_end(child->pidfd, al_clock_ms() + child->grace_ms);
     (void)kill(-child->pid, SIGKILL);
 }
 
@@ -141,7 +160,7 @@ void al_running_end(struct al_running *child, bool own_group, siginfo_t *ret_inf
 
     /* While it is a zombie its number, and so its group's, cannot belong to anybody else. */
     pthread_rwlock_rdlock(&order);
-    al_running_kill(child);
+    (void)kill(-child->pid, SIGKILL);
     pthread_mutex_lock(&mutex);
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED);
     leave(child);
@@ -152,14 +171,50 @@ void al_running_end(struct al_running *child, bool own_group, siginfo_t *ret_inf
         sweep();
 }
 
+/*
+ * One signal to each running child of a kind: with grace, or without.  The descriptors of those
+ * with grace, as far as there is room, stay open for us: their own are closed by whoever reaps
+ * them.
+ */
+static size_t signal_running(int number, bool with_grace, int *pidfds, size_t room,
+                             uint32_t *ret_grace_ms)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&mutex);
+    for (const struct al_running *child = running; child; child = child->next) {
+        if (with_grace != (child->grace_ms > 0))
+            continue;
+        (void)kill(-child->pid, number);
+        if (count == room)
+            continue;
+        pidfds[count] = fcntl(child->pidfd, F_DUPFD_CLOEXEC, 3);
+        count += pidfds[count] >= 0;
+        if (child->grace_ms > *ret_grace_ms)
+            *ret_grace_ms = child->grace_ms;
+    }
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
 void al_proc_kill_all(void)
 {
     al_auto(al_pids_clear) struct al_pids pids = { .items = NULL };
+    int pidfds[WAITED_FOR_MAX];
+    uint32_t grace_ms = 0;
+    int64_t until_ms;
+    size_t count;
 
-    pthread_mutex_lock(&mutex);
-    for (const struct al_running *child = running; child; child = child->next)
-        al_running_kill(child);
-    pthread_mutex_unlock(&mutex);
+    /* Alone with the register: a child just started is in it. */
+    pthread_rwlock_wrlock(&order);
+    (void)signal_running(SIGKILL, false, NULL, 0, &grace_ms);
+    count = signal_running(SIGTERM, true, pidfds, AL_COUNT(pidfds), &grace_ms);
+    until_ms = al_clock_ms() + grace_ms;
+    for (size_t i = 0; i < count; i++) {
+        wait_for_end(pidfds[i], until_ms);
+        al_close(pidfds[i]);
+    }
+    (void)signal_running(SIGKILL, true, NULL, 0, &grace_ms);
 
     add_children(&pids, getpid());
     for (size_t i = 0; i < pids.count; i++) {
@@ -168,4 +223,5 @@ void al_proc_kill_all(void)
         (void)kill(pids.items[i], SIGKILL);
         add_children(&pids, pids.items[i]);
     }
+    pthread_rwlock_unlock(&order);
 }

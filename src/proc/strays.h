@@ -13,12 +13,14 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /** A running child; kept by whoever runs it, linked into the register. */
 struct al_running {
     pid_t pid; /**< also its session and process group */
     int pidfd;
+    uint32_t grace_ms; /**< from SIGTERM to SIGKILL; 0: SIGKILL at once */
     struct al_running *next, *previous;
 };
 
@@ -32,7 +34,7 @@ void al_running_close(void);
 /** Enter a child that started; between al_running_open() and al_running_close(). */
 void al_running_enter(struct al_running *child);
 
-/** Kill a child and its process group; it stays to be ended. */
+/** Kill a child and its process group, after its grace; it stays to be ended. */
 void al_running_kill(const struct al_running *child);
 
 /**

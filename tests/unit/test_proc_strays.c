@@ -215,15 +215,16 @@ static void kill_all_ends_every_child_and_what_left_them(void **state)
 }
 
 /* A server of its own: it starts the child and waits for it, until somebody kills it. */
-static pid_t start_server(struct tmpdir *dir, const char *script)
+static pid_t start_server(struct tmpdir *dir, uint32_t grace_ms)
 {
     pid_t pid = fork();
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        struct al_proc_spec spec = SHELL_SPEC(script);
+        struct al_proc_spec spec = SHELL_SPEC("echo $$ >up; exec sleep 600");
         struct al_proc_result result;
 
+        spec.grace_ms = grace_ms;
         spec.cwd_fd = dir->fd;
         (void)al_proc_run(&spec, &result, NULL);
         _exit(0);
@@ -231,7 +232,8 @@ static pid_t start_server(struct tmpdir *dir, const char *script)
     return pid;
 }
 
-static void a_child_ends_with_a_server_that_is_killed(void **state)
+/* The signal that ended the child of a server that was killed. */
+static int signal_after_kill(uint32_t grace_ms)
 {
     struct tmpdir *dir = tmpdir_new();
     siginfo_t info = { .si_pid = 0 };
@@ -239,9 +241,8 @@ static void a_child_ends_with_a_server_that_is_killed(void **state)
     char line[16] = "";
     pid_t server, child;
 
-    (void)state;
     (void)open_fresh(dir);
-    server = start_server(dir, "echo $$ >up; exec sleep 600");
+    server = start_server(dir, grace_ms);
     up = openat(dir->fd, "up", O_RDONLY | O_CLOEXEC);
     assert_true(read(up, line, sizeof(line) - 1) > 0);
     child = (pid_t)strtol(line, NULL, 10);
@@ -250,8 +251,15 @@ static void a_child_ends_with_a_server_that_is_killed(void **state)
     /* We are the subreaper it comes to. */
     assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED), 0);
     assert_int_equal(info.si_code, CLD_KILLED);
-    assert_int_equal(info.si_status, SIGKILL);
     tmpdir_free(dir);
+    return info.si_status;
+}
+
+static void a_child_ends_with_a_server_that_is_killed(void **state)
+{
+    (void)state;
+    assert_int_equal(signal_after_kill(0), SIGKILL);
+    assert_int_equal(signal_after_kill(LONG_MS), SIGTERM);
 }
 
 static void the_list_and_the_scan_find_the_same_children(void **state)
