@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdlib.h>
-
+#include "gitops/filters.h"
 #include "gitops/records.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
-
-/* NUL-separated pathspecs for --pathspec-from-file: no limit of the command line applies. */
-static int pathspecs(const struct al_repo *repo, const struct al_strv *paths,
-                     struct al_budget *budget, struct al_str *ret_list, struct al_error *err)
-{
-    for (size_t i = 0; i < paths->count; i++) {
-        al_auto(al_freep) char *spec = NULL;
-        int r = al_repo_pathspec(repo, "paths", paths->items[i], budget, &spec, err);
-
-        if (r < 0)
-            return r;
-        al_str_add(ret_list, spec, strlen(spec) + 1);
-    }
-    return 0;
-}
 
 /* What `git add` would read: one NUL-terminated path each, relative to the top. */
 static int candidates(const struct al_repo *repo, const struct al_add_options *options,
                       struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--modified", NULL);
@@ -42,78 +25,20 @@ static int candidates(const struct al_repo *repo, const struct al_add_options *o
             return r;
         al_strv_take(&command.argv, spec);
     }
-    r = al_git_run_sink(repo, &command, al_buffer_sink(ret_list), budget, &output, err);
-    if (r < 0)
-        return r;
-    if (output.stopped)
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "Too many files to check for filters at once; add fewer paths");
-    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+    return al_git_list_paths(repo, &command, budget, ret_list, err);
 }
-
-struct attribute_check {
-    const struct al_strv *filters;
-    char *path, *filter; /* the first that would be filtered */
-};
-
-/* check-attr -z prints "path NUL attribute NUL value NUL". */
-static bool take_attribute(void *payload, char *const *fields)
-{
-    struct attribute_check *check = payload;
-
-    if (check->path || !al_strv_contains(check->filters, fields[2]))
-        return true;
-    check->path = al_strdup(fields[0]);
-    check->filter = al_strdup(fields[2]);
-    return false;
-}
-
-static int check_attributes(const struct al_repo *repo, const struct al_buffer *list,
-                            struct al_budget *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct attribute_check check = { .filters = &repo->vetting->filters };
-    al_auto(al_records_clear) struct al_records records =
-        AL_RECORDS_INIT(3, take_attribute, &check);
-    int r;
-
-    command.input = list->data;
-    command.input_len = list->len;
-    al_strv_adds(&command.argv, "git", "-C", NULL);
-    al_strv_add(&command.argv, repo->top);
-    al_strv_adds(&command.argv, "check-attr", "-z", "--stdin", "filter", NULL);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
-                        &output, err);
-    if (r == 0 && check.path) {
-        al_auto(al_freep) char *path = al_text_word(check.path);
-        al_auto(al_freep) char *filter = al_text_word(check.filter);
-
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "'%s' goes through the filter '%s', a program airlock does not run; stage "
-                         "it yourself with git add",
-                         path, filter);
-    } else if (r == 0 && output.exit_code != 0) {
-        r = al_git_failed(&output, err);
-    }
-    free(check.path);
-    free(check.filter);
-    return r;
-}
-
-#define CANDIDATES_MAX_BYTES (8u << 20)
 
 int al_git_add_check(const struct al_repo *repo, const struct al_add_options *options,
                      struct al_budget *budget, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = CANDIDATES_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
     int r;
 
     if (!repo->vetting->filters.count)
         return 0;
     r = candidates(repo, options, budget, &list, err);
     if (r == 0 && list.len)
-        r = check_attributes(repo, &list, budget, err);
+        r = al_git_check_filters(repo, &list, NULL, budget, err);
     al_buffer_clear(&list);
     return r;
 }
@@ -133,7 +58,7 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
     } else if (options->mode == AL_ADD_UPDATE) {
         al_strv_add(&command.argv, "-u");
     } else {
-        r = pathspecs(repo, options->paths, budget, &list, err);
+        r = al_repo_pathspecs(repo, options->paths, budget, &list, err);
         if (r < 0)
             return r;
         al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", NULL);

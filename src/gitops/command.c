@@ -75,8 +75,10 @@ static void add_configuration(struct al_strv *env, const struct al_repo *repo,
         al_strv_add(env, repo->vetting->env.items[i]);
 }
 
-static void build_env(struct al_strv *env, const struct al_repo *repo, enum al_git_class class)
+static void build_env(struct al_strv *env, const struct al_repo *repo,
+                      const struct al_git_command *command)
 {
+    enum al_git_class class = command->class;
     const struct al_git *git = repo->git;
 
     add_base(env);
@@ -85,6 +87,8 @@ static void build_env(struct al_strv *env, const struct al_repo *repo, enum al_g
     al_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
     al_env_add(env, "GIT_DIR", repo->git_dir);
     al_env_add(env, "GIT_WORK_TREE", repo->top);
+    if (command->index)
+        al_env_add(env, "GIT_INDEX_FILE", command->index);
     if (class != AL_GIT_WRITE)
         al_env_add(env, "GIT_OPTIONAL_LOCKS", "0");
     for (size_t i = 0; i < git->env_allowed.count; i++)
@@ -117,7 +121,7 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
     r = al_git_ruleset(git, command->class, &held, err);
     if (r < 0)
         return r;
-    build_env(&env, repo, command->class);
+    build_env(&env, repo, command);
     r = al_proc_run(
         &(struct al_proc_spec){
             .program = git->program,
@@ -276,16 +280,42 @@ int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command
     return r < 0 ? r : checked(&output, ret_output, err);
 }
 
+/* What a caller can act on, told from git's own words (in the C locale we run it in). */
+static const struct {
+    const char *words, *reason;
+    enum al_code code;
+} known[] = {
+    { "did not match any file(s) known to git", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "error: branch '", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "not found", "not_found", AL_CODE_NONE },
+    { "unknown revision", "not_found", AL_CODE_NONE },
+    { "bad revision", "not_found", AL_CODE_NONE },
+    { "no such path", "not_found", AL_CODE_NONE },
+    { "did not match any files", "not_found", AL_CODE_NONE },
+    { "would be overwritten by", "conflict", AL_CODE_DIRTY_WORKDIR },
+    { "a branch named '", NULL, AL_CODE_BRANCH_EXISTS },
+    { "unmerged files", "conflict", AL_CODE_CONFLICT },
+};
+
 int al_git_failed(const struct al_git_output *output, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const struct al_str *said = output->err.out.len ? &output->err.out : &output->out.out;
+    int r;
 
     al_str_add(&text, said->buf, said->len);
     al_str_trim_end(&text);
     if (!text.len)
         al_str_addf(&text, "exit code %d", output->exit_code);
-    return al_error_set(err, AL_ERR_EXECUTION, "%s", text.buf);
+    r = al_error_set(err, AL_ERR_EXECUTION, "%s", text.buf);
+    for (size_t i = 0; err && i < AL_COUNT(known); i++) {
+        if (strstr(text.buf, known[i].words)) {
+            err->reason = known[i].reason;
+            err->code = known[i].code;
+            break;
+        }
+    }
+    return r;
 }
 
 bool al_git_failed_on_index_lock(const struct al_git_output *output)

@@ -21,6 +21,7 @@ struct al_git_command {
     struct al_strv argv; /**< "git" first */
     enum al_git_class class;
     bool starts_children; /**< git starts gits of its own, so exec-once cannot be put on */
+    const char *index;    /**< GIT_INDEX_FILE, NULL: the repository's own; borrowed */
     const void *input;    /**< standard input; borrowed */
     size_t input_len;
 };

@@ -3,12 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/diffargs.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "util/fs.h"
-
-/* Twice what is shown, so that the number of further lines is usually exact. */
-#define PREVIEW_MAX_BYTES (256u * 1024u)
 
 static int nothing_to_commit(struct al_error *err)
 {
@@ -37,7 +35,7 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, 
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_git_output_clear) struct al_git_output diff = { .exit_code = -1 };
-    int r = al_git_diff(repo, &staged, PREVIEW_MAX_BYTES, budget, &diff, err);
+    int r = al_git_diff(repo, &staged, AL_GIT_EXCERPT_MAX_BYTES, budget, &diff, err);
 
     if (r < 0)
         return r;

@@ -48,3 +48,14 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
         return r;
     return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
 }
+
+int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
+                        struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output diff = { .exit_code = -1 };
+    int r = al_git_diff(repo, options, AL_GIT_EXCERPT_MAX_BYTES, budget, &diff, err);
+
+    if (r == 0)
+        al_text_add_excerpt(out, diff.out.out.buf, diff.out.out.len, diff.stopped);
+    return r;
+}

@@ -71,17 +71,20 @@ static void note_identity(struct gathering *g, const char *key, bool given)
         g->has_email[1] |= given;
 }
 
-static void note_filter(struct gathering *g, const char *key, const char *value)
+/* "<section>.<name>.<variable>" with a value that is not empty: remember the name. */
+static void note_driver(struct al_strv *names, const char *section, const char *variable,
+                        const struct al_config_entry *entry)
 {
-    const char *last = strrchr(key, '.');
+    const char *first = entry->key + strlen(section);
+    const char *last = strrchr(entry->key, '.');
     al_auto(al_freep) char *name = NULL;
 
-    if (!al_starts_with(key, "filter.") || last < key + 7 || !*value ||
-        (strcmp(last, ".clean") != 0 && strcmp(last, ".process") != 0))
+    if (!*entry->value || !al_starts_with(entry->key, section) || last <= first ||
+        strcmp(last + 1, variable) != 0)
         return;
-    name = al_strndup(key + 7, (size_t)(last - key - 7));
-    if (!al_strv_contains(&g->vetting->filters, name))
-        al_strv_add(&g->vetting->filters, name);
+    name = al_strndup(first, (size_t)(last - first));
+    if (!al_strv_contains(names, name))
+        al_strv_add(names, name);
 }
 
 static void take_personal(struct gathering *g, const struct al_config_entry *entry)
@@ -110,7 +113,12 @@ static void take(void *payload, const struct al_config_entry *entry)
 
     depend_on(g->vetting, origin);
     note_identity(g, entry->key, *entry->value != '\0');
-    note_filter(g, entry->key, entry->value);
+    note_driver(&g->vetting->filters, "filter.", "clean", entry);
+    note_driver(&g->vetting->filters, "filter.", "smudge", entry);
+    note_driver(&g->vetting->filters, "filter.", "process", entry);
+    note_driver(&g->vetting->merge_drivers, "merge.", "driver", entry);
+    if (entry->of_repository && !strcmp(entry->key, "blame.ignorerevsfile") && *entry->value)
+        al_strv_take(&g->vetting->ignore_revs, expand(g->repo->git, origin, entry->value));
     if (!strcmp(entry->key, "core.hookspath"))
         replace(&g->vetting->hooks_path, expand(g->repo->git, NULL, entry->value));
     if (!strcmp(entry->key, "include.path") ||

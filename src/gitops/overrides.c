@@ -93,6 +93,7 @@ static const struct override fixed[] = {
     { "column.status", "never" },
     { "column.branch", "never" },
     { "log.date", "default" },
+    { "advice.detachedhead", "true" },
     { "status.short", "false" },
     { "status.showuntrackedfiles", "normal" },
     { "diff.relative", "false" },

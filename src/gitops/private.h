@@ -51,6 +51,10 @@ void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held);
 int al_git_make_private_dir(struct al_git *git, const char *state_dir, struct al_error *err);
 void al_git_remove_private_dir(struct al_git *git);
 
+/** A new name for a file in the part of the private directory that writing children may write.
+ * Caller frees, and removes the file. */
+char *al_git_private_name(struct al_git *git, const char *prefix);
+
 /** vet.c: drop what is remembered. */
 void al_git_forget_vettings(struct al_git *git);
 

@@ -78,3 +78,13 @@ void al_git_remove_private_dir(struct al_git *git)
     al_closep(&git->private_fd);
     free(al_take(&git->private_dir));
 }
+
+char *al_git_private_name(struct al_git *git, const char *prefix)
+{
+    unsigned serial;
+
+    (void)pthread_mutex_lock(&git->lock);
+    serial = git->private_serial++;
+    (void)pthread_mutex_unlock(&git->lock);
+    return al_asprintf("%s/tmp/%s-%u", git->private_dir, prefix, serial);
+}

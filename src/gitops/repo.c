@@ -150,21 +150,30 @@ static int is_index_entry(const struct al_repo *repo, const char *word, struct a
     return r;
 }
 
-int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
-                     struct al_budget *budget, char **ret_spec, struct al_error *err)
+int al_repo_file(const struct al_repo *repo, const char *param, const char *given, char **ret_path,
+                 struct al_error *err)
 {
     al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
-    al_auto(al_freep) char *word = NULL;
-    struct stat st;
-    bool names_a_file;
-    int r;
+    int r = al_path_resolve(repo->git->roots, repo->dir, given, &path, err);
 
-    r = al_path_resolve(repo->git->roots, repo->dir, given, &path, err);
     if (r < 0)
         return r;
     if (!lies_in(repo->top, path.abs))
         return outside_repository(param, given, err);
-    word = canonical_word(repo, given, path.abs);
+    *ret_path = canonical_word(repo, given, path.abs);
+    return 0;
+}
+
+int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
+                     struct al_budget *budget, char **ret_spec, struct al_error *err)
+{
+    al_auto(al_freep) char *word = NULL;
+    struct stat st;
+    bool names_a_file;
+    int r = al_repo_file(repo, param, given, &word, err);
+
+    if (r < 0)
+        return r;
     names_a_file = fstatat(repo->dir_fd, word, &st, AT_SYMLINK_NOFOLLOW) == 0;
     if (!names_a_file && (word[0] == ':' || strpbrk(word, "*?[\\"))) {
         r = is_index_entry(repo, word, budget, &names_a_file, err);
@@ -172,4 +181,18 @@ int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *
             return r;
     }
     return al_arg_pathspec(param, word, names_a_file, ret_spec, err);
+}
+
+int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
+                      struct al_budget *budget, struct al_str *ret_list, struct al_error *err)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        al_auto(al_freep) char *spec = NULL;
+        int r = al_repo_pathspec(repo, "paths", given->items[i], budget, &spec, err);
+
+        if (r < 0)
+            return r;
+        al_str_add(ret_list, spec, strlen(spec) + 1);
+    }
+    return 0;
 }

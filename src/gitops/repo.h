@@ -57,6 +57,18 @@ void al_repo_free(struct al_repo *repo);
 int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
                      struct al_budget *budget, char **ret_spec, struct al_error *err);
 
+/** The pathspecs of several words, each with a NUL behind it, for --pathspec-from-file: no limit of
+ * the command line applies. */
+int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
+                      struct al_budget *budget, struct al_str *ret_list, struct al_error *err);
+
+/** A word that must name one file: checked like a pathspec and given as a plain path. */
+int al_repo_file(const struct al_repo *repo, const char *param, const char *given, char **ret_path,
+                 struct al_error *err);
+
+/** Whether a full ref name ("refs/heads/main") exists, from the files. */
+bool al_repo_has_ref(const struct al_repo *repo, const char *ref);
+
 /**
  * What an approval is bound to: HEAD's commit, the index checksum and the stat of the paths, as one
  * hex digest.  `paths` are agent words that al_repo_pathspec() accepted, or NULL.

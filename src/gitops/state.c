@@ -46,6 +46,14 @@ static char *read_packed(const char *common_dir, const char *ref)
     return al_strndup(line, (size_t)(at - line));
 }
 
+bool al_repo_has_ref(const struct al_repo *repo, const char *ref)
+{
+    al_auto(al_freep) char *loose = strstr(ref, "..") ? NULL : read_line(repo->common_dir, ref);
+    al_auto(al_freep) char *packed = loose ? NULL : read_packed(repo->common_dir, ref);
+
+    return loose || packed;
+}
+
 char *al_repo_head(const struct al_repo *repo)
 {
     al_auto(al_freep) char *value = read_line(repo->git_dir, "HEAD");

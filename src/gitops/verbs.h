@@ -39,6 +39,10 @@ struct al_diff_options {
 int al_git_diff(const struct al_repo *repo, const struct al_diff_options *options, size_t max_bytes,
                 struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
 
+/** The same diff as an excerpt for an approval, appended to `out`. */
+int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
+                        struct al_budget *budget, struct al_str *out, struct al_error *err);
+
 /** patches.c: write one patch file per changed path into the open directory `dir_fd`.  All of them
  * are written or none: an existing file is refused.  *ret_names are the file names. */
 int al_git_write_patches(const struct al_repo *repo, const struct al_diff_options *options,
@@ -93,6 +97,121 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, 
 /** `git commit` with this message; nothing staged and a missing identity are told apart. */
 int al_git_commit(struct al_repo *repo, const char *message, size_t max_bytes,
                   struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
+
+/* show.c */
+
+/** The choices of git_show. */
+struct al_show_options {
+    const char *commit;
+    bool stat, name_only;
+    const char *format;
+};
+
+/** `git show`; a failing git is an error. */
+int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
+                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
+
+/* blame.c */
+
+/** The choices of git_blame; a line of 0 is not given. */
+struct al_blame_options {
+    const char *path, *commit;
+    int64_t start_line, end_line;
+};
+
+/** `git blame`; a failing git is an error. */
+int al_git_blame(const struct al_repo *repo, const struct al_blame_options *options,
+                 size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                 struct al_error *err);
+
+/* restore.c */
+
+/** The choices of git_restore; at least one of the two is set. */
+struct al_restore_options {
+    const struct al_strv *paths;
+    bool staged, worktree;
+};
+
+/** Refuse when content would be written through a configured filter driver. */
+int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths,
+                         struct al_budget *budget, struct al_error *err);
+
+/** `git restore`; a failing git is an error. */
+int al_git_restore(struct al_repo *repo, const struct al_restore_options *options, size_t max_bytes,
+                   struct al_budget *budget, struct al_git_output *ret_output,
+                   struct al_error *err);
+
+/** `git checkout -- paths`: from the index, which stays as it is. */
+int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, size_t max_bytes,
+                          struct al_budget *budget, struct al_git_output *ret_output,
+                          struct al_error *err);
+
+/* branch.c: names were checked with al_arg_check_branch(); a failing git is an error. */
+
+int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
+                       struct al_budget *budget, struct al_git_output *ret_output,
+                       struct al_error *err);
+int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
+                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_error *err);
+int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
+                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_error *err);
+int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
+                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_error *err);
+
+/* checkout.c */
+
+/** Where to go: the first of the three that is set. */
+struct al_checkout_options {
+    const char *create, *branch, *commit;
+};
+
+/** Refuse when going to `target` would write content through a configured filter driver. */
+int al_git_checkout_check(const struct al_repo *repo, const char *target, struct al_budget *budget,
+                          struct al_error *err);
+
+/** `git checkout`; a failing git is an error. */
+int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
+                    size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                    struct al_error *err);
+
+/** The word that detaches HEAD at `commit` even when a branch has that name.  Caller frees. */
+char *al_git_checkout_commit_word(const struct al_repo *repo, const char *commit);
+
+/* stash.c */
+
+/** What to do with the stash, beside list and show. */
+enum al_stash_action {
+    AL_STASH_PUSH,
+    AL_STASH_POP,
+    AL_STASH_APPLY,
+    AL_STASH_DROP,
+    AL_STASH_CLEAR,
+};
+
+/** The choices of git_stash; `message` and `include_untracked` count with AL_STASH_PUSH. */
+struct al_stash_options {
+    enum al_stash_action action;
+    const char *message;
+    bool include_untracked;
+    int64_t index;
+};
+
+int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+                      struct al_git_output *ret_output, struct al_error *err);
+int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,
+                      struct al_budget *budget, struct al_git_output *ret_output,
+                      struct al_error *err);
+
+/** What can be refused before anyone is asked: no entries, filters, merge drivers. */
+int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
+                       struct al_budget *budget, struct al_error *err);
+
+/** `git stash push|pop|apply|drop|clear`; a failing git is an error, a conflict says so. */
+int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
+                 struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
 
 /* notes.c: what did not run, for the [stderr] section.  Lines without a newline at the end. */
 

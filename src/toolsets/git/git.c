@@ -2,12 +2,13 @@
 #include "toolsets/git/git.h"
 
 static const struct al_tool *const tools[] = {
-    &al_tool_git_status, &al_tool_git_diff,   &al_tool_git_log,
-    &al_tool_git_add,    &al_tool_git_commit, NULL,
+    &al_tool_git_status, &al_tool_git_diff,     &al_tool_git_log,   &al_tool_git_show,
+    &al_tool_git_blame,  &al_tool_git_restore,  &al_tool_git_add,   &al_tool_git_commit,
+    &al_tool_git_branch, &al_tool_git_checkout, &al_tool_git_stash, NULL,
 };
 
 const struct al_toolset al_toolset_git = {
     .name = "git",
-    .about = "git with plain text results: status, diff, log, add, commit",
+    .about = "git with plain text results, eleven tools",
     .tools = tools,
 };

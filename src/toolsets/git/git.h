@@ -14,6 +14,12 @@ extern const struct al_tool al_tool_git_diff;
 extern const struct al_tool al_tool_git_log;
 extern const struct al_tool al_tool_git_add;
 extern const struct al_tool al_tool_git_commit;
+extern const struct al_tool al_tool_git_show;
+extern const struct al_tool al_tool_git_blame;
+extern const struct al_tool al_tool_git_restore;
+extern const struct al_tool al_tool_git_branch;
+extern const struct al_tool al_tool_git_checkout;
+extern const struct al_tool al_tool_git_stash;
 
 /* Caps of what an agent may give; they are enforced and not printed in schemas. */
 #define AL_GIT_PATH_MAX_BYTES 4096

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "gitops/private.h"
+#include "gitops/verbs.h"
+#include "gitops/vet.h"
+
+/* git prints the first line of such a file when it is no list of commits, so it must not lie where
+ * the agent may not read.  No override helps: git reads the repository's own first. */
+static int check_ignore_revs(const struct al_repo *repo, struct al_error *err)
+{
+    const struct al_strv *files = &repo->vetting->ignore_revs;
+
+    for (size_t i = 0; i < files->count; i++) {
+        al_auto(al_freep) char *abs = NULL;
+        al_auto(al_closep) int fd = -1;
+
+        if (al_roots_open(repo->git->roots, files->items[i], O_PATH, &fd, &abs, NULL) ==
+            AL_ERR_SANDBOX)
+            return al_error_set(err, AL_ERR_SANDBOX,
+                                "The repository's blame.ignoreRevsFile leads outside the allowed "
+                                "roots; remove it from the repository's configuration");
+    }
+    return 0;
+}
+
+int al_git_blame(const struct al_repo *repo, const struct al_blame_options *options,
+                 size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *path = NULL;
+    int r = check_ignore_revs(repo, err);
+
+    if (r == 0)
+        r = al_repo_file(repo, "path", options->path, &path, err);
+    if (r < 0)
+        return r;
+    al_strv_adds(&command.argv, "git", "blame", "--no-textconv", NULL);
+    if (options->start_line && options->end_line)
+        al_strv_addf(&command.argv, "-L%" PRId64 ",%" PRId64, options->start_line,
+                     options->end_line);
+    else if (options->start_line)
+        al_strv_addf(&command.argv, "-L%" PRId64 ",", options->start_line);
+    else if (options->end_line)
+        al_strv_addf(&command.argv, "-L1,%" PRId64, options->end_line);
+    if (options->commit)
+        al_strv_add(&command.argv, options->commit);
+    al_strv_adds(&command.argv, "--", path, NULL);
+    return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include "gitops/verbs.h"
+
+int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
+                       struct al_budget *budget, struct al_git_output *ret_output,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", "-v", NULL);
+    if (all)
+        al_strv_add(&command.argv, "-a");
+    else if (remote)
+        al_strv_add(&command.argv, "-r");
+    return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+/* `git branch <words…>`, telling apart the failures a caller can act on. */
+static int change(struct al_repo *repo, struct al_git_command *command, size_t max_bytes,
+                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    command->class = AL_GIT_WRITE;
+    return al_git_run_checked(repo, command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
+                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", "--", name, NULL);
+    return change(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
+                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", force ? "-D" : "-d", "--", name, NULL);
+    return change(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
+                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", "-m", "--", from, to, NULL);
+    return change(repo, &command, max_bytes, budget, ret_output, err);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/filters.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gitops/private.h"
+#include "gitops/records.h"
+#include "gitops/vet.h"
+#include "guard/text.h"
+
+int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
+                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run_sink(repo, command, al_buffer_sink(ret_list), budget, &output, err);
+
+    if (r < 0)
+        return r;
+    if (output.stopped)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "Too many files to check for filters at once; name fewer paths");
+    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+}
+
+int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
+                        struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", "--ignore-submodules=dirty", from, NULL);
+    if (to)
+        al_strv_add(&command.argv, to);
+    al_strv_add(&command.argv, "--");
+    return al_git_list_paths(repo, &command, budget, ret_list, err);
+}
+
+struct attribute_check {
+    const struct al_strv *drivers;
+    char *path, *driver; /* the first that would run */
+};
+
+/* check-attr -z prints "path NUL attribute NUL value NUL". */
+static bool take_attribute(void *payload, char *const *fields)
+{
+    struct attribute_check *check = payload;
+
+    if (check->path || !al_strv_contains(check->drivers, fields[2]))
+        return true;
+    check->path = al_strdup(fields[0]);
+    check->driver = al_strdup(fields[2]);
+    return false;
+}
+
+static int refuse(const struct attribute_check *check, const char *attribute, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_text_word(check->path);
+    al_auto(al_freep) char *driver = al_text_word(check->driver);
+
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "'%s' goes through the %s '%s', a program airlock does not run; do this "
+                        "one with git itself",
+                        path, !strcmp(attribute, "filter") ? "filter" : "merge driver", driver);
+}
+
+/* An index of its own that holds a commit's tree, so that its attributes can be asked for. */
+static int read_tree(const struct al_repo *repo, const char *tree, const char *index,
+                     struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command.class = AL_GIT_WRITE;
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "read-tree", tree, NULL);
+    r = al_git_run_text(repo, &command, 0, budget, &output, err);
+    return r == 0 && output.exit_code != 0 ? al_git_failed(&output, err) : r;
+}
+
+static int check_attributes(const struct al_repo *repo, const struct al_buffer *list,
+                            const char *attribute, const struct al_strv *drivers, const char *index,
+                            struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct attribute_check check = { .drivers = drivers };
+    al_auto(al_records_clear) struct al_records records =
+        AL_RECORDS_INIT(3, take_attribute, &check);
+    int r;
+
+    command.input = list->data;
+    command.input_len = list->len;
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "-C", repo->top, "check-attr", NULL);
+    if (index)
+        al_strv_add(&command.argv, "--cached");
+    al_strv_adds(&command.argv, "-z", "--stdin", attribute, NULL);
+    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
+                        &output, err);
+    if (r == 0 && check.path)
+        r = refuse(&check, attribute, err);
+    else if (r == 0 && output.exit_code != 0)
+        r = al_git_failed(&output, err);
+    free(check.path);
+    free(check.driver);
+    return r;
+}
+
+int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,
+                         struct al_budget *budget, struct al_error *err)
+{
+    const struct al_strv *filters = &repo->vetting->filters;
+    al_auto(al_freep) char *index = NULL;
+    int r = 0;
+
+    if (!filters->count || !list->len)
+        return 0;
+    if (tree) {
+        index = al_git_private_name(repo->git, "index");
+        r = read_tree(repo, tree, index, budget, err);
+    }
+    if (r == 0)
+        r = check_attributes(repo, list, "filter", filters, index, budget, err);
+    if (index)
+        (void)unlink(index);
+    return r;
+}
+
+int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
+                               struct al_budget *budget, struct al_error *err)
+{
+    const struct al_strv *drivers = &repo->vetting->merge_drivers;
+
+    if (!drivers->count || !list->len)
+        return 0;
+    return check_attributes(repo, list, "merge", drivers, NULL, budget, err);
+}

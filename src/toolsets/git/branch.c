@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_branch: list, create, delete and rename branches. */
+#include "gitops/verbs.h"
+#include "guard/arg.h"
+#include "tool/call.h"
+#include "toolsets/git/git.h"
+
+struct branch_args {
+    bool list_all, list_remote;
+    const char *create, *delete, *force_delete, *rename, *new_name;
+    AL_GIT_COMMON_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_BOOL(struct branch_args, list_all, "List local and remote branches (-a).", .default_int = 0),
+    AL_BOOL(struct branch_args, list_remote, "List remote branches only (-r).", .default_int = 0),
+    AL_STRING(struct branch_args, create, "Create a branch of this name at HEAD.",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct branch_args, delete, "Delete this branch, which must be merged (-d).",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct branch_args, force_delete, "Delete this branch even if unmerged (-D).",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct branch_args, rename, "Rename this branch; needs new_name.",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct branch_args, new_name, "The new name, with rename.",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_GIT_TIMEOUT_ROW(struct branch_args),
+    AL_GIT_WORKING_DIR_ROW(struct branch_args),
+};
+
+static bool is_rename(const void *p)
+{
+    return ((const struct branch_args *)p)->rename;
+}
+
+static bool is_force_delete(const void *p)
+{
+    return ((const struct branch_args *)p)->force_delete;
+}
+
+static bool is_delete(const void *p)
+{
+    return ((const struct branch_args *)p)->delete;
+}
+
+static bool is_list(const void *p)
+{
+    return !((const struct branch_args *)p)->create;
+}
+
+/* Names that are ignored because another operation wins are checked all the same. */
+static int check(const void *p, struct al_error *err)
+{
+    const struct branch_args *args = p;
+    const struct {
+        const char *param, *value;
+    } names[] = {
+        { "rename", args->rename },
+        { "new_name", args->new_name },
+        { "force_delete", args->force_delete },
+        { "delete", args->delete },
+        { "create", args->create },
+    };
+
+    if (args->rename && !args->new_name)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "rename requires new_name");
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        int r = names[i].value ? al_arg_check_branch(names[i].param, names[i].value, err) : 0;
+
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int list(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    const struct branch_args *args = p;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_branch_list(al_call_repo(call), args->list_all, args->list_remote,
+                               al_call_max_bytes(call), al_call_budget(call), &output, err);
+
+    if (r < 0)
+        return r;
+    al_call_shape_text(call, &output, "", result);
+    return 0;
+}
+
+/* git says nothing about a branch it made or renamed; an agent wants to hear that it is done. */
+static int done(struct al_call *call, struct al_git_output *output, const char *text,
+                struct al_result *result)
+{
+    if (!output->out.out.len)
+        al_str_adds(&output->out.out, text);
+    al_call_shape_text(call, output, "", result);
+    return 0;
+}
+
+static int create(struct al_call *call, const void *p, struct al_result *result,
+                  struct al_error *err)
+{
+    const struct branch_args *args = p;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *text = al_asprintf("Created branch '%s'", args->create);
+    int r = al_git_branch_create(al_call_repo(call), args->create, al_call_max_bytes(call),
+                                 al_call_budget(call), &output, err);
+
+    return r < 0 ? r : done(call, &output, text, result);
+}
+
+static int remove_branch(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct branch_args *args = p;
+    bool force = args->force_delete;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r =
+        al_git_branch_delete(al_call_repo(call), force ? args->force_delete : args->delete, force,
+                             al_call_max_bytes(call), al_call_budget(call), &output, err);
+
+    return r < 0 ? r : done(call, &output, "", result);
+}
+
+static int rename_branch(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct branch_args *args = p;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *text =
+        al_asprintf("Renamed branch '%s' to '%s'", args->rename, args->new_name);
+    int r = al_git_branch_rename(al_call_repo(call), args->rename, args->new_name,
+                                 al_call_max_bytes(call), al_call_budget(call), &output, err);
+
+    return r < 0 ? r : done(call, &output, text, result);
+}
+
+static const struct al_operation operations[] = {
+    { "rename", is_rename, AL_WRITES_REFS | AL_WRITES_CONFIG, rename_branch },
+    { "force_delete", is_force_delete, AL_WRITES_REFS | AL_WRITES_CONFIG | AL_DISCARDS_WORK,
+      remove_branch },
+    { "delete", is_delete, AL_WRITES_REFS | AL_WRITES_CONFIG, remove_branch },
+    { "list", is_list, AL_READS, list },
+    { "create", NULL, AL_WRITES_REFS | AL_WRITES_CONFIG, create },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct branch_args *args = p;
+
+    (void)op;
+    if (args->rename)
+        al_str_addf(out, "Rename branch '%s' to '%s'", args->rename, args->new_name);
+    else if (args->force_delete)
+        al_str_addf(out, "Force delete branch '%s'", args->force_delete);
+    else if (args->delete)
+        al_str_addf(out, "Delete branch '%s'", args->delete);
+    else if (args->create)
+        al_str_addf(out, "Create branch '%s'", args->create);
+    else
+        al_str_adds(out, "List branches");
+}
+
+const struct al_tool al_tool_git_branch = {
+    .name = "git_branch",
+    .title = "Branches",
+    .about = "List branches, or create, delete or rename one.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_GIT_COMMON_OFFSETS(struct branch_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .summarize = summarize,
+};

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_checkout: switch branches, look at a commit, or put files back from the index. */
+#include "gitops/verbs.h"
+#include "guard/arg.h"
+#include "tool/call.h"
+#include "toolsets/git/git.h"
+
+struct checkout_args {
+    const char *branch, *create_branch, *commit;
+    struct al_strv paths;
+    AL_GIT_COMMON_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct checkout_args, branch, "Branch to switch to.",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct checkout_args, create_branch, "Create this branch and switch to it (-b).",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct checkout_args, commit, "Commit to check out with a detached HEAD.",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRINGS(struct checkout_args, paths,
+               "Put these files back as the index has them; only when none of the others is given.",
+               .max = AL_GIT_PATHS_MAX, .max_bytes = AL_GIT_PATH_MAX_BYTES),
+    AL_GIT_TIMEOUT_ROW(struct checkout_args),
+    AL_GIT_WORKING_DIR_ROW(struct checkout_args),
+};
+
+static bool creates(const void *p)
+{
+    return ((const struct checkout_args *)p)->create_branch;
+}
+
+static bool switches(const void *p)
+{
+    return ((const struct checkout_args *)p)->branch;
+}
+
+static bool detaches(const void *p)
+{
+    return ((const struct checkout_args *)p)->commit;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    int r = 0;
+
+    if (!args->create_branch && !args->branch && !args->commit && !args->paths.count)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "At least one of branch, create_branch, commit, or paths must be "
+                            "specified");
+    if (args->create_branch)
+        r = al_arg_check_branch("create_branch", args->create_branch, err);
+    if (r == 0 && args->branch)
+        r = al_arg_check_branch("branch", args->branch, err);
+    if (r == 0 && args->commit)
+        r = al_arg_check_revision("commit", args->commit, err);
+    return r;
+}
+
+static bool only_paths(const struct checkout_args *args)
+{
+    return !args->create_branch && !args->branch && !args->commit;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    int r;
+
+    if (args->create_branch)
+        return 0; /* HEAD's own commit: nothing is written */
+    if (!only_paths(args))
+        return al_git_checkout_check(repo, args->branch ? args->branch : args->commit,
+                                     al_call_budget(call), err);
+    r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &list, err);
+    return r < 0 ? r : al_git_restore_check(repo, &args->paths, al_call_budget(call), err);
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    const struct al_diff_options options = { .unified = -1, .paths = &args->paths };
+
+    (void)op;
+    if (!only_paths(args))
+        return 0;
+    al_str_adds(out, "These changes are lost; the files come back as the index has them "
+                     "(from the index):\n");
+    return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
+}
+
+static int go(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    static const char *const hooks[] = { "post-checkout", "reference-transaction",
+                                         "post-index-change", NULL };
+    const struct checkout_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *commit =
+        args->commit ? al_git_checkout_commit_word(repo, args->commit) : NULL;
+    const struct al_checkout_options options = {
+        .create = args->create_branch,
+        .branch = args->branch,
+        .commit = commit,
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
+                            err);
+
+    if (r < 0)
+        return r;
+    /* All that git says here is on standard error, and none of it is about an error. */
+    al_str_add(&output.out.out, output.err.out.buf, output.err.out.len);
+    al_str_reset(&output.err.out);
+    al_git_note_hooks(repo, hooks, &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
+}
+
+static int restore_paths(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_checkout_paths(al_call_repo(call), &args->paths, al_call_max_bytes(call),
+                                  al_call_budget(call), &output, err);
+
+    if (r < 0)
+        return r;
+    al_str_reset(&output.out.out);
+    al_str_addf(&output.out.out, "Restored %zu file(s)", args->paths.count);
+    al_str_reset(&output.err.out); /* "Updated 1 path from the index" */
+    al_call_shape_text(call, &output, "", result);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "create_branch", creates, AL_WRITES_REFS, go },
+    { "switch", switches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, go },
+    { "commit", detaches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, go },
+    { "restore_paths", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, restore_paths },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct checkout_args *args = p;
+
+    (void)op;
+    if (args->create_branch)
+        al_str_addf(out, "Create and switch to branch '%s'", args->create_branch);
+    else if (args->branch)
+        al_str_addf(out, "Switch to branch '%s'", args->branch);
+    else if (args->commit)
+        al_str_addf(out, "Checkout commit '%s'", args->commit);
+    else
+        al_str_addf(out, "Restore %zu file(s) from HEAD", args->paths.count);
+}
+
+const struct al_tool al_tool_git_checkout = {
+    .name = "git_checkout",
+    .title = "Check out",
+    .about = "Switch to a branch, create one, look at a commit, or put files back from the index.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_GIT_COMMON_OFFSETS(struct checkout_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .authorize = authorize,
+    .preview = preview,
+    .summarize = summarize,
+};

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_restore: put files back the way the index or HEAD has them. */
+#include "gitops/verbs.h"
+#include "guard/text.h"
+#include "tool/call.h"
+#include "toolsets/git/git.h"
+
+struct restore_args {
+    struct al_strv paths;
+    bool staged, worktree;
+    AL_GIT_COMMON_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRINGS(struct restore_args, paths, "Files to restore.", .flags = AL_PARAM_REQUIRED,
+               .min = 1, .max = AL_GIT_PATHS_MAX, .max_bytes = AL_GIT_PATH_MAX_BYTES,
+               .bad_message = "paths must contain at least one element"),
+    AL_BOOL(struct restore_args, staged, "Restore the index from HEAD: unstage (--staged).",
+            .default_int = 0),
+    AL_BOOL(struct restore_args, worktree,
+            "Restore the files on disk, losing their changes (--worktree).", .default_int = 1),
+    AL_GIT_TIMEOUT_ROW(struct restore_args),
+    AL_GIT_WORKING_DIR_ROW(struct restore_args),
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct restore_args *args = p;
+
+    if (!args->staged && !args->worktree)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "At least one of staged or worktree must be true");
+    return 0;
+}
+
+static bool only_worktree(const void *p)
+{
+    return !((const struct restore_args *)p)->staged;
+}
+
+static bool only_staged(const void *p)
+{
+    return !((const struct restore_args *)p)->worktree;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct restore_args *args = p;
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    int r = al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &list, err);
+
+    if (r == 0 && args->worktree)
+        r = al_git_restore_check(al_call_repo(call), &args->paths, al_call_budget(call), err);
+    return r;
+}
+
+/* What is lost: the changes on disk, or what was staged. */
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct restore_args *args = p;
+    const struct al_diff_options options = {
+        .cached = !args->worktree,
+        .unified = -1,
+        .paths = &args->paths,
+    };
+
+    (void)op;
+    return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct restore_args *args = p;
+    const struct al_restore_options options = {
+        .paths = &args->paths,
+        .staged = args->staged,
+        .worktree = args->worktree,
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call),
+                           al_call_budget(call), &output, err);
+
+    if (r < 0)
+        return r;
+    al_str_reset(&output.out.out);
+    al_str_addf(&output.out.out, "Restored %zu file(s)", args->paths.count);
+    al_call_shape_text(call, &output, "", result);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "worktree", only_worktree, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute },
+    { "staged", only_staged, AL_WRITES_INDEX, execute },
+    { "both", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct restore_args *args = p;
+
+    (void)op;
+    if (!args->staged)
+        al_str_addf(out, "Restore %zu file(s) to worktree", args->paths.count);
+    else if (!args->worktree)
+        al_str_addf(out, "Unstage %zu file(s)", args->paths.count);
+    else
+        al_str_addf(out, "Restore and unstage %zu file(s)", args->paths.count);
+}
+
+const struct al_tool al_tool_git_restore = {
+    .name = "git_restore",
+    .title = "Restore files",
+    .about = "Discard changes of files on disk, or unstage them.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_GIT_COMMON_OFFSETS(struct restore_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .authorize = authorize,
+    .preview = preview,
+    .summarize = summarize,
+};

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_show: one commit, with its changes. */
+#include "gitops/verbs.h"
+#include "guard/arg.h"
+#include "tool/call.h"
+#include "toolsets/git/git.h"
+
+struct show_args {
+    const char *commit;
+    bool stat, name_only;
+    const char *format;
+    struct al_opt_int max_bytes;
+    AL_GIT_COMMON_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct show_args, commit, "Commit, tag or other object to show.",
+              .default_str = "HEAD", .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_BOOL(struct show_args, stat, "Show a diffstat only (--stat).", .default_int = 0),
+    AL_BOOL(struct show_args, name_only, "Show only names of changed files; wins over stat.",
+            .default_int = 0),
+    AL_STRING(struct show_args, format, "Pretty format of the commit (--format=<string>).",
+              .max_bytes = AL_GIT_TEXT_MAX_BYTES),
+    AL_GIT_MAX_BYTES_ROW(struct show_args),
+    AL_GIT_TIMEOUT_ROW(struct show_args),
+    AL_GIT_WORKING_DIR_ROW(struct show_args),
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    return al_arg_check_revision("commit", ((const struct show_args *)p)->commit, err);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct show_args *args = p;
+    const struct al_show_options options = {
+        .commit = args->commit,
+        .stat = args->stat,
+        .name_only = args->name_only,
+        .format = args->format,
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_show(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                        &output, err);
+
+    if (r < 0)
+        return r;
+    al_call_shape_text(call, &output, "", result);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "show", NULL, AL_READS, execute },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    (void)op;
+    al_str_addf(out, "Show commit %s", ((const struct show_args *)p)->commit);
+}
+
+const struct al_tool al_tool_git_show = {
+    .name = "git_show",
+    .title = "Show a commit",
+    .about = "Show one commit: author, date, message and changes.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_GIT_COMMON_OFFSETS(struct show_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .summarize = summarize,
+};
