@@ -285,8 +285,10 @@ static const struct {
     const char *words, *reason;
     enum al_code code;
 } known[] = {
-    { "did not match any file(s) known to git", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "invalid reference: ", "not_found", AL_CODE_BRANCH_NOT_FOUND },
     { "error: branch '", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "did not match any file(s) known to git", "not_found", AL_CODE_NONE },
+    { "log for 'stash' only has", "not_found", AL_CODE_NONE },
     { "not found", "not_found", AL_CODE_NONE },
     { "unknown revision", "not_found", AL_CODE_NONE },
     { "bad revision", "not_found", AL_CODE_NONE },

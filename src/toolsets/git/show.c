@@ -15,7 +15,8 @@ struct show_args {
 
 static const struct al_param params[] = {
     AL_STRING(struct show_args, commit, "Commit, tag or other object to show.",
-              .default_str = "HEAD", .max_bytes = AL_GIT_REF_MAX_BYTES),
+              .flags = AL_PARAM_HAS_DEFAULT, .default_str = "HEAD",
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
     AL_BOOL(struct show_args, stat, "Show a diffstat only (--stat).", .default_int = 0),
     AL_BOOL(struct show_args, name_only, "Show only names of changed files; wins over stat.",
             .default_int = 0),
