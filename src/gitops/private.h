@@ -13,6 +13,14 @@ struct al_vetting;
 
 #define AL_VETTINGS_KEPT 16
 
+/** One writer of a repository, at work or waiting.  The list is in order of arrival; the first of a
+ * repository works. */
+struct al_turn {
+    struct al_turn *next;
+    const char *common_dir; /* borrowed from the repo, which outlives the turn */
+    int ready_fd;           /* eventfd, written when the turn has come */
+};
+
 /** A ruleset and who uses it. */
 struct al_held_ruleset {
     struct al_ruleset *ruleset;

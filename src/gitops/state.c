@@ -14,7 +14,8 @@
 #define REF_MAX_BYTES         4096u
 #define PACKED_REFS_MAX_BYTES (64u << 20)
 #define SYMREF_DEPTH_MAX      5
-#define CHECKSUM_MAX_BYTES    32
+#define CHECKSUM_MIN_BYTES    20 /* SHA-1 */
+#define CHECKSUM_MAX_BYTES    32 /* SHA-256 */
 #define SCAN_BYTES            (64u * 1024u)
 
 static char *read_line(const char *dir, const char *name)
@@ -71,11 +72,23 @@ char *al_repo_head(const struct al_repo *repo)
     return value ? al_take(&value) : al_strdup("");
 }
 
-/* The index ends with a checksum of itself; with its stat it tells one index from another. */
+static void add_id(struct sha256_ctx *sum, const struct al_file_id *id)
+{
+    sha256_update(sum, sizeof(id->ino), (const uint8_t *)&id->ino);
+    sha256_update(sum, sizeof(id->size), (const uint8_t *)&id->size);
+    sha256_update(sum, sizeof(id->mtime_ns), (const uint8_t *)&id->mtime_ns);
+    sha256_update(sum, sizeof(id->ctime_ns), (const uint8_t *)&id->ctime_ns);
+}
+
+/*
+ * The index ends with a checksum of itself, which stays the same when git rewrites the same index.
+ * With index.skipHash it ends with zeros: then its stat has to tell.
+ */
 static void add_index(const struct al_repo *repo, struct sha256_ctx *sum)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "index");
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    static const uint8_t no_checksum[CHECKSUM_MIN_BYTES];
     uint8_t tail[CHECKSUM_MAX_BYTES] = { 0 };
     struct stat st;
 
@@ -85,6 +98,11 @@ static void add_index(const struct al_repo *repo, struct sha256_ctx *sum)
         (void)!pread(fd, tail, sizeof(tail), st.st_size - CHECKSUM_MAX_BYTES);
     sha256_update(sum, sizeof(st.st_size), (const uint8_t *)&st.st_size);
     sha256_update(sum, sizeof(tail), tail);
+    if (!memcmp(tail + sizeof(tail) - sizeof(no_checksum), no_checksum, sizeof(no_checksum))) {
+        const struct al_file_id id = al_file_id_from(&st);
+
+        add_id(sum, &id);
+    }
 }
 
 static void add_path(const struct al_repo *repo, const char *path, struct sha256_ctx *sum)
@@ -95,10 +113,7 @@ static void add_path(const struct al_repo *repo, const char *path, struct sha256
     if (fstatat(repo->dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
         id = al_file_id_from(&st);
     sha256_update(sum, strlen(path) + 1, (const uint8_t *)path);
-    sha256_update(sum, sizeof(id.ino), (const uint8_t *)&id.ino);
-    sha256_update(sum, sizeof(id.size), (const uint8_t *)&id.size);
-    sha256_update(sum, sizeof(id.mtime_ns), (const uint8_t *)&id.mtime_ns);
-    sha256_update(sum, sizeof(id.ctime_ns), (const uint8_t *)&id.ctime_ns);
+    add_id(sum, &id);
 }
 
 void al_repo_state(const struct al_repo *repo, const struct al_strv *paths, char ret_hex[65])
@@ -125,12 +140,12 @@ static bool holds_gitlink(const char *path)
 {
     static const char gitlink[] = { 0, 0, (char)0xe0, 0 };
     enum { overlap = sizeof(gitlink) - 1 };
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     al_auto(al_freep) char *piece = al_malloc(SCAN_BYTES);
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     size_t kept = 0;
 
     if (fd < 0)
-        return false;
+        return errno != ENOENT;
     for (;;) {
         ssize_t n = read(fd, piece + kept, SCAN_BYTES - kept);
         size_t len;

@@ -15,14 +15,6 @@
 #include "gitops/repo.h"
 #include "util/clock.h"
 
-/* One writer, at work or waiting.  The list is in order of arrival; the first of a repository
- * works. */
-struct al_turn {
-    struct al_turn *next;
-    const char *common_dir; /* borrowed from the repo, which outlives the turn */
-    int ready_fd;           /* eventfd, written when the turn has come */
-};
-
 static bool is_first(const struct al_git *git, const struct al_turn *mine)
 {
     for (const struct al_turn *at = git->turns; at != mine; at = at->next)

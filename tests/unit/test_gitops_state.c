@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gitops/repo.h, state: what a repository is at is read from its files as git reads them. */
+#include <pthread.h>
+
+#include "gitops/repo.h"
+#include "test_gitops_lib.h"
+
+#define PIECE_BYTES 65536
+
+/* HEAD as airlock and as git see it are the same, in this directory below the root. */
+static void assert_head(struct world *w, const char *given)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, given);
+    al_auto(subdir_closep) struct tmpdir *dir = subdir_open(w->root, given);
+    al_auto(al_freep) char *head = al_repo_head(repo);
+    al_auto(al_freep) char *line = al_asprintf("%s\n", head);
+    al_auto(al_freep) char *expected = git_output(dir, "rev-parse", "HEAD", NULL);
+
+    assert_string_equal(line, expected);
+}
+
+static void finds_head_on_a_loose_branch(void **state)
+{
+    struct world *w = *state;
+
+    assert_head(w, "repo");
+    git_ok(w->repo, "checkout", "-q", "-b", "topic/deep/er", NULL);
+    git_fixture_commit(w->repo, "a.txt", "two\n", "second");
+    assert_head(w, "repo");
+}
+
+static void finds_head_on_a_packed_branch(void **state)
+{
+    struct world *w = *state;
+
+    git_fixture_commit(w->repo, "a.txt", "two\n", "second");
+    git_ok(w->repo, "branch", "xmain", "HEAD~1", NULL); /* names around ours */
+    git_ok(w->repo, "branch", "a/refs/heads/main", "HEAD~1", NULL);
+    git_ok(w->repo, "branch", "mainx", "HEAD~1", NULL);
+    git_ok(w->repo, "tag", "-m", "annotated", "v1", "HEAD~1", NULL);
+    git_ok(w->repo, "pack-refs", "--all", NULL);
+    assert_int_not_equal(faccessat(w->repo->fd, ".git/refs/heads/main", F_OK, 0), 0);
+    assert_head(w, "repo");
+    git_fixture_commit(w->repo, "a.txt", "three\n", "third"); /* loose again, and newer */
+    assert_head(w, "repo");
+}
+
+static void finds_a_detached_head(void **state)
+{
+    struct world *w = *state;
+
+    git_fixture_commit(w->repo, "a.txt", "two\n", "second");
+    git_ok(w->repo, "checkout", "-q", "--detach", "HEAD~1", NULL);
+    assert_head(w, "repo");
+}
+
+static void finds_the_head_of_a_linked_worktree(void **state)
+{
+    struct world *w = *state;
+
+    git_ok(w->repo, "worktree", "add", "-q", "-b", "side", "../linked", NULL);
+    git_fixture_commit(w->repo, "a.txt", "two\n", "second");
+    assert_head(w, "linked");
+    assert_head(w, "repo");
+    git_ok(w->repo, "pack-refs", "--all", NULL);
+    assert_head(w, "linked");
+}
+
+static void follows_a_symbolic_branch(void **state)
+{
+    struct world *w = *state;
+
+    git_ok(w->repo, "symbolic-ref", "refs/heads/alias", "refs/heads/main", NULL);
+    git_ok(w->repo, "symbolic-ref", "HEAD", "refs/heads/alias", NULL);
+    assert_head(w, "repo");
+}
+
+static void assert_no_head(struct world *w)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *head = al_repo_head(repo);
+
+    assert_string_equal(head, "");
+}
+
+static void has_no_head_on_an_unborn_branch(void **state)
+{
+    struct world *w = *state;
+
+    git_ok(w->repo, "checkout", "-q", "--orphan", "unborn", NULL);
+    assert_no_head(w);
+}
+
+static void has_no_head_at_the_end_of_a_circle(void **state)
+{
+    struct world *w = *state;
+
+    tmpdir_write(w->repo, ".git/refs/heads/one", "ref: refs/heads/two\n");
+    tmpdir_write(w->repo, ".git/refs/heads/two", "ref: refs/heads/one\n");
+    tmpdir_write(w->repo, ".git/HEAD", "ref: refs/heads/one\n");
+    assert_no_head(w);
+}
+
+static void reads_no_ref_outside_the_repository(void **state)
+{
+    struct world *w = *state;
+
+    tmpdir_write(w->repo, "stray", "1234567890123456789012345678901234567890\n");
+    tmpdir_write(w->repo, ".git/HEAD", "ref: refs/../../stray\n");
+    assert_no_head(w);
+    tmpdir_symlink(w->repo, "/etc/hostname", ".git/refs/heads/link");
+    tmpdir_write(w->repo, ".git/HEAD", "ref: refs/heads/link\n");
+    assert_no_head(w);
+}
+
+struct digest {
+    char hex[65];
+};
+
+static struct digest digest_of(struct world *w, const char *const *paths)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
+    struct digest digest;
+
+    for (; paths && *paths; paths++)
+        al_strv_add(&list, *paths);
+    al_repo_state(repo, &list, digest.hex);
+    assert_int_equal(strlen(digest.hex), 64);
+    return digest;
+}
+
+static const char *const concerned[] = { "a.txt", "absent.txt", NULL };
+
+/* What is done is seen, and seen again as the same. */
+static void assert_seen(struct world *w, struct digest *before, bool seen)
+{
+    struct digest after = digest_of(w, concerned), again = digest_of(w, concerned);
+
+    assert_string_equal(after.hex, again.hex);
+    assert_int_equal(strcmp(before->hex, after.hex) != 0, seen);
+    *before = after;
+}
+
+static void notices_what_concerns_it(void **state)
+{
+    struct world *w = *state;
+    struct digest digest = digest_of(w, concerned);
+
+    git_ok(w->repo, "commit", "-q", "--allow-empty", "-m", "same tree", NULL);
+    assert_seen(w, &digest, true);
+    tmpdir_write(w->repo, "a.txt", "two\n"); /* as long as before */
+    assert_seen(w, &digest, true);
+    git_ok(w->repo, "add", "a.txt", NULL);
+    assert_seen(w, &digest, true);
+    tmpdir_write(w->repo, "absent.txt", "");
+    assert_seen(w, &digest, true);
+    assert_int_equal(unlinkat(w->repo->fd, "a.txt", 0), 0);
+    assert_seen(w, &digest, true);
+    tmpdir_symlink(w->repo, "absent.txt", "a.txt");
+    assert_seen(w, &digest, true);
+    git_ok(w->repo, "checkout", "-q", "--detach", NULL); /* the same commit */
+    assert_seen(w, &digest, false);
+}
+
+static void notices_nothing_else(void **state)
+{
+    struct world *w = *state;
+    struct digest digest = digest_of(w, concerned);
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *status = NULL;
+
+    assert_seen(w, &digest, false);
+    tmpdir_write(w->repo, "other.txt", "x\n");
+    assert_seen(w, &digest, false);
+    git_ok(w->repo, "branch", "other", NULL);
+    assert_seen(w, &digest, false);
+    git_ok(w->repo, "config", "x.y", "z", NULL);
+    assert_seen(w, &digest, false);
+    status = status_text(repo); /* our own reading does not touch the index */
+    assert_seen(w, &digest, false);
+}
+
+static void notices_an_index_without_a_checksum(void **state)
+{
+    struct world *w = *state;
+    struct digest digest;
+    char index[200] = { "DIRC, with index.skipHash: the end is all zero" };
+
+    tmpdir_write_bytes(w->repo, ".git/index", index, sizeof(index));
+    digest = digest_of(w, concerned);
+    index[100] = 1;
+    tmpdir_write_bytes(w->repo, ".git/index", index, sizeof(index));
+    assert_seen(w, &digest, true);
+    assert_int_equal(unlinkat(w->repo->fd, ".git/index", 0), 0);
+    assert_seen(w, &digest, true);
+}
+
+static void looks_at_paths_from_the_working_directory(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    char before[65], after[65];
+
+    tmpdir_write(w->repo, "deep/f", "x\n");
+    repo = must_open(w, "repo/deep");
+    al_strv_add(&paths, "f");
+    al_repo_state(repo, &paths, before);
+    tmpdir_write(w->repo, "deep/f", "y\n");
+    al_repo_state(repo, &paths, after);
+    assert_string_not_equal(before, after);
+}
+
+static bool may_have_gitlinks(struct world *w)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+
+    return al_repo_may_have_gitlinks(repo);
+}
+
+static void finds_gitlinks_in_a_real_index(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_freep) char *head = git_output(w->repo, "rev-parse", "HEAD", NULL);
+    al_auto(al_freep) char *entry = al_asprintf("160000,%.40s,sub", head);
+
+    assert_false(may_have_gitlinks(w));
+    git_ok(w->repo, "update-index", "--add", "--cacheinfo", entry, NULL);
+    assert_true(may_have_gitlinks(w));
+    git_ok(w->repo, "update-index", "--index-version", "4", NULL);
+    assert_true(may_have_gitlinks(w));
+    git_ok(w->repo, "rm", "-q", "--cached", "sub", NULL);
+    assert_false(may_have_gitlinks(w));
+}
+
+static void suspects_an_index_it_cannot_see_all_of(void **state)
+{
+    struct world *w = *state;
+
+    git_ok(w->repo, "update-index", "--split-index", NULL);
+    assert_true(may_have_gitlinks(w));
+    assert_int_equal(unlinkat(w->repo->fd, ".git/index", 0), 0);
+    assert_false(may_have_gitlinks(w)); /* nothing is tracked */
+    tmpdir_symlink(w->repo, "elsewhere", ".git/index");
+    assert_true(may_have_gitlinks(w));
+    assert_int_equal(unlinkat(w->repo->fd, ".git/index", 0), 0);
+    tmpdir_mkdir(w->repo, ".git/index");
+    assert_true(may_have_gitlinks(w));
+}
+
+static void finds_a_gitlink_across_pieces(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    const size_t len = 2 * PIECE_BYTES + 100;
+    al_auto(al_freep) char *index = al_malloc(len);
+
+    for (size_t at = PIECE_BYTES - 8; at <= PIECE_BYTES + 8; at++) {
+        memset(index, 'x', len);
+        tmpdir_write_bytes(w->repo, ".git/index", index, len);
+        assert_false(al_repo_may_have_gitlinks(repo));
+        memcpy(index + at, "\0\0\xe0\0", 4);
+        tmpdir_write_bytes(w->repo, ".git/index", index, len);
+        assert_true(al_repo_may_have_gitlinks(repo));
+        memcpy(index + at, "\0\0\xe0\1", 4); /* nearly one */
+        tmpdir_write_bytes(w->repo, ".git/index", index, len);
+        assert_false(al_repo_may_have_gitlinks(repo));
+    }
+}
+
+static void finds_a_gitlink_at_either_end(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+
+    tmpdir_write_bytes(w->repo, ".git/index", "\0\0\xe0\0", 4);
+    assert_true(al_repo_may_have_gitlinks(repo));
+    tmpdir_write_bytes(w->repo, ".git/index", "\0\0\xe0", 3);
+    assert_false(al_repo_may_have_gitlinks(repo));
+    tmpdir_write_bytes(w->repo, ".git/index", "", 0);
+    assert_false(al_repo_may_have_gitlinks(repo));
+}
+
+/* Cuts the index to nothing and makes it long again, over and over. */
+static void *shrink_and_grow(void *path)
+{
+    for (int i = 0; i < 500; i++) {
+        assert_int_equal(truncate(path, 0), 0);
+        assert_int_equal(truncate(path, 8 * PIECE_BYTES), 0);
+    }
+    return NULL;
+}
+
+static void survives_an_index_that_shrinks(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *path = tmpdir_path(w->repo, ".git/index");
+    pthread_t thread;
+    char hex[65];
+
+    assert_int_equal(pthread_create(&thread, NULL, shrink_and_grow, path), 0);
+    for (int i = 0; i < 200; i++) {
+        (void)al_repo_may_have_gitlinks(repo);
+        al_repo_state(repo, NULL, hex);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_false(al_repo_may_have_gitlinks(repo)); /* all zero now */
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        WORLD_TEST(finds_head_on_a_loose_branch),
+        WORLD_TEST(finds_head_on_a_packed_branch),
+        WORLD_TEST(finds_a_detached_head),
+        WORLD_TEST(finds_the_head_of_a_linked_worktree),
+        WORLD_TEST(follows_a_symbolic_branch),
+        WORLD_TEST(has_no_head_on_an_unborn_branch),
+        WORLD_TEST(has_no_head_at_the_end_of_a_circle),
+        WORLD_TEST(reads_no_ref_outside_the_repository),
+        WORLD_TEST(notices_what_concerns_it),
+        WORLD_TEST(notices_nothing_else),
+        WORLD_TEST(notices_an_index_without_a_checksum),
+        WORLD_TEST(looks_at_paths_from_the_working_directory),
+        WORLD_TEST(finds_gitlinks_in_a_real_index),
+        WORLD_TEST(suspects_an_index_it_cannot_see_all_of),
+        WORLD_TEST(finds_a_gitlink_across_pieces),
+        WORLD_TEST(finds_a_gitlink_at_either_end),
+        WORLD_TEST(survives_an_index_that_shrinks),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("gitops/state", tests, NULL, NULL);
+}
