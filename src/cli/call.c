@@ -29,6 +29,18 @@ static int read_stdin(struct al_str *text, struct al_error *err)
     return 0;
 }
 
+/* An integer too large for jansson is still JSON; as a real it is judged by the parameter's bounds.
+ */
+static json_t *load(const struct al_str *text, json_error_t *where)
+{
+    const size_t flags = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
+    json_t *value = json_loadb(text->buf, text->len, flags, where);
+
+    if (!value && json_error_code(where) == json_error_numeric_overflow)
+        value = json_loadb(text->buf, text->len, flags | JSON_DECODE_INT_AS_REAL, where);
+    return value;
+}
+
 static int parse_arguments(const char *word, json_t **ret_arguments, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -43,8 +55,7 @@ static int parse_arguments(const char *word, json_t **ret_arguments, struct al_e
         al_str_adds(&text, word);
     if (r < 0)
         return r;
-    *ret_arguments = json_loadb(text.buf, text.len,
-                                JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &where);
+    *ret_arguments = load(&text, &where);
     if (!*ret_arguments) {
         al_auto(al_freep) char *reason = al_text_word(where.text);
 

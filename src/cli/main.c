@@ -80,6 +80,8 @@ int main(int argc, char **argv)
 
     /* Threads come and go with calls: two arenas keep what each of them left behind small. */
     (void)mallopt(M_ARENA_MAX, 2);
+    /* Without a fixed threshold one large answer would teach malloc to keep such sizes for ever. */
+    (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     if (!strcmp(word, "--version"))
         return al_cmd_version();
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {

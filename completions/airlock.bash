@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion for airlock(1)
+
+_airlock() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+    local shared='--root --toolset --approval --audit --config --help'
+
+    case $prev in
+    --root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+    --audit | --config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    --approval) COMPREPLY=($(compgen -W 'ask allow deny' -- "$cur")); return ;;
+    --toolset) COMPREPLY=($(compgen -W 'git' -- "$cur")); return ;;
+    --tool) COMPREPLY=($(compgen -W "$(_airlock_tools)" -- "$cur")); return ;;
+    esac
+    if ((COMP_CWORD == 1)); then
+        COMPREPLY=($(compgen -W 'serve call tools log doctor help --help --version' -- "$cur"))
+        return
+    fi
+    case $command in
+    serve) COMPREPLY=($(compgen -W "$shared" -- "$cur")) ;;
+    call) COMPREPLY=($(compgen -W "$shared --json $(_airlock_tools)" -- "$cur")) ;;
+    tools | doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
+    log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --tool --since --help' -- "$cur")) ;;
+    help) COMPREPLY=($(compgen -W 'serve call tools log doctor' -- "$cur")) ;;
+    esac
+}
+
+# The names in the first column of `airlock tools`; they are indented by two blanks.
+_airlock_tools() {
+    command airlock tools 2>/dev/null | sed -n 's/^  \([A-Za-z_]*\) .*/\1/p'
+}
+
+complete -F _airlock airlock git-airlock
