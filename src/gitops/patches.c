@@ -25,6 +25,7 @@ static const char header[] = "diff --git ";
 
 struct writing {
     int dir_fd;
+    unsigned serial;       /* ours among the writings of this process */
     struct al_strv names;  /* final file names */
     struct al_strv status; /* the status letter of each path */
     struct al_str record;  /* raw record being read */
@@ -36,11 +37,29 @@ struct writing {
     int fd;              /* the patch being written, -1 before the first */
     int error;           /* first errno, 0 while all is well */
     bool too_many, too_long;
+    bool surplus; /* a patch that was not listed */
 };
 
-static char *temporary(size_t number)
+static struct writing begin_writing(int dir_fd)
 {
-    return al_asprintf(".airlock-%ld-%zu.patch", (long)getpid(), number);
+    static _Atomic unsigned serial;
+
+    return (
+        struct writing){ .dir_fd = dir_fd, .serial = serial++, .fd = -1, .record = AL_STR_INIT };
+}
+
+static void end_writing(struct writing *w)
+{
+    al_closep(&w->fd);
+    al_strv_clear(&w->names);
+    al_strv_clear(&w->status);
+    al_str_clear(&w->record);
+}
+
+/* Another call may write into the same directory at the same time. */
+static char *temporary(const struct writing *w, size_t number)
+{
+    return al_asprintf(".airlock-%ld-%u-%zu.patch", (long)getpid(), w->serial, number);
 }
 
 /* A file name that reads the same in a listing, in JSON and on disk. */
@@ -99,14 +118,19 @@ static bool begin_patch(struct writing *w)
         return true;
     }
     al_closep(&w->fd);
-    if (w->begun == w->names.count)
+    if (w->begun == w->names.count) {
+        w->surplus = true;
         return false;
+    }
     w->headers_left = w->status.items[w->begun][0] == 'T';
-    name = temporary(w->begun++);
+    name = temporary(w, w->begun);
     w->fd = openat(w->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
-    if (w->fd < 0)
+    if (w->fd < 0) {
         w->error = errno;
-    return w->fd >= 0;
+        return false;
+    }
+    w->begun++; /* from here on it is ours to remove */
+    return true;
 }
 
 static bool write_piece(struct writing *w, const char *data, size_t len)
@@ -180,7 +204,7 @@ static bool add(void *payload, const char *data, size_t len)
 static void remove_temporaries(const struct writing *w)
 {
     for (size_t i = 0; i < w->begun; i++) {
-        al_auto(al_freep) char *name = temporary(i);
+        al_auto(al_freep) char *name = temporary(w, i);
 
         (void)unlinkat(w->dir_fd, name, 0);
     }
@@ -190,7 +214,7 @@ static void remove_temporaries(const struct writing *w)
 static int publish(struct writing *w, struct al_error *err)
 {
     for (size_t i = 0; i < w->begun; i++) {
-        al_auto(al_freep) char *name = temporary(i);
+        al_auto(al_freep) char *name = temporary(w, i);
         int saved;
 
         if (renameat2(w->dir_fd, name, w->dir_fd, w->names.items[i], RENAME_NOREPLACE) == 0)
@@ -224,9 +248,9 @@ static int finish(struct writing *w, const struct al_git_output *output, struct 
         return al_error_errno(err, w->error, "cannot write patches");
     if (output->exit_code != 0)
         return al_git_failed(output, err);
-    if (w->begun != w->names.count)
-        return al_error_set(err, AL_ERR_EXECUTION, "git listed %zu paths but %zu patches",
-                            w->names.count, w->begun);
+    if (w->surplus || w->begun != w->names.count)
+        return al_error_set(err, AL_ERR_EXECUTION, "git listed %zu paths but %zu patches%s",
+                            w->names.count, w->begun, w->surplus ? " and more" : "");
     return publish(w, err);
 }
 
@@ -236,7 +260,7 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct writing w = { .dir_fd = dir_fd, .fd = -1, .record = AL_STR_INIT };
+    struct writing w = begin_writing(dir_fd);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-p", "-z", "--no-renames", NULL);
@@ -245,14 +269,12 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
         r = al_git_run_sink(repo, &command, (struct al_sink){ add, &w }, budget, &output, err);
     if (r == 0)
         r = finish(&w, &output, err);
-    al_closep(&w.fd);
-    if (r < 0)
+    if (r < 0) {
         remove_temporaries(&w);
-    else
+    } else {
         *ret_names = w.names;
-    if (r < 0)
-        al_strv_clear(&w.names);
-    al_strv_clear(&w.status);
-    al_str_clear(&w.record);
+        w.names = AL_STRV_INIT;
+    }
+    end_writing(&w);
     return r;
 }
