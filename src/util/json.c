@@ -65,9 +65,34 @@ void al_json_append(json_t *array, json_t *value)
         abort();
 }
 
+/*
+ * U+2028 and U+2029, which some readers of lines take for an end of line.  In JSON text they can
+ * only be inside a string, so that writing them as escapes changes nothing else.
+ */
+static bool is_separator(const char *text, size_t len)
+{
+    return len >= 3 && !memcmp(text, "\xe2\x80", 2) && (text[2] == '\xa8' || text[2] == '\xa9');
+}
+
+static const char *separator_escape(const char *text)
+{
+    return text[2] == '\xa8' ? "\\u2028" : "\\u2029";
+}
+
+/* jansson hands over whole characters. */
 static int add_piece(const char *data, size_t len, void *out)
 {
-    al_str_add(out, data, len);
+    const char *end = data + len, *at;
+
+    for (const char *from = data; (at = memchr(from, '\xe2', (size_t)(end - from)));
+         from = at + 1) {
+        if (!is_separator(at, (size_t)(end - at)))
+            continue;
+        al_str_add(out, data, (size_t)(at - data));
+        al_str_adds(out, separator_escape(at));
+        data = at + 3;
+    }
+    al_str_add(out, data, (size_t)(end - data));
     return 0;
 }
 
@@ -103,17 +128,36 @@ static char *put_byte(char *to, unsigned char c)
     return to + 1 + (escape != 0);
 }
 
-/* Whether one of eight bytes needs an escape. */
+/* Whether one of eight bytes needs an escape, or begins what may need one. */
 static bool needs_escape(uint64_t word)
 {
     const uint64_t ones = UINT64_MAX / 0xff;
     uint64_t quote = word ^ (ones * '"');
     uint64_t backslash = word ^ (ones * '\\');
     uint64_t rubout = word ^ (ones * 0x7f);
+    uint64_t separator = word ^ (ones * 0xe2);
 
     return ((((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
-             ((backslash - ones) & ~backslash) | ((rubout - ones) & ~rubout)) &
+             ((backslash - ones) & ~backslash) | ((rubout - ones) & ~rubout) |
+             ((separator - ones) & ~separator)) &
             (ones * 0x80)) != 0;
+}
+
+/* At least `n` bytes of text; returns where they end, which may be behind them. */
+static const char *put_bytes(char **to, const char *text, size_t n, const char *end)
+{
+    const char *stop = text + n;
+
+    while (text < stop) {
+        if (is_separator(text, (size_t)(end - text))) {
+            memcpy(*to, separator_escape(text), 6);
+            *to += 6;
+            text += 3;
+        } else {
+            *to = put_byte(*to, (unsigned char)*text++);
+        }
+    }
+    return text;
 }
 
 void al_json_quote(const char *text, size_t len, struct al_str *out)
@@ -137,12 +181,11 @@ void al_json_quote(const char *text, size_t len, struct al_str *out)
         if (n == BLOCK && !needs_escape(word)) {
             memcpy(to, text, BLOCK);
             to += BLOCK;
+            text += BLOCK;
         } else {
-            for (size_t i = 0; i < n; i++)
-                to = put_byte(to, (unsigned char)text[i]);
+            text = put_bytes(&to, text, n, end);
         }
         out->len = (size_t)(to - out->buf);
-        text += n;
     }
     al_str_addc(out, '"');
 }

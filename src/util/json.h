@@ -30,11 +30,11 @@ void al_json_set(json_t *object, const char *name, json_t *value);
 /** Append to an array, taking `value` over. */
 void al_json_append(json_t *array, json_t *value);
 
-/** Append compact JSON to `out`, members in the order they were set.  With `ascii`, everything
- * beyond ASCII is escaped. */
+/** Append compact JSON to `out`, members in the order they were set, in one line for every reader:
+ * U+2028 and U+2029 are escaped too.  With `ascii`, everything beyond ASCII is. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out);
 
-/** Append a JSON string literal, quotes included, without building a value. */
+/** Append a JSON string literal, quotes included and in one line, without building a value. */
 void al_json_quote(const char *text, size_t len, struct al_str *out);
 
 /** `object[name]` when it is a string, else NULL.  Borrowed. */

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/* util/json.h: what is written is one line of valid JSON that says the same. */
+#include "util/json.h"
+
+#include "tests/lib/assert.h"
+
+#define LINE_SEPARATOR      "\xe2\x80\xa8"
+#define PARAGRAPH_SEPARATOR "\xe2\x80\xa9"
+
+static void quotes_what_json_wants_quoted(void **state)
+{
+    static const struct {
+        const char *text, *quoted;
+    } rows[] = {
+        { "", "\"\"" },
+        { "plain", "\"plain\"" },
+        { "a\"b\\c/d", "\"a\\\"b\\\\c/d\"" },
+        { "\t\n\r\x01\x1f\x7f", "\"\\t\\n\\u000d\\u0001\\u001f\\u007f\"" },
+        { "\xc3\xa4\xf0\x9f\x98\x80", "\"\xc3\xa4\xf0\x9f\x98\x80\"" },
+        { "a" LINE_SEPARATOR "b" PARAGRAPH_SEPARATOR, "\"a\\u2028b\\u2029\"" },
+        { LINE_SEPARATOR LINE_SEPARATOR LINE_SEPARATOR, "\"\\u2028\\u2028\\u2028\"" },
+        /* their neighbours stay */
+        { "\xe2\x80\xa7 \xe2\x80\xaa \xe2\x81\xa8 \xe2\x82\xac", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+        al_auto(al_freep) char *same = al_asprintf("\"%s\"", rows[i].text);
+
+        al_json_quote(rows[i].text, strlen(rows[i].text), &out);
+        assert_string_equal(out.buf, rows[i].quoted ? rows[i].quoted : same);
+    }
+}
+
+/* `before` letters, the piece, `after` letters: quoted, and read again by the parser. */
+static void assert_survives(const char *piece, size_t before, size_t after)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT, out = AL_STR_INIT;
+
+    for (size_t i = 0; i < before; i++)
+        al_str_addc(&text, 'x');
+    al_str_adds(&text, piece);
+    for (size_t i = 0; i < after; i++)
+        al_str_addc(&text, 'y');
+    al_json_quote(text.buf, text.len, &out);
+    assert_null(strpbrk(out.buf, "\n\r"));
+    assert_null(strstr(out.buf, LINE_SEPARATOR));
+    assert_null(strstr(out.buf, PARAGRAPH_SEPARATOR));
+
+    al_auto(al_json_decrefp) json_t *value = json_loads(out.buf, JSON_DECODE_ANY, NULL);
+    assert_non_null(value);
+    assert_string_equal(json_string_value(value), text.buf);
+}
+
+static void quotes_the_same_wherever_it_stands(void **state)
+{
+    static const char *const pieces[] = {
+        LINE_SEPARATOR, PARAGRAPH_SEPARATOR, "\xe2\x82\xac", "\n", "\"", "\x7f", "\x01",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(pieces); i++)
+        for (size_t before = 0; before < 20; before++)
+            for (size_t after = 0; after < 20; after++)
+                assert_survives(pieces[i], before, after);
+}
+
+static void makes_room_for_text_that_is_all_escapes(void **state)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT, out = AL_STR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < 10000; i++)
+        al_str_adds(&text, i % 3 ? LINE_SEPARATOR : "\x01");
+    al_json_quote(text.buf, text.len, &out);
+    assert_int_equal(out.len, 2 + 6 * 10000);
+}
+
+static void never_reads_behind_the_text(void **state)
+{
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+    al_auto(al_freep) char *text = al_malloc(2); /* a sanitizer watches its end */
+
+    (void)state;
+    memcpy(text, "\xe2\x80", 2);
+    al_json_quote(text, 2, &out);
+    assert_string_equal(out.buf, "\"\xe2\x80\"");
+}
+
+static void dumps_in_one_line_too(void **state)
+{
+    al_auto(al_json_decrefp) json_t *value = al_json_object();
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT, ascii = AL_STR_INIT;
+
+    (void)state;
+    al_json_set(value, "a" LINE_SEPARATOR,
+                al_json_string("\xe2\x82\xac" PARAGRAPH_SEPARATOR "b" LINE_SEPARATOR));
+    al_json_dump(value, false, &out);
+    assert_string_equal(out.buf, "{\"a\\u2028\":\"\xe2\x82\xac\\u2029b\\u2028\"}");
+    al_json_dump(value, true, &ascii);
+    assert_string_equal(ascii.buf, "{\"a\\u2028\":\"\\u20AC\\u2029b\\u2028\"}");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quotes_what_json_wants_quoted),
+        cmocka_unit_test(quotes_the_same_wherever_it_stands),
+        cmocka_unit_test(makes_room_for_text_that_is_all_escapes),
+        cmocka_unit_test(never_reads_behind_the_text),
+        cmocka_unit_test(dumps_in_one_line_too),
+    };
+
+    return cmocka_run_group_tests_name("util/json", tests, NULL, NULL);
+}
