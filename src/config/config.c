@@ -287,6 +287,20 @@ static const struct key *find_key(const char *name, bool *ret_is_table)
     return NULL;
 }
 
+/* Take the candidate over when it is nearer to `name` than the best word so far. */
+static void take_if_nearer(const char *name, char *candidate, size_t *best, char **word)
+{
+    size_t edits = al_edit_distance(name, candidate);
+
+    if (edits >= *best) {
+        free(candidate);
+        return;
+    }
+    free(*word);
+    *word = candidate;
+    *best = edits;
+}
+
 /* The nearest key, or table of keys, within the limit; NULL when none is.  Caller frees. */
 static char *nearest(const char *name)
 {
@@ -294,19 +308,12 @@ static char *nearest(const char *name)
     char *word = NULL;
 
     for (size_t i = 0; i < AL_COUNT(keys); i++) {
-        const char *end = keys[i].path;
+        const char *path = keys[i].path, *end = path;
 
         do {
             end = strchr(end + 1, '.');
-            size_t len = end ? (size_t)(end - keys[i].path) : strlen(keys[i].path);
-            al_auto(al_freep) char *candidate = al_strndup(keys[i].path, len);
-            size_t edits = al_edit_distance(name, candidate);
-
-            if (edits < best) {
-                free(word);
-                word = al_take(&candidate);
-                best = edits;
-            }
+            take_if_nearer(name, al_strndup(path, end ? (size_t)(end - path) : strlen(path)), &best,
+                           &word);
         } while (end);
     }
     return word;

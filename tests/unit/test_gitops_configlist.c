@@ -58,13 +58,14 @@ static void takes_nothing_from_an_unfinished_entry(void **state)
 static size_t value_kept(size_t given)
 {
     static const char head[] = "local\0file:x\0k.v\n";
+    static const char tail[] = "\0local\0file:x\0n.w\nshort";
     al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
     al_auto(al_freep) char *seen = NULL;
 
     al_str_add(&data, head, sizeof(head) - 1);
     for (size_t i = 0; i < given; i++)
         al_str_addc(&data, 'x');
-    al_str_add(&data, "\0local\0file:x\0n.w\nshort", 25);
+    al_str_add(&data, tail, sizeof(tail)); /* its NUL ends the entry */
     seen = feed_split(data.buf, data.len, data.len / 2);
     assert_true(al_ends_with(seen, "R|x|n.w=[short];")); /* the next entry is whole */
     return strlen(seen) - strlen("R|x|k.v=[];R|x|n.w=[short];");

@@ -246,7 +246,7 @@ static void assert_foreign(struct world *w)
 
 static void assert_trusted(struct world *w)
 {
-    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(repo_freep) al_unused struct al_repo *repo = must_open(w, "repo");
 }
 
 static void refuses_a_repository_of_another_user(void **state)
