@@ -170,6 +170,7 @@ class Client:
     """An MCP client on the server's pipes."""
 
     def __init__(self, binary, stage, roots):
+        self.binary = binary
         words = [binary, "serve"] + [word for root in roots for word in ("--root", root)]
         self.log = open(os.path.join(stage.top, "server.log"), "w", encoding="utf-8")
         self.server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -233,7 +234,7 @@ def kind_of(result):
     return result.get("_meta", {}).get("airlock/error", {}).get("kind")
 
 
-def act_connect(client):
+def act_connect(client, stage):
     chapter(1, "An agent connects")
     agent("initialize, tools/list")
     start = time.monotonic()
@@ -246,12 +247,13 @@ def act_connect(client):
     info = hello["serverInfo"]
     airlock(f"{info['name']} {info['version']}, MCP {hello['protocolVersion']}",
             note=f"{took:.1f} ms, {len(tools)} tools")
-    for tool in tools:
-        hints = tool["annotations"]
-        how = "asks a person" if tool["name"] in ("git_add", "git_commit") else \
-            "only reads" if hints["readOnlyHint"] else "reads, patches"
-        about = textwrap.shorten(tool["description"], WIDTH - LABEL - 33, placeholder=" …")
-        print(f"   {'':{LABEL}}  {tool['name']:<11} {how:<14} {dim(about)}")
+    listed = json.loads(stage.run(client.binary, "tools", "--json", cwd=stage.clone).stdout)
+    check({tool["name"] for tool in tools} == {tool["name"] for tool in listed},
+          "the agent and the person see the same tools")
+    for approval, title in (("none", "only look"), ("ask", "ask first")):
+        names = " ".join(tool["name"] for tool in listed if tool["approval"] == approval)
+        for i, row in enumerate(textwrap.wrap(names, WIDTH - LABEL - 18)):
+            print(f"   {'':{LABEL}}  {bold(title) if i == 0 else ' ' * len(title)}  {row}")
 
 
 def act_work(client, stage):
@@ -411,7 +413,7 @@ def main():
         print(bold(version[0]) + dim("  " + ", ".join(version[1:])))
         stage.make_long_history(commits)
         client = Client(binary, stage, [stage.clone, stage.long])
-        act_connect(client)
+        act_connect(client, stage)
         act_work(client, stage)
         act_escape(client)
         act_attack(client, stage)
