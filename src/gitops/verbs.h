@@ -148,6 +148,7 @@ int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, siz
 
 /* branch.c: names were checked with al_arg_check_branch(); a failing git is an error. */
 
+/** `git branch` as it lists. */
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
                        struct al_budget *budget, struct al_git_output *ret_output,
                        struct al_error *err);
@@ -199,6 +200,7 @@ struct al_stash_options {
     int64_t index;
 };
 
+/** `git stash list`, its bytes without its child processes. */
 int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
                       struct al_git_output *ret_output, struct al_error *err);
 int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,
