@@ -383,7 +383,7 @@ def act_journal(binary, stage):
     rows = [re.split(r" {2,}", line[11:]) for line in done.stdout.rstrip("\n").split("\n")]
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
-        line = "  ".join(word.ljust(width) for word, width in zip(row, widths))
+        line = "  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip()
         print("   " + (line if len(line) <= WIDTH - 4 else line[:WIDTH - 5] + "…"))
     print(f"   {dim('$ airlock log --verify')}")
     done = stage.run(binary, "log", "--verify", cwd=stage.top)
