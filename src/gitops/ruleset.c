@@ -35,7 +35,8 @@ static void add_system(struct rules *rules, const struct al_git *git)
         "/dev/urandom",
     };
 
-    add(rules, git->program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    /* A program that went away is missed by execve, which names it. */
+    add(rules, git->program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
     add(rules, git->core, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
     add(rules, git->interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
     for (size_t i = 0; i < AL_COUNT(readable); i++)

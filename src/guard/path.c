@@ -192,12 +192,21 @@ static bool has_dot_dot(const char *path)
     return false;
 }
 
-static bool is_usable(const struct al_root *root)
+/* A root is the directory it was at the start: another one in its place, or a link, is not it. */
+static int check_root(const struct al_root *root, const char *given, struct al_error *err)
 {
+    al_auto(al_freep) char *word = NULL;
     struct stat st;
+    bool there = stat(root->path, &st) == 0;
 
-    return stat(root->path, &st) == 0 && st.st_dev == root->dev && st.st_ino == root->ino &&
-           faccessat(root->fd, ".", R_OK | X_OK, AT_EACCESS) == 0;
+    if (there && st.st_dev == root->dev && st.st_ino == root->ino &&
+        faccessat(root->fd, ".", R_OK | X_OK, AT_EACCESS) == 0)
+        return 0;
+    there = there && (st.st_dev != root->dev || st.st_ino != root->ino);
+    word = al_text_word(strcmp(given, ".") != 0 ? given : root->path);
+    return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s%s", word,
+                        there ? " (the root was replaced by another directory; start airlock again)"
+                              : "");
 }
 
 int al_path_resolve(const struct al_roots *roots, const char *base, const char *given,
@@ -215,11 +224,9 @@ int al_path_resolve(const struct al_roots *roots, const char *base, const char *
         return outside(given, err);
     path = al_below_join(base, given);
     root = al_roots_find(roots, path);
-    if (root && !is_usable(root)) {
-        al_auto(al_freep) char *word = al_text_word(given);
-
-        return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s", word);
-    }
+    r = root ? check_root(root, given, err) : 0;
+    if (r < 0)
+        return r;
     if (strlen(path) >= PATH_MAX)
         return explain(root ? -ENAMETOOLONG : -EXDEV, given, err);
     r = resolve(roots, root, path, ret_path);

@@ -73,8 +73,9 @@ const char *al_path_rel(const struct al_path *path);
  * and a dangling link that points outside is refused like one that resolves.
  *
  * @return 0; AL_ERR_BAD_ARGS for an empty path or one over PATH_MAX; AL_ERR_SANDBOX for everything
- *         that is or leads outside; AL_ERR_EXECUTION "No such directory: <given>" when the root
- *         itself has vanished or cannot be read, and when something inside cannot be used.
+ *         that is or leads outside; AL_ERR_EXECUTION "No such directory: <given>" (the root's
+ *         own path when given is ".") when the root has vanished or cannot be read, and when
+ * something inside cannot be used.
  */
 int al_path_resolve(const struct al_roots *roots, const char *base, const char *given,
                     struct al_path *ret_path, struct al_error *err);
