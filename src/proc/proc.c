@@ -76,7 +76,8 @@ int al_proc_init(const char *program, struct al_error *err)
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
         return al_error_errno(err, errno, "cannot become a child subreaper");
     /* An ignored SIGCHLD would make the kernel reap for us, and every child's end would be lost. */
-    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGCHLD, SIG_DFL) == SIG_ERR)
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
+        signal(SIGCHLD, SIG_DFL) == SIG_ERR)
         return al_error_errno(err, errno, "cannot set signal dispositions");
     if (program && (r = map_exec_page(program, err)) < 0)
         return r;

@@ -76,9 +76,9 @@ struct al_proc_result {
 const char *al_proc_spawn_method(void);
 
 /**
- * Set up what al_proc_run() relies on, before any thread exists: child subreaper, SIGPIPE ignored,
- * the page exec-once allows execve from (holding `program`), and the children that are there
- * already and are none of ours.  A second call changes nothing.
+ * Set up what al_proc_run() relies on, before any thread exists: child subreaper, SIGPIPE and
+ * SIGXFSZ ignored, the page exec-once allows execve from (holding `program`), and the children that
+ * are there already and are none of ours.  A second call changes nothing.
  *
  * @param program  The one program exec-once children may start; copied.  NULL: none (exec_once is
  *                 then refused).
