@@ -164,6 +164,16 @@ int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err)
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal '%s'", chain->file) : 0;
 }
 
+int al_chain_check(const struct al_chain *chain, struct al_error *err)
+{
+    struct stat st;
+
+    if (fstat(chain->log_fd, &st) == 0 && st.st_nlink > 0)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "'%s' was removed; start airlock again to begin a new one", chain->file);
+}
+
 static int open_file(int dir_fd, const char *path, int flags, struct al_error *err)
 {
     const char *name = strrchr(path, '/') + 1;

@@ -26,4 +26,11 @@ void al_chain_free(struct al_chain *chain);
  */
 int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err);
 
+/**
+ * Whether the log is still where others read it; asked before anything is done that a line is to
+ * be written about.
+ * @return 0, or AL_ERR_EXECUTION when the file was removed.
+ */
+int al_chain_check(const struct al_chain *chain, struct al_error *err);
+
 #endif

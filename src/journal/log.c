@@ -113,9 +113,12 @@ static int write_open_file(struct al_journal *journal, struct al_record *record)
 int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
                            struct al_record **ret_record, struct al_error *err)
 {
-    struct al_record *record = al_calloc(1, sizeof(*record));
-    int r;
+    struct al_record *record;
+    int r = al_chain_check(journal->chain, err);
 
+    if (r < 0)
+        return r;
+    record = al_calloc(1, sizeof(*record));
     al_clock_stamp(record->stamp);
     al_clock_iso(record->time);
     record->tool = al_strdup(tool);

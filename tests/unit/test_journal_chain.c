@@ -240,10 +240,20 @@ static void refuses_to_write_where_nobody_reads(void **state)
     const struct tmpdir *dir = *state;
     struct al_journal *journal = journal_open(dir);
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const struct al_record_end end = { .outcome = "ok",
+                                       .decision = "auto",
+                                       .decided_by = "policy" };
+    struct al_record *begun = NULL, *late = NULL;
 
     assert_int_equal(journal_add(journal, "tool", &err), 0);
+    assert_int_equal(al_journal_open_record(journal, "tool", NULL, &begun, &err), 0);
     assert_int_equal(unlinkat(dir->fd, "tool_log.jsonl", 0), 0);
-    assert_int_equal(journal_add(journal, "tool", &err), AL_ERR_EXECUTION);
+    assert_int_equal(al_journal_close_record(journal, begun, &end, &err), AL_ERR_EXECUTION);
+    al_error_clear(&err);
+    /* The next call is told before it does anything. */
+    assert_int_equal(al_journal_open_record(journal, "tool", NULL, &late, &err), AL_ERR_EXECUTION);
+    assert_non_null(strstr(err.message, "was removed; start airlock again"));
+    assert_null(late);
     al_journal_free(journal);
 }
 
