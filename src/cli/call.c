@@ -87,9 +87,10 @@ static int print_result(const struct al_result *result, bool json)
         if (result->text.len)
             print_line(STDOUT_FILENO, "", &result->text);
     } else {
-        al_auto(al_freep) char *prefix = al_asprintf("%s: ", al_status_kind(result->status));
+        const char *kind = al_status_kind(result->status);
+        al_auto(al_freep) char *prefix = al_asprintf("%s: ", kind);
 
-        print_line(STDERR_FILENO, prefix, &result->text);
+        print_line(STDERR_FILENO, strcmp(result->text.buf, kind) ? prefix : "", &result->text);
     }
     if (result->status == AL_ERR_APPROVAL_REQUIRED || result->status == AL_ERR_APPROVAL_DENIED)
         return AL_EXIT_NOT_APPROVED;
