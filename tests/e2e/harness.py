@@ -186,13 +186,13 @@ class Case(unittest.TestCase):
 class Server:
     """`airlock serve` and a client of the legacy protocol that sends what it is told."""
 
-    def __init__(self, case, *options, env=None):
+    def __init__(self, case, *options, env=None, **popen):
         command = [AIRLOCK, "serve", "--root", str(case.root), "--approval", "allow", *options]
         self.process = subprocess.Popen(command, cwd=case.root, env=case.env | (env or {}),
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, start_new_session=True)
+                                        stderr=subprocess.DEVNULL, start_new_session=True, **popen)
         case.addCleanup(self.close)
-        self.pending = b""
+        self.case, self.pending, self.asked = case, b"", 1000
         self.send(id=0, method="initialize", params={
             "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "e2e", "version": "1"}})
@@ -215,6 +215,37 @@ class Server:
             self.pending += more
         line, self.pending = self.pending.split(b"\n", 1)
         return json.loads(line)
+
+    def ask(self, tool, arguments=None):
+        """Send a call; gives its id."""
+        self.asked += 1
+        self.send(id=self.asked, method="tools/call",
+                  params={"name": tool, "arguments": arguments or {}})
+        return self.asked
+
+    def call(self, tool, arguments=None):
+        """One call and its result, which is the next message."""
+        number, answer = self.ask(tool, arguments), self.receive()
+        self.case.assertEqual(answer["id"], number, answer)
+        return Result(answer["result"])
+
+    def refused(self, kind, message, tool, arguments=None):
+        """A call that must fail in this way, saying exactly this."""
+        result = self.call(tool, arguments)
+        self.case.assertEqual((result.kind, result.error.get("message")), (kind, message), result)
+        return result
+
+    def ok(self, tool, arguments=None):
+        """A call that must work."""
+        result = self.call(tool, arguments)
+        self.case.assertFalse(result.failed, result)
+        return result
+
+    def assert_lives(self, **arguments):
+        """It answers, and git runs."""
+        self.send(id="ping", method="ping")
+        self.case.assertEqual(self.receive(), {"jsonrpc": "2.0", "id": "ping", "result": {}})
+        return self.ok("git_status", arguments)
 
     def close(self):
         """End of input, and of the server."""
