@@ -9,11 +9,13 @@
 #include "guard/env.h"
 
 /* Enough for a person to see what git complained of when a program reads its output. */
-#define ERR_MAX_BYTES  (64u * 1024u)
+#define ERR_MAX_BYTES     (64u * 1024u)
 
-#define DATA_MAX_BYTES (2ull << 30)
-#define FILE_MAX_BYTES (1ull << 30)
-#define FILES_MAX      256u
+#define LOCK_ATTEMPTS_MAX 16
+
+#define DATA_MAX_BYTES    (2ull << 30)
+#define FILE_MAX_BYTES    (1ull << 30)
+#define FILES_MAX         256u
 
 /* git removes its lock files when it gets SIGTERM, which is a matter of milliseconds. */
 #define WRITER_GRACE_MS 2000u
@@ -253,13 +255,15 @@ int al_git_run_writer_raw(struct al_repo *repo, const struct al_git_command *com
                           size_t max_bytes, struct al_budget *budget,
                           struct al_git_output *ret_output, struct al_error *err)
 {
-    for (;;) {
+    for (int attempt = 1;; attempt++) {
         struct al_git_output output;
         int r = al_git_run_text(repo, command, max_bytes, budget, &output, err);
 
         if (r < 0)
             return r;
-        if (!al_git_failed_on_index_lock(&output)) {
+        /* The words may also be an agent's, in a path git complains of: they do not count for ever.
+         */
+        if (!al_git_failed_on_index_lock(repo, &output) || attempt == LOCK_ATTEMPTS_MAX) {
             *ret_output = output;
             return 0;
         }
@@ -320,7 +324,11 @@ int al_git_failed(const struct al_git_output *output, struct al_error *err)
     return r;
 }
 
-bool al_git_failed_on_index_lock(const struct al_git_output *output)
+bool al_git_failed_on_index_lock(const struct al_repo *repo, const struct al_git_output *output)
 {
-    return output->exit_code != 0 && strstr(output->err.out.buf, "index.lock': File exists");
+    al_auto(al_freep) char *line =
+        al_asprintf("\nfatal: Unable to create '%s/index.lock': File exists", repo->git_dir);
+    const char *said = output->err.out.buf;
+
+    return output->exit_code != 0 && (al_starts_with(said, line + 1) || strstr(said, line));
 }

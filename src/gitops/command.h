@@ -82,6 +82,6 @@ int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command
 int al_git_failed(const struct al_git_output *output, struct al_error *err);
 
 /** True when git failed because somebody else's index.lock was there. */
-bool al_git_failed_on_index_lock(const struct al_git_output *output);
+bool al_git_failed_on_index_lock(const struct al_repo *repo, const struct al_git_output *output);
 
 #endif

@@ -18,6 +18,7 @@ struct gathering {
     const struct al_repo *repo;
     struct al_vetting *vetting;
     size_t drivers;
+    bool leads_outside;     /* the repository includes a file outside the roots */
     struct al_strv pairs;   /* overrides of driver keys */
     struct al_str personal; /* the stand-in for ~/.gitconfig */
     char *excludes, *attributes;
@@ -105,6 +106,15 @@ static void take_personal(struct gathering *g, const struct al_config_entry *ent
     }
 }
 
+/* Whether it is there or not does not matter: saying so would tell the agent. */
+static bool is_outside(const struct al_repo *repo, const char *path)
+{
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+
+    return al_roots_open(repo->git->roots, path, O_PATH, &fd, &abs, NULL) == AL_ERR_SANDBOX;
+}
+
 static void take(void *payload, const struct al_config_entry *entry)
 {
     struct gathering *g = payload;
@@ -119,18 +129,34 @@ static void take(void *payload, const struct al_config_entry *entry)
     note_driver(&g->vetting->merge_drivers, "merge.", "driver", entry);
     if (entry->of_repository && !strcmp(entry->key, "blame.ignorerevsfile") && *entry->value)
         al_strv_take(&g->vetting->ignore_revs, expand(g->repo->git, origin, entry->value));
-    if (!strcmp(entry->key, "core.hookspath"))
+    if (!strcmp(entry->key, "core.hookspath")) {
         replace(&g->vetting->hooks_path, expand(g->repo->git, NULL, entry->value));
+        g->vetting->hooks_path_is_personal = !entry->of_repository;
+    }
     if (!strcmp(entry->key, "include.path") ||
         (al_starts_with(entry->key, "includeif.") && al_ends_with(entry->key, ".path"))) {
         al_auto(al_freep) char *target = expand(g->repo->git, origin, entry->value);
 
         depend_on(g->vetting, target); /* it may be absent now and there later */
+        g->leads_outside |= entry->of_repository && is_outside(g->repo, target);
     }
     if (!entry->of_repository)
         take_personal(g, entry);
     else if (g->drivers <= AL_DRIVER_KEYS_MAX)
         g->drivers += al_overrides_add_for(&g->pairs, entry->key);
+}
+
+/* git's own words, if they are about a file of the repository; others are not for an agent. */
+static int unreadable(const struct al_repo *repo, const struct al_git_output *output,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *own = al_asprintf("in file %s/", repo->common_dir);
+
+    if (strstr(output->err.out.buf, own))
+        return al_git_failed(output, err);
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "git cannot read its configuration here: the person's own, or a file it "
+                        "includes, is broken; 'git config --list' in the repository says where");
 }
 
 static int list_config(struct gathering *g, struct al_budget *budget, struct al_error *err)
@@ -147,8 +173,12 @@ static int list_config(struct gathering *g, struct al_budget *budget, struct al_
                         &output, err);
     if (r < 0)
         return r;
+    if (g->leads_outside)
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "The repository's configuration includes a file outside the allowed "
+                            "roots; remove include.path from its config file");
     if (output.exit_code != 0)
-        return al_git_failed(&output, err);
+        return unreadable(g->repo, &output, err);
     if (g->drivers > AL_DRIVER_KEYS_MAX)
         return al_error_set(err, AL_ERR_SANDBOX,
                             "The repository's configuration sets more than %d driver keys; remove "

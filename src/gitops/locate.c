@@ -12,7 +12,7 @@
 
 #define POINTER_MAX_BYTES    4096u
 #define ALTERNATES_MAX_BYTES (64u * 1024u)
-#define ALTERNATES_DEPTH_MAX 5
+#define STORES_MAX           64
 
 enum found { NOTHING, FOUND };
 
@@ -145,11 +145,16 @@ static int find_git_dir(struct al_repo *repo, const struct al_roots *roots, cons
                                                  : not_a_repository(given, err);
 }
 
-static int check_alternates(const struct al_roots *roots, const char *objects, const char *given,
-                            int depth, struct al_error *err);
+/* Object stores looked at; each one once, so that they cannot fan out. */
+struct stores {
+    const struct al_roots *roots;
+    const char *given;
+    struct al_strv seen;
+};
 
-static int check_alternate(const struct al_roots *roots, const char *objects, char *line,
-                           const char *given, int depth, struct al_error *err)
+/* A line of info/alternates: remember the store it names.  git skips one that is not there. */
+static int add_store(struct stores *stores, const char *objects, const char *line,
+                     struct al_error *err)
 {
     al_auto(al_freep) char *path = NULL;
     al_auto(al_freep) char *abs = NULL;
@@ -159,16 +164,17 @@ static int check_alternate(const struct al_roots *roots, const char *objects, ch
     if (!*line || *line == '#')
         return 0;
     if (*line == '"') /* a quoted path: rare, and not worth an unquoting of our own */
-        return outside(given, err);
+        return outside(stores->given, err);
     path = al_fs_join(objects, line);
-    r = al_roots_open(roots, path, O_PATH | O_DIRECTORY, &fd, &abs, NULL);
+    r = al_roots_open(stores->roots, path, O_PATH | O_DIRECTORY, &fd, &abs, NULL);
     if (r == AL_ERR_SANDBOX)
-        return outside(given, err);
-    return r < 0 ? 0 : check_alternates(roots, abs, given, depth + 1, err); /* git skips it too */
+        return outside(stores->given, err);
+    if (r == 0 && !al_strv_contains(&stores->seen, abs))
+        al_strv_take(&stores->seen, al_take(&abs));
+    return stores->seen.count > STORES_MAX ? outside(stores->given, err) : 0;
 }
 
-static int check_alternates(const struct al_roots *roots, const char *objects, const char *given,
-                            int depth, struct al_error *err)
+static int read_alternates(struct stores *stores, const char *objects, struct al_error *err)
 {
     al_auto(al_freep) char *path = al_fs_join(objects, "info/alternates");
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -177,14 +183,30 @@ static int check_alternates(const struct al_roots *roots, const char *objects, c
 
     if (r == -ENOENT || r == -ENOTDIR)
         return 0;
-    if (r < 0 || depth > ALTERNATES_DEPTH_MAX)
-        return outside(given, err);
+    if (r < 0)
+        return outside(stores->given, err);
     for (line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        r = check_alternate(roots, objects, line, given, depth, err);
+        r = add_store(stores, objects, line, err);
         if (r < 0)
             return r;
     }
     return 0;
+}
+
+static int check_alternates(const struct al_roots *roots, const char *objects, const char *given,
+                            struct al_error *err)
+{
+    struct stores stores = { .roots = roots, .given = given };
+    int r = 0;
+
+    al_strv_add(&stores.seen, objects);
+    for (size_t i = 0; i < stores.seen.count && r == 0; i++) {
+        al_auto(al_freep) char *store = al_strdup(stores.seen.items[i]);
+
+        r = read_alternates(&stores, store, err);
+    }
+    al_strv_clear(&stores.seen);
+    return r;
 }
 
 static int find_common_dir(struct al_repo *repo, const struct al_roots *roots, const char *given,
@@ -242,7 +264,7 @@ int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const cha
         return r;
     path = al_fs_join(repo->common_dir, "objects");
     r = open_part(roots, path, given, &objects, &fd, err);
-    return r < 0 ? r : check_alternates(roots, objects, given, 0, err);
+    return r < 0 ? r : check_alternates(roots, objects, given, err);
 }
 
 /* git accepts root's own files and, under sudo, those of the person who called it. */

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/private.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "guard/text.h"
@@ -18,6 +19,26 @@ static char *hooks_dir(const struct al_repo *repo)
     return configured ? al_fs_join(repo->top, configured) : al_fs_join(repo->common_dir, "hooks");
 }
 
+/*
+ * Whether git would run this file.  The person's own hooks may lie anywhere; for the repository's,
+ * what lies outside the roots counts as a hook whether it is there or not, so that nothing is told
+ * about it.
+ */
+static bool is_hook(const struct al_repo *repo, const char *path)
+{
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    struct stat st;
+    int r;
+
+    if (repo->vetting->hooks_path_is_personal)
+        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
+    r = al_roots_open(repo->git->roots, path, O_PATH, &fd, &abs, NULL);
+    if (r < 0)
+        return r == AL_ERR_SANDBOX;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
+}
+
 void al_git_note_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out)
 {
     al_auto(al_freep) char *dir = hooks_dir(repo);
@@ -25,9 +46,8 @@ void al_git_note_hooks(const struct al_repo *repo, const char *const *hooks, str
 
     for (; *hooks; hooks++) {
         al_auto(al_freep) char *path = al_fs_join(dir, *hooks);
-        struct stat st;
 
-        if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111))
+        if (is_hook(repo, path))
             al_strv_add(&there, *hooks);
     }
     if (!there.count)

@@ -84,6 +84,7 @@ static const struct override fixed[] = {
     { "commit.cleanup", "whitespace" },
     { "i18n.commitencoding", "UTF-8" },
     { "i18n.logoutputencoding", "UTF-8" },
+    { "i18n.commitencoding", "UTF-8" }, /* what messages come in, and the default of the above */
     { "color.ui", "false" },
     { "color.status", "false" },
     { "color.diff", "false" },

@@ -35,6 +35,7 @@ struct al_vetting {
     struct al_strv merge_drivers;    /**< merge drivers with a command, any scope */
     struct al_strv ignore_revs;      /**< blame.ignoreRevsFile of the repository, made absolute */
     struct al_strv safe_directories; /**< of the person's configuration */
+    bool hooks_path_is_personal;     /**< core.hooksPath came from the person's configuration */
     char *hooks_path;                /**< core.hooksPath as configured, NULL */
     char *attributes_path;           /**< the person's attributes file (a private copy), NULL */
     bool has_identity;               /**< a name and an address are configured */

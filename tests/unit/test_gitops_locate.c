@@ -386,24 +386,58 @@ static void follows_alternates_of_alternates(void **state)
     assert_outside(w, "repo");
 }
 
-static void refuses_chains_of_alternates_that_git_would_not_follow(void **state)
+/* Stores 0..n-1, each with the next one as its alternate, the last with `end`. */
+static void make_chain(struct world *w, int n, const char *end)
 {
-    struct world *w = *state;
-
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < n; i++) {
         al_auto(al_freep) char *file = al_asprintf("store%d/info/alternates", i);
-        al_auto(al_freep) char *next = al_asprintf("../store%d\n", i + 1);
+        al_auto(al_freep) char *next =
+            i + 1 < n ? al_asprintf("../store%d\n", i + 1) : al_strdup(end);
 
         tmpdir_write(w->root, file, next);
     }
-    tmpdir_mkdir(w->root, "store7/info");
-    set_alternates(w->repo, "../../../store3\n"); /* store3..store7: the fifth level has none */
-    assert_opens(w, "repo", "repo");
-    set_alternates(w->repo, "../../../store2\n"); /* store2..store7: six levels */
-    assert_opens(w, "repo", "repo");
-    set_alternates(w->repo, "../../../store1\n");
-    assert_outside(w, "repo");
+}
+
+static void looks_at_each_store_once(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_str_clear) struct al_str fan = AL_STR_INIT;
+
     set_alternates(w->repo, ".\n"); /* itself, without end */
+    assert_opens(w, "repo", "repo");
+    make_chain(w, 8, "../store0\n");
+    set_alternates(w->repo, "../../../store0\n");
+    assert_opens(w, "repo", "repo");
+    for (int i = 0; i < 100; i++) /* a hundred ways to each next store: 100^8 paths */
+        al_str_adds(&fan, "../store1\n../store2\n../store3\n../store4\n");
+    for (int i = 0; i < 8; i++) {
+        al_auto(al_freep) char *file = al_asprintf("store%d/info/alternates", i);
+
+        tmpdir_write(w->root, file, fan.buf);
+    }
+    assert_opens(w, "repo", "repo");
+}
+
+static void follows_a_chain_to_where_it_leads(void **state)
+{
+    struct world *w = *state;
+
+    make_repo(w->outside, "end");
+    make_chain(w, 8, "../../outside/end/.git/objects\n");
+    set_alternates(w->repo, "../../../store0\n");
+    assert_outside(w, "repo");
+}
+
+static void counts_stores_up_to_the_limit(void **state)
+{
+    struct world *w = *state;
+
+    set_alternates(w->repo, "../../../store0\n");
+    make_chain(w, 62, "\n"); /* 63 with the repository's own */
+    assert_opens(w, "repo", "repo");
+    make_chain(w, 63, "\n");
+    assert_opens(w, "repo", "repo");
+    make_chain(w, 64, "\n");
     assert_outside(w, "repo");
 }
 
@@ -497,7 +531,9 @@ int main(void)
         WORLD_TEST(accepts_alternates_inside),
         WORLD_TEST(refuses_alternates_outside),
         WORLD_TEST(follows_alternates_of_alternates),
-        WORLD_TEST(refuses_chains_of_alternates_that_git_would_not_follow),
+        WORLD_TEST(looks_at_each_store_once),
+        WORLD_TEST(follows_a_chain_to_where_it_leads),
+        WORLD_TEST(counts_stores_up_to_the_limit),
         WORLD_TEST(refuses_an_alternates_file_that_cannot_be_read),
         WORLD_TEST(reads_alternates_up_to_the_limit),
         WORLD_TEST(refuses_a_directory_it_may_not_enter),
