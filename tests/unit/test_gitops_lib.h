@@ -158,9 +158,9 @@ static inline void repo_freep(struct al_repo **repo)
     al_repo_free(*repo);
 }
 
-/* Run `git <words…>` in the repository as airlock would; its output, which the caller frees. */
-static inline char *text_of(const struct al_repo *repo, enum al_git_class class,
-                            const struct al_strv *words)
+/* Run `git <words…>` (NULL-terminated) in the repository as airlock would; its output, which the
+ * caller frees. */
+static inline char *text_of(const struct al_repo *repo, const char *const *words)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -168,22 +168,18 @@ static inline char *text_of(const struct al_repo *repo, enum al_git_class class,
     struct al_budget budget = long_budget();
     int r;
 
-    command.class = class;
     al_strv_add(&command.argv, "git");
-    for (size_t i = 0; i < words->count; i++)
-        al_strv_add(&command.argv, words->items[i]);
+    for (; *words; words++)
+        al_strv_add(&command.argv, *words);
     r = al_git_run_checked(repo, &command, 1u << 20, &budget, &output, &err);
     if (r < 0)
-        print_message("# git %s: %s\n", words->items[0], err.message);
+        print_message("# git %s: %s\n", command.argv.items[1], err.message);
     assert_int_equal(r, 0);
     return al_str_detach(&output.out.out);
 }
 
 /* The same for words written out: git_text(repo, "status", "-s"). */
-#define git_text(repo, ...)                                                                        \
-    text_of(repo, AL_GIT_READ,                                                                     \
-            &(struct al_strv){ .items = (char *[]){ __VA_ARGS__, NULL },                           \
-                               .count = sizeof((char *[]){ __VA_ARGS__ }) / sizeof(char *) })
+#define git_text(repo, ...) text_of(repo, (const char *const[]){ __VA_ARGS__, NULL })
 
 static inline char *status_text(const struct al_repo *repo)
 {

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * gitops/command.h: what a git child gets, how long it may take, and what comes back of it.
+ *
+ * Where git would not tell, a shell or env(1) stands in for it, run in the very same way.
+ */
+#include "gitops/command.h"
+
+#include "gitops/private.h"
+#include "test_gitops_lib.h"
+
+/* Open the repository with git, then go on with another program in its place. */
+static struct al_repo *open_with(struct world *w, const char *program)
+{
+    struct al_repo *repo = must_open(w, "repo");
+
+    free(w->git->program);
+    w->git->program = al_strdup(program);
+    return repo;
+}
+
+/* `/bin/sh -c script` as if it were git. */
+static int run_script(const struct al_repo *repo, const char *script, size_t max_bytes,
+                      struct al_budget *budget, struct al_git_output *ret_output,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.starts_children = true; /* exec-once is git's alone */
+    al_strv_adds(&command.argv, "git", "-c", script, NULL);
+    return al_git_run_text(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+static bool is_expected(const char *line)
+{
+    static const char *const names[] = {
+        "PATH=/usr/bin:/bin",
+        "LC_ALL=C.UTF-8",
+        "TERM=dumb",
+        "HOME=",
+        "TMPDIR=",
+        "ALLOWED=yes",
+        "SSH_ASKPASS=",
+        "GIT_TERMINAL_PROMPT=0",
+        "GIT_ASKPASS=",
+        "GIT_EDITOR=:",
+        "GIT_SEQUENCE_EDITOR=:",
+        "GIT_PAGER=cat",
+        "GIT_FLUSH=0",
+        "GIT_MERGE_AUTOEDIT=no",
+        "GIT_SSH_VARIANT=ssh",
+        "GIT_PROXY_COMMAND=",
+        "GIT_PROTOCOL_FROM_USER=0",
+        "GIT_ALLOW_PROTOCOL=none",
+        "GIT_NO_LAZY_FETCH=1",
+        "GIT_NO_REPLACE_OBJECTS=1",
+        "GIT_GRAFT_FILE=/nonexistent",
+        "GIT_ATTR_NOSYSTEM=1",
+        "GIT_CONFIG_NOSYSTEM=1",
+        "GIT_CONFIG_GLOBAL=",
+        "GIT_CONFIG_COUNT=",
+        "GIT_CONFIG_KEY_",
+        "GIT_CONFIG_VALUE_",
+        "GIT_CEILING_DIRECTORIES=",
+        "GIT_DIR=",
+        "GIT_WORK_TREE=",
+        "GIT_OPTIONAL_LOCKS=0",
+    };
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (al_starts_with(line, names[i]))
+            return true;
+    return false;
+}
+
+static void gives_a_child_what_it_needs_and_nothing_else(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+    al_auto(al_freep) char *dir = al_asprintf("\nGIT_DIR=%s/.git\n", w->repo->path);
+    struct al_budget budget = long_budget();
+    char *save = NULL;
+
+    assert_int_equal(setenv("ALLOWED", "yes", 1) | setenv("STRAY", "secret", 1) |
+                         setenv("MY_TOKEN", "secret", 1) | setenv("GIT_TRACE_X", "secret", 1),
+                     0);
+    al_strv_adds(&w->env_allow, "ALLOWED", "MY_TOKEN", "GIT_TRACE_X", "ABSENT", NULL);
+    world_start_git(w);
+    repo = open_with(w, "/usr/bin/env");
+    command.starts_children = true;
+    al_strv_add(&command.argv, "git");
+    assert_int_equal(al_git_run_checked(repo, &command, 1u << 20, &budget, &output, &w->err), 0);
+    assert_null(strstr(output.out.out.buf, "secret"));
+    assert_non_null(strstr(output.out.out.buf, "\nALLOWED=yes\n"));
+    assert_non_null(strstr(output.out.out.buf, dir));
+    for (char *line = strtok_r(output.out.out.buf, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
+        if (!is_expected(line))
+            print_message("# %s\n", line);
+        assert_true(is_expected(line));
+    }
+    unsetenv("GIT_TRACE_X");
+}
+
+static void says_that_there_is_no_git(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_budget budget = long_budget();
+
+    free(al_take(&w->git->program));
+    assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), AL_ERR_EXECUTION);
+    assert_string_equal(w->err.message, "git binary not available");
+}
+
+static void keeps_what_came_until_the_deadline(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_budget budget = { .left_ms = 2000 };
+
+    assert_int_equal(mkfifoat(w->repo->fd, "never", 0600), 0);
+    assert_int_equal(run_script(repo, "echo some; echo more >&2; read x <never", 1000, &budget,
+                                &output, &w->err),
+                     AL_ERR_TIMEOUT);
+    assert_string_equal(w->err.detail, "some\n\n\n[stderr]\nmore\n");
+}
+
+static void keeps_nothing_when_nothing_came(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_budget budget = { .left_ms = 1 };
+
+    assert_int_equal(mkfifoat(w->repo->fd, "never", 0600), 0);
+    assert_int_equal(run_script(repo, "read x <never", 1000, &budget, &output, &w->err),
+                     AL_ERR_TIMEOUT);
+    assert_null(w->err.detail);
+}
+
+static void does_not_start_for_a_cancelled_call(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
+    struct al_budget budget = { .left_ms = LONG_MS, .cancel = cancel };
+
+    al_cancel_fire(cancel);
+    assert_int_equal(run_script(repo, "echo x", 1000, &budget, &output, &w->err), AL_ERR_CANCELLED);
+}
+
+static void takes_the_time_a_child_ran_off_the_budget(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
+    struct al_budget budget = long_budget();
+    uint32_t before = budget.left_ms;
+
+    for (int i = 0; i < 20; i++) {
+        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+        /* enough work for a millisecond to pass at some point */
+        assert_int_equal(run_script(repo, "i=0; while [ $i -lt 9999 ]; do i=$((i + 1)); done", 1000,
+                                    &budget, &output, NULL),
+                         0);
+        assert_in_range(budget.left_ms, 1, before);
+        before = budget.left_ms;
+    }
+    assert_true(budget.left_ms < LONG_MS);
+}
+
+/* How a program that writes so many bytes is seen through a cap of 100. */
+static bool is_stopped(struct world *w, const struct al_repo *repo, int bytes, size_t *ret_kept)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *script = al_asprintf("printf %%%dd 1", bytes);
+    struct al_budget budget = long_budget();
+
+    assert_int_equal(run_script(repo, script, 100, &budget, &output, &w->err), 0);
+    assert_int_equal(output.exit_code, 0);
+    *ret_kept = output.out.out.len;
+    return output.stopped;
+}
+
+static void tells_the_cap_from_more_than_the_cap(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
+    size_t kept;
+
+    assert_false(is_stopped(w, repo, 99, &kept));
+    assert_int_equal(kept, 99);
+    assert_false(is_stopped(w, repo, 100, &kept));
+    assert_int_equal(kept, 100);
+    (void)is_stopped(w, repo, 101, &kept); /* it may end before it is stopped */
+    assert_int_equal(kept, 101);
+}
+
+static void stops_a_program_without_end(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_budget budget = long_budget();
+
+    assert_int_equal(run_script(repo, "while :; do echo x; done", 1000, &budget, &output, &w->err),
+                     0);
+    assert_true(output.stopped);
+    assert_int_equal(output.exit_code, 0);
+}
+
+/* What a failed script is turned into. */
+static void assert_failed(struct world *w, const struct al_repo *repo, const char *script,
+                          const char *message)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_budget budget = long_budget();
+
+    assert_int_equal(run_script(repo, script, 1000, &budget, &output, &w->err), 0);
+    assert_int_not_equal(output.exit_code, 0);
+    assert_int_equal(al_git_failed(&output, &w->err), AL_ERR_EXECUTION);
+    assert_string_equal(w->err.message, message);
+}
+
+static void says_why_git_failed(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
+
+    assert_failed(w, repo, "echo out; echo 'fatal: no' >&2; exit 128", "fatal: no");
+    assert_failed(w, repo, "echo out; exit 1", "out");
+    assert_failed(w, repo, "exit 3", "exit code 3");
+    assert_failed(w, repo, "kill -9 $$", "exit code -1");
+}
+
+static void gives_git_its_input(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_budget budget = long_budget();
+
+    command.input = "hello\n";
+    command.input_len = 6;
+    al_strv_adds(&command.argv, "git", "hash-object", "--stdin", NULL);
+    assert_int_equal(al_git_run_checked(repo, &command, 100, &budget, &output, NULL), 0);
+    assert_string_equal(output.out.out.buf, "ce013625030ba8dba906f756967f9e9ca394464a\n");
+}
+
+static void reads_without_writing(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_budget budget = long_budget();
+
+    if (al_confine_abi() == 0) {
+        print_message("# skipped: this kernel has no Landlock\n");
+        skip();
+    }
+    al_strv_adds(&command.argv, "git", "update-ref", "refs/heads/other", "HEAD", NULL);
+    assert_int_equal(al_git_run_checked(repo, &command, 1000, &budget, &output, &w->err),
+                     AL_ERR_EXECUTION);
+    command.class = AL_GIT_WRITE;
+    assert_int_equal(al_git_run_checked(repo, &command, 1000, &budget, &output, NULL), 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        WORLD_TEST(gives_a_child_what_it_needs_and_nothing_else),
+        WORLD_TEST(says_that_there_is_no_git),
+        WORLD_TEST(keeps_what_came_until_the_deadline),
+        WORLD_TEST(keeps_nothing_when_nothing_came),
+        WORLD_TEST(does_not_start_for_a_cancelled_call),
+        WORLD_TEST(takes_the_time_a_child_ran_off_the_budget),
+        WORLD_TEST(tells_the_cap_from_more_than_the_cap),
+        WORLD_TEST(stops_a_program_without_end),
+        WORLD_TEST(says_why_git_failed),
+        WORLD_TEST(gives_git_its_input),
+        WORLD_TEST(reads_without_writing),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("gitops/command", tests, NULL, NULL);
+}
