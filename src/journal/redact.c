@@ -116,10 +116,23 @@ static size_t find_bearer(struct rest rest, size_t *ret_skip)
     return len >= TOKEN_MIN_BYTES || (digit && len >= 8) ? len : 0;
 }
 
+/* Whether the word is the name of a scheme; another word may be the credentials themselves. */
+static bool is_scheme(struct rest word)
+{
+    static const char *const schemes[] = {
+        "basic", "bearer", "digest", "negotiate", "ntlm", "token"
+    };
+
+    for (size_t i = 0; i < AL_COUNT(schemes); i++)
+        if (word.len == strlen(schemes[i]) && begins(word, schemes[i]))
+            return true;
+    return false;
+}
+
 /* "Authorization: <scheme> <credentials>", whatever they look like. */
 static size_t find_authorization(struct rest rest, size_t *ret_skip)
 {
-    size_t at = strlen("authorization"), scheme;
+    size_t at = strlen("authorization"), word, next, len;
 
     if (!begins(rest, "authorization"))
         return 0;
@@ -130,13 +143,16 @@ static size_t find_authorization(struct rest rest, size_t *ret_skip)
     at++;
     while (at < rest.len && (is_space(rest.at[at]) || rest.at[at] == '"' || rest.at[at] == '\''))
         at++;
-    scheme = span(rest, at, is_word);
-    if (scheme && at + scheme < rest.len && is_space(rest.at[at + scheme])) {
-        at += scheme;
-        at += span(rest, at, is_space);
-    }
     *ret_skip = at;
-    return span(rest, at, is_token68);
+    word = span(rest, at, is_word);
+    next = at + word + span(rest, at + word, is_space);
+    if (!word || next == at + word)
+        return span(rest, at, is_token68);
+    len = span(rest, next, is_token68);
+    if (!is_scheme((struct rest){ rest.at + at, word }))
+        return len ? next + len - at : word;
+    *ret_skip = next;
+    return len;
 }
 
 /* NAME=value where the name is on the denylist. */

@@ -44,6 +44,9 @@ static void removes_secrets_from_text(void **state)
         { "\"Authorization\": \"token abc\"", "\"Authorization\": \"token [redacted]\"" },
         { "-c http.extraHeader='AUTHORIZATION: x'",
           "-c http.extraHeader='AUTHORIZATION: [redacted]'" },
+        { "Authorization: ghp_" LETTERS_36 " next", "Authorization: [redacted]" },
+        { "Authorization: a1b2c3 (key)", "Authorization: [redacted] (key)" },
+        { "authorization=Key a1b2c3", "authorization=[redacted]" },
         /* assignments to names on the denylist */
         { "API_KEY=abc make", "API_KEY=[redacted] make" },
         { "export MY_TOKEN='a b' X=1", "export MY_TOKEN='[redacted]' X=1" },
