@@ -323,8 +323,13 @@ static void says_where_the_toml_is_wrong(void **state)
         const char *text;
         unsigned line;
     } cases[] = {
-        { "roots = [\n\"a\"\n\nroots", 4 }, { "=", 1 },         { "\n\n[tools.git\n", 3 },
-        { "roots = []\nroots = []\n", 2 },  { "a\x80 = 1", 1 },
+        { "roots = [\n\"a\"\n\nroots", 4 },
+        { "=", 1 },
+        { "\n\n[tools.git\n", 3 },
+        { "roots = []\nroots = []\n", 2 },
+        { "a\x80 = 1", 1 },
+        { "roots = []\n[\n", 2 },
+        { "[[\n", 1 },
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
