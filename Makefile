@@ -6,7 +6,7 @@ PREFIX = /usr/local
 NINJA = $(shell command -v ninja || echo ninja)
 
 .DEFAULT_GOAL = build/airlock
-.PHONY: build/airlock deps demo test check asan tsan lint format bench install clean help
+.PHONY: build/airlock deps demo test check asan tsan fuzz lint format bench install clean help
 
 build/airlock: $(BUILD)/build.ninja ## build the program (the default)
 	@$(NINJA) -C $(BUILD) --quiet
@@ -34,6 +34,9 @@ asan: ## all tests under the address and undefined-behaviour sanitizers
 tsan: ## all tests under the thread sanitizer
 	@python3 tools/run-tests.py tsan
 
+fuzz: ## run each fuzz target for FUZZ_SECONDS (60) with clang, ASan and UBSan
+	@tools/fuzz.sh
+
 lint: ## every static check, clang-tidy included
 	@tools/lint.sh full
 
@@ -49,7 +52,7 @@ install: build/airlock ## install below PREFIX (DESTDIR is honoured)
 	@meson install -C $(BUILD) --no-rebuild
 
 clean: ## remove everything that was built
-	rm -rf build build-asan build-clang build-tsan
+	rm -rf build build-asan build-clang build-fuzz build-tsan
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Install what building and testing need.  Each row: a Debian package, and how to tell that what it
-# brings is there already (from any source).  With nothing missing this takes no time and no rights.
+# deps.sh [fuzz]: install what building and testing need, and fuzzing where that is asked for.  Each
+# row: a Debian package, and how to tell that what it brings is there already (from any source).
+# With nothing missing this takes no time and no rights.
 set -eu
 
 rows='
@@ -21,11 +22,18 @@ clang                 command:clang
 clang-format          command:clang-format
 clang-tidy            command:clang-tidy
 '
+[ "${1:-}" != fuzz ] || rows="$rows
+libclang-rt-dev       links:-fsanitize=fuzzer
+"
 
 present() {
     case $1 in
     command:*) command -v "${1#command:}" >/dev/null 2>&1 ;;
     library:*) pkg-config --exists "${1#library:}" 2>/dev/null ;;
+    links:*)
+        echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
+            clang "${1#links:}" -x c - -o /dev/null 2>/dev/null
+        ;;
     esac
 }
 

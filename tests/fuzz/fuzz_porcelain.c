@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gitops/records.h, gitops/configlist.h: NUL-separated output of git means the same however it
+ * arrives, and no field grows without bound. */
+#include "gitops/configlist.h"
+#include "gitops/records.h"
+#include "tests/fuzz/fuzz.h"
+
+#define FIELD_MAX_BYTES (64u * 1024u)
+
+/* A byte that stands for a long run, so that short inputs reach the limits. */
+#define LONG_BYTE  ((char)0xfe)
+#define LONG_BYTES (31u * 1024u)
+#define LONG_MAX   5
+
+static void inflate(const struct fuzz_input *input, struct al_str *out)
+{
+    int runs = 0;
+
+    for (size_t i = 0; i < input->len; i++) {
+        if (input->data[i] != LONG_BYTE || runs++ >= LONG_MAX) {
+            al_str_addc(out, input->data[i]);
+            continue;
+        }
+        al_str_reserve(out, LONG_BYTES);
+        memset(out->buf + out->len, 'x', LONG_BYTES);
+        out->len += LONG_BYTES;
+        out->buf[out->len] = '\0';
+    }
+}
+
+/* What a parser handed on, in one string. */
+struct seen {
+    struct al_str text;
+    size_t nfields, left; /* records still wanted */
+};
+
+#define SEEN_INIT(n, wanted)                                                                       \
+    ((struct seen){ .text = AL_STR_INIT, .nfields = (n), .left = (wanted) })
+
+static void see(struct seen *seen, const char *field)
+{
+    size_t len = strlen(field);
+
+    fuzz_require(len <= FIELD_MAX_BYTES);
+    al_str_add(&seen->text, field, len);
+    al_str_addc(&seen->text, '\n');
+}
+
+static bool take_record(void *payload, char *const *fields)
+{
+    struct seen *seen = payload;
+
+    fuzz_require(seen->left > 0);
+    for (size_t i = 0; i < seen->nfields; i++)
+        see(seen, fields[i]);
+    return --seen->left > 0;
+}
+
+static void take_entry(void *payload, const struct al_config_entry *entry)
+{
+    struct seen *seen = payload;
+
+    fuzz_require(!strchr(entry->key, '\n'));
+    see(seen, entry->of_repository ? "repository" : "person");
+    see(seen, entry->origin ? entry->origin : "(none)");
+    see(seen, entry->key);
+    see(seen, entry->value);
+}
+
+/* Feed everything; in pieces unless `seed` is NULL. */
+static void feed(bool (*add)(void *, const char *, size_t), void *parser, const struct al_str *text,
+                 uint32_t *seed)
+{
+    bool more = true;
+
+    for (size_t at = 0, n; at < text->len && more; at += n) {
+        n = seed ? fuzz_piece(seed, text->len - at) : text->len;
+        more = add(parser, text->buf + at, n);
+    }
+}
+
+static void read_records(const struct al_str *text, uint32_t *seed, struct seen *seen)
+{
+    al_auto(al_records_clear) struct al_records records =
+        AL_RECORDS_INIT(seen->nfields, take_record, seen);
+
+    feed(al_records_add, &records, text, seed);
+}
+
+static void read_config(const struct al_str *text, uint32_t *seed, struct seen *seen)
+{
+    al_auto(al_config_list_clear) struct al_config_list list =
+        AL_CONFIG_LIST_INIT(take_entry, seen);
+
+    feed(al_config_list_add, &list, text, seed);
+}
+
+/* The same records, read in the simplest way there is. */
+static void read_simply(const struct al_str *text, struct seen *seen)
+{
+    al_auto(al_strv_clear) struct al_strv fields = AL_STRV_INIT;
+    const char *at = text->buf, *end = text->buf + text->len, *nul;
+
+    for (; seen->left > 0 && (nul = memchr(at, '\0', (size_t)(end - at))); at = nul + 1) {
+        size_t len = (size_t)(nul - at);
+
+        al_strv_take(&fields, al_strndup(at, len < FIELD_MAX_BYTES ? len : FIELD_MAX_BYTES));
+        if (fields.count == seen->nfields) {
+            (void)take_record(seen, fields.items);
+            al_strv_clear(&fields);
+        }
+    }
+}
+
+static void require_equal(const struct seen *a, const struct seen *b)
+{
+    fuzz_require(a->text.len == b->text.len && !memcmp(a->text.buf, b->text.buf, a->text.len));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input input = { (const char *)data, size };
+    uint8_t choice = fuzz_byte(&input);
+    uint32_t seed = fuzz_byte(&input);
+    size_t nfields = choice % (AL_RECORD_FIELDS_MAX + 1), wanted = choice > 127 ? 2 : SIZE_MAX;
+    struct seen whole = SEEN_INIT(nfields, wanted), pieces = SEEN_INIT(nfields, wanted);
+    struct seen simple = SEEN_INIT(nfields, wanted);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    inflate(&input, &text);
+    if (nfields) {
+        read_records(&text, NULL, &whole);
+        read_records(&text, &seed, &pieces);
+        read_simply(&text, &simple);
+        require_equal(&whole, &simple);
+    } else {
+        read_config(&text, NULL, &whole);
+        read_config(&text, &seed, &pieces);
+    }
+    require_equal(&whole, &pieces);
+    al_str_clear(&whole.text);
+    al_str_clear(&pieces.text);
+    al_str_clear(&simple.text);
+    return 0;
+}
