@@ -137,7 +137,7 @@ static int prepare(struct al_setup *setup, const struct al_options *options, int
         return r;
     if (argc < 1 || argc > 2)
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "airlock call wants a tool and, perhaps, its arguments as JSON: "
+                            "call wants a tool and perhaps its arguments as JSON, for example: "
                             "airlock call git_status '{}'");
     *ret_tool = al_registry_find(&setup->registry, argv[0]);
     if (!*ret_tool) {
@@ -145,6 +145,12 @@ static int prepare(struct al_setup *setup, const struct al_options *options, int
 
         return al_error_set(err, AL_ERR_BAD_ARGS, "unknown tool '%s'; airlock tools lists them",
                             word);
+    }
+    if (argc == 2 && al_starts_with(argv[1], "--")) {
+        al_auto(al_freep) char *word = al_text_word(argv[1]);
+
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "options come before the tool: airlock call %s %s", word, argv[0]);
     }
     r = parse_arguments(argc == 2 ? argv[1] : NULL, ret_arguments, err);
     return r < 0 ? r : al_setup_session(setup, err);

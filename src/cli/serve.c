@@ -34,7 +34,7 @@ int al_cmd_serve(int argc, char **argv)
 
     r = al_options_read(&options, false, &argc, &argv, &err);
     if (r == 0 && argc > 0)
-        r = al_error_set(&err, AL_ERR_BAD_ARGS, "airlock serve takes options only");
+        r = al_error_set(&err, AL_ERR_BAD_ARGS, "serve takes options only");
     if (r < 0)
         return al_cli_fail(&err);
     if (options.help)

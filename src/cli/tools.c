@@ -88,7 +88,7 @@ int al_cmd_tools(int argc, char **argv)
 
     r = al_options_read(&options, true, &argc, &argv, &err);
     if (r == 0 && argc > 0)
-        r = al_error_set(&err, AL_ERR_BAD_ARGS, "airlock tools takes options only");
+        r = al_error_set(&err, AL_ERR_BAD_ARGS, "tools takes options only");
     if (r < 0)
         return al_cli_fail(&err);
     if (options.help)
