@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Many calls at once, and many after each other: all right, and nothing accumulates."""
+import os
+import pathlib
+import re
+
+import harness
+
+
+class Together(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+
+    def results(self, server, numbers):
+        """The results of these calls, by id, in whatever order they come."""
+        found = {}
+        while len(found) < len(numbers):
+            answer = server.receive()
+            self.assertIn(answer["id"], numbers)
+            self.assertNotIn(answer["id"], found)
+            found[answer["id"]] = harness.Result(answer["result"])
+        return found
+
+    def test_reads(self):
+        """64 git_status at once are all answered, and all right"""
+        self.write("b.txt", "b\n")
+        server = harness.Server(self)
+        numbers = [server.ask("git_status") for _ in range(64)]
+        for result in self.results(server, numbers).values():
+            self.assertEqual((result.failed, result.text), (False, "## main\n?? b.txt\n"))
+
+    def test_writes(self):
+        """16 git_add of different files at once are all staged"""
+        names = [f"file{number}.txt" for number in range(16)]
+        for name in names:
+            self.write(name, name + "\n")
+        server = harness.Server(self)
+        numbers = [server.ask("git_add", {"paths": [name]}) for name in names]
+        for result in self.results(server, numbers).values():
+            self.assertEqual((result.failed, result.text), (False, "Staged 1 file(s)"))
+        self.assertEqual(self.out("diff", "--cached", "--name-only").split(), sorted(names))
+        server.assert_lives()
+
+    def test_reads_and_writes(self):
+        """commits in a row between reads: each is there once, in the order of its turn"""
+        server = harness.Server(self)
+        numbers, commits = [], []
+        for number in range(8):
+            self.write(f"file{number}.txt", "x\n")
+            numbers.append(server.ask("git_add", {"all": True}))
+            numbers.append(server.ask("git_log", {"oneline": True}))
+            commits.append(server.ask("git_commit", {"type": "feat", "message": f"n{number}"}))
+        done = self.results(server, numbers + commits)
+        made = [number for number in commits if not done[number].failed]
+        self.assertTrue(all(not done[number].failed for number in numbers), done)
+        for number in set(commits) - set(made):
+            self.assertEqual(done[number].error["message"], "nothing to commit")
+        self.assertEqual(self.out("rev-list", "--count", "HEAD").strip(), str(1 + len(made)))
+        server.ok("git_status")
+        self.assertEqual(self.git("fsck", "--strict").returncode, 0)
+
+    def test_servers(self):
+        """servers of one repository share its turns and one journal"""
+        names = [f"file{number}.txt" for number in range(12)]
+        servers = [harness.Server(self) for _ in range(3)]
+        asked = []
+        for number, name in enumerate(names):
+            self.write(name, "x\n")
+            server = servers[number % len(servers)]
+            asked.append((server, server.ask("git_add", {"paths": [name]})))
+        for server in servers:
+            numbers = [number for owner, number in asked if owner is server]
+            for result in self.results(server, numbers).values():
+                self.assertFalse(result.failed, result)
+        self.assertEqual(self.out("diff", "--cached", "--name-only").split(), sorted(names))
+        done = harness.subprocess.run([harness.AIRLOCK, "log", "--verify"], env=self.env,
+                                      capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "12 lines, chain intact\n"))
+
+
+class Afterwards(harness.Case):
+    """300 mixed calls: valid, refused, failing, cancelled, out of time."""
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        for number in range(4):
+            self.commit("a.txt", f"{number}\n", f"change {number}")
+        # A repository whose git_log waits for ever.
+        self.held = self.root / "held"
+        self.init(self.held)
+        os.mkfifo(self.held / ".mailmap")
+
+    def snapshot(self, server):
+        """Descriptors, threads and resident kilobytes."""
+        proc = pathlib.Path("/proc") / str(server.process.pid)
+        status = (proc / "status").read_text()
+        kilobytes = int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+        links = sorted(re.sub(r"\d+", "N", os.readlink(entry))
+                       for entry in (proc / "fd").iterdir())
+        # The journal keeps a few files of ended calls open, to use them again.
+        kept = [link for link in links if "/airlock/open/." in link]
+        self.assertLessEqual(len(kept), 16)
+        links = [link for link in links if link not in kept]
+        return links, len(list((proc / "task").iterdir())), kilobytes
+
+    def settled(self, server, threads):
+        """The same, once the threads of past calls have ended."""
+        now = self.snapshot(server)
+        while now[1] > threads:
+            os.sched_yield()
+            now = self.snapshot(server)
+        return now
+
+    def fifty(self, server):
+        """Fifty calls of all kinds, most of them at once."""
+        expected = {}
+        for number in range(9):
+            expected[server.ask("git_status")] = None
+            expected[server.ask("git_log", {"max_count": 1 + number % 3})] = None
+            expected[server.ask("git_diff", {"from_ref": "HEAD~1"})] = None
+            expected[server.ask("git_diff", {"from_ref": "no-such-ref"})] = "ExecutionFailed"
+            expected[server.ask("git_status", {"no_such": number})] = "BadArgs"
+        expected[server.ask("git_status", {"working_dir": "/etc"})] = "SandboxViolation"
+        expected[server.ask("git_log", {"working_dir": "held", "timeout_ms": 100})] = "Timeout"
+        cancelled = [server.ask("git_log", {"working_dir": "held", "timeout_ms": 600000})
+                     for _ in range(3)]
+        for number in cancelled:
+            server.send(method="notifications/cancelled", params={"requestId": number})
+        for _ in range(len(expected)):
+            answer = server.receive()
+            self.assertEqual(harness.Result(answer["result"]).kind, expected.pop(answer["id"]))
+
+    def zombies(self, server):
+        """Children of the server that nobody reaped, and those that run."""
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = entry.read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[1]) == server.process.pid:
+                found.append((entry.parent.name, fields[0]))
+        return found
+
+    def test_nothing_accumulates(self):
+        """after 300 mixed calls descriptors, threads and children are what they were before"""
+        server = harness.Server(self)
+        server.assert_lives()
+        before = self.settled(server, 3)
+        for _ in range(2):
+            self.fifty(server)
+        server.assert_lives()
+        middle = self.settled(server, before[1])
+        for _ in range(4):
+            self.fifty(server)
+        server.assert_lives()
+        after = self.settled(server, before[1])
+        self.assertEqual(after[:2], before[:2])
+        self.assertEqual(self.zombies(server), [])
+        self.assertLess(after[2], 1.5 * middle[2])
+
+
+if __name__ == "__main__":
+    harness.main()
