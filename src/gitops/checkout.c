@@ -34,20 +34,30 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.class = AL_GIT_WRITE;
-    al_strv_adds(&command.argv, "git", "checkout", "--no-recurse-submodules", NULL);
-    if (options->create)
+    al_strv_adds(&command.argv, "git", "checkout", NULL);
+    if (options->create) /* any further option would have git rewrite the index */
         al_strv_adds(&command.argv, "-b", options->create, NULL);
     else if (options->branch)
-        al_strv_adds(&command.argv, options->branch, "--", NULL);
+        al_strv_adds(&command.argv, "--no-recurse-submodules", options->branch, "--", NULL);
     else
-        al_strv_adds(&command.argv, "--no-guess", options->commit, "--", NULL);
+        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-guess", options->commit, "--",
+                     NULL);
     return al_git_run_writer(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+/* Words that git checkout takes for a branch to be on, or for the one it is on already: names of
+ * branches, HEAD, and what may stand for a branch, as in "@{-1}" and "main@{upstream}". */
+static bool may_mean_a_branch(const struct al_repo *repo, const char *commit)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", commit);
+
+    if (commit[0] == ':') /* ":/text" searches for its whole rest */
+        return false;
+    return !strcmp(commit, "HEAD") || !strcmp(commit, "@") || strstr(commit, "@{") ||
+           al_repo_has_ref(repo, ref);
 }
 
 char *al_git_checkout_commit_word(const struct al_repo *repo, const char *commit)
 {
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", commit);
-
-    /* A branch's name would switch to the branch; its commit is what was asked for. */
-    return al_repo_has_ref(repo, ref) ? al_asprintf("%s^0", commit) : al_strdup(commit);
+    return may_mean_a_branch(repo, commit) ? al_asprintf("%s^0", commit) : al_strdup(commit);
 }

@@ -291,15 +291,20 @@ static const struct {
 } known[] = {
     { "invalid reference: ", "not_found", AL_CODE_BRANCH_NOT_FOUND },
     { "error: branch '", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "error: refname refs/heads/", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "No branch named '", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "no branch named '", "not_found", AL_CODE_BRANCH_NOT_FOUND }, /* newer gits' words */
     { "did not match any file(s) known to git", "not_found", AL_CODE_NONE },
     { "log for 'stash' only has", "not_found", AL_CODE_NONE },
     { "not found", "not_found", AL_CODE_NONE },
     { "unknown revision", "not_found", AL_CODE_NONE },
     { "bad revision", "not_found", AL_CODE_NONE },
+    { "bad object ", "not_found", AL_CODE_NONE },
+    { "does not exist in '", "not_found", AL_CODE_NONE },
     { "no such path", "not_found", AL_CODE_NONE },
     { "did not match any files", "not_found", AL_CODE_NONE },
     { "would be overwritten by", "conflict", AL_CODE_DIRTY_WORKDIR },
-    { "a branch named '", NULL, AL_CODE_BRANCH_EXISTS },
+    { " branch named '", NULL, AL_CODE_BRANCH_EXISTS },
     { "unmerged files", "conflict", AL_CODE_CONFLICT },
 };
 

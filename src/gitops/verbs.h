@@ -178,7 +178,7 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
                     size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err);
 
-/** The word that detaches HEAD at `commit` even when a branch has that name.  Caller frees. */
+/** The word that detaches HEAD at `commit` even when it stands for a branch.  Caller frees. */
 char *al_git_checkout_commit_word(const struct al_repo *repo, const char *commit);
 
 /* stash.c */

@@ -142,6 +142,28 @@ class Case(unittest.TestCase):
         self.assertEqual(result.code, 3 if kind.startswith("Approval") else 1, result)
         return result
 
+    def state(self):
+        """What a call that was not allowed must leave alone."""
+        return [self.out(*words) for words in (
+            ("status", "--porcelain=1", "-b"), ("diff",), ("diff", "--cached"),
+            ("for-each-ref",), ("stash", "list", "--format=%H %gs"))]
+
+    def assert_asks(self, summary, tool, arguments):
+        """The call needs an approval, says for what, and does nothing without it."""
+        before = self.state()
+        result = self.call(tool, arguments, approval="ask")
+        self.assertTrue(result.failed, result)
+        self.assertEqual((result.kind, result.code), ("ApprovalRequired", 3), result)
+        self.assertTrue(result.text.startswith(summary + "\n"), result.text)
+        result = self.call(tool, arguments, approval="deny")
+        self.assertEqual((result.kind, result.code), ("ApprovalDenied", 3), result)
+        self.assertEqual(self.state(), before)
+
+    def record(self):
+        """What the journal says of the last call."""
+        log = self.home / ".local/state/airlock/tool_log.jsonl"
+        return json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
+
     def block(self, commit, where=None):
         """Put a pipe in the place of a commit's object: a git that needs it waits in open(2)."""
         path = (where or self.root) / ".git/objects" / commit[:2] / commit[2:]

@@ -230,24 +230,12 @@ class Approval(harness.Case):
         self.write("b.txt", "b\n")
         self.write("c.txt", "c\n")
 
-    def assert_asks(self, summary, tool, arguments):
-        """The call needs an approval, says for what, and does nothing without it."""
-        before = self.out("status", "--porcelain=1"), self.out("rev-parse", "HEAD")
-        result = self.call(tool, arguments, approval="ask")
-        self.assertTrue(result.failed, result)
-        self.assertEqual((result.kind, result.code), ("ApprovalRequired", 3), result)
-        self.assertTrue(result.text.startswith(summary), result.text)
-        result = self.call(tool, arguments, approval="deny")
-        self.assertEqual((result.kind, result.code), ("ApprovalDenied", 3), result)
-        self.assertEqual((self.out("status", "--porcelain=1"), self.out("rev-parse", "HEAD")),
-                         before)
-
     def test_add(self):
         """T-GIT-COMMON-02 add needs an approval and sums itself up"""
         self.assert_asks("Stage 1 file(s): a.txt", "git_add", {"paths": ["a.txt"]})
         self.assert_asks("Stage 2 file(s): a.txt, b.txt", "git_add",
                          {"paths": ["a.txt", "b.txt"]})
-        self.assert_asks("Stage 3 file(s): a.txt, b.txt", "git_add",
+        self.assert_asks("Stage 3 file(s): a.txt, b.txt...", "git_add",
                          {"paths": ["a.txt", "b.txt", "c.txt"]})
         self.assert_asks("Stage all changes", "git_add", {"all": True})
         self.assert_asks("Stage modified/deleted files", "git_add", {"update": True})
@@ -255,7 +243,7 @@ class Approval(harness.Case):
     def test_commit(self):
         """T-GIT-COMMON-02 commit needs an approval and sums itself up"""
         self.git("add", "a.txt")
-        self.assert_asks("Commit: feat: say two", "git_commit",
+        self.assert_asks("Commit: feat: say two...", "git_commit",
                          {"type": "feat", "message": "say two\n\nAnd a body."})
         self.assert_asks("Commit: fix(core): say two", "git_commit",
                          {"type": "fix", "scope": "core", "message": "say two"})

@@ -164,6 +164,43 @@ class Refs(harness.Case):
         self.assertEqual(self.call("git_diff", {"from_ref": "-evil"}).kind, "BadArgs")
         self.assertEqual(self.ok("git_diff", {"from_ref": "refs/heads/-evil"}).text, "")
 
+    def test_branch_arguments_with_a_dash(self):
+        """T-GIT-SEC-01 no tool makes, deletes, renames or checks out a name with a dash first"""
+        self.git("update-ref", "refs/heads/-d", "HEAD")
+        self.git("update-ref", "refs/heads/--detach", "HEAD")
+        before = self.state()
+        for name in ("-d", "--detach", "--orphan=x", "-", "-f", "--"):
+            for tool, arguments in (
+                    ("git_branch", {"create": name}), ("git_branch", {"delete": name}),
+                    ("git_branch", {"force_delete": name}),
+                    ("git_branch", {"rename": name, "new_name": "x"}),
+                    ("git_branch", {"rename": "main", "new_name": name}),
+                    ("git_checkout", {"branch": name}), ("git_checkout", {"commit": name}),
+                    ("git_checkout", {"create_branch": name})):
+                result = self.call(tool, arguments, approval="ask")
+                self.assertEqual(result.kind, "BadArgs", (tool, arguments))
+                self.assertIn(next(key for key, value in arguments.items() if value == name),
+                              result.text)
+        self.assertEqual(self.state(), before)
+
+    def test_option_like_commits(self):
+        """T-GIT-SEC-10 a commit like --exec=malicious is refused by show and blame"""
+        for ref in ("--exec=malicious", "--output=stolen", "--ext-diff", "--contents=/etc/passwd",
+                    "-S/etc/passwd", "-", "--textconv"):
+            for tool, arguments in (("git_show", {}), ("git_blame", {"path": "a.txt"})):
+                result = self.call(tool, arguments | {"commit": ref})
+                self.assertEqual(result.kind, "BadArgs", ref)
+                self.assertIn("commit", result.text)
+        self.write("--contents=b", "x\n")
+        self.git("add", "--", "--contents=b")
+        self.git("commit", "-q", "-m", "odd")
+        self.assertEqual(self.ok("git_blame", {"path": "--contents=b"}).text,
+                         self.out("blame", "--", "--contents=b"))
+        for tool in ("git_restore", "git_checkout"):
+            self.write("--contents=b", "mine\n")
+            self.ok(tool, {"paths": ["--contents=b"]})
+            self.assertEqual(self.out("status", "--porcelain=1"), "")
+
     def test_ordinary_refs(self):
         """refs with slashes, Unicode and revision suffixes are taken"""
         self.git("branch", "feature/foo")
@@ -229,6 +266,69 @@ class Repositories(harness.Case):
         self.ok("git_add", here | {"all": True})
         self.ok("git_commit", here | {"type": "feat", "message": "four"})
         self.assertEqual(self.out("log", "--format=%s", cwd=shallow), "feat: four\nthird\n")
+
+    def test_shallow_clone_writers(self):
+        """T-GIT-EDGE-18 branches, checkouts, stashes and restores in a shallow clone"""
+        origin = self.base / "origin"
+        self.init(origin)
+        self.commit("a.txt", "two\n", "second", origin)
+        self.commit("a.txt", "three\n", "third", origin)
+        shallow = self.root / "shallow"
+        subprocess.run(["git", "clone", "-q", "--depth=2", f"file://{origin}", str(shallow)],
+                       env=self.env, check=True, timeout=harness.WATCHDOG_SECONDS)
+        here = {"working_dir": "shallow"}
+        self.assertEqual(self.ok("git_branch", here | {"list_all": True}).text,
+                         self.out("branch", "-va", cwd=shallow))
+        self.ok("git_checkout", here | {"create_branch": "topic"})
+        self.write("a.txt", "mine\n", shallow)
+        self.ok("git_stash", here)
+        self.ok("git_checkout", here | {"commit": "HEAD~1"})
+        self.assertEqual((shallow / "a.txt").read_text(encoding="utf-8"), "two\n")
+        self.assertTrue(self.call("git_checkout", here | {"commit": "HEAD~1"}).failed)
+        self.ok("git_checkout", here | {"branch": "topic"})
+        self.ok("git_stash", here | {"action": "pop"})
+        self.assertEqual((shallow / "a.txt").read_text(encoding="utf-8"), "mine\n")
+        self.ok("git_restore", here | {"paths": ["a.txt"]})
+        self.ok("git_checkout", here | {"branch": "main"})
+        self.ok("git_branch", here | {"delete": "topic"})
+        self.assertEqual(self.out("status", "--porcelain=1", "-b", cwd=shallow),
+                         "## main...origin/main\n")
+
+    def test_submodule_writers(self):
+        """T-GIT-EDGE-20 a submodule's files belong to it, for every tool that takes paths"""
+        source = self.base / "source"
+        self.init(source)
+        self.init()
+        self.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
+                 str(source), "sub")
+        self.git("commit", "-q", "-m", "submodule")
+        sub = self.root / "sub"
+        self.write("a.txt", "inside\n", sub)
+        for tool, arguments, words in (
+                ("git_restore", {"paths": ["sub/a.txt"]}, ("restore", "--", "sub/a.txt")),
+                ("git_checkout", {"paths": ["sub/a.txt"]}, ("checkout", "--", "sub/a.txt")),
+                ("git_blame", {"path": "sub/a.txt"}, ("blame", "--", "sub/a.txt")),
+                ("git_blame", {"path": "sub"}, ("blame", "--", "sub"))):
+            result = self.call(tool, arguments)
+            self.assertEqual(result.kind, "ExecutionFailed", result)
+            self.assertEqual(result.text, self.git(*words, check=False).stderr.decode().strip())
+        self.assertEqual((sub / "a.txt").read_text(encoding="utf-8"), "inside\n")
+        here = {"working_dir": "sub"}
+        self.assertEqual(self.ok("git_show", here).text, self.out("show", cwd=sub))
+        self.ok("git_stash", here)
+        self.assertEqual((sub / "a.txt").read_text(encoding="utf-8"), "one\n")
+        self.ok("git_stash", here | {"action": "pop"})
+        self.ok("git_restore", here | {"paths": ["a.txt"]})
+        self.ok("git_checkout", here | {"create_branch": "topic"})
+        self.commit("a.txt", "two\n", "second", sub)
+
+        # The submodule is at another commit now: nothing that is done above goes into it.
+        self.ok("git_restore", {"paths": ["sub"]})
+        self.ok("git_stash")
+        self.ok("git_checkout", {"create_branch": "side"})
+        self.ok("git_checkout", {"branch": "main"})
+        self.assertEqual(self.out("log", "--format=%s", cwd=sub), "second\nfirst\n")
+        self.assertEqual(self.out("symbolic-ref", "HEAD", cwd=sub), "refs/heads/topic\n")
 
     def test_submodule(self):
         """T-GIT-EDGE-20 paths and working directories of a submodule"""
