@@ -188,6 +188,7 @@ int al_git_run_text(const struct al_repo *repo, const struct al_git_command *com
     struct al_proc_result result;
     int r;
 
+    output.out.show_controls = command->show_controls;
     r = run(repo, command, (struct al_sink){ add_text, &output.out },
             (struct al_sink){ add_text, &output.err }, budget, &result, err);
     if (r < 0) {

@@ -24,6 +24,7 @@ struct al_git_command {
     const char *index;    /**< GIT_INDEX_FILE, NULL: the repository's own; borrowed */
     const void *input;    /**< standard input; borrowed */
     size_t input_len;
+    bool show_controls; /**< in the text of its output, see al_text */
 };
 
 #define AL_GIT_COMMAND_INIT ((struct al_git_command){ .class = AL_GIT_READ })

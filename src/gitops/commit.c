@@ -33,7 +33,9 @@ static bool concludes_merge(const struct al_repo *repo)
 int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
                           struct al_error *err)
 {
-    static const struct al_diff_options staged = { .cached = true, .unified = -1 };
+    static const struct al_diff_options staged = { .cached = true,
+                                                   .show_controls = true,
+                                                   .unified = -1 };
     al_auto(al_git_output_clear) struct al_git_output diff = { .exit_code = -1 };
     int r = al_git_diff(repo, &staged, AL_GIT_EXCERPT_MAX_BYTES, budget, &diff, err);
 

@@ -38,6 +38,7 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
+    command.show_controls = options->show_controls;
     al_strv_adds(&command.argv, "git", "diff", NULL);
     if (options->name_only)
         al_strv_add(&command.argv, "--name-only");
@@ -53,8 +54,11 @@ int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options
                         struct al_budget *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output diff = { .exit_code = -1 };
-    int r = al_git_diff(repo, options, AL_GIT_EXCERPT_MAX_BYTES, budget, &diff, err);
+    struct al_diff_options shown = *options;
+    int r;
 
+    shown.show_controls = true;
+    r = al_git_diff(repo, &shown, AL_GIT_EXCERPT_MAX_BYTES, budget, &diff, err);
     if (r == 0)
         al_text_add_excerpt(out, diff.out.out.buf, diff.out.out.len, diff.stopped);
     return r;

@@ -30,7 +30,8 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
 /** The choices of git_diff. */
 struct al_diff_options {
     bool cached, name_only, stat;
-    int64_t unified; /**< lines of context, -1: git's default */
+    bool show_controls; /**< for a person who decides by it */
+    int64_t unified;    /**< lines of context, -1: git's default */
     const char *from_ref, *to_ref;
     const struct al_strv *paths; /**< words of an agent; resolved here */
 };

@@ -89,6 +89,7 @@ void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool 
     al_auto(al_text_clear) struct al_text text = AL_TEXT_INIT(EXCERPT_MAX_BYTES);
     size_t shown, lines, left;
 
+    text.show_controls = true;
     (void)al_text_add(&text, diff, len);
     al_text_end(&text);
     shown = shown_length(&text.out, &lines);

@@ -147,9 +147,19 @@ static size_t add_run(struct al_text *text, const char *data, size_t len)
     return run;
 }
 
-/* C0 controls, DEL and C1 controls; `c` is none of CR and LF. */
+static void show(struct al_text *text, uint32_t c)
+{
+    al_str_addf(&text->out, "<U+%04X>", (unsigned)c);
+}
+
+/* C0 controls, DEL and C1 controls; `c` is none of CR and LF.  Where they are shown none of them
+ * begins a sequence, so the state stays what it is. */
 static void take_control(struct al_text *text, uint32_t c)
 {
+    if (text->show_controls && c != '\t') {
+        show(text, c);
+        return;
+    }
     switch (c) {
     case '\t':
         if (text->state == GROUND)
@@ -184,7 +194,7 @@ static void take_control(struct al_text *text, uint32_t c)
 static void take_graphic(struct al_text *text, uint32_t c, const char *bytes, size_t n)
 {
     if (is_unseen(c))
-        al_str_addf(&text->out, "<U+%04X>", (unsigned)c);
+        show(text, c);
     else
         al_str_add(&text->out, bytes, n);
 }
@@ -245,6 +255,8 @@ static size_t take(struct al_text *text, const char *data, size_t len)
         text->state = GROUND;
         if (n == 2 || c == '\n')
             al_str_add(&text->out, data, (size_t)n);
+        else if (text->show_controls)
+            show(text, c);
     } else if (c < 0x20 || (c >= DEL && c <= APC)) {
         take_control(text, c);
     } else {
@@ -268,10 +280,14 @@ static void take_held(struct al_text *text)
 
 void al_text_clear(struct al_text *text)
 {
-    size_t max_bytes = text->max_bytes;
+    const struct al_text fresh = {
+        .out = AL_STR_INIT,
+        .max_bytes = text->max_bytes,
+        .show_controls = text->show_controls,
+    };
 
     al_str_clear(&text->out);
-    *text = AL_TEXT_INIT(max_bytes);
+    *text = fresh;
 }
 
 bool al_text_add(struct al_text *text, const char *data, size_t len)
@@ -299,9 +315,12 @@ bool al_text_add(struct al_text *text, const char *data, size_t len)
 
 void al_text_end(struct al_text *text)
 {
-    for (size_t i = 0; i < text->nheld && !is_full(text); i++)
+    for (size_t i = 0; i < text->nheld && !is_full(text); i++) {
         if (text->held[i] != '\r')
             take_bad_byte(text);
+        else if (text->show_controls)
+            show(text, '\r');
+    }
     text->nheld = 0;
     text->state = GROUND;
 }

@@ -6,6 +6,9 @@
  * C1 forms, two-character escapes) and every other control character but tab and newline; a CR
  * directly before LF stays, any other CR goes.  Shown: bidi controls and invisible characters as
  * <U+202E>.  Replaced: bytes that are not UTF-8, by U+FFFD.
+ *
+ * Where a person decides by the text, nothing may be missing from it: with `show_controls` nothing
+ * is removed, and control characters are shown in the same way, <U+001B>[2J.
  */
 #ifndef AL_GUARD_TEXT_H
 #define AL_GUARD_TEXT_H
@@ -28,6 +31,7 @@
 struct al_text {
     struct al_str out;
     size_t max_bytes;      /**< once `out` is longer than this, nothing more is taken */
+    bool show_controls;    /**< show control characters instead of removing them */
     int state;             /**< where in a control sequence we are; private */
     unsigned char held[4]; /**< an unfinished UTF-8 character or a CR; private */
     size_t nheld;
@@ -62,7 +66,8 @@ bool al_text_truncate(struct al_str *text, size_t max_bytes);
 void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t max_items);
 
 /**
- * A diff as shown when asking: at most 200 lines or 16 KiB, then "… N more lines".  `more` says
+ * A diff as shown when asking: at most 200 lines or 16 KiB, then "… N more lines", and every
+ * control character shown.  `more` says
  * that `diff` itself was cut when it was read; the count is then "at least".
  */
 void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool more);

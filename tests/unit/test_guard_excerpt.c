@@ -209,6 +209,18 @@ static void a_diff_that_was_cut_before_says_at_least(void **state)
     assert_string_equal(out.buf, "+cut in the midd\n… at least 1 more line\n");
 }
 
+/* What a terminal would not show, and what cleaning for others takes out, is what is approved. */
+static void an_excerpt_hides_nothing_in_a_line(void **state)
+{
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+    const char *diff = "+ok();\033]0;\nevil();\007\n+a();\033[8mevil();\n+evil();\rgood();\n";
+
+    (void)state;
+    al_text_add_excerpt(&out, diff, strlen(diff), false);
+    assert_string_equal(out.buf, "+ok();<U+001B>]0;\nevil();<U+0007>\n+a();<U+001B>[8mevil();\n"
+                                 "+evil();<U+000D>good();\n");
+}
+
 static void an_excerpt_is_safe_for_a_terminal(void **state)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
@@ -216,7 +228,7 @@ static void an_excerpt_is_safe_for_a_terminal(void **state)
 
     (void)state;
     al_text_add_excerpt(&out, diff, strlen(diff), false);
-    assert_string_equal(out.buf, "+x\n+<U+202E>\n+\n+last");
+    assert_string_equal(out.buf, "+<U+001B>[2Jx\n+<U+202E>\n+<U+001B>]0;open\n+last");
     al_str_reset(&out);
     al_text_add_excerpt(&out, "", 0, false);
     assert_string_equal(out.buf, "");
@@ -250,6 +262,7 @@ int main(void)
         cmocka_unit_test(an_excerpt_has_16_kib_at_most),
         cmocka_unit_test(one_endless_line_is_cut_between_characters),
         cmocka_unit_test(a_diff_that_was_cut_before_says_at_least),
+        cmocka_unit_test(an_excerpt_hides_nothing_in_a_line),
         cmocka_unit_test(an_excerpt_is_safe_for_a_terminal),
         cmocka_unit_test(what_cleaning_adds_counts_towards_the_limit),
     };

@@ -327,6 +327,35 @@ static void a_cleared_text_can_be_used_again(void **state)
     assert_string_equal(text.out.buf, "y" BAD "z");
 }
 
+static void shown_controls_stand_where_they_were(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } shown[] = {
+        { "a\tb\r\nc\n", "a\tb\r\nc\n" },
+        { "a\rb\r", "a<U+000D>b<U+000D>" },
+        { "a\r\r\n", "a<U+000D>\r\n" },
+        { "\b\x7f\x01", "<U+0008><U+007F><U+0001>" },
+        { "\033[31mred\033[0m", "<U+001B>[31mred<U+001B>[0m" },
+        { "x\033]0;hidden\tcode\007y", "x<U+001B>]0;hidden\tcode<U+0007>y" },
+        { "\033Pq\033\\", "<U+001B>Pq<U+001B>\\" },
+        { "\xc2\x9bm\xc2\x9dx\xc2\x9c", "<U+009B>m<U+009D>x<U+009C>" },
+        { "\xe2\x80\xae\xff\xc3\xbc", "<U+202E>" BAD "\xc3\xbc" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(shown); i++) {
+        for (size_t at = 0; at <= strlen(shown[i].in); at++) {
+            al_auto(al_text_clear) struct al_text text = AL_TEXT_INIT(SIZE_MAX);
+
+            text.show_controls = true;
+            al_text_clear(&text); /* keeps how it is set up */
+            feed_split(shown[i].in, strlen(shown[i].in), at, 1, &text);
+            assert_string_equal(text.out.buf, shown[i].out);
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -339,6 +368,7 @@ int main(void)
         cmocka_unit_test(nothing_at_all_fits_into_no_bytes),
         cmocka_unit_test(the_cap_holds_wherever_the_input_is_split),
         cmocka_unit_test(a_cleared_text_can_be_used_again),
+        cmocka_unit_test(shown_controls_stand_where_they_were),
     };
 
     return cmocka_run_group_tests_name("guard/text", tests, NULL, NULL);
