@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Asking on the terminal, which the agent's own client cannot answer. */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <strings.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "guard/text.h"
 #include "proc/cancel.h"
 #include "util/fs.h"
 
-#define BOLD  "\033[1m"
-#define DIM   "\033[2m"
-#define RED   "\033[31m"
-#define GREEN "\033[32m"
-#define CYAN  "\033[36m"
-#define RESET "\033[0m"
+#define BOLD           "\033[1m"
+#define DIM            "\033[2m"
+#define RED            "\033[31m"
+#define GREEN          "\033[32m"
+#define CYAN           "\033[36m"
+#define RESET          "\033[0m"
+
+#define LINE_MAX_BYTES 1024u
 
 struct al_tty {
     int fd;
@@ -71,10 +77,12 @@ static const char *colour_of(const char *line)
 static void show(const struct al_tty *tty, const struct al_approval_request *request,
                  struct al_str *out)
 {
+    al_auto(al_freep) char *repository = al_text_word(request->repository);
+
     al_str_addf(out, "\n%s%s%s\n", tty->colours ? BOLD : "", request->summary,
                 tty->colours ? RESET : "");
     al_str_addf(out, "%s%s, %s risk, in %s%s\n", tty->colours ? DIM : "", request->tool,
-                request->risk, request->repository, tty->colours ? RESET : "");
+                request->risk, repository, tty->colours ? RESET : "");
     for (const char *at = request->detail; *at;) {
         size_t len = strcspn(at, "\n");
         const char *colour = tty->colours ? colour_of(at) : NULL;
@@ -82,58 +90,104 @@ static void show(const struct al_tty *tty, const struct al_approval_request *req
         al_str_addf(out, "  %s%.*s%s\n", colour ? colour : "", (int)len, at, colour ? RESET : "");
         at += len + (at[len] == '\n');
     }
+    if (*request->detail)
+        al_str_addc(out, '\n');
 }
 
-/* One line, or NULL at end of input or when cancelled. */
-static char *read_line(const struct al_tty *tty, struct al_cancel *cancel)
+/* Wait until something can be read; false when cancelled. */
+static bool wait_for_input(const struct al_tty *tty, struct al_cancel *cancel)
 {
     struct pollfd wait[2] = {
         { .fd = tty->fd, .events = POLLIN },
         { .fd = al_cancel_fd(cancel), .events = POLLIN },
     };
-    char line[256];
+
+    while (poll(wait, 2, -1) < 0 && errno == EINTR)
+        continue;
+    return !al_cancel_fired(cancel);
+}
+
+/* One line to its end, however long; false at end of input and when cancelled. */
+static bool read_line(const struct al_tty *tty, struct al_cancel *cancel, struct al_str *ret_line)
+{
+    char piece[256];
     ssize_t n;
 
-    if (poll(wait, 2, -1) < 0 || al_cancel_fired(cancel))
-        return NULL;
-    n = read(tty->fd, line, sizeof(line));
-    return n > 0 ? al_strndup(line, (size_t)n) : NULL;
+    al_str_reset(ret_line);
+    while (!ret_line->len || ret_line->buf[ret_line->len - 1] != '\n') {
+        if (!wait_for_input(tty, cancel))
+            return false;
+        n = read(tty->fd, piece, sizeof(piece));
+        if (n <= 0)
+            return false;
+        if (ret_line->len < LINE_MAX_BYTES || piece[n - 1] == '\n')
+            al_str_add(ret_line, piece, (size_t)n);
+    }
+    return true;
+}
+
+/* The letter of an answer; 0 for anything that is none.  A word that only begins like an answer is
+ * none: nobody approves by mistake. */
+static char letter_of(const char *line)
+{
+    static const char *const answers[] = { "once", "always", "reject", "diff", "no" };
+    size_t len;
+
+    line += strspn(line, " \t");
+    len = strcspn(line, " \t\r\n");
+    if (line[len + strspn(line + len, " \t\r\n")])
+        return 0;
+    for (size_t i = 0; i < AL_COUNT(answers); i++)
+        if ((len == 1 || len == strlen(answers[i])) && strncasecmp(line, answers[i], len) == 0)
+            return answers[i][0];
+    return 0;
+}
+
+static void say(const struct al_tty *tty, const char *text)
+{
+    (void)al_write_all(tty->fd, text, strlen(text));
+}
+
+/* The letter of the person's answer; 'r' at end of input and when cancelled. */
+static char question(const struct al_tty *tty, struct al_cancel *cancel)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    for (;;) {
+        char letter;
+
+        say(tty, "[o]nce [a]lways [r]eject [d]iff? ");
+        if (!read_line(tty, cancel, &line)) {
+            say(tty, "\n");
+            return 'r';
+        }
+        letter = letter_of(line.buf);
+        if (letter)
+            return letter;
+        say(tty, "Please answer o, a, r or d.\n");
+    }
 }
 
 static int ask(void *payload, const struct al_approval_request *request, struct al_cancel *cancel,
                enum al_answer *ret_answer, struct al_error *err)
 {
-    static const char question[] = "[o]nce [a]lways [r]eject [d]iff? ";
     const struct al_tty *tty = payload;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char letter;
 
     show(tty, request, &text);
-    if (al_write_all(tty->fd, text.buf, text.len) < 0)
-        return 0;
-    for (;;) {
-        al_auto(al_freep) char *line = NULL;
-
-        (void)al_write_all(tty->fd, question, sizeof(question) - 1);
-        line = read_line(tty, cancel);
-        if (al_cancel_fired(cancel))
-            return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
-        switch (line ? line[0] : 'r') {
-        case 'o':
-            *ret_answer = AL_ANSWER_ONCE;
+    (void)tcflush(tty->fd, TCIFLUSH); /* what was typed before it was asked answers nothing */
+    do {
+        if (al_write_all(tty->fd, text.buf, text.len) < 0)
             return 0;
-        case 'a':
-            *ret_answer = AL_ANSWER_ALWAYS;
-            return 0;
-        case 'r':
-            *ret_answer = AL_ANSWER_REJECT;
-            return 0;
-        case 'd':
-            (void)al_write_all(tty->fd, text.buf, text.len);
-            break;
-        default:
-            break; /* anything else is no answer: ask again */
-        }
-    }
+        letter = question(tty, cancel);
+    } while (letter == 'd');
+    if (al_cancel_fired(cancel))
+        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+    *ret_answer = letter == 'o'   ? AL_ANSWER_ONCE
+                  : letter == 'a' ? AL_ANSWER_ALWAYS
+                                  : AL_ANSWER_REJECT;
+    return 0;
 }
 
 struct al_approver al_tty_approver(struct al_tty *tty)
