@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A person at a terminal: what is shown before an approval, and which answers are one."""
+import os
+import pty
+import select
+import signal
+import subprocess
+
+import harness
+
+PROMPT = "[o]nce [a]lways [r]eject [d]iff? "
+HINT = "Please answer o, a, r or d.\n"
+
+
+class Terminal:
+    """`airlock call` on a terminal of its own; what it shows collects in `screen`."""
+
+    def __init__(self, case, tool, arguments, *options, **env):
+        master, slave = pty.openpty()
+        self.case, self.master, self.screen = case, master, ""
+        case.addCleanup(os.close, master)
+        command = [harness.AIRLOCK, "call", *options, tool, harness.json.dumps(arguments)]
+        # The slave becomes the controlling terminal by being opened first in a new session.
+        self.process = subprocess.Popen(
+            ["sh", "-c", 'exec 3<>"$0"; exec 3>&-; exec "$@"', os.ttyname(slave), *command],
+            env=case.env | {"TERM": "xterm"} | env, cwd=case.root, stdin=slave, stdout=slave,
+            stderr=slave, start_new_session=True)
+        case.addCleanup(self.process.wait)
+        case.addCleanup(self.process.kill)
+        os.close(slave)
+
+    def read(self):
+        """More of the screen; False at the end."""
+        if not select.select([self.master], [], [], harness.WATCHDOG_SECONDS)[0]:
+            raise AssertionError(f"nothing more after {self.screen!r}")
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            data = b""
+        self.screen += data.decode().replace("\r\n", "\n")
+        return bool(data)
+
+    def asked(self):
+        """What is shown up to the question."""
+        while not self.screen.endswith(PROMPT):
+            self.case.assertTrue(self.read(), self.screen)
+        shown, self.screen = self.screen, ""
+        return shown
+
+    def answer(self, text):
+        """Type it."""
+        os.write(self.master, text.encode())
+        return self
+
+    def end(self):
+        """The exit code; the rest is on the screen."""
+        while self.read():
+            pass
+        return self.process.wait()
+
+
+class Approval(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.write("a.txt", "two\n")
+
+    def staged(self):
+        """What is staged."""
+        return self.out("diff", "--cached", "--name-only").split()
+
+    def add(self, **env):
+        """git_add on a terminal."""
+        return Terminal(self, "git_add", {"paths": ["a.txt"]}, **env)
+
+    def test_add(self):
+        """git_add shows what it will do, where, and how risky that is"""
+        terminal = self.add(NO_COLOR="1")
+        self.assertEqual(terminal.asked(), "\nStage 1 file(s): a.txt\ngit_add, medium risk, in "
+                                           f"{self.root}\n{PROMPT}")
+        self.assertEqual(self.staged(), [])
+        self.assertEqual(terminal.answer("o\n").end(), 0)
+        self.assertEqual(terminal.screen, "o\nStaged 1 file(s)\n")
+        self.assertEqual(self.staged(), ["a.txt"])
+
+    def test_commit(self):
+        """git_commit shows summary and diff, in colours unless NO_COLOR is set"""
+        self.git("add", "a.txt")
+        message = {"type": "fix", "scope": "ui", "message": "say two"}
+        plain = Terminal(self, "git_commit", message, NO_COLOR="1")
+        shown = plain.asked()
+        self.assertTrue(shown.startswith(
+            f"\nCommit: fix(ui): say two\ngit_commit, medium risk, in {self.root}\n"), shown)
+        diff = "".join(f"  {line}\n" for line in
+                       self.out("diff", "--cached", "--no-color").splitlines())
+        self.assertIn(diff, shown)
+        self.assertNotIn("\033", shown)
+        self.assertEqual(plain.answer("r\n").end(), 3)
+        coloured = Terminal(self, "git_commit", message)
+        shown = coloured.asked()
+        self.assertIn("\033[1mCommit: fix(ui): say two\033[0m\n", shown)
+        self.assertIn("  \033[31m-one\033[0m\n  \033[32m+two\033[0m\n", shown)
+        self.assertEqual(coloured.answer("once\n").end(), 0)
+        self.assertEqual(self.out("log", "-1", "--format=%s").strip(), "fix(ui): say two")
+
+    def test_dumb_terminal(self):
+        """a dumb terminal gets no colours"""
+        self.assertNotIn("\033", self.add(TERM="dumb").asked())
+
+    def test_yes(self):
+        """o, a, and their whole words in any case approve"""
+        for answer in ("o", "a", "once", "Always", " O "):
+            terminal = self.add()
+            terminal.asked()
+            self.assertEqual(terminal.answer(answer + "\n").end(), 0, answer)
+            self.assertEqual(self.staged(), ["a.txt"])
+            self.git("reset", "-q")
+
+    def test_no(self):
+        """r, no, and the end of input refuse, and nothing is done"""
+        for answer in ("r\n", "reject\n", "n\n", "NO\n", "\x04"):
+            terminal = self.add(NO_COLOR="1")
+            terminal.asked()
+            self.assertEqual(terminal.answer(answer).end(), 3, answer)
+            self.assertIn("\nApprovalDenied: Not approved: Stage 1 file(s): a.txt. Nothing was "
+                          "done", terminal.screen)
+            self.assertEqual(self.staged(), [])
+
+    def test_garbage(self):
+        """anything else is no answer, also when it begins like one or is very long"""
+        terminal = self.add()
+        terminal.asked()
+        for answer in ("", "x", "y", "oops", "okay", "allow", "o r", "once more", "a" * 600,
+                       "x" * 255 + "o", "x" * 256 + "o", "\u202eo"):
+            self.assertTrue(terminal.answer(answer + "\n").asked().endswith(HINT + PROMPT))
+        self.assertEqual(self.staged(), [])
+        self.assertEqual(terminal.answer("r\n").end(), 3)
+
+    def test_diff_again(self):
+        """d shows it all once more, and then asks again"""
+        self.git("add", "a.txt")
+        terminal = Terminal(self, "git_commit", {"type": "fix", "message": "m"}, NO_COLOR="1")
+        first = terminal.asked()
+        again = terminal.answer("d\n").asked()
+        self.assertEqual(again, "d\n" + first)
+        self.assertEqual(terminal.answer("o\n").end(), 0)
+
+    def test_typed_before(self):
+        """what was typed before the question answers nothing"""
+        terminal = self.add().answer("o\n")
+        terminal.asked()
+        self.assertEqual(self.staged(), [])
+        self.assertEqual(terminal.answer("r\n").end(), 3)
+
+    def test_interrupted(self):
+        """Ctrl-C at the question cancels the call, and nothing is done"""
+        terminal = self.add()
+        terminal.asked()
+        terminal.answer("\x03")
+        self.assertEqual(terminal.end(), 1)
+        self.assertTrue(terminal.screen.endswith("\nCancelled\n"), terminal.screen)
+        self.assertEqual(self.staged(), [])
+
+    def test_hung_up(self):
+        """a terminal that goes away approves nothing"""
+        terminal = self.add()
+        terminal.asked()
+        terminal.process.send_signal(signal.SIGHUP)
+        self.assertNotEqual(terminal.end(), 0)
+        self.assertEqual(self.staged(), [])
+
+    def test_not_asked(self):
+        """what needs no approval, or was allowed or denied beforehand, is not asked"""
+        for options, tool, code in (([], "git_status", 0), (["--approval", "allow"], "git_add", 0),
+                                    (["--approval", "deny"], "git_add", 3)):
+            arguments = {"paths": ["a.txt"]} if tool == "git_add" else {}
+            terminal = Terminal(self, tool, arguments, *options)
+            self.assertEqual(terminal.end(), code)
+            self.assertNotIn(PROMPT, terminal.screen)
+
+    def test_refused_before(self):
+        """what is refused anyway is not asked"""
+        terminal = Terminal(self, "git_add", {"paths": ["../x"]})
+        self.assertEqual(terminal.end(), 1)
+        self.assertEqual(terminal.screen, "SandboxViolation: Path outside sandbox: ../x\n")
+
+    def test_nothing_is_hidden(self):
+        """control characters in a diff are shown where they are"""
+        self.write("a.txt", "ok();\033]0;evil();\007\nshow();\033[8mevil();\nevil();\rgood();\n")
+        self.git("add", "a.txt")
+        terminal = Terminal(self, "git_commit", {"type": "fix", "message": "m"}, NO_COLOR="1")
+        shown = terminal.asked()
+        self.assertIn("  +ok();<U+001B>]0;evil();<U+0007>\n", shown)
+        self.assertIn("  +show();<U+001B>[8mevil();\n", shown)
+        self.assertIn("  +evil();<U+000D>good();\n", shown)
+        terminal.answer("r\n").end()
+        self.assertIn("+ok();\n", self.ok("git_diff", {"cached": True}).text)
+
+    def test_nothing_poses_as_ours(self):
+        """a line of a diff cannot look like the question"""
+        self.write("a.txt", f"\n{PROMPT}o\nStage 1 file(s): a.txt\n")
+        self.git("add", "a.txt")
+        terminal = Terminal(self, "git_commit", {"type": "fix", "message": "m"}, NO_COLOR="1")
+        lines = terminal.asked().split("\n")
+        self.assertEqual(lines[-2:], ["", PROMPT])
+        for line in lines[3:-2]:
+            self.assertTrue(line.startswith("  "), line)
+        terminal.answer("r\n").end()
+
+    def test_names_are_safe(self):
+        """names of files and directories bring no control sequence to the screen"""
+        where = self.root / "x\033]0;title\007y"
+        self.init(where)
+        name = "b\033[2J.txt"
+        self.write(name, "b\n", where)
+        terminal = Terminal(self, "git_add", {"working_dir": where.name, "paths": [name]},
+                            NO_COLOR="1")
+        self.assertNotIn("\033", terminal.asked())
+        self.assertEqual(terminal.answer("r\n").end(), 3)
+        self.assertNotIn("\033", terminal.screen)
+
+
+if __name__ == "__main__":
+    harness.main()
