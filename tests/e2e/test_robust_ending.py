@@ -35,7 +35,9 @@ class Ending(harness.Case):
         with open(self.root / "huge", "wb") as file:
             file.truncate(1 << 40)
         number = server.ask("git_add", {"paths": ["huge"], "timeout_ms": 600000})
-        self.wait_until(self.lock.exists)
+        # git registers its lock for removal a moment after it made it, and begins to pack later.
+        self.wait_until(lambda: list((self.root / ".git/objects/pack").glob("tmp_pack_*")))
+        self.assertTrue(self.lock.exists())
         return number
 
     def wait_until(self, condition):
