@@ -26,6 +26,7 @@ enum al_answer {
     AL_ANSWER_ONCE,
     AL_ANSWER_ALWAYS, /**< this tool and operation in this repository, until the session ends */
     AL_ANSWER_REJECT,
+    AL_ANSWER_LATER, /**< the person is asked when this call has ended; another brings the answer */
 };
 
 /** What the person is shown.  All text is safe for a terminal already.  Borrowed. */
@@ -36,6 +37,7 @@ struct al_approval_request {
     const char *detail;     /**< a diff, or what would be lost; "" when there is nothing to show */
     const char *repository; /**< canonical path of the repository's top */
     const char *risk;       /**< "low", "medium", "high" */
+    const char *state; /**< digest of what the answer covers beside these: HEAD, index, files */
 };
 
 /**

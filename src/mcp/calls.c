@@ -40,6 +40,7 @@ static void running_free(struct al_running *call)
     free(call->order.id);
     free(call->order.progress_token);
     json_decref(call->order.arguments);
+    al_round_clear(&call->order.round);
     free(call);
 }
 
@@ -126,6 +127,8 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
     struct al_running *call = payload;
     int r;
 
+    if (call->order.form == AL_FORM_RESULT)
+        return al_round_ask(&call->order.round, request, ret_answer, err);
     set_waiting(call, true);
     r = al_elicit_ask(call->calls->elicit, call->order.form, request, cancel, ret_answer, err);
     set_waiting(call, false);
@@ -148,6 +151,12 @@ static bool leave(struct al_running *call)
     return !cancelled;
 }
 
+/* A call that put a question ends with it, unless it ended otherwise. */
+static bool ends_with_question(const struct al_running *call, const struct al_result *result)
+{
+    return call->order.round.question.len && result->status == AL_ERR_APPROVAL_REQUIRED;
+}
+
 static void answer(struct al_running *call, const struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -157,7 +166,11 @@ static void answer(struct al_running *call, const struct al_result *result)
         return;
     }
     al_rpc_begin_result(&line, call->order.id);
-    al_result_dump(result, &line);
+    if (ends_with_question(call, result))
+        al_str_addf(&line, "{%s,\"_meta\":{%s}}", call->order.round.question.buf,
+                    call->order.extra->meta);
+    else
+        al_result_dump_with(result, call->order.extra, &line);
     al_rpc_end(&line);
     al_reply_send(call->order.reply, &line);
 }
@@ -171,7 +184,7 @@ static void run(struct al_running *call)
         .arguments_error = call->order.arguments_error,
         .cancel = call->cancel,
         .approvers = &approver,
-        .napprovers = call->order.form != AL_ELICIT_NONE,
+        .napprovers = call->order.form != AL_FORM_NONE,
     };
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
 
@@ -186,6 +199,7 @@ static void *thread_main(void *payload)
 
     run(call);
     json_decref(al_take(&call->order.arguments));
+    call->order.round.arguments = NULL;
     (void)pthread_mutex_lock(&calls->lock);
     call->next = calls->finished;
     calls->finished = call;

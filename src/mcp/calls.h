@@ -17,10 +17,12 @@
 
 #include "mcp/elicit.h"
 #include "mcp/reply.h"
+#include "mcp/round.h"
 #include "util/json.h"
 
 struct al_listed_tool;
 struct al_out;
+struct al_result_extra;
 struct al_session;
 
 /** Calls in flight at once. */
@@ -51,14 +53,16 @@ void al_calls_init(struct al_calls *calls, const struct al_session *session, str
 /** Cancel every call and wait until each thread is gone.  None of them is answered. */
 void al_calls_close(struct al_calls *calls);
 
-/** What a call starts with.  Strings and `arguments` are taken over. */
+/** What a call starts with.  Strings, `arguments` and `round` are taken over. */
 struct al_call_order {
     char *id;
     char *progress_token; /**< canonical; NULL: the client wants none */
     const struct al_listed_tool *tool;
     json_t *arguments;           /**< NULL: {} */
     const char *arguments_error; /**< a string constant, or NULL */
-    enum al_elicit_form form;
+    enum al_form form;
+    struct al_round round;               /**< with AL_FORM_RESULT */
+    const struct al_result_extra *extra; /**< what the result has besides; NULL: nothing */
     struct al_reply reply;
 };
 

@@ -41,13 +41,12 @@ static json_t *describe(const struct al_tool *tool, const struct al_tool_default
 
 char *al_catalog_text(const struct al_session *session)
 {
-    al_auto(al_json_decrefp) json_t *result = al_json_object();
-    json_t *tools = al_json_array();
+    al_auto(al_json_decrefp) json_t *tools = al_json_array();
     struct al_str text = AL_STR_INIT;
 
-    al_json_set(result, "tools", tools);
     for (size_t i = 0; i < session->registry->count; i++)
         al_json_append(tools, describe(session->registry->items[i].tool, &session->defaults));
-    al_json_dump(result, false, &text);
+    al_str_adds(&text, "\"tools\":");
+    al_json_dump(tools, false, &text);
     return al_str_detach(&text);
 }

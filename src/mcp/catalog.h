@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The result of tools/list: the same bytes in the same order every time, as prompt caches like it.
- */
+/* What tools/list says: the same bytes in the same order every time, as prompt caches like it. */
 #ifndef AL_MCP_CATALOG_H
 #define AL_MCP_CATALOG_H
 
 struct al_session;
 
-/** `{"tools":[…]}` for the session's registry.  Caller frees. */
+/** The member `"tools":[…]` for the session's registry.  Caller frees. */
 char *al_catalog_text(const struct al_session *session);
 
 #endif

@@ -30,61 +30,11 @@ void al_elicit_clear(struct al_elicit *elicit)
     (void)pthread_mutex_destroy(&elicit->lock);
 }
 
-bool al_elicit_usable(const json_t *capabilities)
-{
-    const json_t *elicitation = json_object_get(capabilities, "elicitation");
-
-    if (!json_is_object(elicitation))
-        return false;
-    return json_object_get(elicitation, "form") || !json_object_get(elicitation, "url");
-}
-
-static json_t *strings(const char *const *items)
-{
-    json_t *array = al_json_array();
-
-    for (; *items; items++)
-        al_json_append(array, al_json_string(*items));
-    return array;
-}
-
-/* One required field without a default: an answer nobody gave cannot look like a yes. */
-static json_t *requested_schema(enum al_elicit_form form)
-{
-    static const char *const values[] = { "once", "always", "reject", NULL };
-    static const char *const labels[] = { "Allow once", "Allow for this session", "Reject", NULL };
-    static const char *const required[] = { "decision", NULL };
-    json_t *schema = al_json_object(), *properties = al_json_object();
-    json_t *decision = al_json_object();
-
-    al_json_set(decision, "type", al_json_string("string"));
-    al_json_set(decision, "title", al_json_string("Decision"));
-    al_json_set(decision, "description",
-                al_json_string("once: this call only; always: this kind of call in this repository "
-                               "until the session ends; reject: do nothing"));
-    al_json_set(decision, "enum", strings(values));
-    if (form == AL_ELICIT_PLAIN)
-        al_json_set(decision, "enumNames", strings(labels));
-    al_json_set(properties, "decision", decision);
-    al_json_set(schema, "type", al_json_string("object"));
-    al_json_set(schema, "properties", properties);
-    al_json_set(schema, "required", strings(required));
-    return schema;
-}
-
-static void send_question(struct al_elicit *elicit, enum al_elicit_form form, const char *id,
+static void send_question(struct al_elicit *elicit, enum al_form form, const char *id,
                           const struct al_approval_request *request)
 {
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT, message = AL_STR_INIT;
-    al_auto(al_json_decrefp) json_t *params = al_json_object();
-
-    al_str_adds(&message, request->summary);
-    if (request->detail && *request->detail)
-        al_str_addf(&message, "\n\n%s", request->detail);
-    if (form == AL_ELICIT_MODE)
-        al_json_set(params, "mode", al_json_string("form"));
-    al_json_set(params, "message", al_json_stringn(message.buf, message.len));
-    al_json_set(params, "requestedSchema", requested_schema(form));
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *params = al_form_params(form, request);
 
     al_str_addf(&line,
                 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"elicitation/create\",\"params\":", id);
@@ -139,7 +89,7 @@ static void wait_for_answer(const struct al_question *question, struct al_cancel
         ;
 }
 
-int al_elicit_ask(struct al_elicit *elicit, enum al_elicit_form form,
+int al_elicit_ask(struct al_elicit *elicit, enum al_form form,
                   const struct al_approval_request *request, struct al_cancel *cancel,
                   enum al_answer *ret_answer, struct al_error *err)
 {
@@ -147,7 +97,7 @@ int al_elicit_ask(struct al_elicit *elicit, enum al_elicit_form form,
     struct al_question question = { .answer = AL_ANSWER_NONE };
     bool answered;
 
-    if (form == AL_ELICIT_NONE) {
+    if (form == AL_FORM_NONE) {
         *ret_answer = AL_ANSWER_NONE;
         return 0;
     }
@@ -169,23 +119,12 @@ int al_elicit_ask(struct al_elicit *elicit, enum al_elicit_form form,
     return 0;
 }
 
-/* Anything that is not plainly a yes is a no; only an error says that nobody was asked. */
+/* Only an error says that nobody was asked. */
 static enum al_answer read_answer(const json_t *body)
 {
-    const json_t *result = json_object_get(body, "result");
-    const json_t *content = json_object_get(result, "content");
-    const json_t *decision = json_object_get(content, "decision");
-    const char *action = al_json_get_string(result, "action");
-
     if (json_object_get(body, "error"))
         return AL_ANSWER_NONE;
-    if (!action || strcmp(action, "accept") != 0 || !json_is_string(decision))
-        return AL_ANSWER_REJECT;
-    if (json_string_length(decision) == 4 && !strcmp(json_string_value(decision), "once"))
-        return AL_ANSWER_ONCE;
-    if (json_string_length(decision) == 6 && !strcmp(json_string_value(decision), "always"))
-        return AL_ANSWER_ALWAYS;
-    return AL_ANSWER_REJECT;
+    return al_form_answer(json_object_get(body, "result"));
 }
 
 void al_elicit_answer(struct al_elicit *elicit, const struct al_rpc_message *message)

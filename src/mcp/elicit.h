@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Asking the person behind the client, with elicitation/create.
- *
- * Only an accepted form whose one field says "once" or "always" approves: clients are known to
- * accept empty forms by themselves.
+ * Asking the person behind a legacy client, with elicitation/create, while the call stays open.
  *
  * Source: MCP 2025-06-18 and 2025-11-25, "Elicitation".
  */
@@ -12,20 +9,12 @@
 
 #include <pthread.h>
 
-#include "guard/approval.h"
-#include "util/json.h"
+#include "mcp/form.h"
 
 struct al_cancel;
 struct al_out;
 struct al_question;
 struct al_rpc_message;
-
-/** How the client wants to be asked. */
-enum al_elicit_form {
-    AL_ELICIT_NONE,  /**< it cannot show a form */
-    AL_ELICIT_PLAIN, /**< up to 2025-06-18: enumNames, no mode */
-    AL_ELICIT_MODE,  /**< from 2025-11-25: mode "form" */
-};
 
 /** The questions that wait for an answer. */
 struct al_elicit {
@@ -38,11 +27,8 @@ struct al_elicit {
 void al_elicit_init(struct al_elicit *elicit, struct al_out *out);
 void al_elicit_clear(struct al_elicit *elicit);
 
-/** Whether the client capabilities of `initialize` promise a form. */
-bool al_elicit_usable(const json_t *capabilities);
-
 /** Ask and wait; the contract is al_approver_fn's.  Threads: any. */
-int al_elicit_ask(struct al_elicit *elicit, enum al_elicit_form form,
+int al_elicit_ask(struct al_elicit *elicit, enum al_form form,
                   const struct al_approval_request *request, struct al_cancel *cancel,
                   enum al_answer *ret_answer, struct al_error *err);
 

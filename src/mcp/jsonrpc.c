@@ -219,12 +219,24 @@ void al_rpc_end(struct al_str *out)
     al_str_addc(out, '}');
 }
 
-void al_rpc_add_error(struct al_str *out, const char *id, enum al_rpc_code code, const char *text)
+static void begin_error(struct al_str *out, const char *id, enum al_rpc_code code, const char *text)
 {
     al_str_adds(out, "{\"jsonrpc\":\"2.0\",");
     if (id)
         al_str_addf(out, "\"id\":%s,", id);
     al_str_addf(out, "\"error\":{\"code\":%d,\"message\":", (int)code);
     al_json_quote(text, strlen(text), out);
+}
+
+void al_rpc_add_error(struct al_str *out, const char *id, enum al_rpc_code code, const char *text)
+{
+    begin_error(out, id, code, text);
     al_str_adds(out, "}}");
+}
+
+void al_rpc_add_error_data(struct al_str *out, const char *id, enum al_rpc_code code,
+                           const char *text, const char *data)
+{
+    begin_error(out, id, code, text);
+    al_str_addf(out, ",\"data\":%s}}", data);
 }

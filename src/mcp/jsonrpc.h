@@ -27,7 +27,7 @@
 /** Levels of brackets inside `arguments`: what runs a call has a small stack. */
 #define AL_RPC_MAX_ARGUMENTS_DEPTH 64
 
-/** JSON-RPC's error codes, and none. */
+/** JSON-RPC's error codes, MCP's own, and none. */
 enum al_rpc_code {
     AL_RPC_OK = 0,
     AL_RPC_PARSE_ERROR = -32700,
@@ -35,6 +35,8 @@ enum al_rpc_code {
     AL_RPC_METHOD_NOT_FOUND = -32601,
     AL_RPC_INVALID_PARAMS = -32602,
     AL_RPC_INTERNAL_ERROR = -32603,
+    AL_RPC_MISSING_CAPABILITY = -32021,  /**< data: {requiredCapabilities} */
+    AL_RPC_UNSUPPORTED_VERSION = -32022, /**< data: {supported, requested} */
 };
 
 /** One parsed line.  Borrows the line. */
@@ -105,5 +107,9 @@ void al_rpc_end(struct al_str *out);
 
 /** A whole line with an error; `id` may be NULL. */
 void al_rpc_add_error(struct al_str *out, const char *id, enum al_rpc_code code, const char *text);
+
+/** The same with `data`, which is JSON. */
+void al_rpc_add_error_data(struct al_str *out, const char *id, enum al_rpc_code code,
+                           const char *text, const char *data);
 
 #endif

@@ -90,14 +90,38 @@ void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code
     al_reply_send(reply, &line);
 }
 
+void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code code,
+                         const char *text, const char *data)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_add_error_data(&line, id, code, text, data);
+    al_reply_send(reply, &line);
+}
+
+/* How much of a foreign text is kept. */
+static size_t kept_of(const char *text)
+{
+    size_t len = strlen(text);
+
+    return len > NAME_BYTES ? al_utf8_floor(text, NAME_BYTES) : len;
+}
+
 void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
                           const char *text, const char *name)
 {
-    size_t len = strlen(name);
-    size_t kept = len > NAME_BYTES ? al_utf8_floor(name, NAME_BYTES) : len;
+    size_t kept = kept_of(name);
     al_auto(al_freep) char *head = al_strndup(name, kept);
     al_auto(al_freep) char *safe = al_text_word(head);
-    al_auto(al_freep) char *message = al_asprintf("%s: %s%s", text, safe, kept < len ? "..." : "");
+    al_auto(al_freep) char *message = al_asprintf("%s: %s%s", text, safe, name[kept] ? "..." : "");
 
     al_reply_error(reply, id, code, message);
+}
+
+char *al_reply_quote(const char *text)
+{
+    struct al_str out = AL_STR_INIT;
+
+    al_json_quote(text, kept_of(text), &out);
+    return al_str_detach(&out);
 }

@@ -37,8 +37,15 @@ void al_reply_nothing(struct al_reply reply);
 /** Answer with an error; `id` may be NULL. */
 void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code, const char *text);
 
+/** The same with data, which is JSON. */
+void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code code,
+                         const char *text, const char *data);
+
 /** The same, ending in `name`, shortened and made safe: it is somebody else's text. */
 void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
                           const char *text, const char *name);
+
+/** A JSON string of somebody else's text, shortened like the name.  Caller frees. */
+char *al_reply_quote(const char *text);
 
 #endif

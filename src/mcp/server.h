@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The MCP server on a pair of descriptors: newline-delimited JSON-RPC, revisions 2024-11-05,
- * 2025-03-26, 2025-06-18 and 2025-11-25.
+ * The MCP server on a pair of descriptors: newline-delimited JSON-RPC, revisions 2024-11-05 to
+ * 2025-11-25 and 2026-07-28, told apart message by message.
  *
  * Source: https://modelcontextprotocol.io/specification, "stdio" transport.
  */

@@ -55,9 +55,22 @@ static int refuse_unasked(struct al_call *call, struct al_error *err)
                         call->summary, call->tool->name);
 }
 
+/* The call with the answer passes every stage itself: of this one nothing is left but its record.
+ */
+static int end_unanswered(struct al_call *call, struct al_error *err)
+{
+    (void)decided(call, "none", "none");
+    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                        "%s\n\nThis needs a person's approval, and they are being asked. Nothing "
+                        "was done; the call is to be repeated with their answer.",
+                        call->summary);
+}
+
 static int answered(struct al_call *call, const struct al_approver *approver, enum al_answer answer,
                     struct al_error *err)
 {
+    if (answer == AL_ANSWER_LATER)
+        return end_unanswered(call, err);
     if (answer == AL_ANSWER_REJECT) {
         (void)decided(call, "rejected", approver->name);
         return al_error_set(err, AL_ERR_APPROVAL_DENIED,
@@ -88,6 +101,7 @@ static int ask(struct al_call *call, struct al_error *err)
         .detail = detail.buf,
         .repository = call->repo->top,
         .risk = al_effects_risk(call->operation->effects),
+        .state = call->state,
     };
     for (size_t i = 0; i < call->input->napprovers; i++) {
         const struct al_approver *approver = &call->input->approvers[i];

@@ -76,6 +76,16 @@ json_t *al_result_error_json(const struct al_result *result);
  * appended to `out`.  Text goes straight into the buffer, without a copy in between. */
 void al_result_dump(const struct al_result *result, struct al_str *out);
 
+/** Members a protocol revision adds to the result object, as JSON text without a comma. */
+struct al_result_extra {
+    const char *members; /**< of the object itself */
+    const char *meta;    /**< of its _meta */
+};
+
+/** The same with more members; `extra` may be NULL. */
+void al_result_dump_with(const struct al_result *result, const struct al_result_extra *extra,
+                         struct al_str *out);
+
 /* For tools: what a running call knows. */
 
 /** The session the call belongs to, and the token that cancels it.  Borrowed. */

@@ -33,6 +33,12 @@ json_t *al_result_error_json(const struct al_result *result)
 
 void al_result_dump(const struct al_result *result, struct al_str *out)
 {
+    al_result_dump_with(result, NULL, out);
+}
+
+void al_result_dump_with(const struct al_result *result, const struct al_result_extra *extra,
+                         struct al_str *out)
+{
     bool failed = result->status != AL_OK;
 
     al_str_adds(out, "{\"content\":[{\"type\":\"text\",\"text\":");
@@ -44,6 +50,8 @@ void al_result_dump(const struct al_result *result, struct al_str *out)
     }
     if (failed)
         al_str_adds(out, ",\"isError\":true");
+    if (extra)
+        al_str_addf(out, ",%s", extra->members);
     al_str_addf(out,
                 ",\"_meta\":{\"airlock/result\":{\"truncated\":%s,\"exit_code\":%d,"
                 "\"duration_ms\":%" PRId64 "}",
@@ -54,5 +62,7 @@ void al_result_dump(const struct al_result *result, struct al_str *out)
         al_str_adds(out, ",\"airlock/error\":");
         al_json_dump(error, false, out);
     }
+    if (extra)
+        al_str_addf(out, ",%s", extra->meta);
     al_str_adds(out, "}}");
 }

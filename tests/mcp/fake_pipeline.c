@@ -151,8 +151,9 @@ static void ask(const struct al_call_input *input, struct al_result *result)
         .detail = "+ one line\n",
         .repository = "/r",
         .risk = "medium",
+        .state = "as it is",
     };
-    static const char *const names[] = { "none", "once", "always", "reject" };
+    static const char *const names[] = { "none", "once", "always", "reject", "later" };
     enum al_answer answer = AL_ANSWER_NONE;
     int r = 0;
 
@@ -167,7 +168,10 @@ static void ask(const struct al_call_input *input, struct al_result *result)
         result->status = AL_ERR_CANCELLED;
         return;
     }
-    al_str_adds(&result->text, names[answer]);
+    if (answer == AL_ANSWER_LATER)
+        fail_with(result, AL_ERR_APPROVAL_REQUIRED, names[answer]);
+    else
+        al_str_adds(&result->text, names[answer]);
 }
 
 static void big(const struct al_call_input *input, struct al_result *result)

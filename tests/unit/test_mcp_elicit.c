@@ -79,7 +79,7 @@ static void only_a_plain_yes_approves(void **state)
         client_send(client, ASK, 1);
         al_auto(al_freep) char *id = read_question(client);
         client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":%s,%s}", id, rows[i].response);
-        print_message("  %s\n", rows[i].response);
+        print_message("# %s\n", rows[i].response);
         client_expect_text(client, "1", rows[i].answer);
     }
 }
@@ -141,7 +141,7 @@ static void asks_only_clients_that_show_forms(void **state)
     struct client *client = *state;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        print_message("  %s\n", rows[i].capabilities);
+        print_message("# %s\n", rows[i].capabilities);
         client_initialize(client, "2025-06-18", rows[i].capabilities);
         client_send(client, ASK, 1);
         if (rows[i].usable) {

@@ -338,6 +338,12 @@ static void errors_are_one_line(void **state)
     al_rpc_add_error(&line, NULL, AL_RPC_PARSE_ERROR, "no");
     assert_string_equal(line.buf,
                         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"no\"}}");
+    al_str_reset(&line);
+    al_rpc_add_error_data(&line, "1", AL_RPC_MISSING_CAPABILITY, "no form",
+                          "{\"requiredCapabilities\":{\"elicitation\":{\"form\":{}}}}");
+    assert_string_equal(line.buf, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32021,"
+                                  "\"message\":\"no form\",\"data\":{\"requiredCapabilities\":"
+                                  "{\"elicitation\":{\"form\":{}}}}}}");
 }
 
 int main(void)

@@ -79,7 +79,7 @@ static void answers_what_it_cannot_do_with_the_right_code(void **state)
     } rows[] = {
         { "\"method\":\"initialize\"", -32602 },
         { "\"method\":\"initialize\",\"params\":{\"protocolVersion\":7}", -32602 },
-        { "\"method\":\"server/discover\"", -32601 },
+        { "\"method\":\"server/discover\"", -32602 },
         { "\"method\":\"resources/list\"", -32601 },
         { "\"method\":\"prompts/list\",\"params\":{}", -32601 },
         { "\"method\":\"notifications/cancelled\"", -32601 },
@@ -99,7 +99,7 @@ static void answers_what_it_cannot_do_with_the_right_code(void **state)
     struct client *client = *state;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        print_message("  %s\n", rows[i].rest);
+        print_message("# %s\n", rows[i].rest);
         client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":1,%s}", rows[i].rest);
         client_expect_error(client, "1", rows[i].code);
         client_expect_alive(client);

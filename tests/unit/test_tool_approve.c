@@ -119,6 +119,43 @@ static void asks_nobody_else_after_a_rejection(void **state)
     assert_journal(scene, "declined rejected elicitation stage no");
 }
 
+static void ends_when_the_answer_comes_with_another_call(void **state)
+{
+    struct scene *scene = *state;
+    const struct al_approver approvers[] = {
+        { .name = "elicitation", .ask = ask, .payload = scene },
+        { .name = "terminal", .ask = ask, .payload = scene },
+    };
+
+    scene->answers[0] = AL_ANSWER_LATER;
+    scene->answers[1] = AL_ANSWER_ONCE;
+    run_with(scene, &stage, STAGE_A, approvers, 2);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_REQUIRED);
+    assert_int_equal(scene->asked, 1);
+    assert_status(scene, UNTOUCHED);
+    assert_journal(scene, "refused none none stage no");
+    run_with(scene, &stage, STAGE_A, approvers, 2); /* which asks again, with the answer at hand */
+    assert_int_equal(scene->result.status, AL_OK);
+    assert_status(scene, STAGED_A);
+    assert_journal(scene, "ok once elicitation stage yes");
+}
+
+static void shows_what_the_answer_is_bound_to(void **state)
+{
+    struct scene *scene = *state;
+    al_auto(al_freep) char *shown = NULL;
+
+    scene->answers[0] = scene->answers[1] = scene->answers[2] = AL_ANSWER_LATER;
+    run(scene, &stage, STAGE_A);
+    shown = al_strdup(scene->state);
+    assert_int_equal(strlen(shown), 64);
+    run(scene, &stage, STAGE_A);
+    assert_string_equal(scene->state, shown);
+    tmpdir_write(scene->w->repo, "a.txt", "something else\n");
+    run(scene, &stage, STAGE_A);
+    assert_string_not_equal(scene->state, shown);
+}
+
 static void edit_the_file(struct scene *scene)
 {
     tmpdir_write(scene->w->repo, "a.txt", "something else\n");
@@ -253,6 +290,8 @@ int main(void)
         SCENE_TEST(remembers_always_for_the_same_thing_only),
         SCENE_TEST(asks_the_next_when_one_cannot_ask),
         SCENE_TEST(asks_nobody_else_after_a_rejection),
+        SCENE_TEST(ends_when_the_answer_comes_with_another_call),
+        SCENE_TEST(shows_what_the_answer_is_bound_to),
         SCENE_TEST(asks_again_when_the_file_changed_meanwhile),
         SCENE_TEST(asks_again_when_head_moved_meanwhile),
         SCENE_TEST(shows_what_is_staged_now_when_the_index_changed_meanwhile),

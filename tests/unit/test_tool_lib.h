@@ -160,7 +160,7 @@ struct scene {
     int failure;                            /* what asking gives instead of an answer, 0: nothing */
     void (*meanwhile)(struct scene *scene); /* happens during the first question */
     size_t asked;
-    char *summary, *detail, *repository; /* of the last question */
+    char *summary, *detail, *repository, *state; /* of the last question */
 };
 
 static inline void keep(char **place, const char *text)
@@ -179,6 +179,7 @@ static inline int ask(void *payload, const struct al_approval_request *request,
     keep(&scene->summary, request->summary);
     keep(&scene->detail, request->detail);
     keep(&scene->repository, request->repository);
+    keep(&scene->state, request->state);
     if (turn == 0 && scene->meanwhile)
         scene->meanwhile(scene);
     if (al_cancel_fired(cancel))
@@ -251,6 +252,7 @@ static inline int scene_teardown(void **state)
     free(scene->summary);
     free(scene->detail);
     free(scene->repository);
+    free(scene->state);
     free(scene);
     return world_teardown(&world);
 }

@@ -29,6 +29,31 @@ static void a_success_is_text_and_meta(void **state)
                    "\"duration_ms\":12}}}");
 }
 
+static void a_protocol_adds_its_members(void **state)
+{
+    static const struct al_result_extra extra = { .members = "\"a\":1", .meta = "\"x/y\":{}" };
+    static const char *const expected[] = {
+        "{\"content\":[{\"type\":\"text\",\"text\":\"no\"}],\"a\":1,\"_meta\":{\"airlock/result\":"
+        "{\"truncated\":false,\"exit_code\":-1,\"duration_ms\":0},\"x/y\":{}}}",
+        "{\"content\":[{\"type\":\"text\",\"text\":\"no\"}],\"isError\":true,\"a\":1,\"_meta\":"
+        "{\"airlock/result\":{\"truncated\":false,\"exit_code\":-1,\"duration_ms\":0},"
+        "\"airlock/error\":{\"kind\":\"Timeout\",\"code\":null,\"name\":null,\"reason\":null,"
+        "\"message\":\"no\"},\"x/y\":{}}}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
+        al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+
+        al_str_adds(&result.text, "no");
+        if (i == 1)
+            result.status = al_error_set(&result.error, AL_ERR_TIMEOUT, "no");
+        al_result_dump_with(&result, &extra, &out);
+        assert_string_equal(out.buf, expected[i]);
+    }
+}
+
 static void a_structured_result_has_both(void **state)
 {
     struct al_result result = AL_RESULT_INIT;
@@ -152,6 +177,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_success_is_text_and_meta),
+        cmocka_unit_test(a_protocol_adds_its_members),
         cmocka_unit_test(a_structured_result_has_both),
         cmocka_unit_test(a_failure_carries_its_error),
         cmocka_unit_test(what_does_not_fit_is_null),

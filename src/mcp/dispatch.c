@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/dispatch.h"
+
+#include <stdlib.h>
+
+#include "mcp/catalog.h"
+#include "mcp/envelope.h"
+#include "tool/tool.h"
+
+/* What the model reads first: the words a person would use, then the rules. */
+static const char instructions[] =
+    "git status, git diff, git log, git add, git commit and other git work in the repositories of "
+    "this machine. Use these tools instead of running git in a shell. Paths are relative to "
+    "working_dir, which defaults to the first allowed root; nothing outside the roots can be "
+    "reached. Calls that change a repository may be shown to a person for approval first: a "
+    "refusal is final, so do not repeat the call or look for a way around it. Long output is cut "
+    "at max_bytes and says so: narrow the call with paths, refs or a limit instead of raising it.";
+
+/* A message on its way, with what its era says about the client. */
+struct request {
+    const struct al_rpc_message *message;
+    const struct method *method;
+    enum al_era era;
+    enum al_form form; /* how this client is asked */
+    struct al_reply reply;
+};
+
+/* A handler of requests sees to it that the reply is used once; one of notifications does not. */
+struct method {
+    const char *name;
+    unsigned eras;
+    enum al_rpc_kind kind;
+    bool cacheable; /* a modern result says for how long */
+    void (*handle)(struct al_dispatch *dispatch, const struct request *request);
+};
+
+static void refuse(const struct request *request, enum al_rpc_code code, const char *problem)
+{
+    al_reply_error(request->reply, request->message->id, code, problem);
+}
+
+/* Send a result of these members, and what the era adds to it. */
+static void send_result(const struct al_dispatch *dispatch, const struct request *request,
+                        const char *members)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_begin_result(&line, request->message->id);
+    al_str_addf(&line, "{%s", members);
+    if (request->era == AL_ERA_MODERN) {
+        al_str_addf(&line, ",%s", dispatch->modern.members);
+        if (request->method->cacheable)
+            al_str_addf(&line, ",\"ttlMs\":%d,\"cacheScope\":\"public\"", AL_DISPATCH_TTL_MS);
+        al_str_addf(&line, ",\"_meta\":{%s}", dispatch->modern.meta);
+    }
+    al_str_addc(&line, '}');
+    al_rpc_end(&line);
+    al_reply_send(request->reply, &line);
+}
+
+#define CAPABILITIES "\"capabilities\":{\"tools\":{}}"
+
+static void add_instructions(struct al_str *members)
+{
+    al_str_adds(members, ",\"instructions\":");
+    al_json_quote(instructions, sizeof(instructions) - 1, members);
+}
+
+static void initialize(struct al_dispatch *dispatch, const struct request *request)
+{
+    const json_t *params = request->message->params;
+    const char *wanted = al_json_get_string(params, "protocolVersion");
+    al_auto(al_str_clear) struct al_str members = AL_STR_INIT;
+
+    if (!wanted) {
+        refuse(request, AL_RPC_INVALID_PARAMS, "initialize needs protocolVersion, a string");
+        return;
+    }
+    dispatch->revision = al_revision_agree(wanted);
+    dispatch->form = al_form_usable(json_object_get(params, "capabilities"))
+                         ? dispatch->revision->form
+                         : AL_FORM_NONE;
+    al_str_addf(&members, "\"protocolVersion\":\"%s\"," CAPABILITIES ",\"serverInfo\":%s",
+                dispatch->revision->name, dispatch->info);
+    add_instructions(&members);
+    send_result(dispatch, request, members.buf);
+}
+
+static void discover(struct al_dispatch *dispatch, const struct request *request)
+{
+    al_auto(al_str_clear) struct al_str members = AL_STR_INIT;
+
+    al_str_adds(&members, "\"supportedVersions\":");
+    al_revision_add_list(&members);
+    al_str_adds(&members, "," CAPABILITIES);
+    add_instructions(&members);
+    send_result(dispatch, request, members.buf);
+}
+
+static void ping(struct al_dispatch *dispatch, const struct request *request)
+{
+    send_result(dispatch, request, "");
+}
+
+static void list_tools(struct al_dispatch *dispatch, const struct request *request)
+{
+    if (json_object_get(request->message->params, "cursor"))
+        refuse(request, AL_RPC_INVALID_PARAMS, "unknown cursor: the list has one page");
+    else
+        send_result(dispatch, request, dispatch->tools);
+}
+
+/* Hand the arguments over to the call: from here on no other thread refers to them. */
+static void take_arguments(const struct al_rpc_message *message, struct al_call_order *order)
+{
+    json_t *arguments = json_object_get(message->params, "arguments");
+
+    order->arguments_error = al_rpc_arguments_problem(message);
+    if (!order->arguments_error && arguments && !json_is_object(arguments))
+        order->arguments_error = "arguments must be an object";
+    if (order->arguments_error || !arguments)
+        return;
+    order->arguments = json_incref(arguments);
+    (void)json_object_del(message->params, "arguments");
+}
+
+/* The tool that is called; when there is none, that is answered. */
+static const struct al_listed_tool *find_tool(const struct al_dispatch *dispatch,
+                                              const struct request *request)
+{
+    const json_t *name = json_object_get(request->message->params, "name");
+    const struct al_listed_tool *tool = NULL;
+
+    if (!json_is_string(name)) {
+        refuse(request, AL_RPC_INVALID_PARAMS, "tools/call needs name, a string");
+        return NULL;
+    }
+    if (strlen(json_string_value(name)) == json_string_length(name))
+        tool = al_registry_find(dispatch->session->registry, json_string_value(name));
+    if (!tool)
+        al_reply_error_about(request->reply, request->message->id, AL_RPC_INVALID_PARAMS,
+                             "Unknown tool", json_string_value(name));
+    return tool;
+}
+
+static void call_tool(struct al_dispatch *dispatch, const struct request *request)
+{
+    static const char *const token_path[] = { "params", "_meta", "progressToken", NULL };
+    const struct al_rpc_message *message = request->message;
+    struct al_call_order order = {
+        .tool = find_tool(dispatch, request),
+        .form = request->form,
+        .round = AL_ROUND_INIT,
+        .extra = request->era == AL_ERA_MODERN ? &dispatch->modern : NULL,
+        .reply = request->reply,
+    };
+    enum al_rpc_code code = AL_RPC_OK;
+    const char *problem = NULL;
+
+    if (!order.tool)
+        return;
+    take_arguments(message, &order);
+    if (request->era == AL_ERA_MODERN) {
+        order.round.tickets = &dispatch->tickets;
+        order.round.tool = order.tool->tool->name;
+        order.round.arguments = order.arguments;
+        code = al_round_begin(&order.round, message->params, &problem);
+    }
+    if (code != AL_RPC_OK) {
+        json_decref(order.arguments);
+        refuse(request, code, problem);
+        return;
+    }
+    order.id = al_strdup(message->id);
+    order.progress_token = al_rpc_token(message, token_path);
+    al_calls_start(&dispatch->calls, &order);
+}
+
+static void cancelled(struct al_dispatch *dispatch, const struct request *request)
+{
+    static const char *const id_path[] = { "params", "requestId", NULL };
+    al_auto(al_freep) char *id = al_rpc_token(request->message, id_path);
+
+    if (id)
+        al_calls_cancel(&dispatch->calls, id);
+}
+
+static const struct method methods[] = {
+    { "initialize", AL_ERA_LEGACY, AL_RPC_REQUEST, false, initialize },
+    { "ping", AL_ERA_LEGACY, AL_RPC_REQUEST, false, ping },
+    { "server/discover", AL_ERA_MODERN, AL_RPC_REQUEST, true, discover },
+    { "tools/list", AL_ERA_LEGACY | AL_ERA_MODERN, AL_RPC_REQUEST, true, list_tools },
+    { "tools/call", AL_ERA_LEGACY | AL_ERA_MODERN, AL_RPC_REQUEST, false, call_tool },
+    { "notifications/cancelled", AL_ERA_LEGACY | AL_ERA_MODERN, AL_RPC_NOTIFICATION, false,
+      cancelled },
+};
+
+static const struct method *find_method(const struct request *request)
+{
+    const struct al_rpc_message *message = request->message;
+
+    for (size_t i = 0; i < AL_COUNT(methods); i++)
+        if (methods[i].kind == message->kind && methods[i].eras & request->era &&
+            !strcmp(methods[i].name, message->method))
+            return &methods[i];
+    return NULL;
+}
+
+static void refuse_version(const struct request *request, const char *version, const char *problem)
+{
+    al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
+    al_auto(al_freep) char *requested = al_reply_quote(version);
+
+    al_str_adds(&data, "{\"supported\":");
+    al_revision_add_list(&data);
+    al_str_addf(&data, ",\"requested\":%s}", requested);
+    al_reply_error_data(request->reply, request->message->id, AL_RPC_UNSUPPORTED_VERSION, problem,
+                        data.buf);
+}
+
+/* Read what a modern request says about its client; false when it was answered with a refusal. */
+static bool open_envelope(struct request *request)
+{
+    struct al_envelope envelope = { .version = NULL };
+    const char *problem = NULL;
+    enum al_rpc_code code;
+
+    code = al_envelope_read(request->message, &envelope, &problem);
+    if (code == AL_RPC_UNSUPPORTED_VERSION)
+        refuse_version(request, envelope.version, problem);
+    else if (code != AL_RPC_OK)
+        refuse(request, code, problem);
+    else if (al_form_usable(envelope.capabilities))
+        request->form = envelope.revision->form;
+    return code == AL_RPC_OK;
+}
+
+static void handle_request(struct al_dispatch *dispatch, struct request *request)
+{
+    const struct al_rpc_message *message = request->message;
+
+    if (request->era == AL_ERA_MODERN && !open_envelope(request))
+        return;
+    request->method = find_method(request);
+    if (!request->method)
+        al_reply_error_about(request->reply, message->id, AL_RPC_METHOD_NOT_FOUND,
+                             "Method not found", message->method);
+    else if (message->params && !json_is_object(message->params))
+        refuse(request, AL_RPC_INVALID_PARAMS, "params must be an object");
+    else
+        request->method->handle(dispatch, request);
+}
+
+static void handle_notification(struct al_dispatch *dispatch, struct request *request)
+{
+    request->method = find_method(request);
+    if (request->method)
+        request->method->handle(dispatch, request);
+    al_reply_nothing(request->reply);
+}
+
+static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+                         struct al_reply reply)
+{
+    struct request request = {
+        .message = message,
+        .era = al_envelope_era(message),
+        .form = AL_FORM_NONE,
+        .reply = reply,
+    };
+
+    if (request.era == AL_ERA_LEGACY)
+        request.form = dispatch->form;
+    if (message->kind == AL_RPC_REQUEST)
+        handle_request(dispatch, &request);
+    else
+        handle_notification(dispatch, &request);
+}
+
+void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+                         struct al_reply reply)
+{
+    switch (message->kind) {
+    case AL_RPC_REQUEST:
+    case AL_RPC_NOTIFICATION:
+        handle_named(dispatch, message, reply);
+        break;
+    case AL_RPC_RESPONSE:
+        al_elicit_answer(&dispatch->elicit, message);
+        al_reply_nothing(reply);
+        break;
+    case AL_RPC_INVALID:
+        al_reply_error(reply, message->id, AL_RPC_INVALID_REQUEST, message->problem);
+        break;
+    }
+}
+
+bool al_dispatch_takes_batches(const struct al_dispatch *dispatch)
+{
+    return dispatch->revision && dispatch->revision->batches;
+}
+
+static char *describe_server(const char *version)
+{
+    struct al_str info = AL_STR_INIT;
+
+    al_str_adds(&info, "{\"name\":\"airlock\",\"title\":\"airlock\",\"version\":");
+    al_json_quote(version, strlen(version), &info);
+    al_str_addc(&info, '}');
+    return al_str_detach(&info);
+}
+
+int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *session,
+                     const char *version, struct al_out *out, struct al_error *err)
+{
+    int r;
+
+    *dispatch = (struct al_dispatch){ .session = session, .form = AL_FORM_NONE };
+    r = al_tickets_init(&dispatch->tickets, err);
+    if (r < 0)
+        return r;
+    dispatch->info = describe_server(version);
+    dispatch->meta = al_asprintf("\"io.modelcontextprotocol/serverInfo\":%s", dispatch->info);
+    dispatch->tools = al_catalog_text(session);
+    dispatch->modern = (struct al_result_extra){ .members = "\"resultType\":\"complete\"",
+                                                 .meta = dispatch->meta };
+    al_elicit_init(&dispatch->elicit, out);
+    al_calls_init(&dispatch->calls, session, out, &dispatch->elicit);
+    return 0;
+}
+
+void al_dispatch_close(struct al_dispatch *dispatch)
+{
+    al_calls_close(&dispatch->calls);
+}
+
+void al_dispatch_clear(struct al_dispatch *dispatch)
+{
+    al_elicit_clear(&dispatch->elicit);
+    al_tickets_clear(&dispatch->tickets);
+    free(dispatch->info);
+    free(dispatch->meta);
+    free(dispatch->tools);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From a message to the method that answers it, for both eras.
+ *
+ * A message is served by the rules its own content asks for (mcp/envelope.h), whatever was spoken
+ * before.  What the legacy handshake agreed on is remembered for legacy messages alone.
+ */
+#ifndef AL_MCP_DISPATCH_H
+#define AL_MCP_DISPATCH_H
+
+#include <stdbool.h>
+
+#include "mcp/calls.h"
+#include "mcp/elicit.h"
+#include "mcp/revision.h"
+#include "mcp/ticket.h"
+#include "tool/call.h"
+
+/** How long a client may keep what never changes while the server runs. */
+#define AL_DISPATCH_TTL_MS 3600000
+
+struct al_dispatch {
+    const struct al_session *session;
+    char *info;  /**< who answers, an object */
+    char *meta;  /**< the member of a modern _meta that says so */
+    char *tools; /**< the member "tools" of tools/list */
+    struct al_result_extra modern;
+    struct al_tickets tickets;
+    struct al_elicit elicit;
+    struct al_calls calls;
+
+    /* What the last initialize agreed on; the reader's alone. */
+    const struct al_revision *revision;
+    enum al_form form;
+};
+
+/** `version` is airlock's.  0 or AL_ERR_EXECUTION. */
+int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *session,
+                     const char *version, struct al_out *out, struct al_error *err);
+
+/** Cancel every call and wait until it is gone; then messages may no longer come. */
+void al_dispatch_close(struct al_dispatch *dispatch);
+void al_dispatch_clear(struct al_dispatch *dispatch);
+
+/** Whether a line may be an array of messages now. */
+bool al_dispatch_takes_batches(const struct al_dispatch *dispatch);
+
+/** Serve one message; `reply` is used once, now or later. */
+void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+                         struct al_reply reply);
+
+#endif
