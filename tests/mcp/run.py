@@ -14,8 +14,9 @@ line says what it is:
   < JSON        the next message must match this
   ? JSON        the same, but a run of such lines matches in any order
 
-Sent lines may hold generators:  ${repeat N TEXT}  gives TEXT N times,  ${hex 00ff}  gives bytes, and
-${pad N}  gives as many x as make the whole line N bytes long.
+Sent lines may hold generators:  ${repeat N TEXT}  gives TEXT N times,  ${hex 00ff}  gives bytes,
+${pad N}  gives as many x as make the whole line N bytes long, and  ${kept NAME}  gives the text that
+stood where an expected message has the string  "${keep NAME}".
 
 A message matches when it has every member of the JSON that is expected, and may have more.  "..."
 matches any value that is there, and inside a string any text; "!absent" matches what is not there.
@@ -46,7 +47,14 @@ class Failure(Exception):
     pass
 
 
+kept = {}  # by name, until the end of the transcript
+
+
 def text_matches(want, got):
+    name = re.fullmatch(r"\$\{keep (\S+)\}", want)
+    if name:
+        kept[name[1]] = got
+        return True
     pattern = ".*".join(re.escape(part) for part in want.split("..."))
     return re.fullmatch(pattern, got, re.S) is not None
 
@@ -95,6 +103,8 @@ def expand(line):
             out += word[3].encode() * int(word[2])
         elif word[1] == "hex":
             out += bytes.fromhex(word[2])
+        elif word[1] == "kept" and word[2] in kept:
+            out += kept[word[2]].encode()
         elif word[1] == "pad":
             pad = (len(out), int(word[2]))
         else:
@@ -273,6 +283,7 @@ class Tap:
 
 def play(tap, binary, path):
     options, cases = read_transcript(path)
+    kept.clear()
     server = Server(binary, options)
     name = os.path.splitext(os.path.basename(path))[0]
     try:
