@@ -10,6 +10,15 @@
 
 #define READ_BYTES (64u * 1024u)
 
+/*
+ * `git log` flushes after each commit.  Waking up for every one of a thousand costs both sides more
+ * than the work itself, so once an output has turned out long, its pieces are left to gather for a
+ * moment: far less than a pipe holds comes in that time, and the child's end still wakes us at once.
+ */
+#define DRIPS_FROM_BYTES (16u * 1024u)
+#define DRIP_BYTES       (8u * 1024u)
+#define GATHER_MS        1
+
 enum { OUT, ERR, PIDFD, CANCEL, NFDS };
 
 struct al_capture al_capture_begin(const struct al_proc_spec *spec, const struct al_spawned *child)
@@ -44,6 +53,10 @@ static bool read_once(struct al_capture *capture, int stream)
     char data[READ_BYTES];
     ssize_t got = read(capture->fds[stream], data, sizeof(data));
 
+    if (got > 0 && stream == OUT) {
+        capture->out_bytes += (uint64_t)got;
+        capture->drips = got < DRIP_BYTES && capture->out_bytes > DRIPS_FROM_BYTES;
+    }
     if (got > 0)
         return offer(capture, stream, data, (size_t)got);
     if (got == 0 || errno != EINTR)
@@ -70,9 +83,24 @@ static int time_left_ms(const struct al_capture *capture)
     return left < INT_MAX ? (int)left : INT_MAX;
 }
 
+/* Lets pieces gather; what ends the waiting is looked at by the caller's own poll(). */
+static void let_gather(struct al_capture *capture)
+{
+    struct pollfd fds[] = {
+        { .fd = capture->pidfd, .events = POLLIN },
+        { .fd = capture->cancel_fd, .events = POLLIN },
+    };
+
+    if (capture->drips)
+        (void)poll(fds, 2, GATHER_MS);
+    capture->drips = false;
+}
+
 enum al_ending al_capture_wait(struct al_capture *capture)
 {
     for (;;) {
+        let_gather(capture);
+
         struct pollfd fds[NFDS] = {
             [OUT] = { .fd = capture->fds[OUT], .events = POLLIN },
             [ERR] = { .fd = capture->fds[ERR], .events = POLLIN },
