@@ -4,30 +4,6 @@
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 
-/* What `git add` would read: one NUL-terminated path each, relative to the top. */
-static int candidates(const struct al_repo *repo, const struct al_add_options *options,
-                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r;
-
-    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--modified", NULL);
-    if (options->mode != AL_ADD_UPDATE)
-        al_strv_adds(&command.argv, "--others", "--exclude-standard", NULL);
-    al_strv_add(&command.argv, "--");
-    if (options->mode != AL_ADD_PATHS)
-        al_strv_add(&command.argv, ":/");
-    for (size_t i = 0; options->mode == AL_ADD_PATHS && i < options->paths->count; i++) {
-        char *spec;
-
-        r = al_repo_pathspec(repo, "paths", options->paths->items[i], budget, &spec, err);
-        if (r < 0)
-            return r;
-        al_strv_take(&command.argv, spec);
-    }
-    return al_git_list_paths(repo, &command, budget, ret_list, err);
-}
-
 int al_git_add_check(const struct al_repo *repo, const struct al_add_options *options,
                      struct al_budget *budget, struct al_error *err)
 {
@@ -36,7 +12,8 @@ int al_git_add_check(const struct al_repo *repo, const struct al_add_options *op
 
     if (!repo->vetting->filters.count)
         return 0;
-    r = candidates(repo, options, budget, &list, err);
+    r = al_git_list_dirty(repo, options->mode == AL_ADD_PATHS ? options->paths : NULL,
+                          options->mode != AL_ADD_UPDATE, budget, &list, err);
     if (r == 0 && list.len)
         r = al_git_check_filters(repo, &list, NULL, budget, err);
     al_buffer_clear(&list);

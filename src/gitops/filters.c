@@ -6,6 +6,7 @@
 
 #include "gitops/private.h"
 #include "gitops/records.h"
+#include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "guard/text.h"
 
@@ -19,8 +20,42 @@ int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *c
         return r;
     if (output.stopped)
         return al_error_set(err, AL_ERR_EXECUTION,
-                            "Too many files to check for filters at once; name fewer paths");
+                            "Too many changed files for one call; name fewer paths");
     return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+}
+
+int al_git_list_dirty(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--modified", NULL);
+    if (untracked)
+        al_strv_adds(&command.argv, "--others", "--exclude-standard", NULL);
+    al_strv_add(&command.argv, "--");
+    if (!paths)
+        al_strv_add(&command.argv, ":/");
+    for (size_t i = 0; paths && i < paths->count; i++) {
+        char *spec;
+        int r = al_repo_pathspec(repo, "paths", paths->items[i], budget, &spec, err);
+
+        if (r < 0)
+            return r;
+        al_strv_take(&command.argv, spec);
+    }
+    return al_git_list_paths(repo, &command, budget, ret_list, err);
+}
+
+int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                     struct al_budget *budget, struct al_strv *out, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = al_git_list_dirty(repo, paths, untracked, budget, &list, err);
+
+    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
+        al_strv_take(out, al_fs_join(repo->top, list.data + at));
+    al_buffer_clear(&list);
+    return r;
 }
 
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,

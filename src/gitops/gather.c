@@ -11,6 +11,8 @@
 #include "gitops/private.h"
 #include "gitops/vet.h"
 
+#define SYMREF_DEPTH_MAX        5
+#define SYMREF_MAX_BYTES        4096u
 #define PERSONAL_FILE_MAX_BYTES (1u << 20)
 
 /* What is gathered while the configuration is read. */
@@ -88,6 +90,14 @@ static void note_driver(struct al_strv *names, const char *section, const char *
         al_strv_add(names, name);
 }
 
+static void note_filter(struct gathering *g, const struct al_config_entry *entry,
+                        const char *variable)
+{
+    note_driver(&g->vetting->filters, "filter.", variable, entry);
+    if (entry->of_repository)
+        note_driver(&g->vetting->own_filters, "filter.", variable, entry);
+}
+
 static void take_personal(struct gathering *g, const struct al_config_entry *entry)
 {
     const struct al_git *git = g->repo->git;
@@ -103,6 +113,25 @@ static void take_personal(struct gathering *g, const struct al_config_entry *ent
         replace(&g->excludes, expand(git, entry->origin, entry->value));
     } else if (!strcmp(entry->key, "core.attributesfile")) {
         replace(&g->attributes, expand(git, entry->origin, entry->value));
+    }
+}
+
+/* The branch may be another name for one: then HEAD stays the same when that changes. */
+static void depend_on_branch(const struct al_repo *repo, struct al_vetting *vetting)
+{
+    al_auto(al_freep) char *head = al_fs_join(repo->git_dir, "HEAD");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    for (int depth = 0; depth < SYMREF_DEPTH_MAX; depth++) {
+        char *next;
+
+        if (al_fs_read(AT_FDCWD, head, SYMREF_MAX_BYTES, &text) < 0 ||
+            !al_starts_with(text.buf, "ref: "))
+            return;
+        al_str_trim_end(&text);
+        next = al_fs_join(repo->common_dir, text.buf + strlen("ref: "));
+        depend_on(vetting, next);
+        replace(&head, next);
     }
 }
 
@@ -123,9 +152,9 @@ static void take(void *payload, const struct al_config_entry *entry)
 
     depend_on(g->vetting, origin);
     note_identity(g, entry->key, *entry->value != '\0');
-    note_driver(&g->vetting->filters, "filter.", "clean", entry);
-    note_driver(&g->vetting->filters, "filter.", "smudge", entry);
-    note_driver(&g->vetting->filters, "filter.", "process", entry);
+    note_filter(g, entry, "clean");
+    note_filter(g, entry, "smudge");
+    note_filter(g, entry, "process");
     note_driver(&g->vetting->merge_drivers, "merge.", "driver", entry);
     if (entry->of_repository && !strcmp(entry->key, "blame.ignorerevsfile") && *entry->value)
         al_strv_take(&g->vetting->ignore_revs, expand(g->repo->git, origin, entry->value));
@@ -133,6 +162,8 @@ static void take(void *payload, const struct al_config_entry *entry)
         replace(&g->vetting->hooks_path, expand(g->repo->git, NULL, entry->value));
         g->vetting->hooks_path_is_personal = !entry->of_repository;
     }
+    if (entry->of_repository && al_starts_with(entry->key, "includeif.onbranch:"))
+        depend_on_branch(g->repo, g->vetting);
     if (!strcmp(entry->key, "include.path") ||
         (al_starts_with(entry->key, "includeif.") && al_ends_with(entry->key, ".path"))) {
         al_auto(al_freep) char *target = expand(g->repo->git, origin, entry->value);
@@ -146,17 +177,22 @@ static void take(void *payload, const struct al_config_entry *entry)
         g->drivers += al_overrides_add_for(&g->pairs, entry->key);
 }
 
-/* git's own words, if they are about a file of the repository; others are not for an agent. */
+/*
+ * One answer for an include that leads outside and for what git cannot read at all: git's own words
+ * would tell what lies there.  Only a wrong line of the repository's own file is said as git says
+ * it.
+ */
 static int unreadable(const struct al_repo *repo, const struct al_git_output *output,
                       struct al_error *err)
 {
     al_auto(al_freep) char *own = al_asprintf("in file %s/", repo->common_dir);
+    const char *said = output->err.out.buf;
 
-    if (strstr(output->err.out.buf, own))
+    if (al_starts_with(said, "fatal: bad config line ") && strstr(said, own))
         return al_git_failed(output, err);
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "git cannot read its configuration here: the person's own, or a file it "
-                        "includes, is broken; 'git config --list' in the repository says where");
+    return al_error_set(err, AL_ERR_SANDBOX,
+                        "The repository's configuration includes a file outside the allowed roots, "
+                        "or git cannot read it; 'git config --list' there says more");
 }
 
 static int list_config(struct gathering *g, struct al_budget *budget, struct al_error *err)
@@ -173,11 +209,7 @@ static int list_config(struct gathering *g, struct al_budget *budget, struct al_
                         &output, err);
     if (r < 0)
         return r;
-    if (g->leads_outside)
-        return al_error_set(err, AL_ERR_SANDBOX,
-                            "The repository's configuration includes a file outside the allowed "
-                            "roots; remove include.path from its config file");
-    if (output.exit_code != 0)
+    if (output.exit_code != 0 || g->leads_outside)
         return unreadable(g->repo, &output, err);
     if (g->drivers > AL_DRIVER_KEYS_MAX)
         return al_error_set(err, AL_ERR_SANDBOX,

@@ -11,6 +11,8 @@
 #include "util/fs.h"
 
 #define ATTRIBUTES_MAX_BYTES (1u << 20)
+#define FILTERS_NAMED_MAX    8
+#define FILTERS_ASKED_MAX    4
 
 static char *hooks_dir(const struct al_repo *repo)
 {
@@ -81,7 +83,25 @@ static void add_attributes(struct al_str *text, const char *dir, const char *nam
     }
 }
 
-void al_git_note_filters(const struct al_repo *repo, struct al_str *out)
+/*
+ * Whether a tracked file goes through a filter, wherever the attribute is given.  One more git, so
+ * only for the filters a repository brings itself; a person's own (LFS in ~/.gitconfig) would make
+ * every answer of every repository cost it.
+ */
+static bool is_used(const struct al_repo *repo, const char *name, struct al_budget *budget)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    if (strpbrk(name, "\\,()") || !*name)
+        return true; /* not to be written in a pathspec */
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
+    al_strv_addf(&command.argv, ":(top,attr:filter=%s)", name);
+    return al_git_run_text(repo, &command, 1, budget, &output, NULL) == 0 &&
+           output.exit_code == 0 && output.out.out.len > 0;
+}
+
+void al_git_note_filters(const struct al_repo *repo, struct al_budget *budget, struct al_str *out)
 {
     const struct al_vetting *vetting = repo->vetting;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -93,13 +113,18 @@ void al_git_note_filters(const struct al_repo *repo, struct al_str *out)
     add_attributes(&text, repo->common_dir, "info/attributes");
     if (vetting->attributes_path)
         add_attributes(&text, "/", vetting->attributes_path);
-    for (size_t i = 0; i < vetting->filters.count; i++)
-        if (mentions(text.buf, vetting->filters.items[i]))
-            al_strv_add(&named, vetting->filters.items[i]);
+    for (size_t i = 0, asked = 0; i < vetting->filters.count; i++) {
+        const char *name = vetting->filters.items[i];
+        bool own = al_strv_contains(&vetting->own_filters, name);
+
+        if (mentions(text.buf, name) ||
+            (own && asked++ < FILTERS_ASKED_MAX && is_used(repo, name, budget)))
+            al_strv_add(&named, name);
+    }
     if (!named.count)
         return;
     if (out->len)
         al_str_addc(out, '\n');
     al_str_adds(out, named.count == 1 ? "airlock: filter not run: " : "airlock: filters not run: ");
-    al_text_add_list(out, &named, named.count);
+    al_text_add_list(out, &named, FILTERS_NAMED_MAX);
 }

@@ -63,6 +63,15 @@ struct al_log_options {
 int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,
                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
 
+/* filters.c */
+
+/**
+ * The files a call that stages or restores `paths` (NULL: all) is about: those that differ from the
+ * index and, with `untracked`, new ones.  Absolute paths, appended to `out`.
+ */
+int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                     struct al_budget *budget, struct al_strv *out, struct al_error *err);
+
 /* add.c */
 
 /** Which of the three ways to stage. */
@@ -222,6 +231,6 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
 void al_git_note_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out);
 
 /** Filter drivers that reading the working tree would have run. */
-void al_git_note_filters(const struct al_repo *repo, struct al_str *out);
+void al_git_note_filters(const struct al_repo *repo, struct al_budget *budget, struct al_str *out);
 
 #endif

@@ -20,6 +20,7 @@ static void free_vetting(struct al_vetting *vetting)
     al_strv_clear(&vetting->sources);
     al_strv_clear(&vetting->env);
     al_strv_clear(&vetting->filters);
+    al_strv_clear(&vetting->own_filters);
     al_strv_clear(&vetting->merge_drivers);
     al_strv_clear(&vetting->ignore_revs);
     al_strv_clear(&vetting->safe_directories);

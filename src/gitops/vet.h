@@ -32,6 +32,7 @@ struct al_vetting {
 
     struct al_strv env;     /**< GIT_CONFIG_GLOBAL and the GIT_CONFIG_{COUNT,KEY,VALUE} overrides */
     struct al_strv filters; /**< filter drivers with a clean or process command, any scope */
+    struct al_strv own_filters;      /**< those of them the repository itself configures */
     struct al_strv merge_drivers;    /**< merge drivers with a command, any scope */
     struct al_strv ignore_revs;      /**< blame.ignoreRevsFile of the repository, made absolute */
     struct al_strv safe_directories; /**< of the person's configuration */

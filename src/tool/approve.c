@@ -13,28 +13,44 @@ static int decided(struct al_call *call, const char *decision, const char *by)
     return 0;
 }
 
-/* The person's answer covers HEAD, the index and the files as they are now. */
-static void bind_to_state(struct al_call *call)
+/* What a tool's lists name, word by word. */
+static void add_named(const struct al_call *call, struct al_strv *paths)
 {
-    const struct al_strv *paths = NULL;
+    for (size_t i = 0; i < call->tool->nparams; i++) {
+        const struct al_param *param = &call->tool->params[i];
+        const struct al_strv *list = (const void *)((const char *)call->args + param->offset);
 
-    for (size_t i = 0; i < call->tool->nparams; i++)
-        if (call->tool->params[i].type == AL_TYPE_STRINGS)
-            paths = (const void *)((const char *)call->args + call->tool->params[i].offset);
-    al_repo_state(call->repo, paths, call->state);
+        for (size_t k = 0; param->type == AL_TYPE_STRINGS && k < list->count; k++)
+            al_strv_add(paths, list->items[k]);
+    }
 }
 
-bool al_approval_is_current(const struct al_call *call)
+/* The person's answer covers HEAD, the index and the files as they are now. */
+static int bind_to_state(struct al_call *call, char ret_state[65], struct al_error *err)
 {
-    char shown[sizeof(call->state)];
-    struct al_call now;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    int r = 0;
 
+    add_named(call, &paths);
+    if (call->tool->concerns)
+        r = call->tool->concerns(call, call->args, &paths, err);
+    if (r == 0)
+        al_repo_state(call->repo, &paths, ret_state);
+    return r;
+}
+
+int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err)
+{
+    char now[sizeof(call->state)];
+    int r;
+
+    *ret_current = true;
     if (!call->state[0])
-        return true;
-    memcpy(shown, call->state, sizeof(shown));
-    now = *call;
-    bind_to_state(&now);
-    return !strcmp(shown, now.state);
+        return 0;
+    r = bind_to_state(call, now, err);
+    if (r == 0)
+        *ret_current = !strcmp(call->state, now);
+    return r;
 }
 
 static int preview(struct al_call *call, struct al_str *detail, struct al_error *err)
@@ -90,8 +106,9 @@ static int ask(struct al_call *call, struct al_error *err)
     struct al_approval_request request;
     int r;
 
-    bind_to_state(call);
-    r = preview(call, &detail, err);
+    r = bind_to_state(call, call->state, err);
+    if (r == 0)
+        r = preview(call, &detail, err);
     if (r < 0)
         return r;
     request = (struct al_approval_request){

@@ -90,24 +90,31 @@ static int authorize(struct al_call *call, struct al_error *err)
     return r;
 }
 
-/* Stage 7.  Writers of one repository take turns; what was approved has to be what is there. */
+/* Stages 5 and 7 meet: an approval counts only while what was shown is what is there. */
+static int obtain_turn(struct al_call *call, struct al_error *err)
+{
+    bool current = false;
+    int r = 0;
+
+    while (r == 0 && !current) {
+        r = al_approval_obtain(call, err);
+        if (r == 0 && al_effects_change_repository(call->operation->effects))
+            r = al_repo_begin_write(call->repo, &call->budget, err);
+        if (r == 0)
+            r = al_approval_check(call, &current, err);
+        if (r < 0 || !current)
+            al_repo_end_write(call->repo);
+    }
+    return r;
+}
+
+/* Stage 7.  Writers of one repository take turns. */
 static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    bool writes = al_effects_change_repository(call->operation->effects);
-    int r;
+    int r = obtain_turn(call, err);
 
-    for (;;) {
-        r = al_approval_obtain(call, err);
-        if (r < 0)
-            return r;
-        if (writes)
-            r = al_repo_begin_write(call->repo, &call->budget, err);
-        if (r < 0)
-            return r;
-        if (al_approval_is_current(call))
-            break;
-        al_repo_end_write(call->repo);
-    }
+    if (r < 0)
+        return r;
     r = call->operation->execute(call, call->args, result, err);
     al_repo_end_write(call->repo);
     return r;

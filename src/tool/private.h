@@ -28,6 +28,6 @@ struct al_call {
 int al_approval_obtain(struct al_call *call, struct al_error *err);
 
 /** Whether the repository still is what the person was shown; true when nobody was asked. */
-bool al_approval_is_current(const struct al_call *call);
+int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err);
 
 #endif

@@ -127,6 +127,14 @@ struct al_tool {
     int (*preview)(struct al_call *call, const struct al_operation *op, const void *args,
                    struct al_str *out, struct al_error *err);
 
+    /**
+     * The files an approval is about, beside HEAD and the index: paths relative to the working
+     * directory, or absolute, appended to `out`.  When one of them changes while the person is
+     * asked, the call is asked again.  NULL: none.
+     */
+    int (*concerns)(struct al_call *call, const void *args, struct al_strv *out,
+                    struct al_error *err);
+
     /** Offset of the common fields in the args struct. */
     size_t timeout_offset;     /**< struct al_opt_int timeout_ms */
     size_t working_dir_offset; /**< const char *working_dir */

@@ -61,6 +61,15 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_git_add_check(al_call_repo(call), &options, al_call_budget(call), err);
 }
 
+/* The files themselves, whatever words name them: all, a directory or a pattern. */
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    const struct add_args *args = p;
+
+    return al_git_concerned(al_call_repo(call), args->all || args->update ? NULL : &args->paths,
+                            !args->update, al_call_budget(call), out, err);
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -116,5 +125,6 @@ const struct al_tool al_tool_git_add = {
     .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
+    .concerns = concerns,
     .summarize = summarize,
 };

@@ -79,6 +79,16 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r < 0 ? r : al_git_restore_check(repo, &args->paths, al_call_budget(call), err);
 }
 
+/* The files themselves, whatever words name them: all, a directory or a pattern. */
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    return only_paths(args) ? al_git_concerned(al_call_repo(call), &args->paths, false,
+                                               al_call_budget(call), out, err)
+                            : 0;
+}
+
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -171,6 +181,7 @@ const struct al_tool al_tool_git_checkout = {
     .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
+    .concerns = concerns,
     .preview = preview,
     .summarize = summarize,
 };

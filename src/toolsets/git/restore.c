@@ -69,6 +69,15 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
 }
 
+/* The files themselves, whatever words name them: all, a directory or a pattern. */
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    const struct restore_args *args = p;
+
+    return al_git_concerned(al_call_repo(call), &args->paths, false, al_call_budget(call), out,
+                            err);
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -120,6 +129,7 @@ const struct al_tool al_tool_git_restore = {
     .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
+    .concerns = concerns,
     .preview = preview,
     .summarize = summarize,
 };

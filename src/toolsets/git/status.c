@@ -36,7 +36,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                       &output, err);
     if (r < 0)
         return r;
-    al_git_note_filters(al_call_repo(call), &notes);
+    al_git_note_filters(al_call_repo(call), al_call_budget(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
 }
