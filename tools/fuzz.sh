@@ -30,7 +30,7 @@ run_one() {
 
 merge_one() {
     mkdir -p "$build/corpus/$1"
-    "$build/tests/fuzz/fuzz_$1" -merge=1 "$corpora/$1" "$build/corpus/$1" >"$build/merge-$1.log" 2>&1
+    "$build/tests/fuzz/fuzz_$1" -merge=1 -use_counters=0 "$corpora/$1" "$build/corpus/$1" >"$build/merge-$1.log" 2>&1
     find "$corpora/$1" -type f | wc -l | sed "s/\$/ inputs for $1/"
 }
 
