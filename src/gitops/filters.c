@@ -71,6 +71,27 @@ int al_git_list_changed(const struct al_repo *repo, const char *from, const char
     return al_git_list_paths(repo, &command, budget, ret_list, err);
 }
 
+bool al_git_complained(int r, const struct al_budget *budget)
+{
+    return r == AL_ERR_EXECUTION && budget->exit_code > 0;
+}
+
+/* Attribute files that no index has: a checkout reads them where the target has none. */
+static int has_loose_attributes(const struct al_repo *repo, struct al_budget *budget, bool *ret_has,
+                                struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_buffer found = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "-C", repo->top, "ls-files", "-z", "--others", "--",
+                 ".gitattributes", "*/.gitattributes", NULL);
+    r = al_git_list_paths(repo, &command, budget, &found, err);
+    *ret_has = found.len > 0;
+    al_buffer_clear(&found);
+    return r;
+}
+
 struct attribute_check {
     const struct al_strv *drivers;
     char *path, *driver; /* the first that would run */
@@ -143,23 +164,33 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
     return r;
 }
 
+static int check_filters_of_tree(const struct al_repo *repo, const struct al_buffer *list,
+                                 const char *tree, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *index = al_git_private_name(repo->git, "index");
+    int r = read_tree(repo, tree, index, budget, err);
+
+    if (r == 0)
+        r = check_attributes(repo, list, "filter", &repo->vetting->filters, index, budget, err);
+    (void)unlink(index);
+    return r;
+}
+
 int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,
                          struct al_budget *budget, struct al_error *err)
 {
     const struct al_strv *filters = &repo->vetting->filters;
-    al_auto(al_freep) char *index = NULL;
+    bool of_files = !tree;
     int r = 0;
 
     if (!filters->count || !list->len)
         return 0;
-    if (tree) {
-        index = al_git_private_name(repo->git, "index");
-        r = read_tree(repo, tree, index, budget, err);
-    }
-    if (r == 0)
-        r = check_attributes(repo, list, "filter", filters, index, budget, err);
-    if (index)
-        (void)unlink(index);
+    if (tree)
+        r = check_filters_of_tree(repo, list, tree, budget, err);
+    if (r == 0 && tree)
+        r = has_loose_attributes(repo, budget, &of_files, err);
+    if (r == 0 && of_files)
+        r = check_attributes(repo, list, "filter", filters, NULL, budget, err);
     return r;
 }
 

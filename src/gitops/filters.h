@@ -15,7 +15,11 @@
 /** Paths beyond this are too many to look at; the call is refused, saying so. */
 #define AL_FILTERED_MAX_BYTES (8u << 20)
 
-/** Run a command that prints NUL-terminated paths relative to the top, and keep them. */
+/** Whether git itself failed, as it does about a revision that is not there: `r` and the budget of
+ * one of the lists below.  Everything else that goes wrong must not be taken for an empty list. */
+bool al_git_complained(int r, const struct al_budget *budget);
+
+/** Run a command that prints NUL-terminated paths relative to the top, and append them. */
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
                       struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err);
 
@@ -23,7 +27,8 @@ int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *c
  * Refuse when one of these paths goes through a configured filter driver.
  *
  * @param list  NUL-terminated paths relative to the top.
- * @param tree  Whose .gitattributes count: NULL for the working tree's, else a commit's.
+ * @param tree  Whose .gitattributes count: NULL for the working tree's, else a commit's (and those
+ *              that lie about in the working tree, which git reads where the commit has none).
  * @return 0 or AL_ERR_EXECUTION naming file and filter.
  */
 int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,

@@ -144,6 +144,14 @@ static bool is_outside(const struct al_repo *repo, const char *path)
     return al_roots_open(repo->git->roots, path, O_PATH, &fd, &abs, NULL) == AL_ERR_SANDBOX;
 }
 
+/* Unlike an included file, this one is looked for from the top, where git blame runs. */
+static void take_ignore_revs(struct gathering *g, const char *value)
+{
+    al_auto(al_freep) char *path = expand(g->repo->git, NULL, value);
+
+    al_strv_take(&g->vetting->ignore_revs, al_fs_join(g->repo->top, path));
+}
+
 static void take(void *payload, const struct al_config_entry *entry)
 {
     struct gathering *g = payload;
@@ -157,7 +165,7 @@ static void take(void *payload, const struct al_config_entry *entry)
     note_filter(g, entry, "process");
     note_driver(&g->vetting->merge_drivers, "merge.", "driver", entry);
     if (entry->of_repository && !strcmp(entry->key, "blame.ignorerevsfile") && *entry->value)
-        al_strv_take(&g->vetting->ignore_revs, expand(g->repo->git, origin, entry->value));
+        take_ignore_revs(g, entry->value);
     if (!strcmp(entry->key, "core.hookspath")) {
         replace(&g->vetting->hooks_path, expand(g->repo->git, NULL, entry->value));
         g->vetting->hooks_path_is_personal = !entry->of_repository;

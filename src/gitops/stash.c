@@ -47,39 +47,72 @@ int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_byte
     return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
 }
 
-/* Paths a stash push takes away, or a pop or apply brings back. */
-static int list_touched(const struct al_repo *repo, const struct al_stash_options *options,
-                        struct al_budget *budget, struct al_buffer *list, struct al_error *err)
+/* Untracked files, which a push takes along, or which an entry keeps in its third parent. */
+static int list_untracked(const struct al_repo *repo, const struct al_stash_options *options,
+                          const char *entry, struct al_budget *budget, struct al_buffer *list,
+                          struct al_error *err)
 {
-    al_auto(al_freep) char *entry = al_asprintf("stash@{%" PRId64 "}", options->index);
-    al_auto(al_freep) char *parent = al_asprintf("%s^", entry);
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
 
-    return options->action == AL_STASH_PUSH
-               ? al_git_list_changed(repo, "HEAD", NULL, budget, list, err)
-               : al_git_list_changed(repo, parent, entry, budget, list, err);
+    if (options->action == AL_STASH_PUSH) {
+        if (!options->include_untracked)
+            return 0;
+        al_strv_adds(&command.argv, "git", "-C", repo->top, "ls-files", "-z", "--others",
+                     "--exclude-standard", NULL);
+    } else {
+        al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
+                     NULL);
+        al_strv_addf(&command.argv, "%s^3", entry);
+    }
+    r = al_git_list_paths(repo, &command, budget, list, err);
+    return al_git_complained(r, budget) ? 0 : r; /* most entries have none */
+}
+
+/* Content goes through filters on its way in and out: by the attributes of the files, and by those
+ * of the commit that git resets to or brings back. */
+static int check_programs(const struct al_repo *repo, const struct al_stash_options *options,
+                          const char *tree, const struct al_buffer *list, struct al_budget *budget,
+                          struct al_error *err)
+{
+    int r = al_git_check_filters(repo, list, NULL, budget, err);
+
+    if (r == 0)
+        r = al_git_check_filters(repo, list, tree, budget, err);
+    if (r == 0 && options->action != AL_STASH_PUSH)
+        r = al_git_check_merge_drivers(repo, list, budget, err);
+    return r;
 }
 
 int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
                        struct al_budget *budget, struct al_error *err)
 {
+    al_auto(al_freep) char *entry = al_asprintf("stash@{%" PRId64 "}", options->index);
+    al_auto(al_freep) char *parent = al_asprintf("%s^", entry);
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    bool pushes = options->action == AL_STASH_PUSH;
     bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
-    al_auto(al_error_clear) struct al_error ignored = AL_ERROR_INIT;
+    al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
     int r;
 
-    if (options->action != AL_STASH_PUSH && !al_repo_has_ref(repo, "refs/stash"))
+    if (!pushes && !al_repo_has_ref(repo, "refs/stash"))
         return options->action == AL_STASH_CLEAR ? 0 : stash_empty(err);
-    if (options->action != AL_STASH_PUSH && !applies)
+    if (!pushes && !applies)
         return 0;
     if (!repo->vetting->filters.count && !(applies && repo->vetting->merge_drivers.count))
         return 0;
-    r = list_touched(repo, options, budget, &list, &ignored);
+    r = al_git_list_changed(repo, pushes ? "HEAD" : parent, pushes ? NULL : entry, budget, &list,
+                            &complaint);
     if (r == 0)
-        r = al_git_check_filters(repo, &list, NULL, budget, err);
-    else if (r == AL_ERR_EXECUTION)
-        r = 0; /* no such entry: for git itself to complain about */
-    if (r == 0 && applies && list.len)
-        r = al_git_check_merge_drivers(repo, &list, budget, err);
+        r = list_untracked(repo, options, entry, budget, &list, &complaint);
+    if (r == 0)
+        r = check_programs(repo, options, pushes ? "HEAD" : entry, &list, budget, err);
+    else if (al_git_complained(r, budget))
+        r = 0; /* no such entry, no commit yet: for git itself to complain about */
+    else if (err && complaint.message) {
+        *err = complaint;
+        complaint = AL_ERROR_INIT;
+    }
     al_buffer_clear(&list);
     return r;
 }

@@ -179,9 +179,10 @@ struct al_checkout_options {
     const char *create, *branch, *commit;
 };
 
-/** Refuse when going to `target` would write content through a configured filter driver. */
-int al_git_checkout_check(const struct al_repo *repo, const char *target, struct al_budget *budget,
-                          struct al_error *err);
+/** Refuse when going to this branch or commit would write content through a configured filter
+ * driver. */
+int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_options *options,
+                          struct al_budget *budget, struct al_error *err);
 
 /** `git checkout`; a failing git is an error. */
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,

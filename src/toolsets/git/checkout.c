@@ -73,8 +73,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (args->create_branch)
         return 0; /* HEAD's own commit: nothing is written */
     if (!only_paths(args))
-        return al_git_checkout_check(repo, args->branch ? args->branch : args->commit,
-                                     al_call_budget(call), err);
+        return al_git_checkout_check(
+            repo, &(struct al_checkout_options){ .branch = args->branch, .commit = args->commit },
+            al_call_budget(call), err);
     r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &list, err);
     return r < 0 ? r : al_git_restore_check(repo, &args->paths, al_call_budget(call), err);
 }
