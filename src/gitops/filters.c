@@ -58,6 +58,27 @@ int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bo
     return r;
 }
 
+int al_git_concerned_excerpt(const struct al_repo *repo, const struct al_strv *paths,
+                             bool untracked, const char *title, struct al_budget *budget,
+                             struct al_str *out, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    int r = al_git_list_dirty(repo, paths, untracked, budget, &list, err);
+
+    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1) {
+        al_auto(al_freep) char *name = al_text_word(list.data + at);
+
+        al_str_addf(&lines, "  %s\n", name);
+    }
+    al_buffer_clear(&list);
+    if (r == 0 && lines.len) {
+        al_str_addf(out, "%s\n", title);
+        al_text_add_excerpt(out, lines.buf, lines.len, false);
+    }
+    return r;
+}
+
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
                         struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
 {

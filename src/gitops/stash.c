@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gitops/diffargs.h"
 #include "gitops/filters.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -115,6 +116,30 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
     }
     al_buffer_clear(&list);
     return r;
+}
+
+int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
+                         struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    bool clears = options->action == AL_STASH_CLEAR;
+    int r;
+
+    if (options->action == AL_STASH_PUSH)
+        return al_git_concerned_excerpt(
+            repo, NULL, options->include_untracked,
+            "Changes to these files are put aside, staged ones too:", budget, out, err);
+    r = clears ? al_git_stash_list(repo, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err)
+               : al_git_stash_show(repo, options->index, AL_GIT_EXCERPT_MAX_BYTES, budget, &output,
+                                   err);
+    if (r == AL_ERR_EXECUTION)
+        return 0; /* no such entry: git will say so when it is its turn */
+    if (r < 0)
+        return r;
+    if (clears || options->action == AL_STASH_DROP)
+        al_str_adds(out, "This is lost:\n");
+    al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
+    return 0;
 }
 
 static void add_words(struct al_strv *argv, const struct al_stash_options *options)

@@ -72,6 +72,12 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
 int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
                      struct al_budget *budget, struct al_strv *out, struct al_error *err);
 
+/** The names of those files as an excerpt for an approval, one a line, below `title`; nothing when
+ * there are none. */
+int al_git_concerned_excerpt(const struct al_repo *repo, const struct al_strv *paths,
+                             bool untracked, const char *title, struct al_budget *budget,
+                             struct al_str *out, struct al_error *err);
+
 /* add.c */
 
 /** Which of the three ways to stage. */
@@ -217,6 +223,10 @@ int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_bu
 int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,
                       struct al_budget *budget, struct al_git_output *ret_output,
                       struct al_error *err);
+
+/** What a person should see: the files a push takes away, or the entries that would go. */
+int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
+                         struct al_budget *budget, struct al_str *out, struct al_error *err);
 
 /** What can be refused before anyone is asked: no entries, filters, merge drivers. */
 int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,

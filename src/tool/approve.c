@@ -90,8 +90,7 @@ static int answered(struct al_call *call, const struct al_approver *approver, en
     if (answer == AL_ANSWER_REJECT) {
         (void)decided(call, "rejected", approver->name);
         return al_error_set(err, AL_ERR_APPROVAL_DENIED,
-                            "Not approved: %s. Nothing was done; ask the person what they would "
-                            "like instead",
+                            "Not approved, and nothing was done: %s",
                             call->summary);
     }
     if (answer == AL_ANSWER_ALWAYS)

@@ -123,8 +123,8 @@ class Approval(harness.Case):
             terminal = self.add(NO_COLOR="1")
             terminal.asked()
             self.assertEqual(terminal.answer(answer).end(), 3, answer)
-            self.assertIn("\nApprovalDenied: Not approved: Stage 1 file(s): a.txt. Nothing was "
-                          "done", terminal.screen)
+            self.assertIn("\nApprovalDenied: Not approved, and nothing was done: Stage 1 file",
+                          terminal.screen)
             self.assertEqual(self.staged(), [])
 
     def test_garbage(self):

@@ -70,6 +70,23 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
                             !args->update, al_call_budget(call), out, err);
 }
 
+/* Two names fit into the summary; whatever is not named there is listed. */
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct add_args *args = p;
+    bool named = !args->all && !args->update;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    int r;
+
+    (void)op;
+    r = concerns(call, p, &files, err);
+    if (r < 0 || (named && args->paths.count <= SUMMARY_FILES && files.count <= args->paths.count))
+        return r;
+    return al_git_concerned_excerpt(al_call_repo(call), named ? &args->paths : NULL, !args->update,
+                                    "These files are staged:", al_call_budget(call), out, err);
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -126,5 +143,6 @@ const struct al_tool al_tool_git_add = {
     .check = check,
     .authorize = authorize,
     .concerns = concerns,
+    .preview = preview,
     .summarize = summarize,
 };

@@ -99,8 +99,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     if (!only_paths(args))
         return 0;
-    al_str_adds(out, "These changes are lost; the files come back as the index has them "
-                     "(from the index):\n");
+    al_str_adds(out, "This is lost; the files come back from the index:\n");
     return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
 }
 

@@ -36,11 +36,36 @@ static void add_prefix(struct al_str *out, const struct commit_args *args)
     al_str_adds(out, ": ");
 }
 
+/* How much of the message the summary shows: its first line, at most 50 characters of it. */
+static size_t summary_bytes(const char *message)
+{
+    size_t line = strcspn(message, "\n");
+    size_t at = 0;
+
+    for (size_t chars = 0; at < line && chars < SUMMARY_MAX_CHARS; chars++) {
+        uint32_t c;
+        int n = al_utf8_next(message + at, line - at, &c);
+
+        at += n > 0 ? (size_t)n : 1;
+    }
+    return at;
+}
+
+static bool fits_summary(const char *message)
+{
+    return !message[summary_bytes(message)];
+}
+
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
+    const struct commit_args *args = p;
+
     (void)op;
-    (void)p;
+    if (!fits_summary(args->message)) {
+        al_text_clean(args->message, strlen(args->message), out);
+        al_str_adds(out, "\n\n");
+    }
     return al_git_commit_preview(al_call_repo(call), al_call_budget(call), out, err);
 }
 
@@ -74,25 +99,15 @@ static const struct al_operation operations[] = {
     { "commit", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, execute },
 };
 
-/* The first line of the message, at most 50 characters of it. */
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     const struct commit_args *args = p;
-    size_t line = strcspn(args->message, "\n");
-    size_t at = 0, chars = 0;
 
     (void)op;
     al_str_adds(out, "Commit: ");
     add_prefix(out, args);
-    while (at < line && chars < SUMMARY_MAX_CHARS) {
-        uint32_t c;
-        int n = al_utf8_next(args->message + at, line - at, &c);
-
-        at += n > 0 ? (size_t)n : 1;
-        chars++;
-    }
-    al_str_add(out, args->message, at);
-    if (at < line || args->message[line])
+    al_str_add(out, args->message, summary_bytes(args->message));
+    if (!fits_summary(args->message))
         al_str_adds(out, "...");
 }
 

@@ -66,6 +66,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     };
 
     (void)op;
+    al_str_adds(out, args->worktree ? "This is lost:\n" : "This is no longer staged:\n");
     return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
 }
 

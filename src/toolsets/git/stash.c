@@ -99,6 +99,15 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_git_stash_check(al_call_repo(call), &options, al_call_budget(call), err);
 }
 
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct al_stash_options options = options_of(p);
+
+    (void)op;
+    return al_git_stash_preview(al_call_repo(call), &options, al_call_budget(call), out, err);
+}
+
 static int list(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -184,5 +193,6 @@ const struct al_tool al_tool_git_stash = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .authorize = authorize,
+    .preview = preview,
     .summarize = summarize,
 };
