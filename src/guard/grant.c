@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/grant.h"
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guard/text.h"
+#include "util/fs.h"
+
+static void grant_clear(struct al_grant *grant)
+{
+    free(grant->name);
+    al_strv_clear(&grant->tools);
+    for (size_t i = 0; i < grant->ndirs; i++)
+        free(grant->dirs[i].path);
+    free(grant->dirs);
+}
+
+void al_grants_clear(struct al_grants *grants)
+{
+    for (size_t i = 0; i < grants->count; i++)
+        grant_clear(&grants->items[i]);
+    free(grants->items);
+    *grants = AL_GRANTS_INIT;
+}
+
+struct al_grant *al_grants_add(struct al_grants *grants, const char *name)
+{
+    struct al_grant *grant;
+
+    grants->items = al_reallocarray(grants->items, grants->count + 1, sizeof(*grants->items));
+    grant = &grants->items[grants->count++];
+    *grant = (struct al_grant){ .name = al_strdup(name) };
+    return grant;
+}
+
+static void add_dir(struct al_grant *grant, char *path, enum al_access access)
+{
+    grant->dirs = al_reallocarray(grant->dirs, grant->ndirs + 1, sizeof(*grant->dirs));
+    grant->dirs[grant->ndirs++] = (struct al_grant_dir){ .path = path, .access = access };
+}
+
+void al_grants_copy(struct al_grants *to, const struct al_grants *from)
+{
+    *to = AL_GRANTS_INIT;
+    for (size_t i = 0; i < from->count; i++) {
+        const struct al_grant *old = &from->items[i];
+        struct al_grant *grant = al_grants_add(to, old->name);
+
+        grant->limits_tools = old->limits_tools;
+        for (size_t j = 0; j < old->tools.count; j++)
+            al_strv_add(&grant->tools, old->tools.items[j]);
+        grant->limits_dirs = old->limits_dirs;
+        for (size_t j = 0; j < old->ndirs; j++)
+            add_dir(grant, al_strdup(old->dirs[j].path), old->dirs[j].access);
+    }
+}
+
+/* A component "." or "..", or none at all, would make two names of one directory. */
+static bool is_plain(const char *path)
+{
+    for (const char *at = path; *at == '/';) {
+        size_t len = strcspn(++at, "/");
+
+        if (!len && *at)
+            return false;
+        if ((len == 1 && at[0] == '.') || (len == 2 && at[0] == '.' && at[1] == '.'))
+            return false;
+        at += len;
+    }
+    return true;
+}
+
+int al_grant_add_dir(struct al_grant *grant, const char *path, const char *access,
+                     struct al_error *err)
+{
+    al_auto(al_freep) char *dir = NULL;
+    bool reads = !strcmp(access, "r");
+
+    if (path[0] != '/')
+        return al_error_set(err, AL_ERR_BAD_ARGS, "must be an absolute path");
+    if (!is_plain(path))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "must not have '.', '..' or empty components");
+    if (!reads && strcmp(access, "rw") != 0)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "must be 'r' or 'rw'");
+    dir = al_strndup(path, strlen(path) - (al_ends_with(path, "/") ? 1 : 0));
+    for (size_t i = 0; i < grant->ndirs; i++)
+        if (!strcmp(grant->dirs[i].path, dir))
+            return al_error_set(err, AL_ERR_BAD_ARGS, "is there twice");
+    add_dir(grant, al_take(&dir), reads ? AL_ACCESS_READ : AL_ACCESS_WRITE);
+    return 0;
+}
+
+/* Where a listed directory really is; one that is not there keeps its name. */
+static void resolve(struct al_grant_dir *dir)
+{
+    al_auto(al_closep) int fd =
+        open(*dir->path ? dir->path : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char *real = fd < 0 ? NULL : al_fs_fd_path(fd);
+
+    if (!real)
+        return;
+    if (!strcmp(real, "/"))
+        *real = '\0';
+    free(dir->path);
+    dir->path = real;
+}
+
+int al_grants_choose(struct al_grants *grants, const char *name, const struct al_grant **ret_grant,
+                     struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    al_auto(al_freep) char *word = NULL;
+
+    for (size_t i = 0; i < grants->count; i++) {
+        struct al_grant *grant = &grants->items[i];
+
+        if (!strcmp(grant->name, name)) {
+            for (size_t j = 0; j < grant->ndirs; j++)
+                resolve(&grant->dirs[j]);
+            *ret_grant = grant;
+            return 0;
+        }
+        al_str_addf(&names, "%s%s", i ? ", " : "", grant->name);
+    }
+    word = al_text_word(name);
+    if (!grants->count)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "unknown grant '%s'; the configuration has no [grants.NAME]", word);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown grant '%s' (configured: %s)", word,
+                        names.buf);
+}
+
+bool al_grant_has_tool(const struct al_grant *grant, const char *tool)
+{
+    if (!grant || !grant->limits_tools)
+        return true;
+    for (size_t i = 0; i < grant->tools.count; i++)
+        if (fnmatch(grant->tools.items[i], tool, 0) == 0)
+            return true;
+    return false;
+}
+
+int al_grant_check_tool(const struct al_grant *grant, const char *tool, struct al_error *err)
+{
+    if (al_grant_has_tool(grant, tool))
+        return 0;
+    return al_error_set(err, AL_ERR_NOT_GRANTED,
+                        "The grant '%s' does not include the tool '%s'. Nothing was done",
+                        grant->name, tool);
+}
+
+static bool lies_in(const char *dir, const char *path)
+{
+    size_t len = strlen(dir);
+
+    return !strncmp(dir, path, len) && (path[len] == '/' || path[len] == '\0');
+}
+
+static enum al_access access_of(const struct al_grant *grant, const char *dir)
+{
+    enum al_access access = AL_ACCESS_NONE;
+    size_t longest = 0;
+
+    for (size_t i = 0; i < grant->ndirs; i++) {
+        const struct al_grant_dir *listed = &grant->dirs[i];
+        size_t len = strlen(listed->path) + 1; /* so that "" is longer than nothing */
+
+        if (!lies_in(listed->path, dir) || len < longest)
+            continue;
+        /* Two names of one directory, by a link: the narrower word counts. */
+        if (len > longest || listed->access < access)
+            access = listed->access;
+        longest = len;
+    }
+    return access;
+}
+
+int al_grant_check_dir(const struct al_grant *grant, const char *dir, bool writes,
+                       struct al_error *err)
+{
+    enum al_access access;
+
+    if (!grant || !grant->limits_dirs)
+        return 0;
+    access = access_of(grant, dir);
+    if (access == AL_ACCESS_NONE)
+        return al_error_set(err, AL_ERR_NOT_GRANTED,
+                            "The grant '%s' does not cover this repository. Nothing was done",
+                            grant->name);
+    if (writes && access != AL_ACCESS_WRITE)
+        return al_error_set(err, AL_ERR_NOT_GRANTED,
+                            "The grant '%s' only allows reading in this repository. Nothing was "
+                            "done",
+                            grant->name);
+    return 0;
+}

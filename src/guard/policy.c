@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/policy.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guard/effects.h"
+#include "guard/text.h"
+
+static void rule_clear(struct al_rule *rule)
+{
+    free(rule->tool);
+    free(rule->operation);
+    free(rule->effect);
+    free(rule->branch);
+    free(rule->path);
+    free(rule->message);
+}
+
+void al_policy_clear(struct al_policy *policy)
+{
+    for (size_t i = 0; i < policy->count; i++)
+        rule_clear(&policy->rules[i]);
+    free(policy->rules);
+    *policy = AL_POLICY_INIT;
+}
+
+struct al_rule *al_policy_add(struct al_policy *policy, unsigned line)
+{
+    struct al_rule *rule;
+
+    policy->rules = al_reallocarray(policy->rules, policy->count + 1, sizeof(*policy->rules));
+    rule = &policy->rules[policy->count++];
+    *rule = (struct al_rule){ .decision = AL_APPROVAL_ASK, .line = line };
+    return rule;
+}
+
+void al_policy_copy(struct al_policy *to, const struct al_policy *from)
+{
+    *to = AL_POLICY_INIT;
+    for (size_t i = 0; i < from->count; i++) {
+        const struct al_rule *rule = &from->rules[i];
+
+        *al_policy_add(to, rule->line) = (struct al_rule){
+            .tool = al_strdup(rule->tool),
+            .operation = al_strdup(rule->operation),
+            .effect = al_strdup(rule->effect),
+            .branch = al_strdup(rule->branch),
+            .path = al_strdup(rule->path),
+            .decision = rule->decision,
+            .message = al_strdup(rule->message),
+            .line = rule->line,
+        };
+    }
+}
+
+static bool glob(const char *pattern, const char *text)
+{
+    return fnmatch(pattern, text, 0) == 0;
+}
+
+static bool matches_name(const char *pattern, const char *name)
+{
+    return !pattern || glob(pattern, name);
+}
+
+/* How one item of a list is held against a pattern. */
+typedef bool (*match_fn)(const char *pattern, const char *item);
+
+static bool any_matches(const char *pattern, const struct al_strv *items, match_fn match)
+{
+    for (size_t i = 0; i < items->count; i++)
+        if (match(pattern, items->items[i]))
+            return true;
+    return false;
+}
+
+static bool all_match(const char *pattern, const struct al_strv *items, match_fn match)
+{
+    for (size_t i = 0; i < items->count; i++)
+        if (!match(pattern, items->items[i]))
+            return false;
+    return items->count > 0;
+}
+
+/* Reading is part of most operations; what else one does is what a permission has to name. */
+static bool all_effects_match(const char *pattern, unsigned effects)
+{
+    unsigned beyond = effects & ~(unsigned)AL_READS;
+    unsigned concerned = beyond ? beyond : effects;
+
+    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
+        if ((concerned & 1u << bit) && !glob(pattern, al_effect_name((enum al_effects)(1u << bit))))
+            return false;
+    return concerned;
+}
+
+static bool any_effect_matches(const char *pattern, unsigned effects)
+{
+    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
+        if ((effects & 1u << bit) && glob(pattern, al_effect_name((enum al_effects)(1u << bit))))
+            return true;
+    return false;
+}
+
+/* Whether some name that begins with `prefix` matches: a beginning of the pattern matches the
+ * prefix, and what follows it always matches something. */
+static bool may_match_below(const char *pattern, const char *prefix)
+{
+    size_t len = strlen(pattern);
+
+    for (size_t n = 0; n <= len; n++) {
+        al_auto(al_freep) char *beginning = al_strndup(pattern, n);
+
+        if (glob(beginning, prefix))
+            return true;
+    }
+    return false;
+}
+
+static bool is_directory(const char *path)
+{
+    return !*path || al_ends_with(path, "/");
+}
+
+static bool touches_path(const char *pattern, const char *path)
+{
+    al_auto(al_freep) char *name = NULL;
+
+    if (!is_directory(path))
+        return glob(pattern, path);
+    name = *path ? al_strndup(path, strlen(path) - 1) : al_strdup("");
+    return glob(pattern, name) || may_match_below(pattern, path);
+}
+
+/* A directory is covered with all that may ever be below it: by a `*` at the end of the pattern.
+ * Everything there is, is more than any pattern. */
+static bool covers_path(const char *pattern, const char *path)
+{
+    if (!is_directory(path))
+        return glob(pattern, path);
+    return *path && al_ends_with(pattern, "*") && !al_ends_with(pattern, "\\*") &&
+           glob(pattern, path);
+}
+
+static bool permits(const struct al_rule *rule, const struct al_policy_query *query)
+{
+    return (!rule->effect || all_effects_match(rule->effect, query->effects)) &&
+           (!rule->branch || all_match(rule->branch, query->branches, glob)) &&
+           (!rule->path || all_match(rule->path, query->paths, covers_path));
+}
+
+static bool objects(const struct al_rule *rule, const struct al_policy_query *query)
+{
+    return (!rule->effect || any_effect_matches(rule->effect, query->effects)) &&
+           (!rule->branch || any_matches(rule->branch, query->branches, glob)) &&
+           (!rule->path || any_matches(rule->path, query->paths, touches_path));
+}
+
+static bool matches(const struct al_rule *rule, const struct al_policy_query *query)
+{
+    if (!matches_name(rule->tool, query->tool) || !matches_name(rule->operation, query->operation))
+        return false;
+    return rule->decision == AL_APPROVAL_ALLOW ? permits(rule, query) : objects(rule, query);
+}
+
+struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approval_mode mode,
+                                  const struct al_policy_query *query)
+{
+    for (size_t i = 0; policy && i < policy->count; i++) {
+        const struct al_rule *rule = &policy->rules[i];
+
+        if (matches(rule, query))
+            return (struct al_ruling){ .decision = rule->decision,
+                                       .number = i + 1,
+                                       .line = rule->line,
+                                       .message = rule->message };
+    }
+    return (struct al_ruling){
+        .decision = al_effects_change_repository(query->effects) ? mode : AL_APPROVAL_ALLOW,
+    };
+}
+
+int al_policy_check_effect(const char *pattern, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
+    al_auto(al_freep) char *word = NULL;
+
+    if (strpbrk(pattern, "*?[\\"))
+        return 0;
+    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++) {
+        const char *name = al_effect_name((enum al_effects)(1u << bit));
+
+        if (!strcmp(name, pattern))
+            return 0;
+        al_str_addf(&valid, "%s%s", bit ? ", " : "", name);
+    }
+    word = al_text_word(pattern);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown effect '%s' (valid: %s)", word, valid.buf);
+}
+
+const char *al_policy_word(enum al_approval_mode decision)
+{
+    switch (decision) {
+    case AL_APPROVAL_ALLOW:
+        return "allow";
+    case AL_APPROVAL_DENY:
+        return "deny";
+    case AL_APPROVAL_ASK:
+        break;
+    }
+    return "ask";
+}
