@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 #include "guard/approval.h"
+#include "guard/grant.h"
+#include "guard/policy.h"
 #include "util/error.h"
 #include "util/str.h"
 
@@ -44,11 +46,18 @@ struct al_config {
 
     struct {
         enum al_approval_mode mode; /**< tools.approval.mode */
+        struct al_policy policy;    /**< tools.approval.rule, in the file's order */
     } approval;
 
     struct {
         char *file; /**< journal.file, --audit; NULL: the default place */
     } journal;
+
+    struct {
+        char *grant; /**< serve.grant, --grant; NULL: everything */
+    } serve;
+
+    struct al_grants grants; /**< grants.NAME */
 };
 
 /** Defaults, as if no file existed.  Release with al_config_clear(). */

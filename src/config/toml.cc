@@ -28,8 +28,9 @@ struct walker {
     al_toml_visit_fn visit;
     void *payload;
 
-    void table(const toml::table &from, const std::string &above) const;
-    bool value(const toml::node &node, const std::string &key, unsigned line) const;
+    void table(const toml::table &from, const std::string &above, unsigned depth) const;
+    void list(const toml::array &from, al_toml_value place, unsigned depth) const;
+    bool value(const toml::node &node, al_toml_value place) const;
 };
 
 /*
@@ -90,6 +91,8 @@ al_toml_type type_of(const toml::node &node)
     case toml::node_type::floating_point:
         return AL_TOML_FLOAT;
     case toml::node_type::array:
+        if (!node.as_array()->empty() && node.as_array()->is_homogeneous<toml::table>())
+            return AL_TOML_TABLES;
         for (const toml::node &item : *node.as_array())
             if (!item.is_string())
                 return AL_TOML_LIST;
@@ -99,35 +102,53 @@ al_toml_type type_of(const toml::node &node)
     }
 }
 
-bool walker::value(const toml::node &node, const std::string &key, unsigned line) const
+/* `place` has all but the value. */
+bool walker::value(const toml::node &node, al_toml_value place) const
 {
     std::vector<al_toml_item> items;
-    al_toml_value value = {};
 
-    value.key = key.c_str();
-    value.line = line;
-    value.type = type_of(node);
-    if (value.type == AL_TOML_BOOL)
-        value.boolean = node.as_boolean()->get();
-    else if (value.type == AL_TOML_INT)
-        value.integer = node.as_integer()->get();
-    else if (value.type == AL_TOML_STRING)
+    place.type = type_of(node);
+    if (place.type == AL_TOML_BOOL)
+        place.boolean = node.as_boolean()->get();
+    else if (place.type == AL_TOML_INT)
+        place.integer = node.as_integer()->get();
+    else if (place.type == AL_TOML_STRING)
         items.push_back(item_of(node));
-    else if (value.type == AL_TOML_STRINGS)
+    else if (place.type == AL_TOML_STRINGS)
         for (const toml::node &item : *node.as_array())
             items.push_back(item_of(item));
-    value.items = items.data();
-    value.nitems = items.size();
-    return visit(payload, &value);
+    place.items = items.data();
+    place.nitems = place.type == AL_TOML_TABLES ? node.as_array()->size() : items.size();
+    return visit(payload, &place);
 }
 
-void walker::table(const toml::table &from, const std::string &above) const
+void walker::list(const toml::array &from, al_toml_value place, unsigned depth) const
+{
+    place.in_list = true;
+    for (const toml::node &item : from) {
+        place.line = item.source().begin.line;
+        if (value(item, place))
+            table(*item.as_table(), place.key, depth + 1);
+    }
+}
+
+void walker::table(const toml::table &from, const std::string &above, unsigned depth) const
 {
     for (auto &&[name, node] : from) {
         const std::string key = join(above, name.str());
+        al_toml_value place = {};
 
-        if (value(node, key, name.source().begin.line) && node.is_table())
-            table(*node.as_table(), key);
+        place.key = key.c_str();
+        place.name = name.str().data();
+        place.name_len = name.str().size();
+        place.depth = depth;
+        place.line = name.source().begin.line;
+        if (!value(node, place))
+            continue;
+        if (node.is_table())
+            table(*node.as_table(), key, depth + 1);
+        else if (type_of(node) == AL_TOML_TABLES)
+            list(*node.as_array(), place, depth);
     }
 }
 
@@ -147,6 +168,6 @@ int al_toml_walk(const char *text, size_t len, al_toml_visit_fn visit, al_toml_f
         fail(payload, result.error().source().begin.line, what.c_str());
         return -1;
     }
-    walker{ visit, payload }.table(result.table(), "");
+    walker{ visit, payload }.table(result.table(), "", 0);
     return 0;
 }

@@ -23,7 +23,8 @@ enum al_toml_type {
     AL_TOML_STRINGS, /**< a list of strings; the empty list too */
     AL_TOML_LIST,    /**< a list with anything else in it */
     AL_TOML_FLOAT,
-    AL_TOML_TIME, /**< dates and times */
+    AL_TOML_TIME,   /**< dates and times */
+    AL_TOML_TABLES, /**< a list of tables, not empty */
 };
 
 /** One string and where it stands.  `text` ends with a NUL and may hold others before it. */
@@ -35,8 +36,12 @@ struct al_toml_item {
 
 /** A key and its value, valid during the visit. */
 struct al_toml_value {
-    const char *key; /**< dotted from the top; parts that are not bare keys are quoted */
+    const char *key;  /**< dotted from the top; parts that are not bare keys are quoted */
+    const char *name; /**< its last part as it is, without quotes */
+    size_t name_len;
+    unsigned depth; /**< of the table it is in; 0 at the top */
     unsigned line;
+    bool in_list; /**< a table that is one of a list of tables */
     enum al_toml_type type;
     bool boolean;
     int64_t integer;
@@ -44,8 +49,9 @@ struct al_toml_value {
     size_t nitems;
 };
 
-/** Called for each table before what is in it, and for each value.  For a table: whether to look
- * inside; the answer does not matter otherwise.  Order is not that of the file. */
+/** Called for each table before what is in it, and for each value.  For a table or a list of
+ * tables: whether to look inside; the answer does not matter otherwise.  Each table of a list is
+ * visited in turn, with the list's key.  Order is not that of the file, but for such lists. */
 typedef bool (*al_toml_visit_fn)(void *payload, const struct al_toml_value *value);
 
 /** Called once when the text is not TOML. */

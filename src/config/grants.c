@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/* [grants.NAME]: the one part of the file whose keys the person chooses. */
+#include <stdlib.h>
+
+#include "config/reading.h"
+
+#define GRANTS_MAX 64u
+#define TOOLS_MAX  256u
+#define DIRS_MAX   256u
+#define NAME_BYTES 64u
+
+/* Where below `grants` a key is: its table's depth. */
+enum depth { IN_GRANTS = 1, IN_GRANT, IN_FS };
+
+static bool is_name(const char *name, size_t len)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_-";
+
+    for (size_t i = 0; i < len; i++)
+        if (!name[i] || !strchr(allowed, name[i]))
+            return false;
+    return len > 0 && len <= NAME_BYTES;
+}
+
+static bool begin_grant(struct al_reading *reading, const struct al_toml_value *value)
+{
+    struct al_grants *grants = &reading->into->grants;
+    al_auto(al_freep) char *name = NULL;
+
+    if (!al_reading_wants(reading, value, AL_TOML_TABLE))
+        return false;
+    if (!is_name(value->name, value->name_len)) {
+        al_reading_complain(reading, value->line, value->key,
+                            "must be named with 1 to %u letters, digits, '_' and '-'", NAME_BYTES);
+        return false;
+    }
+    if (grants->count == GRANTS_MAX) {
+        al_reading_complain(reading, value->line, value->key, "there are more than %u grants",
+                            GRANTS_MAX);
+        return false;
+    }
+    name = al_strndup(value->name, value->name_len);
+    (void)al_grants_add(grants, name);
+    return true;
+}
+
+static void set_tools(struct al_reading *reading, const struct al_toml_value *value,
+                      struct al_grant *grant)
+{
+    if (!al_reading_wants(reading, value, AL_TOML_STRINGS) ||
+        !al_reading_strings_fit(reading, value))
+        return;
+    if (value->nitems > TOOLS_MAX) {
+        al_reading_complain(reading, value->line, value->key, "must have between 0 and %u items",
+                            TOOLS_MAX);
+        return;
+    }
+    grant->limits_tools = true;
+    for (size_t i = 0; i < value->nitems; i++)
+        al_strv_add(&grant->tools, value->items[i].text);
+}
+
+static bool in_grant(struct al_reading *reading, const struct al_toml_value *value,
+                     struct al_grant *grant)
+{
+    if (al_ends_with(value->key, ".tools")) {
+        set_tools(reading, value, grant);
+        return false;
+    }
+    if (al_ends_with(value->key, ".fs")) {
+        grant->limits_dirs = true;
+        return al_reading_wants(reading, value, AL_TOML_TABLE);
+    }
+    al_reading_complain(reading, value->line, value->key,
+                        "unknown key; a grant has 'tools' and 'fs'");
+    return false;
+}
+
+static void add_dir(struct al_reading *reading, const struct al_toml_value *value,
+                    struct al_grant *grant)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_freep) char *path = al_strndup(value->name, value->name_len);
+
+    if (!al_reading_wants(reading, value, AL_TOML_STRING) ||
+        !al_reading_strings_fit(reading, value))
+        return;
+    if (strlen(path) != value->name_len)
+        al_reading_complain(reading, value->line, value->key, "must not contain a NUL");
+    else if (grant->ndirs == DIRS_MAX)
+        al_reading_complain(reading, value->line, value->key,
+                            "a grant lists at most %u directories", DIRS_MAX);
+    else if (al_grant_add_dir(grant, path, value->items[0].text, &why) < 0)
+        al_reading_complain(reading, value->line, value->key, "%s", why.message);
+}
+
+bool al_reading_visit_grants(struct al_reading *reading, const struct al_toml_value *value)
+{
+    struct al_grants *grants = &reading->into->grants;
+
+    switch (value->depth) {
+    case IN_GRANTS:
+        return begin_grant(reading, value);
+    case IN_GRANT:
+        return in_grant(reading, value, &grants->items[grants->count - 1]);
+    case IN_FS:
+        add_dir(reading, value, &grants->items[grants->count - 1]);
+        return false;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One reading of one configuration file, and what its parts share. */
+#ifndef AL_CONFIG_READING_H
+#define AL_CONFIG_READING_H
+
+#include <stdbool.h>
+
+#include "config/config.h"
+#include "config/toml.h"
+
+/** Longest string of the file. */
+#define AL_CONFIG_STRING_MAX_BYTES 4096u
+
+/** The error kept is the one nearest to the file's beginning. */
+struct al_reading {
+    struct al_config *into;
+    const char *path;
+    const char *home; /**< may be NULL */
+    struct al_error *err;
+    bool failed;
+    unsigned line;     /**< of the error kept */
+    bool has_decision; /**< the rule being read has a decision */
+};
+
+/** Note that something is wrong: "<file>:<line>: <key>: <what>". */
+al_printf(4, 5) void al_reading_complain(struct al_reading *reading, unsigned line, const char *key,
+                                         const char *fmt, ...);
+
+/** Whether a value is of a type; complains when it is not. */
+bool al_reading_wants(struct al_reading *reading, const struct al_toml_value *value,
+                      enum al_toml_type wanted);
+
+/** Whether the strings of a value keep what holds for every string; complains when not. */
+bool al_reading_strings_fit(struct al_reading *reading, const struct al_toml_value *value);
+
+/** Take what is below `grants`; the answer is that of a visit. */
+bool al_reading_visit_grants(struct al_reading *reading, const struct al_toml_value *value);
+
+#endif
