@@ -124,9 +124,9 @@ static int run(struct al_setup *setup, const struct al_listed_tool *tool, const 
     return code;
 }
 
-static int prepare(struct al_setup *setup, const struct al_options *options, int argc, char **argv,
-                   const struct al_listed_tool **ret_tool, json_t **ret_arguments,
-                   struct al_error *err)
+int al_prepare_call(struct al_setup *setup, const char *command, const struct al_options *options,
+                    int argc, char **argv, const struct al_listed_tool **ret_tool,
+                    json_t **ret_arguments, struct al_error *err)
 {
     int r;
 
@@ -137,8 +137,9 @@ static int prepare(struct al_setup *setup, const struct al_options *options, int
         return r;
     if (argc < 1 || argc > 2)
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "call wants a tool and perhaps its arguments as JSON, for example: "
-                            "airlock call git_status '{}'");
+                            "%s wants a tool and perhaps its arguments as JSON, for example: "
+                            "airlock %s git_status '{}'",
+                            command, command);
     *ret_tool = al_registry_find(&setup->registry, argv[0]);
     if (!*ret_tool) {
         al_auto(al_freep) char *word = al_text_word(argv[0]);
@@ -149,8 +150,8 @@ static int prepare(struct al_setup *setup, const struct al_options *options, int
     if (argc == 2 && al_starts_with(argv[1], "--")) {
         al_auto(al_freep) char *word = al_text_word(argv[1]);
 
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "options come before the tool: airlock call %s %s", word, argv[0]);
+        return al_error_set(err, AL_ERR_BAD_ARGS, "options come before the tool: airlock %s %s %s",
+                            command, word, argv[0]);
     }
     r = parse_arguments(argc == 2 ? argv[1] : NULL, ret_arguments, err);
     return r < 0 ? r : al_setup_session(setup, err);
@@ -170,7 +171,7 @@ int al_cmd_call(int argc, char **argv)
         return al_cli_fail(&err);
     if (options.help)
         return al_help_command("call");
-    r = prepare(&setup, &options, argc, argv, &tool, &arguments, &err);
+    r = al_prepare_call(&setup, "call", &options, argc, argv, &tool, &arguments, &err);
     code = r < 0 ? al_cli_fail(&err) : run(&setup, tool, arguments, options.json);
     al_setup_clear(&setup);
     return code;

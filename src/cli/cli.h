@@ -24,7 +24,7 @@ enum al_exit {
 /** Options before the tool name or after the command name, on top of the configuration file. */
 struct al_options {
     struct al_strv roots, toolsets;
-    const char *config, *audit, *approval;
+    const char *config, *audit, *approval, *grant;
     bool json, help;
 };
 
@@ -89,10 +89,24 @@ bool al_tty_colours(int fd);
 /** Print "airlock: <message>" to stderr and return the exit code for a failed setup. */
 int al_cli_fail(const struct al_error *err);
 
+/* call.c */
+
+/**
+ * Set up a session for one call: the words are a tool and, perhaps, its arguments as JSON or "-".
+ *
+ * @param command        What to say when the words are wrong ("call").
+ * @param ret_arguments  The caller's reference.
+ * @return 0; AL_ERR_BAD_ARGS for what is wrong with the words, the configuration or the roots.
+ */
+int al_prepare_call(struct al_setup *setup, const char *command, const struct al_options *options,
+                    int argc, char **argv, const struct al_listed_tool **ret_tool,
+                    json_t **ret_arguments, struct al_error *err);
+
 /** Commands: the words after the command's name in, the exit code out. */
 int al_cmd_serve(int argc, char **argv);
 int al_cmd_call(int argc, char **argv);
 int al_cmd_tools(int argc, char **argv);
+int al_cmd_policy(int argc, char **argv);
 int al_cmd_doctor(int argc, char **argv);
 int al_cmd_version(void);
 

@@ -15,6 +15,7 @@ static const char overview[] =
     "  call TOOL [JSON|-]     run one tool from the shell, through the same checks\n"
     "  tools [--json]         list the tools an agent would see\n"
     "  log [N]                show the last N tool executions\n"
+    "  policy explain TOOL [JSON]  which rule would decide a call, and how\n"
     "  doctor [--json]        what this machine offers, and how to mend what is missing\n"
     "\n"
     "  --help, -h             this text; airlock COMMAND --help tells more\n"
@@ -36,6 +37,7 @@ static const char session_options[] =
     "                         of the working tree that holds the current directory\n"
     "  --toolset NAME         a toolset to offer; may be repeated. Default: git\n"
     "  --approval MODE        ask (default), allow or deny what changes a repository\n"
+    "  --grant NAME           narrow the session to [grants.NAME] of the configuration\n"
     "  --audit FILE           the journal to write\n"
     "  --config FILE          the configuration to read\n";
 
@@ -61,6 +63,11 @@ static const struct command_help {
       "  --follow               go on showing executions as they happen\n"
       "  --tool NAME            only this tool\n"
       "  --since WHEN           only from this time on, for example 2026-01-31\n" },
+    { "policy", "airlock policy explain [OPTIONS] TOOL [JSON|-]",
+      "Say what would become of a call: the decision, the rule it comes from, and what the rules\n"
+      "looked at. The call is checked like any other; nothing is run and nobody is asked.\n"
+      "Exit codes: 0 decided, 1 the call would fail before that, 2 wrong usage or configuration.\n",
+      session_options, "  --json                 the same as an object\n" },
     { "doctor", "airlock doctor [OPTIONS]",
       "Say what this machine offers and how to mend what is missing. Exit code 0 when all that\n"
       "matters is there, else 1.\n",

@@ -71,7 +71,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     { "serve", al_cmd_serve }, { "call", al_cmd_call },     { "tools", al_cmd_tools },
-    { "log", log_command },    { "doctor", al_cmd_doctor },
+    { "log", log_command },    { "policy", al_cmd_policy }, { "doctor", al_cmd_doctor },
 };
 
 int main(int argc, char **argv)

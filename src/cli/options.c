@@ -35,33 +35,36 @@ static int value_of(const char *name, int *argc, char ***argv, const char **ret_
 static int read_one(struct al_options *options, bool with_json, int *argc, char ***argv,
                     struct al_error *err)
 {
-    static const char *const names[] = { "--root", "--toolset", "--approval", "--audit",
-                                         "--config" };
+    const struct {
+        const char *name;
+        struct al_strv *list; /* NULL: the last one counts */
+        const char **word;
+    } valued[] = {
+        { "--root", &options->roots, NULL },        { "--toolset", &options->toolsets, NULL },
+        { "--approval", NULL, &options->approval }, { "--audit", NULL, &options->audit },
+        { "--config", NULL, &options->config },     { "--grant", NULL, &options->grant },
+    };
     const char *word = (*argv)[0];
-    const char *value = NULL;
-    size_t which;
-    int r = 0;
 
-    for (which = 0; which < AL_COUNT(names) && r == 0 && !value; which++)
-        r = value_of(names[which], argc, argv, &value, err);
-    if (r < 0)
-        return r;
-    if (!value && !strcmp(word, "--json") && with_json) {
+    for (size_t i = 0; i < AL_COUNT(valued); i++) {
+        const char *value;
+        int r = value_of(valued[i].name, argc, argv, &value, err);
+
+        if (value && valued[i].list)
+            al_strv_add(valued[i].list, value);
+        else if (value)
+            *valued[i].word = value;
+        if (r < 0 || value)
+            return r;
+    }
+    if (!strcmp(word, "--json") && with_json) {
         options->json = true;
-    } else if (!value && (!strcmp(word, "--help") || !strcmp(word, "-h"))) {
+    } else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
         options->help = true;
-    } else if (!value) {
+    } else {
         al_auto(al_freep) char *safe = al_text_word(word);
 
         return al_error_set(err, AL_ERR_BAD_ARGS, "unknown option '%s'; see airlock --help", safe);
-    } else if (which == 1) {
-        al_strv_add(&options->roots, value);
-    } else if (which == 2) {
-        al_strv_add(&options->toolsets, value);
-    } else {
-        *(which == 3   ? &options->approval
-          : which == 4 ? &options->audit
-                       : &options->config) = value;
     }
     return 0;
 }

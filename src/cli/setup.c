@@ -89,6 +89,10 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
             return al_error_set(err, AL_ERR_BAD_ARGS, "--approval is ask, allow or deny");
         config->approval.mode = (enum al_approval_mode)mode;
     }
+    if (options->grant) {
+        free(config->serve.grant);
+        config->serve.grant = al_strdup(options->grant);
+    }
     find_places(setup);
     return 0;
 }
@@ -99,6 +103,13 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
         .timeout_ms = setup->config.git.timeout_ms,
         .max_bytes = setup->config.git.max_bytes,
     };
+    if (setup->config.serve.grant) {
+        int r = al_grants_choose(&setup->config.grants, setup->config.serve.grant,
+                                 &setup->session.grant, err);
+
+        if (r < 0)
+            return r;
+    }
     if (!setup->config.git.enabled)
         return 0;
     return al_registry_fill(&setup->registry, al_toolsets, &setup->config.toolsets, err);
@@ -222,6 +233,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     session->roots = &setup->roots;
     session->approvals = al_approvals_new();
     session->mode = config->approval.mode;
+    session->policy = &config->approval.policy;
     session->confinement = al_git_confinement(session->git);
     return 0;
 }

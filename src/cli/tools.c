@@ -41,13 +41,19 @@ static json_t *describe(const struct al_listed_tool *listed,
     return object;
 }
 
+static bool is_offered(const struct al_setup *setup, const struct al_listed_tool *listed)
+{
+    return al_grant_has_tool(setup->session.grant, listed->tool->name);
+}
+
 static void print_json(const struct al_setup *setup)
 {
     al_auto(al_json_decrefp) json_t *list = al_json_array();
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     for (size_t i = 0; i < setup->registry.count; i++)
-        al_json_append(list, describe(&setup->registry.items[i], &setup->session.defaults));
+        if (is_offered(setup, &setup->registry.items[i]))
+            al_json_append(list, describe(&setup->registry.items[i], &setup->session.defaults));
     al_json_dump(list, false, &text);
     al_str_addc(&text, '\n');
     (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
@@ -63,16 +69,21 @@ static void print_table(const struct al_setup *setup)
         const struct al_listed_tool *listed = &setup->registry.items[i];
         unsigned effects = al_tool_effects(listed->tool);
 
+        if (!is_offered(setup, listed))
+            continue;
         if (!toolset || strcmp(toolset, listed->toolset->name) != 0) {
             toolset = listed->toolset->name;
-            al_str_addf(&text, "%s%s%s%s\n", i ? "\n" : "", colours ? "\033[1m" : "", toolset,
-                        colours ? "\033[0m" : "");
+            al_str_addf(&text, "%s%s%s%s\n", text.len ? "\n" : "", colours ? "\033[1m" : "",
+                        toolset, colours ? "\033[0m" : "");
         }
         al_str_addf(&text, "  %-12s  %-6s  %-4s  %s\n", listed->tool->name,
                     al_effects_risk(effects), approval_of(effects), listed->tool->about);
     }
     if (!setup->registry.count)
         al_str_adds(&text, "No tools: [tools.git] enabled is false.\n");
+    else if (!text.len)
+        al_str_addf(&text, "No tools: the grant '%s' includes none of them.\n",
+                    setup->session.grant->name);
     else
         al_str_adds(&text, "\nColumns: risk, and whether a person is asked. Parameters: airlock "
                            "tools --json\n");

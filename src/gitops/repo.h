@@ -78,6 +78,20 @@ void al_repo_state(const struct al_repo *repo, const struct al_strv *paths, char
 /** HEAD's object id from the files, "" on an unborn branch.  Caller frees. */
 char *al_repo_head(const struct al_repo *repo);
 
+/**
+ * Append the branches that a commit would move: the one HEAD is on, and where that is a symbolic
+ * reference those it leads to.  "HEAD" when it is on none.
+ */
+void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_names);
+
+/**
+ * Append the files of the index among `names` (relative to the top) and below them.  For names that
+ * are not on the disk.  One git child for each 100 of them.
+ */
+int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *names,
+                          struct al_budget *budget, struct al_strv *ret_files,
+                          struct al_error *err);
+
 /** True when the index holds a gitlink (or might: a wrong yes costs only exec-once). */
 bool al_repo_may_have_gitlinks(const struct al_repo *repo);
 

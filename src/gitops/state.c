@@ -72,6 +72,41 @@ char *al_repo_head(const struct al_repo *repo)
     return value ? al_take(&value) : al_strdup("");
 }
 
+/* Where a reference leads, NULL when it holds a commit.  A link is an old form of the same. */
+static char *read_symref(const char *dir, const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    al_auto(al_freep) char *value = NULL;
+    char target[REF_MAX_BYTES];
+    ssize_t len = readlink(path, target, sizeof(target) - 1);
+
+    if (len > 0) {
+        target[len] = '\0';
+        return al_starts_with(target, "refs/") ? al_strdup(target) : NULL;
+    }
+    value = read_line(dir, name);
+    if (!value || !al_starts_with(value, "ref:"))
+        return NULL;
+    return al_strdup(value + 4 + strspn(value + 4, " \t"));
+}
+
+void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_names)
+{
+    static const char heads[] = "refs/heads/";
+    size_t before = ret_names->count;
+    al_auto(al_freep) char *ref = read_symref(repo->git_dir, "HEAD");
+
+    for (int depth = 0; ref && depth < SYMREF_DEPTH_MAX && !strstr(ref, ".."); depth++) {
+        char *next = read_symref(repo->common_dir, ref);
+
+        al_strv_add(ret_names, al_starts_with(ref, heads) ? ref + strlen(heads) : ref);
+        free(ref);
+        ref = next;
+    }
+    if (ret_names->count == before)
+        al_strv_add(ret_names, "HEAD");
+}
+
 static void add_id(struct sha256_ctx *sum, const struct al_file_id *id)
 {
     sha256_update(sum, sizeof(id->ino), (const uint8_t *)&id->ino);

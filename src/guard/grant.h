@@ -41,6 +41,7 @@ struct al_grants {
 #define AL_GRANTS_INIT ((struct al_grants){ .items = NULL })
 
 void al_grants_clear(struct al_grants *grants);
+/** Copy into a list that holds nothing yet. */
 void al_grants_copy(struct al_grants *to, const struct al_grants *from);
 
 /** Add a grant of everything; the caller narrows it. */

@@ -37,6 +37,7 @@ struct al_policy {
 #define AL_POLICY_INIT ((struct al_policy){ .rules = NULL })
 
 void al_policy_clear(struct al_policy *policy);
+/** Copy into a list that holds nothing yet. */
 void al_policy_copy(struct al_policy *to, const struct al_policy *from);
 
 /** Add a rule that matches everything and asks; the caller fills it in. */

@@ -44,8 +44,12 @@ char *al_catalog_text(const struct al_session *session)
     al_auto(al_json_decrefp) json_t *tools = al_json_array();
     struct al_str text = AL_STR_INIT;
 
-    for (size_t i = 0; i < session->registry->count; i++)
-        al_json_append(tools, describe(session->registry->items[i].tool, &session->defaults));
+    for (size_t i = 0; i < session->registry->count; i++) {
+        const struct al_tool *tool = session->registry->items[i].tool;
+
+        if (al_grant_has_tool(session->grant, tool->name))
+            al_json_append(tools, describe(tool, &session->defaults));
+    }
     al_str_adds(&text, "\"tools\":");
     al_json_dump(tools, false, &text);
     return al_str_detach(&text);

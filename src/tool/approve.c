@@ -2,9 +2,13 @@
 /* Stage 5: may this operation with these arguments happen, and who said so. */
 #include "guard/approval.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "guard/text.h"
 #include "tool/private.h"
+
+#define RULE_NAME_BYTES 80
 
 static int decided(struct al_call *call, const char *decision, const char *by)
 {
@@ -39,13 +43,32 @@ static int bind_to_state(struct al_call *call, char ret_state[65], struct al_err
     return r;
 }
 
+static char *current_branches(const struct al_call *call)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    struct al_str joined = AL_STR_INIT;
+
+    al_repo_current_branches(call->repo, &names);
+    for (size_t i = 0; i < names.count; i++)
+        al_str_addf(&joined, "%s\n", names.items[i]);
+    return al_str_detach(&joined);
+}
+
+/* HEAD's commit is the same on a branch that was just made, and rules may tell the two apart. */
+static bool is_on_same_branches(const struct al_call *call)
+{
+    al_auto(al_freep) char *now = call->branches ? current_branches(call) : NULL;
+
+    return !now || !strcmp(call->branches, now);
+}
+
 int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err)
 {
     char now[sizeof(call->state)];
     int r;
 
-    *ret_current = true;
-    if (!call->state[0])
+    *ret_current = is_on_same_branches(call);
+    if (!*ret_current || !call->state[0])
         return 0;
     r = bind_to_state(call, now, err);
     if (r == 0)
@@ -60,9 +83,29 @@ static int preview(struct al_call *call, struct al_str *detail, struct al_error 
     return call->tool->preview(call, call->operation, call->args, detail, err);
 }
 
-static int refuse_unasked(struct al_call *call, struct al_error *err)
+static const char *name_rule(const struct al_ruling *ruling, char *buf, size_t size)
 {
+    (void)snprintf(buf, size, "rule %zu of the configuration (line %u)", ruling->number,
+                   ruling->line);
+    return buf;
+}
+
+static int refuse_unasked(struct al_call *call, const struct al_ruling *ruling,
+                          struct al_error *err)
+{
+    al_auto(al_freep) char *said = ruling->message ? al_text_word(ruling->message) : NULL;
+    char rule[RULE_NAME_BYTES];
+
     (void)decided(call, "none", "none");
+    if (ruling->number)
+        return al_error_set(
+            err, AL_ERR_APPROVAL_REQUIRED,
+            "%s\n\n%s%sThis needs a person's approval, as %s says, and nobody could "
+            "be asked: there is no terminal, and no client that offers "
+            "elicitation. Nothing was done. A person can run it in a terminal with "
+            "'airlock call %s'.",
+            call->summary, said ? said : "", said ? "\n\n" : "",
+            name_rule(ruling, rule, sizeof(rule)), call->tool->name);
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                         "%s\n\nThis needs a person's approval, and nobody could be asked: there is "
                         "no terminal, and no client that offers elicitation. Nothing was done. A "
@@ -82,9 +125,17 @@ static int end_unanswered(struct al_call *call, struct al_error *err)
                         call->summary);
 }
 
-static int answered(struct al_call *call, const struct al_approver *approver, enum al_answer answer,
-                    struct al_error *err)
+/* What an "always" covers: the operation, and of it what the same rule asks about. */
+static char *kind_of(const struct al_call *call, const struct al_ruling *ruling)
 {
+    return al_asprintf("%s %zu", call->operation->name, ruling->number);
+}
+
+static int answered(struct al_call *call, const struct al_ruling *ruling,
+                    const struct al_approver *approver, enum al_answer answer, struct al_error *err)
+{
+    al_auto(al_freep) char *kind = kind_of(call, ruling);
+
     if (answer == AL_ANSWER_LATER)
         return end_unanswered(call, err);
     if (answer == AL_ANSWER_REJECT) {
@@ -94,22 +145,32 @@ static int answered(struct al_call *call, const struct al_approver *approver, en
                             call->summary);
     }
     if (answer == AL_ANSWER_ALWAYS)
-        al_approvals_remember(call->session->approvals, call->tool->name, call->operation->name,
-                              call->repo->top);
+        al_approvals_remember(call->session->approvals, call->tool->name, kind, call->repo->top);
     return decided(call, answer == AL_ANSWER_ALWAYS ? "always" : "once", approver->name);
 }
 
-static int ask(struct al_call *call, struct al_error *err)
+static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
+    al_auto(al_freep) char *bound = NULL;
     struct al_approval_request request;
     int r;
 
     r = bind_to_state(call, call->state, err);
     if (r == 0)
-        r = preview(call, &detail, err);
+        r = preview(call, &shown, err);
     if (r < 0)
         return r;
+    if (ruling->message) {
+        al_auto(al_freep) char *said = al_text_word(ruling->message);
+
+        al_str_addf(&detail, "%s%s", said, shown.len ? "\n\n" : "");
+    }
+    al_str_add(&detail, shown.buf, shown.len);
+    /* An answer that comes with a later call is for this rule, and for these branches. */
+    if (call->branches)
+        bound = al_asprintf("%s %zu %s", call->state, ruling->number, call->branches);
     request = (struct al_approval_request){
         .tool = call->tool->name,
         .operation = call->operation->name,
@@ -117,7 +178,7 @@ static int ask(struct al_call *call, struct al_error *err)
         .detail = detail.buf,
         .repository = call->repo->top,
         .risk = al_effects_risk(call->operation->effects),
-        .state = call->state,
+        .state = bound ? bound : call->state,
     };
     for (size_t i = 0; i < call->input->napprovers; i++) {
         const struct al_approver *approver = &call->input->approvers[i];
@@ -127,39 +188,81 @@ static int ask(struct al_call *call, struct al_error *err)
         if (r == AL_ERR_CANCELLED)
             return r;
         if (r == 0 && answer != AL_ANSWER_NONE)
-            return answered(call, approver, answer, err);
+            return answered(call, ruling, approver, answer, err);
     }
-    return refuse_unasked(call, err);
+    return refuse_unasked(call, ruling, err);
+}
+
+static int ask_unless_always(struct al_call *call, const struct al_ruling *ruling,
+                             struct al_error *err)
+{
+    al_auto(al_freep) char *kind = kind_of(call, ruling);
+
+    if (al_approvals_has(call->session->approvals, call->tool->name, kind, call->repo->top))
+        return decided(call, "always", "policy");
+    return ask(call, ruling, err);
 }
 
 /* What could not be done anyway is said first, as it is when somebody is asked. */
-static int deny(struct al_call *call, struct al_error *err)
+static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
+    al_auto(al_freep) char *said = ruling->message ? al_text_word(ruling->message) : NULL;
+    char rule[RULE_NAME_BYTES];
     int r = preview(call, &detail, err);
 
     if (r < 0)
         return r;
-    (void)decided(call, "rejected", "policy");
+    (void)decided(call, ruling->number ? "rule" : "rejected", "policy");
+    if (said)
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s", said);
+    if (ruling->number)
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s: denied by %s. Nothing was done",
+                            call->summary, name_rule(ruling, rule, sizeof(rule)));
     return al_error_set(err, AL_ERR_APPROVAL_DENIED,
                         "%s: this session refuses everything that needs approval (approval mode "
                         "deny). Nothing was done",
                         call->summary);
 }
 
+/* Without rules nothing has to be known about the call.  With them, what they looked at is what
+ * has to be there when the call's turn has come. */
+static int consult(struct al_call *call, struct al_ruling *ret_ruling, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    const struct al_policy *policy = call->session->policy;
+    int r = 0;
+
+    if (policy && policy->count) {
+        call->branches = current_branches(call);
+        if (al_effects_change_repository(call->operation->effects))
+            r = bind_to_state(call, call->state, err);
+        if (r == 0)
+            r = al_call_concern(call, &branches, &paths, err);
+    }
+    if (r == 0)
+        *ret_ruling = al_call_rule(call, &branches, &paths);
+    return r;
+}
+
 int al_approval_obtain(struct al_call *call, struct al_error *err)
 {
-    const struct al_session *session = call->session;
+    struct al_ruling ruling = { .decision = AL_APPROVAL_DENY };
+    int r;
 
     call->state[0] = '\0';
-    if (!al_effects_change_repository(call->operation->effects))
-        return decided(call, "auto", "policy");
-    if (session->mode == AL_APPROVAL_ALLOW)
-        return decided(call, "auto", "policy");
-    if (session->mode == AL_APPROVAL_DENY)
-        return deny(call, err);
-    if (al_approvals_has(session->approvals, call->tool->name, call->operation->name,
-                         call->repo->top))
-        return decided(call, "always", "policy");
-    return ask(call, err);
+    free(al_take(&call->branches));
+    r = consult(call, &ruling, err);
+    if (r < 0)
+        return r;
+    switch (ruling.decision) {
+    case AL_APPROVAL_ALLOW:
+        return decided(call, ruling.number ? "rule" : "auto", "policy");
+    case AL_APPROVAL_DENY:
+        return deny(call, &ruling, err);
+    case AL_APPROVAL_ASK:
+        break;
+    }
+    return ask_unless_always(call, &ruling, err);
 }

@@ -73,21 +73,42 @@ static void select_operation(struct al_call *call)
     call->summary = al_text_word(summary.buf);
 }
 
-/* Stage 4: the journal, the repository and its vetting, then what only the tool can check. */
+/* The session's grant covers the repository wherever its parts lie.  `r` means that nothing is
+ * written, by whatever name. */
+static int check_grant(const struct al_call *call, struct al_error *err)
+{
+    const char *const parts[] = { call->repo->top, call->repo->git_dir, call->repo->common_dir };
+    bool writes = al_effects_have_side_effects(call->operation->effects);
+    int r = 0;
+
+    for (size_t i = 0; i < AL_COUNT(parts) && r == 0; i++)
+        r = al_grant_check_dir(call->session->grant, parts[i], writes, err);
+    return r;
+}
+
+/* Stage 4: the grant, the repository and its vetting, then what only the tool can check. */
 static int authorize(struct al_call *call, struct al_error *err)
 {
     const struct al_session *session = call->session;
-    int r;
+    int r = al_grant_check_tool(session->grant, call->tool->name, err);
 
-    if (!call->record && al_effects_have_side_effects(call->operation->effects))
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "The journal cannot be written, so nothing that changes anything is "
-                            "done; see airlock doctor");
-    r = al_repo_open(session->git, session->roots->items[0].path, working_dir_of(call),
-                     &call->budget, &call->repo, err);
+    if (r == 0)
+        r = al_repo_open(session->git, session->roots->items[0].path, working_dir_of(call),
+                         &call->budget, &call->repo, err);
+    if (r == 0)
+        r = check_grant(call, err);
     if (r == 0 && call->tool->authorize)
         r = call->tool->authorize(call, call->args, err);
     return r;
+}
+
+static int check_journal(const struct al_call *call, struct al_error *err)
+{
+    if (call->record || !al_effects_have_side_effects(call->operation->effects))
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The journal cannot be written, so nothing that changes anything is done; "
+                        "see airlock doctor");
 }
 
 /* Stages 5 and 7 meet: an approval counts only while what was shown is what is there. */
@@ -127,7 +148,9 @@ static int run_stages(struct al_call *call, struct al_result *result, struct al_
     if (r < 0)
         return r;
     select_operation(call);
-    r = authorize(call, err);
+    r = check_journal(call, err);
+    if (r == 0)
+        r = authorize(call, err);
     return r < 0 ? r : execute(call, result, err);
 }
 
@@ -208,6 +231,16 @@ static void close_record(struct al_call *call, const struct al_result *result)
         al_log_warn("the journal cannot be written: %s", err.message);
 }
 
+static void release(struct al_call *call)
+{
+    al_repo_free(call->repo);
+    if (call->args)
+        al_tool_args_clear(call->tool, call->args);
+    free(call->args);
+    free(call->summary);
+    free(call->branches);
+}
+
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
                  struct al_result *result)
 {
@@ -219,11 +252,34 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
     r = run_stages(&call, result, &err);
     shape(&call, result, r, &err);
     close_record(&call, result);
-    al_repo_free(call.repo);
-    if (call.args)
-        al_tool_args_clear(call.tool, call.args);
-    free(call.args);
-    free(call.summary);
+    release(&call);
+}
+
+int al_call_explain(const struct al_session *session, const struct al_call_input *input,
+                    struct al_explanation *ret_explanation, struct al_error *err)
+{
+    struct al_call call = { .session = session, .input = input, .tool = input->tool->tool };
+    struct al_explanation *found = ret_explanation;
+    int r = decode(&call, err);
+
+    if (r == 0) {
+        select_operation(&call);
+        r = authorize(&call, err);
+    }
+    if (r == 0)
+        r = al_call_concern(&call, &found->branches, &found->paths, err);
+    if (r == 0) {
+        found->operation = call.operation;
+        found->ruling = al_call_rule(&call, &found->branches, &found->paths);
+    }
+    release(&call);
+    return r;
+}
+
+void al_explanation_clear(struct al_explanation *explanation)
+{
+    al_strv_clear(&explanation->branches);
+    al_strv_clear(&explanation->paths);
 }
 
 const struct al_session *al_call_session(const struct al_call *call)
@@ -244,6 +300,12 @@ struct al_repo *al_call_repo(const struct al_call *call)
 struct al_budget *al_call_budget(struct al_call *call)
 {
     return &call->budget;
+}
+
+int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
+                          struct al_error *err)
+{
+    return al_grant_check_dir(call->session->grant, dir, writes, err);
 }
 
 void al_call_shape_text(const struct al_call *call, const struct al_git_output *output,

@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 #include "guard/approval.h"
+#include "guard/grant.h"
+#include "guard/policy.h"
 #include "tool/tool.h"
 #include "util/error.h"
 #include "util/json.h"
@@ -33,6 +35,8 @@ struct al_session {
     struct al_journal *journal; /**< NULL: it could not be opened */
     struct al_approvals *approvals;
     enum al_approval_mode mode;
+    const struct al_policy *policy; /**< NULL: no rules */
+    const struct al_grant *grant;   /**< NULL: everything */
     struct al_tool_defaults defaults;
     const char *confinement; /**< "landlock7+seccomp", "none" */
 };
@@ -68,6 +72,26 @@ struct al_call_input {
 /** Run one call.  Always fills *result.  Threads: safe, one call per thread. */
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
                  struct al_result *result);
+
+/** What a call would meet.  Set up with AL_EXPLANATION_INIT. */
+struct al_explanation {
+    const struct al_operation *operation;
+    struct al_strv branches, paths; /**< what it concerns, as struct al_policy_query has it */
+    struct al_ruling ruling;
+};
+
+#define AL_EXPLANATION_INIT ((struct al_explanation){ .operation = NULL })
+
+void al_explanation_clear(struct al_explanation *explanation);
+
+/**
+ * Say what would become of a call: it is decoded, checked and authorized as a call is, and then
+ * decided.  Nothing is run, asked or recorded.
+ *
+ * @return 0, or why the call would fail before anything is decided.
+ */
+int al_call_explain(const struct al_session *session, const struct al_call_input *input,
+                    struct al_explanation *ret_explanation, struct al_error *err);
 
 /** `{kind, code, name, reason, message}` of a failed result.  Caller owns the reference. */
 json_t *al_result_error_json(const struct al_result *result);
@@ -106,6 +130,11 @@ struct al_budget *al_call_budget(struct al_call *call);
  */
 void al_call_shape_text(const struct al_call *call, const struct al_git_output *output,
                         const char *notes, struct al_result *result);
+
+/** Whether the session's grant covers a directory beside the repository; see al_grant_check_dir().
+ */
+int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
+                          struct al_error *err);
 
 /** The byte cap of the text: max_bytes of the arguments, else the configured one. */
 size_t al_call_max_bytes(const struct al_call *call);

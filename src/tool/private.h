@@ -21,8 +21,18 @@ struct al_call {
     struct al_repo *repo;                 /* from stage 4 on */
     struct al_budget budget;
     const char *decision, *decided_by; /* how stage 5 ended, for the journal */
+    char *branches;                    /* HEAD's when rules were consulted, NULL without rules */
     char state[65];                    /* what the approval is bound to, "" when nobody was asked */
 };
+
+/** The branches and paths a call concerns, for policy; from stage 4 on.  Refuses what resolving a
+ * path refuses. */
+int al_call_concern(struct al_call *call, struct al_strv *ret_branches, struct al_strv *ret_paths,
+                    struct al_error *err);
+
+/** What policy says to a call. */
+struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *branches,
+                              const struct al_strv *paths);
 
 /** Stage 5: policy, then the approvers in order.  0 means go on. */
 int al_approval_obtain(struct al_call *call, struct al_error *err);

@@ -48,6 +48,12 @@ enum al_param_flags {
     AL_PARAM_MAX_BYTES = 1 << 4,
     /** `max` of an integer is enforced but not printed in the schema (its minimum always is). */
     AL_PARAM_MAX_HIDDEN = 1 << 5,
+    /** A string that is the name of a branch, for policy. */
+    AL_PARAM_BRANCH = 1 << 6,
+    /** A path, or a list of them, inside the working tree, for policy. */
+    AL_PARAM_PATH = 1 << 7,
+    /** A bool or a string that, given, makes the call concern every path, whichever it names. */
+    AL_PARAM_EVERY_PATH = 1 << 8,
 };
 
 struct al_choice {
@@ -112,6 +118,9 @@ struct al_tool {
     size_t args_size;
     const struct al_operation *operations;
     size_t noperations;
+
+    /** It moves the current branch where no AL_PARAM_BRANCH is given, for policy. */
+    bool moves_branch;
 
     /** Cross-checks after decoding; NULL when rows say it all. */
     int (*check)(const void *args, struct al_error *err);

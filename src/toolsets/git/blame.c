@@ -17,7 +17,7 @@ struct blame_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct blame_args, path, "File to blame.", .flags = AL_PARAM_REQUIRED,
+    AL_STRING(struct blame_args, path, "File to blame.", .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH,
               .max_bytes = AL_GIT_PATH_MAX_BYTES),
     AL_INT(struct blame_args, start_line, "First line, counted from 1.", .min = 1, .max = INT32_MAX,
            .flags = AL_PARAM_MAX_HIDDEN),

@@ -120,6 +120,7 @@ const struct al_tool al_tool_git_commit = {
     AL_GIT_COMMON_OFFSETS(struct commit_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
+    .moves_branch = true,
     .preview = preview,
     .summarize = summarize,
 };

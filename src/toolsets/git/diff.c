@@ -26,8 +26,8 @@ static const struct al_param params[] = {
     AL_BOOL(struct diff_args, stat, "Show a diffstat only (--stat).", .default_int = 0),
     AL_INT(struct diff_args, unified, "Number of context lines (-U<n>).", .min = 0, .max = 1000000,
            .flags = AL_PARAM_MAX_HIDDEN),
-    AL_STRINGS(struct diff_args, paths, "Limit the diff to these paths.", .max = AL_GIT_PATHS_MAX,
-               .max_bytes = AL_GIT_PATH_MAX_BYTES),
+    AL_STRINGS(struct diff_args, paths, "Limit the diff to these paths.", .flags = AL_PARAM_PATH,
+               .max = AL_GIT_PATHS_MAX, .max_bytes = AL_GIT_PATH_MAX_BYTES),
     AL_STRING(struct diff_args, from_ref, "Commit to compare from.",
               .max_bytes = AL_GIT_REF_MAX_BYTES),
     AL_STRING(struct diff_args, to_ref, "Commit to compare to; needs from_ref.",
@@ -143,6 +143,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return 0;
     r = al_path_resolve(al_call_session(call)->roots, al_call_repo(call)->dir, args->output_dir,
                         &dir, err);
+    if (r < 0)
+        return r;
+    r = al_call_check_granted(call, dir.abs, true, err);
     if (r < 0)
         return r;
     if (al_path_has_dot_git(dir.abs))

@@ -26,7 +26,7 @@ static const struct al_param params[] = {
               .max_bytes = AL_GIT_TEXT_MAX_BYTES),
     AL_STRING(struct log_args, grep, "Only commits whose message matches this pattern.",
               .max_bytes = AL_GIT_TEXT_MAX_BYTES),
-    AL_STRING(struct log_args, path, "Only commits that touch this path.",
+    AL_STRING(struct log_args, path, "Only commits that touch this path.", .flags = AL_PARAM_PATH,
               .max_bytes = AL_GIT_PATH_MAX_BYTES),
     AL_GIT_MAX_BYTES_ROW(struct log_args),
     AL_GIT_TIMEOUT_ROW(struct log_args),

@@ -12,8 +12,9 @@ struct restore_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRINGS(struct restore_args, paths, "Files to restore.", .flags = AL_PARAM_REQUIRED,
-               .min = 1, .max = AL_GIT_PATHS_MAX, .max_bytes = AL_GIT_PATH_MAX_BYTES,
+    AL_STRINGS(struct restore_args, paths, "Files to restore.",
+               .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH, .min = 1, .max = AL_GIT_PATHS_MAX,
+               .max_bytes = AL_GIT_PATH_MAX_BYTES,
                .bad_message = "paths must contain at least one element"),
     AL_BOOL(struct restore_args, staged, "Restore the index from HEAD: unstage (--staged).",
             .default_int = 0),

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock policy explain: which rule decides a call, and why. */
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "guard/text.h"
+#include "proc/cancel.h"
+#include "util/fs.h"
+
+#define LISTED_MAX 8
+
+static json_t *strings_of(const struct al_strv *items)
+{
+    json_t *array = al_json_array();
+
+    for (size_t i = 0; i < items->count; i++)
+        al_json_append(array, al_json_string(items->items[i]));
+    return array;
+}
+
+static json_t *effects_of(unsigned effects)
+{
+    json_t *array = al_json_array();
+
+    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
+        if (effects & 1u << bit)
+            al_json_append(array, al_json_string(al_effect_name((enum al_effects)(1u << bit))));
+    return array;
+}
+
+static void add_json(const struct al_tool *tool, const struct al_explanation *found,
+                     struct al_str *out)
+{
+    const struct al_ruling *ruling = &found->ruling;
+    al_auto(al_json_decrefp) json_t *object = al_json_object();
+
+    al_json_set(object, "decision", al_json_string(al_policy_word(ruling->decision)));
+    al_json_set(object, "rule",
+                ruling->number ? al_json_int((int64_t)ruling->number) : al_json_string("default"));
+    al_json_set(object, "line", ruling->number ? al_json_int(ruling->line) : json_null());
+    al_json_set(object, "message", ruling->message ? al_json_string(ruling->message) : json_null());
+    al_json_set(object, "tool", al_json_string(tool->name));
+    al_json_set(object, "operation", al_json_string(found->operation->name));
+    al_json_set(object, "effects", effects_of(found->operation->effects));
+    al_json_set(object, "branches", strings_of(&found->branches));
+    al_json_set(object, "paths", strings_of(&found->paths));
+    al_json_dump(object, false, out);
+    al_str_addc(out, '\n');
+}
+
+static void add_list(const char *label, const struct al_strv *items, const char *empty,
+                     struct al_str *out)
+{
+    al_auto(al_strv_clear) struct al_strv shown = AL_STRV_INIT;
+
+    if (!items->count)
+        return;
+    for (size_t i = 0; i < items->count; i++)
+        al_strv_add(&shown, *items->items[i] ? items->items[i] : empty);
+    al_str_addf(out, "%-10s ", label);
+    al_text_add_list(out, &shown, LISTED_MAX);
+    al_str_addc(out, '\n');
+}
+
+static void add_text(const struct al_tool *tool, const struct al_explanation *found,
+                     struct al_str *out)
+{
+    const struct al_ruling *ruling = &found->ruling;
+
+    al_str_addf(out, "decision   %s\n", al_policy_word(ruling->decision));
+    if (ruling->number)
+        al_str_addf(out, "rule       %zu (line %u)\n", ruling->number, ruling->line);
+    else
+        al_str_adds(out, "rule       default\n");
+    if (ruling->message) {
+        al_auto(al_freep) char *said = al_text_word(ruling->message);
+
+        al_str_addf(out, "message    %s\n", said);
+    }
+    al_str_addf(out, "operation  %s %s\neffects   ", tool->name, found->operation->name);
+    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
+        if (found->operation->effects & 1u << bit)
+            al_str_addf(out, " %s", al_effect_name((enum al_effects)(1u << bit)));
+    al_str_addc(out, '\n');
+    add_list("branches", &found->branches, "", out);
+    add_list("paths", &found->paths, "(every path)", out);
+}
+
+static int explain(struct al_setup *setup, const struct al_listed_tool *tool,
+                   const json_t *arguments, bool json)
+{
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
+    al_auto(al_explanation_clear) struct al_explanation found = AL_EXPLANATION_INIT;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r;
+
+    al_signals_handle(setup, al_cancel_ref(cancel));
+    r = al_call_explain(
+        &setup->session,
+        &(struct al_call_input){ .tool = tool, .arguments = arguments, .cancel = cancel }, &found,
+        &err);
+    if (r < 0) {
+        al_str_addf(&text, "%s: %s\n", al_status_kind(err.status), err.message);
+        (void)al_write_all(STDERR_FILENO, text.buf, text.len);
+        return AL_EXIT_FAILED;
+    }
+    if (json)
+        add_json(tool->tool, &found, &text);
+    else
+        add_text(tool->tool, &found, &text);
+    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+    return AL_EXIT_OK;
+}
+
+int al_cmd_policy(int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_json_decrefp) json_t *arguments = NULL;
+    const struct al_listed_tool *tool = NULL;
+    struct al_setup setup;
+    bool explains = argc > 0 && !strcmp(argv[0], "explain");
+    int r, code;
+
+    argc -= explains;
+    argv += explains;
+    r = al_options_read(&options, true, &argc, &argv, &err);
+    if (r == 0 && !explains && !options.help)
+        r = al_error_set(&err, AL_ERR_BAD_ARGS,
+                         "airlock policy wants 'explain', a tool and, perhaps, its arguments");
+    if (r < 0)
+        return al_cli_fail(&err);
+    if (options.help)
+        return al_help_command("policy");
+    r = al_prepare_call(&setup, "policy explain", &options, argc, argv, &tool, &arguments, &err);
+    code = r < 0 ? al_cli_fail(&err) : explain(&setup, tool, arguments, options.json);
+    al_setup_clear(&setup);
+    return code;
+}

@@ -1,0 +1,457 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Rules and grants: what the person wrote down holds through every front door."""
+import json
+import subprocess
+
+import harness
+
+DENIED = "ApprovalDenied"
+COMMIT = {"type": "feat", "message": "more"}
+
+
+class Policy(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.config = self.home / ".config/airlock/config.toml"
+        self.config.parent.mkdir(parents=True)
+
+    def configure(self, text):
+        """Write the configuration."""
+        self.config.write_text(text, encoding="utf-8")
+
+    def rules(self, *rules):
+        """A configuration of rules, each a dictionary; gives the line of each."""
+        text, lines = "", []
+        for rule in rules:
+            lines.append(text.count("\n") + 1)
+            text += "[[tools.approval.rule]]\n"
+            text += "".join(f"{key} = {json.dumps(value)}\n" for key, value in rule.items())
+        self.configure(text)
+        return lines
+
+    def command(self, *words, cwd=None):
+        """A command other than `call`."""
+        return subprocess.run([harness.AIRLOCK, *words], cwd=cwd or self.root, env=self.env,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True,
+                              timeout=harness.WATCHDOG_SECONDS, start_new_session=True)
+
+    def explain(self, tool, arguments=None, *options):
+        """`airlock policy explain --json` of a call that is decided."""
+        done = self.command("policy", "explain", "--json", *options, tool,
+                            json.dumps(arguments or {}))
+        self.assertEqual(done.returncode, 0, done)
+        return json.loads(done.stdout)
+
+    def decided(self, decision, rule, tool, arguments=None, *options):
+        """It must be decided in this way by this rule."""
+        found = self.explain(tool, arguments, *options)
+        self.assertEqual((found["decision"], found["rule"]), (decision, rule), found)
+        return found
+
+    def staged(self):
+        """The names git has staged."""
+        return self.out("diff", "--cached", "--name-only").split()
+
+    def last_record(self):
+        """How the last call was decided, in the journal."""
+        lines = self.command("log", "--json", "1").stdout.splitlines()
+        record = json.loads(lines[-1])
+        return record["outcome"], record["decision"], record["decided_by"]
+
+
+class Rules(Policy):
+    def test_deny(self):
+        """a rule denies with its message, or names its line, and the journal knows"""
+        self.write("a.txt", "two\n")
+        lines = self.rules({"tool": "git_log", "decision": "allow"},
+                           {"tool": "git_add", "decision": "deny", "message": "Hands off."},
+                           {"tool": "git_commit", "decision": "deny"})
+        result = self.refused(DENIED, "Hands off.", "git_add", {"all": True})
+        self.assertEqual(self.last_record(), ("declined", "rule", "policy"))
+        self.assertEqual(result.text, "Hands off.")
+        self.assertEqual(self.staged(), [])
+        self.git("add", "a.txt")
+        self.refused(DENIED, f"Commit: feat: more: denied by rule 3 of the configuration "
+                     f"(line {lines[2]}). Nothing was done", "git_commit", COMMIT)
+        self.assertEqual(self.out("log", "--format=%s"), "first\n")
+
+    def test_modes(self):
+        """rules come before the mode in every mode"""
+        self.write("a.txt", "two\n")
+        self.rules({"tool": "git_add", "path": "a.txt", "decision": "allow"},
+                   {"tool": "git_add", "path": "b.txt", "decision": "deny", "message": "no"},
+                   {"tool": "git_add", "path": "c.txt", "decision": "ask", "message": "Sure?"})
+        for name in ("b.txt", "c.txt", "d.txt"):
+            self.write(name, "x\n")
+        for mode in ("ask", "allow", "deny"):
+            self.ok("git_add", {"paths": ["a.txt"]}, approval=mode)
+            self.assertEqual(self.last_record(), ("ok", "rule", "policy"))
+            self.refused(DENIED, "no", "git_add", {"paths": ["b.txt"]}, approval=mode)
+            asked = self.call("git_add", {"paths": ["c.txt"]}, approval=mode)
+            self.assertEqual((asked.kind, asked.code), ("ApprovalRequired", 3))
+            self.assertTrue(asked.text.startswith("Stage 1 file(s): c.txt\n\nSure?\n\n"), asked)
+            self.assertIn("rule 3 of the configuration (line 10)", asked.text)
+            self.assertNotIn("--approval allow", asked.text)
+            self.assertEqual(self.last_record(), ("refused", "none", "none"))
+        self.assertEqual(self.staged(), ["a.txt"])
+        kinds = {mode: self.call("git_add", {"paths": ["d.txt"]}, approval=mode).kind
+                 for mode in ("deny", "ask", "allow")}
+        self.assertEqual(kinds, {"ask": "ApprovalRequired", "deny": DENIED, "allow": None})
+
+    def test_reads(self):
+        """a rule may tighten what only reads"""
+        self.rules({"effect": "reads", "tool": "git_l*", "decision": "deny", "message": "closed"},
+                   {"tool": "git_diff", "decision": "ask"})
+        self.refused(DENIED, "closed", "git_log")
+        self.assertEqual(self.call("git_diff").kind, "ApprovalRequired")
+        self.ok("git_status")
+        self.ok("git_show", approval="deny")
+
+    def test_order(self):
+        """the first match decides"""
+        self.write("a.txt", "two\n")
+        self.rules({"tool": "git_commit", "decision": "deny"},
+                   {"effect": "writes_*", "decision": "allow"},
+                   {"tool": "git_add", "decision": "deny"})
+        self.ok("git_add", {"all": True}, approval="deny")
+        self.assertEqual(self.call("git_commit", COMMIT).kind, DENIED)
+
+    def test_other_refusals_first(self):
+        """bad arguments, the sandbox and what cannot be done are said before a rule is"""
+        self.rules({"decision": "deny", "message": "never"})
+        for tool, arguments, kind in (
+                ("git_log", {"max_count": 0}, "BadArgs"),
+                ("git_add", {}, "BadArgs"),
+                ("git_log", {"path": "../x"}, "SandboxViolation"),
+                ("git_diff", {"paths": ["/etc/passwd"]}, "SandboxViolation"),
+                ("git_log", {"path": ":(top)x"}, "BadArgs"),
+                ("git_status", {"working_dir": "/"}, "SandboxViolation"),
+                ("git_add", {"paths": ["/etc/passwd"]}, "SandboxViolation"),
+                ("git_commit", COMMIT, "ExecutionFailed")):
+            self.assertEqual(self.call(tool, arguments).kind, kind, (tool, arguments))
+        self.refused(DENIED, "never", "git_log")
+
+    def test_paths(self):
+        """paths are held against rules as they are below the top, from wherever they are named"""
+        for name in ("secrets/key", "docs/a.txt", "docs/b.txt", "src/c.c"):
+            self.write(name, "x\n")
+        (self.root / "docs/link").symlink_to("../secrets/key")
+        self.rules({"path": "secrets/*", "decision": "deny"},
+                   {"path": "docs/*", "decision": "allow"})
+        secret = [["secrets/key"], ["docs/a.txt", "secrets/key"], ["secrets"], ["secrets/"], ["."],
+                  [str(self.root / "secrets/key")], ["docs/link"]]
+        for paths in secret:
+            self.decided("deny", 1, "git_add", {"paths": paths})
+        for paths in (["docs/a.txt"], ["docs/a.txt", "docs/b.txt"]):
+            self.decided("allow", 2, "git_add", {"paths": paths})
+        for paths in (["src/c.c"], ["docs/a.txt", "src/c.c"], ["a.txt"], ["src"]):
+            self.decided("ask", "default", "git_add", {"paths": paths})
+        self.decided("deny", 1, "git_add", {"working_dir": "secrets", "paths": ["key"]})
+        self.decided("allow", 2, "git_add", {"working_dir": "docs", "paths": ["a.txt"]})
+        self.assertEqual(self.explain("git_add", {"working_dir": "docs", "paths": ["a.txt"]})
+                         ["paths"], ["docs/a.txt"])
+        self.assertEqual(self.explain("git_add", {"paths": ["docs/link"]})["paths"],
+                         ["secrets/key", "docs/link"])
+
+    def test_every_path(self):
+        """what concerns everything is denied by any path and allowed by none"""
+        self.write("secrets/key", "x\n")
+        deny = {"path": "secrets/*", "decision": "deny"}
+        allow = {"path": "*", "decision": "allow"}
+        calls = [("git_add", {"all": True}), ("git_add", {"update": True}),
+                 ("git_add", {"all": True, "paths": ["a.txt"]}),
+                 ("git_checkout", {"branch": "main"}),
+                 ("git_checkout", {"commit": "HEAD", "paths": ["a.txt"]}),
+                 ("git_stash", {}), ("git_diff", {}), ("git_log", {})]
+        self.rules(deny)
+        for tool, arguments in calls:
+            self.decided("deny", 1, tool, arguments)
+        self.rules(allow)
+        for tool, arguments in calls:
+            found = self.explain(tool, arguments)
+            self.assertEqual(found["rule"], "default", found)
+        self.decided("allow", 1, "git_add", {"paths": ["a.txt"]})
+        self.rules(deny)
+        for tool, arguments in (("git_commit", COMMIT), ("git_branch", {"create": "x"}),
+                                ("git_checkout", {"create_branch": "x"}), ("git_status", {}),
+                                ("git_diff", {"paths": ["a.txt"]}), ("git_blame", {"path": "a.txt"})):
+            if tool == "git_commit":
+                self.write("a.txt", "two\n")
+                self.git("add", "a.txt")
+            self.assertEqual(self.explain(tool, arguments)["rule"], "default", (tool, arguments))
+
+    def test_removed(self):
+        """a path that is gone is a file if the index says so, and any directory otherwise"""
+        self.commit("keys/a.pem", "x\n", "key")
+        self.commit("docs/a.txt", "x\n", "text")
+        (self.root / "keys/a.pem").unlink()
+        (self.root / "keys").rmdir()
+        (self.root / "docs/a.txt").unlink()
+        self.rules({"path": "*.pem", "decision": "deny"})
+        self.decided("deny", 1, "git_add", {"paths": ["keys"]})
+        self.decided("deny", 1, "git_add", {"paths": ["keys/a.pem"]})
+        self.decided("ask", "default", "git_add", {"paths": ["docs/a.txt"]})
+        self.decided("deny", 1, "git_log", {"path": "gone"})
+
+    def test_branches(self):
+        """branches are the ones named, and for a commit the one it would move"""
+        self.write("a.txt", "two\n")
+        self.git("add", "a.txt")
+        lines = self.rules({"branch": "main", "decision": "deny"},
+                           {"branch": "feature/*", "decision": "allow"})
+        self.assertEqual(lines, [1, 4])
+        self.decided("deny", 1, "git_commit", COMMIT)
+        self.decided("allow", 2, "git_branch", {"create": "feature/x"})
+        for arguments in ({"delete": "main"}, {"rename": "feature/x", "new_name": "main"},
+                          {"rename": "main", "new_name": "feature/x"}, {"force_delete": "main"}):
+            self.decided("deny", 1, "git_branch", arguments)
+        self.decided("ask", "default", "git_branch", {"rename": "feature/x", "new_name": "other"})
+        self.decided("allow", "default", "git_branch", {})
+        self.ok("git_checkout", {"create_branch": "feature/x"}, approval="deny")
+        self.decided("deny", 1, "git_checkout", {"branch": "main"})
+        self.decided("ask", "default", "git_stash", {})
+        self.ok("git_commit", COMMIT, approval="deny")
+        self.assertEqual(self.last_record(), ("ok", "rule", "policy"))
+        self.git("checkout", "-q", "--detach")
+        self.write("a.txt", "three\n")
+        self.git("add", "a.txt")
+        self.assertEqual(self.decided("ask", "default", "git_commit", COMMIT)["branches"], ["HEAD"])
+
+    def test_branch_by_another_name(self):
+        """a branch that is a symbolic reference counts with what it leads to"""
+        self.git("symbolic-ref", "refs/heads/feature/x", "refs/heads/main")
+        self.rules({"branch": "feature/*", "decision": "allow"})
+        self.write("a.txt", "two\n")
+        self.git("add", "a.txt")
+        for head in ("ref: refs/heads/feature/x\n", "ref:refs/heads/feature/x"):
+            self.write(".git/HEAD", head)
+            found = self.decided("ask", "default", "git_commit", COMMIT)
+            self.assertEqual(found["branches"], ["feature/x", "main"])
+        self.write(".git/refs/heads/feature/y", self.out("rev-parse", "main"))
+        self.write(".git/HEAD", "ref: refs/heads/feature/y\n")
+        self.decided("allow", 1, "git_commit", COMMIT)
+
+    def test_effects(self):
+        """an effect objects alone, and permits only when it is all there is"""
+        self.write("a.txt", "two\n")
+        self.git("add", "a.txt")
+        self.rules({"effect": "writes_index", "decision": "allow"})
+        self.decided("allow", 1, "git_add", {"all": True})
+        self.decided("ask", "default", "git_commit", COMMIT)
+        self.rules({"effect": "discards_work", "decision": "deny"})
+        self.decided("deny", 1, "git_restore", {"paths": ["a.txt"]})
+        self.decided("ask", "default", "git_restore",
+                     {"paths": ["a.txt"], "staged": True, "worktree": False})
+
+    def test_configuration(self):
+        """what is wrong with a rule is named with its line, and nothing starts"""
+        for text, complaint in (
+                ("[[tools.approval.rule]]\neffect = \"erases\"\ndecision = \"deny\"\n",
+                 ":2: tools.approval.rule.effect: unknown effect 'erases' (valid: reads, "),
+                ("[[tools.approval.rule]]\n", ":1: tools.approval.rule: has no 'decision'"),
+                ("[[tools.approval.rule]]\ndecision = \"no\"\n",
+                 ":2: tools.approval.rule.decision: must be 'ask', 'allow' or 'deny'")):
+            self.configure(text)
+            for command in (("tools",), ("call", "git_status"), ("serve",),
+                            ("policy", "explain", "git_status")):
+                done = self.command(*command)
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn(f"{self.config}{complaint}", done.stderr)
+
+
+class Explain(Policy):
+    def test_text(self):
+        """policy explain says decision, rule, line and message, and what was looked at"""
+        self.write("docs/a.txt", "x\n")
+        self.rules({"tool": "git_add", "path": "docs/*", "decision": "deny", "message": "Read it."})
+        done = self.command("policy", "explain", "git_add", '{"paths": ["docs/a.txt"]}')
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, "decision   deny\nrule       1 (line 1)\nmessage    Read it.\n"
+                             "operation  git_add add\neffects    writes_index\n"
+                             "paths      docs/a.txt\n"))
+        done = self.command("policy", "explain", "git_add", '{"paths": ["a.txt"]}')
+        self.assertTrue(done.stdout.startswith("decision   ask\nrule       default\n"), done)
+        found = self.explain("git_add", {"paths": ["docs/a.txt"]})
+        self.assertEqual(found, {
+            "decision": "deny", "rule": 1, "line": 1, "message": "Read it.", "tool": "git_add",
+            "operation": "add", "effects": ["writes_index"], "branches": [],
+            "paths": ["docs/a.txt"]})
+        found = self.explain("git_status")
+        self.assertEqual((found["decision"], found["rule"], found["line"], found["message"]),
+                         ("allow", "default", None, None))
+
+    def test_nothing_happens(self):
+        """policy explain runs, asks and records nothing"""
+        self.write("a.txt", "two\n")
+        self.decided("allow", "default", "git_add", {"all": True}, "--approval", "allow")
+        self.assertEqual(self.staged(), [])
+        self.assertEqual(self.command("log", "--json").stdout, "")
+
+    def test_exit_codes(self):
+        """policy explain: 1 for what the call would fail with, 2 for what cannot be understood"""
+        for code, words in ((1, ["git_add", "{}"]), (1, ["git_log", '{"nope": 1}']),
+                            (1, ["git_add", '{"paths": ["/etc/passwd"]}']),
+                            (1, ["git_status", '{"working_dir": "/"}']),
+                            (2, ["nope"]), (2, ["git_log", "{"]), (2, []),
+                            (2, ["git_log", "{}", "x"]), (2, ["--nope", "git_log"]),
+                            (2, ["--grant", "nope", "git_log"]), (0, ["--help"])):
+            done = self.command("policy", "explain", *words)
+            self.assertEqual(done.returncode, code, (words, done))
+        for words in ((), ("git_log",), ("explains", "git_log"), ("--json", "explain", "git_log")):
+            self.assertEqual(self.command("policy", *words).returncode, 2, words)
+        done = self.command("policy", "explain", "git_add", "{}")
+        self.assertTrue(done.stderr.startswith("BadArgs: "), done)
+
+
+class Grants(Policy):
+    def setUp(self):
+        super().setUp()
+        self.other = self.base / "root/other"
+        self.init(self.other)
+        self.configure(f"""
+[grants.reviewer]
+tools = ["git_log", "git_s*"]
+
+[grants.reader]
+fs = {{ "{self.root}" = "r" }}
+
+[grants.own]
+fs = {{ "{self.root}" = "r", "{self.other}" = "rw" }}
+
+[grants.elsewhere]
+fs = {{ "{self.base}/nowhere" = "rw" }}
+
+[grants.none]
+tools = []
+""")
+
+    def granted(self, name, tool, arguments=None):
+        """The kind of failure of a call under a grant; None when it works."""
+        return self.call(tool, arguments, "--grant", name).kind
+
+    def test_tools(self):
+        """tools that a grant does not list are not granted, and the failure names the grant"""
+        for tool in ("git_log", "git_status", "git_show"):
+            self.assertIsNone(self.granted("reviewer", tool))
+        self.refused("NotGranted",
+                     "The grant 'reviewer' does not include the tool 'git_add'. Nothing was done",
+                     "git_add", {"all": True}, "--grant", "reviewer")
+        self.assertEqual(self.last_record(), ("refused", "none", "none"))
+        self.assertEqual(self.granted("none", "git_status"), "NotGranted")
+
+    def test_directories(self):
+        """the nearest listed directory says whether a repository may be read or written"""
+        self.write("a.txt", "two\n")
+        self.write("a.txt", "two\n", self.other)
+        here = {"all": True}
+        there = {"working_dir": "other", "all": True}
+        self.assertIsNone(self.granted("reader", "git_status"))
+        self.assertEqual(self.granted("reader", "git_add", here), "NotGranted")
+        self.assertEqual(self.granted("reader", "git_add", there), "NotGranted")
+        self.assertEqual(self.granted("reader", "git_diff", {
+            "from_ref": "HEAD", "to_ref": "HEAD", "output_dir": "out"}), "NotGranted")
+        self.assertFalse((self.root / "out").exists())
+        self.assertIsNone(self.granted("own", "git_status"))
+        self.assertEqual(self.granted("own", "git_add", here), "NotGranted")
+        self.assertIsNone(self.granted("own", "git_add", there))
+        self.assertEqual(self.granted("elsewhere", "git_status"), "NotGranted")
+        self.assertEqual(self.granted("none", "git_add", here), "NotGranted")
+        self.assertEqual(self.staged(), [])
+
+    def test_output_dir(self):
+        """patch files go only where the grant allows writing"""
+        self.commit("b.txt", "x\n", "second", self.other)
+        arguments = {"working_dir": "other", "from_ref": "HEAD~1", "to_ref": "HEAD"}
+        self.assertEqual(self.granted("own", "git_diff",
+                                      arguments | {"output_dir": str(self.root / "out")}),
+                         "NotGranted")
+        self.assertFalse((self.root / "out").exists())
+        self.assertIsNone(self.granted("own", "git_diff", arguments | {"output_dir": "out"}))
+        self.assertTrue((self.other / "out").exists())
+
+    def test_git_directory_elsewhere(self):
+        """a repository is covered with all its parts: a gitfile cannot borrow another's history"""
+        inside = self.other / "sub"
+        inside.mkdir()
+        self.write("sub/.git", f"gitdir: {self.root / '.git'}\n", self.other)
+        self.ok("git_log", {"working_dir": "other/sub"})
+        self.configure(f"[grants.g]\nfs = {{ \"{self.other}\" = \"rw\" }}\n")
+        self.assertEqual(self.granted("g", "git_log", {"working_dir": "other/sub"}), "NotGranted")
+        self.assertIsNone(self.granted("g", "git_log", {"working_dir": "other"}))
+
+    def test_list(self):
+        """tools lists what is granted"""
+        names = [tool["name"] for tool in
+                 json.loads(self.command("tools", "--json", "--grant", "reviewer").stdout)]
+        self.assertEqual(names, ["git_status", "git_log", "git_show", "git_stash"])
+        text = self.command("tools", "--grant=reviewer").stdout
+        self.assertIn("git_log", text)
+        self.assertNotIn("git_add", text)
+        self.assertIn("the grant 'none' includes none", self.command("tools", "--grant",
+                                                                     "none").stdout)
+
+    def test_unknown(self):
+        """an unknown grant ends every command, naming the configured ones"""
+        for command in (("call", "--grant", "nope", "git_status"), ("tools", "--grant", "nope"),
+                        ("serve", "--grant", "nope"),
+                        ("policy", "explain", "--grant", "nope", "git_status")):
+            done = self.command(*command)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("unknown grant 'nope' (configured: elsewhere, none, own, reader, "
+                          "reviewer)", done.stderr)
+        self.configure("")
+        done = self.command("tools", "--grant", "nope")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("the configuration has no [grants.NAME]", done.stderr)
+
+    def test_configured(self):
+        """the configuration chooses a grant, the option another"""
+        self.config.write_text("serve.grant = \"none\"\n" + self.config.read_text("utf-8"),
+                               encoding="utf-8")
+        self.assertEqual(self.call("git_status").kind, "NotGranted")
+        self.assertIsNone(self.granted("reviewer", "git_status"))
+
+    def test_explain(self):
+        """policy explain knows grants too"""
+        done = self.command("policy", "explain", "--grant", "reviewer", "git_add", '{"all": true}')
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.startswith("NotGranted: The grant 'reviewer' "), done)
+
+
+class Server(Policy):
+    def ask(self, server, method, **params):
+        """One request and its result."""
+        server.send(id=7, method=method, params=params)
+        return server.receive()["result"]
+
+    def kind(self, server, name, **arguments):
+        """The kind of failure of a call; None when it works."""
+        result = self.ask(server, "tools/call", name=name, arguments=arguments)
+        return result["_meta"].get("airlock/error", {}).get("kind")
+
+    def test_rules(self):
+        """a server keeps the rules, in mode allow as well"""
+        self.write("a.txt", "two\n")
+        self.rules({"tool": "git_log", "decision": "deny"}, {"path": "a.txt", "decision": "ask"})
+        server = harness.Server(self)
+        self.assertEqual(self.kind(server, "git_log"), DENIED)
+        self.assertEqual(self.kind(server, "git_add", paths=["a.txt"]), "ApprovalRequired")
+        self.assertIsNone(self.kind(server, "git_status"))
+        self.assertEqual(self.staged(), [])
+
+    def test_grant(self):
+        """a server offers what is granted, and says so of the rest"""
+        self.configure("[grants.reviewer]\ntools = [\"git_log\"]\n")
+        server = harness.Server(self, "--grant", "reviewer")
+        tools = self.ask(server, "tools/list")["tools"]
+        self.assertEqual([tool["name"] for tool in tools], ["git_log"])
+        self.assertIsNone(self.kind(server, "git_log"))
+        self.assertEqual(self.kind(server, "git_status"), "NotGranted")
+        server.send(id=8, method="tools/call", params={"name": "nope", "arguments": {}})
+        self.assertIn("error", server.receive())
+
+
+if __name__ == "__main__":
+    harness.main()
