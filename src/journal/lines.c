@@ -57,7 +57,8 @@ int al_lines_next(struct al_lines *lines, const char **ret_line, size_t *ret_len
         char *end = memchr(line + searched, '\n', have - searched);
         int r;
 
-        if (end ? end - line > (ptrdiff_t)AL_LINE_MAX_BYTES : have > AL_LINE_MAX_BYTES)
+        if (end ? end - line > (ptrdiff_t)AL_JOURNAL_LINE_MAX_BYTES
+                : have > AL_JOURNAL_LINE_MAX_BYTES)
             return -EFBIG;
         if (end) {
             *end = '\0';

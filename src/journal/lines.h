@@ -9,7 +9,7 @@
 #include "util/str.h"
 
 /** Longer lines are not of airlock's making: a message is 10 MiB at most. */
-#define AL_LINE_MAX_BYTES (64u << 20)
+#define AL_JOURNAL_LINE_MAX_BYTES (64u << 20)
 
 /** A place in a log.  Set up with AL_LINES_INIT. */
 struct al_lines {
@@ -29,7 +29,7 @@ void al_lines_clear(struct al_lines *lines);
  * The next line, without its newline and with a NUL; borrowed until the next call.
  *
  * @return 1; 0 at the end (and again later, when the file has grown); -errno, -EFBIG for a line
- *         over AL_LINE_MAX_BYTES.
+ *         over AL_JOURNAL_LINE_MAX_BYTES.
  */
 int al_lines_next(struct al_lines *lines, const char **ret_line, size_t *ret_len);
 

@@ -69,7 +69,9 @@ static bool begins(struct rest rest, const char *word)
 {
     size_t len = strlen(word);
 
-    return rest.len >= len && !strncasecmp(rest.at, word, len);
+    /* Asked at every word and mark of a text, and nearly always wrong at the first letter. */
+    return rest.len >= len && (rest.at[0] | 0x20) == (word[0] | 0x20) &&
+           !strncasecmp(rest.at, word, len);
 }
 
 /*

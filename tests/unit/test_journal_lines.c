@@ -121,7 +121,7 @@ static void refuses_a_line_over_the_limit(void **state)
 {
     struct tmpdir *dir = *state;
 
-    for (size_t len = AL_LINE_MAX_BYTES - 1; len <= AL_LINE_MAX_BYTES + 1; len++) {
+    for (size_t len = AL_JOURNAL_LINE_MAX_BYTES - 1; len <= AL_JOURNAL_LINE_MAX_BYTES + 1; len++) {
         const char *line;
         size_t found;
 
@@ -131,7 +131,7 @@ static void refuses_a_line_over_the_limit(void **state)
         assert_int_equal(al_write_all(fd, "\n", 1), 0);
         al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
         assert_int_equal(al_lines_next(&lines, &line, &found),
-                         len > AL_LINE_MAX_BYTES ? -EFBIG : 1);
+                         len > AL_JOURNAL_LINE_MAX_BYTES ? -EFBIG : 1);
     }
 }
 
