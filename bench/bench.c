@@ -2,7 +2,7 @@
 /*
  * Airlock against bare git, call by call in one run, with the budget beside each figure.
  *
- *   bench AIRLOCK SMALL BIG
+ *   bench AIRLOCK SMALL FILE BIG FILE
  *
  * "Bare" is posix_spawn, exec, read all, wait, of the command line airlock gives git.  Each pair of
  * calls runs in turn, now one first and now the other, so that whatever else the machine does
@@ -113,8 +113,8 @@ static int commits_for(const char *dir, size_t bytes)
     return of_200 ? (int)(bytes * 200 / of_200) : 200;
 }
 
-static void compare_tools(struct server *server, const char *title, const char *dir, double budget,
-                          double slack_ms)
+static void compare_tools(struct server *server, const char *title, const char *dir,
+                          const char *file, double budget, double slack_ms)
 {
     static char max_count[32];
     struct comparison rows[] = {
@@ -142,6 +142,23 @@ static void compare_tools(struct server *server, const char *title, const char *
           0,
           budget,
           slack_ms },
+        { "git_show",
+          dir,
+          "git_show",
+          "",
+          { "git", "show", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
+            "--no-show-signature", "HEAD", "--" },
+          0,
+          1.15,
+          0.3 },
+        { "git_blame",
+          dir,
+          "git_blame",
+          "",
+          { "git", "blame", "--no-textconv", "--", file },
+          0,
+          1.15,
+          0.3 },
         { "git_log, about 150 kB",
           dir,
           "git_log",
@@ -159,12 +176,13 @@ static void compare_tools(struct server *server, const char *title, const char *
           1.10,
           0 },
     };
-    size_t count = slack_ms > 0 ? 3 : AL_COUNT(rows);
+    size_t count = slack_ms > 0 ? 5 : AL_COUNT(rows);
     int commits = commits_for(dir, 150000);
 
     (void)snprintf(max_count, sizeof(max_count), "--max-count=%d", commits);
-    (void)snprintf(rows[3].arguments, sizeof(rows[3].arguments), "\"max_count\":%d", commits);
-    (void)snprintf(rows[4].arguments, sizeof(rows[4].arguments), "\"max_bytes\":%d", CAP_BYTES);
+    (void)snprintf(rows[4].arguments, sizeof(rows[4].arguments), "\"path\":\"%s\"", file);
+    (void)snprintf(rows[5].arguments, sizeof(rows[5].arguments), "\"max_count\":%d", commits);
+    (void)snprintf(rows[6].arguments, sizeof(rows[6].arguments), "\"max_bytes\":%d", CAP_BYTES);
     heading(title);
     for (size_t i = 0; i < count; i++)
         compare(server, &rows[i]);
@@ -245,17 +263,17 @@ int main(int argc, char **argv)
     double load_before = 0;
     long idle, capped;
 
-    if (argc != 4)
-        give_up("usage: bench AIRLOCK SMALL BIG");
+    if (argc != 6)
+        give_up("usage: bench AIRLOCK SMALL FILE BIG FILE");
     (void)getloadavg(&load_before, 1);
     roots[0] = argv[2];
-    roots[1] = argv[3];
+    roots[1] = argv[4];
     roots[2] = NULL;
     server_start(&server, argv[1], roots);
     idle = server_memory_kib(&server, "VmRSS");
-    compare_tools(&server, "small repository", argv[2], 1.15, 0.3);
+    compare_tools(&server, "small repository", argv[2], argv[3], 1.15, 0.3);
     capped = server_memory_kib(&server, "VmHWM");
-    compare_tools(&server, "big repository", argv[3], 1.05, 0);
+    compare_tools(&server, "big repository", argv[4], argv[5], 1.05, 0);
     printf("\n%-34s %36s  %-22s\n", "the server", "", "budget");
     measure_start(argv[1], roots);
     memory_row("memory, idle", idle, 4.0);

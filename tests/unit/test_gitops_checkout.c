@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gitops/checkout.c, filters.c and state.c: which word detaches, whose attributes count, and which
+ * refs there are. */
+#include "gitops/filters.h"
+
+#include "test_gitops_lib.h"
+
+static void assert_word(const struct al_repo *repo, const char *commit, const char *expected)
+{
+    al_auto(al_freep) char *word = al_git_checkout_commit_word(repo, commit);
+
+    assert_string_equal(word, expected);
+}
+
+static void finds_refs_loose_and_packed(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+
+    git_ok(w->repo, "branch", "packed/one", NULL);
+    git_ok(w->repo, "pack-refs", "--all", NULL);
+    git_ok(w->repo, "branch", "loose/one", NULL);
+    assert_true(al_repo_has_ref(repo, "refs/heads/packed/one"));
+    assert_true(al_repo_has_ref(repo, "refs/heads/loose/one"));
+    assert_true(al_repo_has_ref(repo, "refs/heads/main"));
+    for (size_t i = 0; i < 2; i++) {
+        assert_false(al_repo_has_ref(repo, "refs/heads/packed"));
+        assert_false(al_repo_has_ref(repo, "refs/heads/packed/on"));
+        assert_false(al_repo_has_ref(repo, "refs/heads/packed/one/two"));
+        assert_false(al_repo_has_ref(repo, "refs/heads/loose"));
+        assert_false(al_repo_has_ref(repo, "refs/heads/loose/one/two"));
+        assert_false(al_repo_has_ref(repo, "heads/packed/one"));
+        assert_false(al_repo_has_ref(repo, "refs/heads/../heads/main"));
+        git_ok(w->repo, "pack-refs", "--all", NULL);
+    }
+    git_ok(w->repo, "branch", "-D", "packed/one", NULL);
+    assert_false(al_repo_has_ref(repo, "refs/heads/packed/one"));
+}
+
+static void a_pipe_is_no_ref(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *path = tmpdir_path(w->repo, ".git/refs/stash");
+
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(al_repo_has_ref(repo, "refs/stash"));
+}
+
+static void words_that_mean_a_branch_are_made_commits(void **state)
+{
+    static const char *const branches[][2] = {
+        { "main", "main^0" }, { "a/b", "a/b^0" },     { "HEAD", "HEAD^0" },
+        { "@", "@^0" },       { "@{-1}", "@{-1}^0" }, { "main@{u}", "main@{u}^0" },
+    };
+    static const char *const commits[] = {
+        "HEAD~1", "main~0", "main^0", "refs/heads/main", "v1", "a", "no-such", ":/find @{this}",
+    };
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+
+    git_ok(w->repo, "branch", "a/b", NULL);
+    git_ok(w->repo, "tag", "v1", NULL);
+    for (size_t i = 0; i < COUNT(branches); i++)
+        assert_word(repo, branches[i][0], branches[i][1]);
+    for (size_t i = 0; i < COUNT(commits); i++)
+        assert_word(repo, commits[i], commits[i]);
+}
+
+/* Check a.txt and b.txt against the attributes of `tree`. */
+static int check_filters(struct world *w, const char *tree)
+{
+    static char paths[] = "a.txt\0b.txt";
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    const struct al_buffer list = {
+        .data = paths,
+        .len = sizeof(paths),
+        .max_bytes = AL_FILTERED_MAX_BYTES,
+    };
+    struct al_budget budget = long_budget();
+
+    al_error_clear(&w->err);
+    return al_git_check_filters(repo, &list, tree, &budget, &w->err);
+}
+
+static void counts_the_attributes_of_the_tree_it_is_told(void **state)
+{
+    struct world *w = *state;
+
+    git_ok(w->repo, "checkout", "-q", "-b", "with", NULL);
+    git_fixture_commit(w->repo, ".gitattributes", "b.txt filter=evil\n", "attributes");
+    git_ok(w->repo, "checkout", "-q", "main", NULL);
+    assert_int_equal(check_filters(w, "with"), 0); /* nobody has configured the filter */
+    git_ok(w->repo, "config", "filter.evil.smudge", "false", NULL);
+    assert_int_equal(check_filters(w, "main"), 0);
+    assert_int_equal(check_filters(w, NULL), 0);
+    assert_int_equal(check_filters(w, "with"), AL_ERR_EXECUTION);
+    assert_string_equal(w->err.message,
+                        "'b.txt' goes through the filter 'evil', a program airlock does not run; "
+                        "do this one with git itself");
+    git_ok(w->repo, "checkout", "-q", "with", NULL);
+    assert_int_equal(check_filters(w, "main"), 0);
+    assert_int_equal(check_filters(w, NULL), AL_ERR_EXECUTION);
+}
+
+static void counts_attributes_that_lie_about(void **state)
+{
+    struct world *w = *state;
+
+    git_ok(w->repo, "config", "filter.evil.smudge", "false", NULL);
+    tmpdir_write(w->repo, ".gitattributes", "*.md filter=evil\n");
+    assert_int_equal(check_filters(w, "main"), 0);
+    tmpdir_write(w->repo, ".gitattributes", "a.txt filter=evil\n");
+    assert_int_equal(check_filters(w, "main"), AL_ERR_EXECUTION);
+    git_ok(w->repo, "add", ".gitattributes", NULL);
+    assert_int_equal(check_filters(w, "main"), 0);
+}
+
+static void only_a_complaint_of_git_is_one(void **state)
+{
+    const struct al_budget complained = { .exit_code = 128 }, ended = { .exit_code = 0 },
+                           killed = { .exit_code = -1 };
+
+    (void)state;
+    assert_true(al_git_complained(AL_ERR_EXECUTION, &complained));
+    assert_false(al_git_complained(AL_ERR_EXECUTION, &ended));
+    assert_false(al_git_complained(AL_ERR_EXECUTION, &killed));
+    assert_false(al_git_complained(AL_ERR_TIMEOUT, &complained));
+    assert_false(al_git_complained(0, &complained));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WORLD_TEST(finds_refs_loose_and_packed),
+        WORLD_TEST(a_pipe_is_no_ref),
+        WORLD_TEST(words_that_mean_a_branch_are_made_commits),
+        WORLD_TEST(counts_the_attributes_of_the_tree_it_is_told),
+        WORLD_TEST(counts_attributes_that_lie_about),
+        cmocka_unit_test(only_a_complaint_of_git_is_one),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
