@@ -128,23 +128,32 @@ static char *put_byte(char *to, unsigned char c)
     return to + 1 + (escape != 0);
 }
 
-/* Whether one of eight bytes needs an escape, or begins what may need one. */
+/* Nothing but zeros when none of eight bytes is `c`. */
+static uint64_t find_byte(uint64_t word, unsigned char c)
+{
+    const uint64_t ones = UINT64_MAX / 0xff;
+    uint64_t zero = word ^ (ones * c);
+
+    return (zero - ones) & ~zero & (ones * 0x80);
+}
+
+/* Whether one of eight bytes needs an escape. */
 static bool needs_escape(uint64_t word)
 {
     const uint64_t ones = UINT64_MAX / 0xff;
-    uint64_t quote = word ^ (ones * '"');
-    uint64_t backslash = word ^ (ones * '\\');
-    uint64_t rubout = word ^ (ones * 0x7f);
-    uint64_t separator = word ^ (ones * 0xe2);
+    uint64_t control = (word - ones * 0x20) & ~word & (ones * 0x80);
 
-    return ((((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
-             ((backslash - ones) & ~backslash) | ((rubout - ones) & ~rubout) |
-             ((separator - ones) & ~separator)) &
-            (ones * 0x80)) != 0;
+    return (control | find_byte(word, '"') | find_byte(word, '\\') | find_byte(word, 0x7f)) != 0;
+}
+
+/* Whether a separator may begin among eight bytes. */
+static bool may_separate(uint64_t word)
+{
+    return find_byte(word, 0xe2) != 0;
 }
 
 /* At least `n` bytes of text; returns where they end, which may be behind them. */
-static const char *put_bytes(char **to, const char *text, size_t n, const char *end)
+static const char *put_characters(char **to, const char *text, size_t n, const char *end)
 {
     const char *stop = text + n;
 
@@ -178,12 +187,15 @@ void al_json_quote(const char *text, size_t len, struct al_str *out)
             al_str_reserve(out, BLOCK * LONGEST_ESCAPE);
         to = out->buf + out->len;
         memcpy(&word, text, n);
-        if (n == BLOCK && !needs_escape(word)) {
+        if (may_separate(word)) {
+            text = put_characters(&to, text, n, end);
+        } else if (n == BLOCK && !needs_escape(word)) {
             memcpy(to, text, BLOCK);
             to += BLOCK;
             text += BLOCK;
         } else {
-            text = put_bytes(&to, text, n, end);
+            for (const char *stop = text + n; text < stop; text++)
+                to = put_byte(to, (unsigned char)*text);
         }
         out->len = (size_t)(to - out->buf);
     }
