@@ -99,6 +99,18 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_git_stash_check(al_call_repo(call), &options, al_call_budget(call), err);
 }
 
+/* Entries are named by their place in the list, which a push in between would shift. */
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    const struct stash_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+
+    al_strv_addf(out, "%s/logs/refs/stash", repo->common_dir);
+    if (args->action != PUSH)
+        return 0;
+    return al_git_concerned(repo, NULL, args->include_untracked, al_call_budget(call), out, err);
+}
+
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -193,6 +205,7 @@ const struct al_tool al_tool_git_stash = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .authorize = authorize,
+    .concerns = concerns,
     .preview = preview,
     .summarize = summarize,
 };
