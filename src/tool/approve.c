@@ -140,8 +140,7 @@ static int answered(struct al_call *call, const struct al_ruling *ruling,
         return end_unanswered(call, err);
     if (answer == AL_ANSWER_REJECT) {
         (void)decided(call, "rejected", approver->name);
-        return al_error_set(err, AL_ERR_APPROVAL_DENIED,
-                            "Not approved, and nothing was done: %s",
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Not approved, and nothing was done: %s",
                             call->summary);
     }
     if (answer == AL_ANSWER_ALWAYS)

@@ -273,6 +273,18 @@ static void flags(void **state)
           "has a flag that is for integers" },
         { AL_BOOL(struct args, flag, "F.", .flags = AL_PARAM_TIMEOUT),
           "has a flag that is for integers" },
+        { AL_STRING(struct args, text, "T.", .flags = AL_PARAM_BRANCH, .max_bytes = 4), NULL },
+        { AL_BOOL(struct args, flag, "F.", .flags = AL_PARAM_BRANCH), "is a branch and no string" },
+        { AL_STRING(struct args, text, "T.", .flags = AL_PARAM_PATH, .max_bytes = 4), NULL },
+        { AL_STRINGS(struct args, list, "L.", .flags = AL_PARAM_PATH, .max = 2, .max_bytes = 4),
+          NULL },
+        { AL_BOOL(struct args, flag, "F.", .flags = AL_PARAM_PATH),
+          "is a path and neither a string nor a list" },
+        { AL_BOOL(struct args, flag, "F.", .flags = AL_PARAM_EVERY_PATH), NULL },
+        { AL_STRING(struct args, text, "T.", .flags = AL_PARAM_EVERY_PATH, .max_bytes = 4), NULL },
+        { AL_STRINGS(struct args, list, "L.", .flags = AL_PARAM_EVERY_PATH, .max = 2,
+                     .max_bytes = 4),
+          "concerns every path and is neither a bool nor a string" },
     };
 
     (void)state;
