@@ -25,7 +25,10 @@
 #define CONCURRENT 64
 #define LOG_FLAGS                                                                                  \
     "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--no-show-signature", "--"
-#define CAP_BYTES 200000
+#define DIFF_FLAGS "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"
+#define FILE_WORD  NULL
+#define COUNT_WORD NULL
+#define CAP_BYTES  200000
 
 struct comparison {
     const char *title;
@@ -113,79 +116,68 @@ static int commits_for(const char *dir, size_t bytes)
     return of_200 ? (int)(bytes * 200 / of_200) : 200;
 }
 
+/* What each repository is asked: a tool and the git command it comes to.  A budget of 0 is the one
+ * of the repository.  FILE_WORD and COUNT_WORD are filled in. */
+enum { STATUS, DIFF, LOG_20, SHOW, BLAME, SMALL_ROWS, LOG_150_KB = SMALL_ROWS, LOG_CUT, ROWS };
+
+static const struct comparison asked[ROWS] = {
+    [STATUS] = { .title = "git_status",
+                 .tool = "git_status",
+                 .argv = { "git", "status", "--porcelain=1", "-b", "--ignore-submodules=dirty" } },
+    [DIFF] = { .title = "git_diff",
+               .tool = "git_diff",
+               .argv = { "git", "diff", DIFF_FLAGS, "--" } },
+    [LOG_20] = { .title = "git_log, 20 commits",
+                 .tool = "git_log",
+                 .arguments = "\"max_count\":20",
+                 .argv = { "git", "log", "--max-count=20", LOG_FLAGS } },
+    [SHOW] = { .title = "git_show",
+               .tool = "git_show",
+               .argv = { "git", "show", DIFF_FLAGS, "--no-show-signature", "HEAD", "--" },
+               .budget = 1.15,
+               .slack_ms = 0.3 },
+    [BLAME] = { .title = "git_blame",
+                .tool = "git_blame",
+                .argv = { "git", "blame", "--no-textconv", "--", FILE_WORD },
+                .budget = 1.15,
+                .slack_ms = 0.3 },
+    [LOG_150_KB] = { .title = "git_log, about 150 kB",
+                     .tool = "git_log",
+                     .argv = { "git", "log", COUNT_WORD, LOG_FLAGS },
+                     .budget = 1.10 },
+    [LOG_CUT] = { .title = "git_log cut at 200 kB",
+                  .tool = "git_log",
+                  .argv = { "git", "log", LOG_FLAGS },
+                  .stop_after = CAP_BYTES,
+                  .budget = 1.10 },
+};
+
 static void compare_tools(struct server *server, const char *title, const char *dir,
                           const char *file, double budget, double slack_ms)
 {
     static char max_count[32];
-    struct comparison rows[] = {
-        { "git_status",
-          dir,
-          "git_status",
-          "",
-          { "git", "status", "--porcelain=1", "-b", "--ignore-submodules=dirty" },
-          0,
-          budget,
-          slack_ms },
-        { "git_diff",
-          dir,
-          "git_diff",
-          "",
-          { "git", "diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--" },
-          0,
-          budget,
-          slack_ms },
-        { "git_log, 20 commits",
-          dir,
-          "git_log",
-          "\"max_count\":20",
-          { "git", "log", "--max-count=20", LOG_FLAGS },
-          0,
-          budget,
-          slack_ms },
-        { "git_show",
-          dir,
-          "git_show",
-          "",
-          { "git", "show", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
-            "--no-show-signature", "HEAD", "--" },
-          0,
-          1.15,
-          0.3 },
-        { "git_blame",
-          dir,
-          "git_blame",
-          "",
-          { "git", "blame", "--no-textconv", "--", file },
-          0,
-          1.15,
-          0.3 },
-        { "git_log, about 150 kB",
-          dir,
-          "git_log",
-          "",
-          { "git", "log", max_count, LOG_FLAGS },
-          0,
-          1.10,
-          0 },
-        { "git_log cut at 200 kB",
-          dir,
-          "git_log",
-          "",
-          { "git", "log", LOG_FLAGS },
-          CAP_BYTES,
-          1.10,
-          0 },
-    };
-    size_t count = slack_ms > 0 ? 5 : AL_COUNT(rows);
+    struct comparison rows[ROWS];
+    size_t count = slack_ms > 0 ? SMALL_ROWS : ROWS;
     int commits = commits_for(dir, 150000);
 
+    memcpy(rows, asked, sizeof(rows));
     (void)snprintf(max_count, sizeof(max_count), "--max-count=%d", commits);
-    (void)snprintf(rows[4].arguments, sizeof(rows[4].arguments), "\"path\":\"%s\"", file);
-    (void)snprintf(rows[5].arguments, sizeof(rows[5].arguments), "\"max_count\":%d", commits);
-    (void)snprintf(rows[6].arguments, sizeof(rows[6].arguments), "\"max_bytes\":%d", CAP_BYTES);
+    (void)snprintf(rows[BLAME].arguments, sizeof(rows[BLAME].arguments), "\"path\":\"%s\"", file);
+    (void)snprintf(rows[LOG_150_KB].arguments, sizeof(rows[0].arguments), "\"max_count\":%d",
+                   commits);
+    (void)snprintf(rows[LOG_CUT].arguments, sizeof(rows[0].arguments), "\"max_bytes\":%d",
+                   CAP_BYTES);
+    rows[BLAME].argv[4] = file;
+    rows[LOG_150_KB].argv[2] = max_count;
     heading(title);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        rows[i].dir = dir;
+        if (rows[i].budget <= 0) {
+            rows[i].budget = budget;
+            rows[i].slack_ms = slack_ms;
+        }
         compare(server, &rows[i]);
+    }
 }
 
 static void measure_start(const char *airlock, const char *const *roots)

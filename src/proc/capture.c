@@ -13,7 +13,8 @@
 /*
  * `git log` flushes after each commit.  Waking up for every one of a thousand costs both sides more
  * than the work itself, so once an output has turned out long, its pieces are left to gather for a
- * moment: far less than a pipe holds comes in that time, and the child's end still wakes us at once.
+ * moment: far less than a pipe holds comes in that time, and the child's end still wakes us at
+ * once.
  */
 #define DRIPS_FROM_BYTES (16u * 1024u)
 #define DRIP_BYTES       (8u * 1024u)
