@@ -13,6 +13,11 @@ static int check_ignore_revs(const struct al_repo *repo, struct al_error *err)
 {
     const struct al_strv *files = &repo->vetting->ignore_revs;
 
+    if (files->count > AL_IGNORE_REVS_MAX)
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "The repository's blame.ignoreRevsFile names more than %d files; "
+                            "remove what is not needed from the repository's configuration",
+                            AL_IGNORE_REVS_MAX);
     for (size_t i = 0; i < files->count; i++) {
         al_auto(al_freep) char *abs = NULL;
         al_auto(al_closep) int fd = -1;

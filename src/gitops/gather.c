@@ -12,7 +12,6 @@
 #include "gitops/vet.h"
 
 #define SYMREF_DEPTH_MAX        5
-#define SYMREF_MAX_BYTES        4096u
 #define PERSONAL_FILE_MAX_BYTES (1u << 20)
 
 /* What is gathered while the configuration is read. */
@@ -119,19 +118,17 @@ static void take_personal(struct gathering *g, const struct al_config_entry *ent
 /* The branch may be another name for one: then HEAD stays the same when that changes. */
 static void depend_on_branch(const struct al_repo *repo, struct al_vetting *vetting)
 {
-    al_auto(al_freep) char *head = al_fs_join(repo->git_dir, "HEAD");
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *value = al_repo_read_head(repo);
 
     for (int depth = 0; depth < SYMREF_DEPTH_MAX; depth++) {
-        char *next;
+        const char *ref = value && al_starts_with(value, "ref: ") ? value + strlen("ref: ") : NULL;
+        al_auto(al_freep) char *path = NULL;
 
-        if (al_fs_read(AT_FDCWD, head, SYMREF_MAX_BYTES, &text) < 0 ||
-            !al_starts_with(text.buf, "ref: "))
+        if (!ref || !al_is_reference(ref))
             return;
-        al_str_trim_end(&text);
-        next = al_fs_join(repo->common_dir, text.buf + strlen("ref: "));
-        depend_on(vetting, next);
-        replace(&head, next);
+        path = al_fs_join(repo->common_dir, ref);
+        depend_on(vetting, path);
+        replace(&value, al_repo_read_loose(repo, ref));
     }
 }
 
@@ -147,9 +144,13 @@ static bool is_outside(const struct al_repo *repo, const char *path)
 /* Unlike an included file, this one is looked for from the top, where git blame runs. */
 static void take_ignore_revs(struct gathering *g, const char *value)
 {
+    struct al_strv *files = &g->vetting->ignore_revs;
     al_auto(al_freep) char *path = expand(g->repo->git, NULL, value);
+    al_auto(al_freep) char *abs = al_fs_join(g->repo->top, path);
 
-    al_strv_take(&g->vetting->ignore_revs, al_fs_join(g->repo->top, path));
+    /* One more than allowed, so that blame can tell that there were more. */
+    if (files->count <= AL_IGNORE_REVS_MAX && !al_strv_contains(files, abs))
+        al_strv_take(files, al_take(&abs));
 }
 
 static void take(void *payload, const struct al_config_entry *entry)
@@ -158,6 +159,8 @@ static void take(void *payload, const struct al_config_entry *entry)
     bool of_file = entry->origin != NULL;
     al_auto(al_freep) char *origin = of_file ? al_fs_join(g->repo->top, entry->origin) : NULL;
 
+    if (g->drivers > AL_DRIVER_KEYS_MAX)
+        return; /* it is refused: nothing more is kept of it */
     depend_on(g->vetting, origin);
     note_identity(g, entry->key, *entry->value != '\0');
     note_filter(g, entry, "clean");
@@ -181,7 +184,7 @@ static void take(void *payload, const struct al_config_entry *entry)
     }
     if (!entry->of_repository)
         take_personal(g, entry);
-    else if (g->drivers <= AL_DRIVER_KEYS_MAX)
+    else
         g->drivers += al_overrides_add_for(&g->pairs, entry->key);
 }
 

@@ -4,6 +4,7 @@
 #define AL_GITOPS_PRIVATE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "gitops/git.h"
 #include "util/fs.h"
@@ -65,5 +66,14 @@ char *al_git_private_name(struct al_git *git, const char *prefix);
 
 /** vet.c: drop what is remembered. */
 void al_git_forget_vettings(struct al_git *git);
+
+/** state.c: whether a name that a repository holds may be followed to a file: below refs/, and not
+ * up again. */
+bool al_is_reference(const char *name);
+
+/** state.c: what HEAD and a loose reference hold, without the newline; NULL when there is none or
+ * it leads outside the roots.  Caller frees. */
+char *al_repo_read_head(const struct al_repo *repo);
+char *al_repo_read_loose(const struct al_repo *repo, const char *ref);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/private.h"
 #include "gitops/repo.h"
 #include "util/fs.h"
 
@@ -18,10 +19,39 @@
 #define CHECKSUM_MAX_BYTES    32 /* SHA-256 */
 #define SCAN_BYTES            (64u * 1024u)
 
-static char *read_line(const char *dir, const char *name)
+bool al_is_reference(const char *name)
 {
-    al_auto(al_freep) char *path = al_fs_join(dir, name);
-    struct al_str text = AL_STR_INIT;
+    return al_starts_with(name, "refs/") && !strstr(name, "..");
+}
+
+/* Open a reference, or the link that it is; -1 when something on the way leads outside. */
+static int open_reference(const struct al_repo *repo, const char *ref, int flags)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->common_dir, ref);
+    al_auto(al_freep) char *abs = NULL;
+    int fd;
+
+    if (!al_is_reference(ref) ||
+        al_roots_open(repo->git->roots, path, flags | O_NOFOLLOW, &fd, &abs, NULL) < 0)
+        return -1;
+    return fd;
+}
+
+char *al_repo_read_loose(const struct al_repo *repo, const char *ref)
+{
+    al_auto(al_closep) int fd = open_reference(repo, ref, O_RDONLY);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (fd < 0 || al_fs_read_fd(fd, REF_MAX_BYTES, &text) < 0)
+        return NULL;
+    al_str_trim_end(&text);
+    return al_str_detach(&text);
+}
+
+char *al_repo_read_head(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "HEAD");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     if (al_fs_read(AT_FDCWD, path, REF_MAX_BYTES, &text) < 0)
         return NULL;
@@ -49,7 +79,7 @@ static char *read_packed(const char *common_dir, const char *ref)
 
 bool al_repo_has_ref(const struct al_repo *repo, const char *ref)
 {
-    al_auto(al_freep) char *loose = strstr(ref, "..") ? NULL : read_line(repo->common_dir, ref);
+    al_auto(al_freep) char *loose = al_repo_read_loose(repo, ref);
     al_auto(al_freep) char *packed = loose ? NULL : read_packed(repo->common_dir, ref);
 
     return loose || packed;
@@ -57,47 +87,66 @@ bool al_repo_has_ref(const struct al_repo *repo, const char *ref)
 
 char *al_repo_head(const struct al_repo *repo)
 {
-    al_auto(al_freep) char *value = read_line(repo->git_dir, "HEAD");
+    al_auto(al_freep) char *value = al_repo_read_head(repo);
 
     for (int depth = 0; value && al_starts_with(value, "ref: "); depth++) {
         al_auto(al_freep) char *ref = al_strdup(value + 5);
 
         free(al_take(&value));
-        if (depth == SYMREF_DEPTH_MAX || strstr(ref, ".."))
+        if (depth == SYMREF_DEPTH_MAX || !al_is_reference(ref))
             break;
-        value = read_line(repo->common_dir, ref);
+        value = al_repo_read_loose(repo, ref);
         if (!value)
             value = read_packed(repo->common_dir, ref);
     }
     return value ? al_take(&value) : al_strdup("");
 }
 
-/* Where a reference leads, NULL when it holds a commit.  A link is an old form of the same. */
-static char *read_symref(const char *dir, const char *name)
+/* Where a reference leads by what it holds, NULL when that is a commit. */
+static char *symref_target(const char *value)
 {
-    al_auto(al_freep) char *path = al_fs_join(dir, name);
-    al_auto(al_freep) char *value = NULL;
-    char target[REF_MAX_BYTES];
-    ssize_t len = readlink(path, target, sizeof(target) - 1);
-
-    if (len > 0) {
-        target[len] = '\0';
-        return al_starts_with(target, "refs/") ? al_strdup(target) : NULL;
-    }
-    value = read_line(dir, name);
     if (!value || !al_starts_with(value, "ref:"))
         return NULL;
     return al_strdup(value + 4 + strspn(value + 4, " \t"));
+}
+
+/* Where a link leads, which is an old form of the same; NULL when it is none. */
+static char *link_target(int dir_fd, const char *path)
+{
+    char target[REF_MAX_BYTES];
+    ssize_t len = readlinkat(dir_fd, path, target, sizeof(target) - 1);
+
+    if (len <= 0)
+        return NULL;
+    target[len] = '\0';
+    return al_starts_with(target, "refs/") ? al_strdup(target) : NULL;
+}
+
+static char *follow_head(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "HEAD");
+    al_auto(al_freep) char *value = al_repo_read_head(repo);
+
+    return value ? symref_target(value) : link_target(AT_FDCWD, path);
+}
+
+static char *follow(const struct al_repo *repo, const char *ref)
+{
+    al_auto(al_closep) int fd = open_reference(repo, ref, O_PATH);
+    al_auto(al_freep) char *link = fd < 0 ? NULL : link_target(fd, "");
+    al_auto(al_freep) char *value = link ? NULL : al_repo_read_loose(repo, ref);
+
+    return link ? al_take(&link) : symref_target(value);
 }
 
 void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_names)
 {
     static const char heads[] = "refs/heads/";
     size_t before = ret_names->count;
-    al_auto(al_freep) char *ref = read_symref(repo->git_dir, "HEAD");
+    al_auto(al_freep) char *ref = follow_head(repo);
 
-    for (int depth = 0; ref && depth < SYMREF_DEPTH_MAX && !strstr(ref, ".."); depth++) {
-        char *next = read_symref(repo->common_dir, ref);
+    for (int depth = 0; ref && depth < SYMREF_DEPTH_MAX && al_is_reference(ref); depth++) {
+        char *next = follow(repo, ref);
 
         al_strv_add(ret_names, al_starts_with(ref, heads) ? ref + strlen(heads) : ref);
         free(ref);

@@ -20,6 +20,9 @@
 /** More driver keys than this in one repository are refused. */
 #define AL_DRIVER_KEYS_MAX 1000
 
+/** More distinct files in blame.ignoreRevsFile than this are refused by blame. */
+#define AL_IGNORE_REVS_MAX 64
+
 /** An answer that depends on more files than this is not remembered. */
 #define AL_VETTING_SOURCES_MAX 256
 
@@ -32,9 +35,10 @@ struct al_vetting {
 
     struct al_strv env;     /**< GIT_CONFIG_GLOBAL and the GIT_CONFIG_{COUNT,KEY,VALUE} overrides */
     struct al_strv filters; /**< filter drivers with a clean or process command, any scope */
-    struct al_strv own_filters;      /**< those of them the repository itself configures */
-    struct al_strv merge_drivers;    /**< merge drivers with a command, any scope */
-    struct al_strv ignore_revs;      /**< blame.ignoreRevsFile of the repository, made absolute */
+    struct al_strv own_filters;   /**< those of them the repository itself configures */
+    struct al_strv merge_drivers; /**< merge drivers with a command, any scope */
+    struct al_strv ignore_revs;   /**< blame.ignoreRevsFile of the repository, made absolute: each
+                                       once, and at most one too many */
     struct al_strv safe_directories; /**< of the person's configuration */
     bool hooks_path_is_personal;     /**< core.hooksPath came from the person's configuration */
     char *hooks_path;                /**< core.hooksPath as configured, NULL */

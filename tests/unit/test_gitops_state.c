@@ -111,6 +111,32 @@ static void reads_no_ref_outside_the_repository(void **state)
     tmpdir_symlink(w->repo, "/etc/hostname", ".git/refs/heads/link");
     tmpdir_write(w->repo, ".git/HEAD", "ref: refs/heads/link\n");
     assert_no_head(w);
+    tmpdir_write(w->outside, "stray", "1234567890123456789012345678901234567890\n");
+    tmpdir_symlink(w->repo, w->outside->path, ".git/refs/heads/out");
+    tmpdir_write(w->repo, ".git/HEAD", "ref: refs/heads/out/stray\n");
+    assert_no_head(w);
+}
+
+static void follows_no_head_to_an_absolute_path_or_past_references(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *absolute = al_asprintf("ref: %s/stray\n", w->outside->path);
+    const char *const heads[] = { absolute, "ref: stray\n", "ref: refs/../stray\n" };
+
+    tmpdir_write(w->outside, "stray", "1234567890123456789012345678901234567890\n");
+    tmpdir_write(w->repo, ".git/stray", "1234567890123456789012345678901234567890\n");
+    for (size_t i = 0; i < COUNT(heads); i++) {
+        al_auto(al_freep) char *head = NULL;
+        al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
+
+        tmpdir_write(w->repo, ".git/HEAD", heads[i]);
+        head = al_repo_head(repo);
+        assert_string_equal(head, "");
+        al_repo_current_branches(repo, &branches);
+        assert_int_equal(branches.count, 1);
+        assert_string_equal(branches.items[0], "HEAD");
+    }
 }
 
 struct digest {
@@ -320,6 +346,7 @@ int main(void)
         WORLD_TEST(has_no_head_on_an_unborn_branch),
         WORLD_TEST(has_no_head_at_the_end_of_a_circle),
         WORLD_TEST(reads_no_ref_outside_the_repository),
+        WORLD_TEST(follows_no_head_to_an_absolute_path_or_past_references),
         WORLD_TEST(notices_what_concerns_it),
         WORLD_TEST(notices_nothing_else),
         WORLD_TEST(notices_an_index_without_a_checksum),
