@@ -58,6 +58,10 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
 /** The tools of the chosen toolsets; after al_setup_config(). */
 int al_setup_tools(struct al_setup *setup, struct al_error *err);
 
+/** The roots, and the git to run, which must not lie in one; after al_setup_config().  git is
+ * looked for in any case.  AL_ERR_BAD_ARGS when a root cannot be used. */
+int al_setup_git(struct al_setup *setup, struct al_error *err);
+
 /** Roots, journal, git; after al_setup_tools().  AL_ERR_BAD_ARGS is the person's to mend (exit 2).
  */
 int al_setup_session(struct al_setup *setup, struct al_error *err);

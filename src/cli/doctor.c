@@ -37,9 +37,8 @@ static void add(struct findings *findings, const char *what, enum level level, c
     findings->missing |= level == MISSING;
 }
 
-static void check_git(struct findings *findings)
+static void check_git(struct findings *findings, const char *program)
 {
-    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"));
     al_auto(al_freep) char *version = NULL;
     al_auto(al_freep) char *state = NULL;
     bool supported;
@@ -143,7 +142,8 @@ static void examine(struct findings *findings, const struct al_options *options)
     struct al_setup setup;
     int r = al_setup_config(&setup, options, &err);
 
-    check_git(findings);
+    (void)al_setup_git(&setup, NULL); /* what is wrong with a root is told below */
+    check_git(findings, setup.git_program);
     check_kernel(findings, setup.config.sandbox.require_confinement);
     if (r == 0)
         r = al_setup_tools(&setup, &err);

@@ -20,12 +20,16 @@ int al_cli_fail(const struct al_error *err)
 
 int al_cmd_version(void)
 {
-    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"));
+    static const struct al_options none = { .json = false };
     al_auto(al_freep) char *version = NULL;
     int abi = al_confine_abi();
+    struct al_setup setup;
 
+    (void)al_setup_config(&setup, &none, NULL);
+    (void)al_setup_git(&setup, NULL);
     (void)printf("airlock %s\n", AIRLOCK_VERSION);
-    if (al_proc_init(program, NULL) == 0 && al_git_version(program, &version, NULL) == 0)
+    if (al_proc_init(setup.git_program, NULL) == 0 &&
+        al_git_version(setup.git_program, &version, NULL) == 0)
         (void)printf("git %s\n", version);
     else
         (void)printf("git not found\n");
@@ -33,6 +37,7 @@ int al_cmd_version(void)
         (void)printf("Landlock ABI %d\n", abi);
     else
         (void)printf("no Landlock in this kernel\n");
+    al_setup_clear(&setup);
     return AL_EXIT_OK;
 }
 

@@ -197,17 +197,24 @@ static int private_place(struct al_setup *setup, struct al_error *err)
     return 0;
 }
 
+int al_setup_git(struct al_setup *setup, struct al_error *err)
+{
+    int r = setup->roots.count ? 0 : add_roots(setup, err);
+
+    if (!setup->git_program)
+        setup->git_program = al_git_find_program(env("PATH"), &setup->roots);
+    return r;
+}
+
 int al_setup_session(struct al_setup *setup, struct al_error *err)
 {
     const struct al_config *config = &setup->config;
     struct al_session *session = &setup->session;
     int r;
 
-    r = add_roots(setup, err);
-    if (r < 0)
-        return r;
-    setup->git_program = al_git_find_program(env("PATH"));
-    r = al_proc_init(setup->git_program, err);
+    r = al_setup_git(setup, err);
+    if (r == 0)
+        r = al_proc_init(setup->git_program, err);
     if (r == 0)
         r = private_place(setup, err);
     if (r < 0)

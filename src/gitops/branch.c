@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
+#include "gitops/diffargs.h"
 #include "gitops/verbs.h"
 
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
@@ -15,6 +16,28 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
     else if (remote)
         al_strv_add(&command.argv, "-r");
     return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_budget *budget,
+                          struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", NULL);
+    al_strv_addf(&command.argv, "refs/heads/%s", name);
+    al_strv_add(&command.argv, "--not");
+    al_strv_addf(&command.argv, "--exclude=refs/heads/%s", name);
+    al_strv_adds(&command.argv, "--all", "--", NULL);
+    r = al_git_run_text(repo, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
+    if (r < 0)
+        return r;
+    if (output.exit_code == 0 && output.out.out.len) {
+        al_str_adds(out, "Lost, because nothing else holds these commits:\n");
+        al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
+    }
+    return 0;
 }
 
 /* `git branch <words…>`, telling apart the failures a caller can act on. */

@@ -67,7 +67,7 @@ int al_git_concerned_excerpt(const struct al_repo *repo, const struct al_strv *p
     int r = al_git_list_dirty(repo, paths, untracked, budget, &list, err);
 
     for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1) {
-        al_auto(al_freep) char *name = al_text_word(list.data + at);
+        al_auto(al_freep) char *name = al_text_shown_word(list.data + at);
 
         al_str_addf(&lines, "  %s\n", name);
     }

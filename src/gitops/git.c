@@ -10,6 +10,7 @@
 
 #include "gitops/private.h"
 #include "guard/env.h"
+#include "util/log.h"
 
 #define INTERP_MAX_BYTES 4096
 
@@ -147,7 +148,7 @@ const char *al_git_confinement(const struct al_git *git)
     return git->confinement;
 }
 
-char *al_git_find_program(const char *path_list)
+char *al_git_find_program(const char *path_list, const struct al_roots *roots)
 {
     const char *at = path_list;
 
@@ -160,8 +161,13 @@ char *al_git_find_program(const char *path_list)
             al_auto(al_freep) char *path = al_fs_join(dir, "git");
             struct stat st;
 
-            if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0)
-                return realpath(path, NULL);
+            if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0) {
+                al_auto(al_freep) char *program = realpath(path, NULL);
+
+                if (program && !(roots && al_roots_find(roots, program)))
+                    return al_take(&program);
+                al_log_warn("the git in '%s' is not used: it lies in a root", dir);
+            }
         }
         at = *end ? end + 1 : end;
     }

@@ -54,8 +54,9 @@ void al_git_abandon(struct al_git *git);
 const char *al_git_confinement(const struct al_git *git);
 
 /** The first of `path_list` (colon-separated, as $PATH) that holds an executable git, with links
- * resolved; NULL when none does.  Caller frees. */
-char *al_git_find_program(const char *path_list);
+ * resolved; NULL when none does.  One that lies in a root is passed over: whoever can write there
+ * would decide what runs.  `roots` may be NULL.  Caller frees. */
+char *al_git_find_program(const char *path_list, const struct al_roots *roots);
 
 /**
  * Ask a git for its version, "2.39.5".  The one git child that runs without a repository: confined

@@ -60,8 +60,12 @@ static int build(struct al_git *git, enum al_git_class class, struct al_ruleset 
     if (git->roots->count > RULES_MAX - rules.count)
         return al_error_set(err, AL_ERR_SANDBOX, "Too many roots for one confinement: %zu",
                             git->roots->count);
+    /* By descriptor: a root inside another root can be swapped for a link to anywhere. */
     for (size_t i = 0; i < git->roots->count; i++)
-        add(&rules, git->roots->items[i].path, on_roots, true);
+        rules.items[rules.count++] = (struct al_confine_rule){ .path = git->roots->items[i].path,
+                                                               .rights = on_roots,
+                                                               .by_fd = true,
+                                                               .fd = git->roots->items[i].fd };
     return al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
 }
 

@@ -200,6 +200,19 @@ static void add_path(const struct al_repo *repo, const char *path, struct sha256
     add_id(sum, &id);
 }
 
+/* Which branch HEAD is, and what a commit would conclude. */
+static void add_words(const struct al_repo *repo, struct sha256_ctx *sum)
+{
+    static const char *const names[] = { "HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD" };
+
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        al_auto(al_freep) char *line = read_line(repo->git_dir, names[i]);
+        const char *word = line ? line : "";
+
+        sha256_update(sum, strlen(word) + 1, (const uint8_t *)word);
+    }
+}
+
 void al_repo_state(const struct al_repo *repo, const struct al_strv *paths, char ret_hex[65])
 {
     al_auto(al_freep) char *head = al_repo_head(repo);
@@ -208,6 +221,7 @@ void al_repo_state(const struct al_repo *repo, const struct al_strv *paths, char
 
     sha256_init(&sum);
     sha256_update(&sum, strlen(head) + 1, (const uint8_t *)head);
+    add_words(repo, &sum);
     add_index(repo, &sum);
     for (size_t i = 0; paths && i < paths->count; i++)
         add_path(repo, paths->items[i], &sum);

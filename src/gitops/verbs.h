@@ -168,6 +168,11 @@ int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, siz
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
                        struct al_budget *budget, struct al_git_output *ret_output,
                        struct al_error *err);
+/** What deleting a branch would lose: the commits that no other branch, tag or remote has, as an
+ * excerpt appended to `out`; nothing when there are none. */
+int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_budget *budget,
+                          struct al_str *out, struct al_error *err);
+
 int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
                          struct al_budget *budget, struct al_git_output *ret_output,
                          struct al_error *err);

@@ -9,22 +9,37 @@
 #define EXCERPT_MAX_LINES 200
 #define EXCERPT_MAX_BYTES ((size_t)16 * 1024)
 
-char *al_text_word(const char *data)
+/* One line of it: white space becomes blanks. */
+static char *one_line(struct al_str *text)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     size_t len = 0;
 
-    al_text_clean(data, strlen(data), &text);
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.buf[i];
+    for (size_t i = 0; i < text->len; i++) {
+        char c = text->buf[i];
 
         if (c == '\n' || c == '\t')
             c = ' ';
         if (c != '\r')
-            text.buf[len++] = c;
+            text->buf[len++] = c;
     }
-    al_str_truncate(&text, len);
-    return al_str_detach(&text);
+    al_str_truncate(text, len);
+    return al_str_detach(text);
+}
+
+char *al_text_word(const char *data)
+{
+    struct al_str text = AL_STR_INIT;
+
+    al_text_clean(data, strlen(data), &text);
+    return one_line(&text);
+}
+
+char *al_text_shown_word(const char *data)
+{
+    struct al_str text = AL_STR_INIT;
+
+    al_text_show(data, strlen(data), &text);
+    return one_line(&text);
 }
 
 bool al_text_truncate(struct al_str *text, size_t max_bytes)
@@ -41,7 +56,7 @@ bool al_text_truncate(struct al_str *text, size_t max_bytes)
 void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t max_items)
 {
     for (size_t i = 0; i < items->count && i < max_items; i++) {
-        al_auto(al_freep) char *word = al_text_word(items->items[i]);
+        al_auto(al_freep) char *word = al_text_shown_word(items->items[i]);
 
         al_str_addf(out, "%s%s", i ? ", " : "", word);
     }

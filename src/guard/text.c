@@ -334,3 +334,14 @@ void al_text_clean(const char *data, size_t len, struct al_str *out)
     al_text_end(&text);
     *out = text.out;
 }
+
+void al_text_show(const char *data, size_t len, struct al_str *out)
+{
+    struct al_text text = AL_TEXT_INIT(SIZE_MAX);
+
+    text.out = *out;
+    text.show_controls = true;
+    (void)al_text_add(&text, data, len);
+    al_text_end(&text);
+    *out = text.out;
+}

@@ -55,6 +55,13 @@ void al_text_clean(const char *data, size_t len, struct al_str *out);
 /** The same for one line of ours: newlines and tabs become spaces too.  Caller frees. */
 char *al_text_word(const char *data);
 
+/** The same where a person decides by the text: nothing is removed, control characters are shown.
+ */
+char *al_text_shown_word(const char *data);
+
+/** Sanitize a whole text where a person decides by it, appending to `out`: nothing is removed. */
+void al_text_show(const char *data, size_t len, struct al_str *out);
+
 /**
  * Cut `text` to `max_bytes`, marker included, at a character boundary, when it is longer.  Below
  * the marker's own length the text is the marker alone.
@@ -62,7 +69,7 @@ char *al_text_word(const char *data);
  */
 bool al_text_truncate(struct al_str *text, size_t max_bytes);
 
-/** "a.c, b.c..." : the items, made safe, at most `max_items`, then "..." for the rest. */
+/** "a.c, b.c..." : the items, made safe and nothing removed, at most `max_items`, then "..." for the rest. */
 void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t max_items);
 
 /**

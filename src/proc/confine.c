@@ -137,6 +137,16 @@ static int add_rule(const struct al_ruleset *ruleset, const struct al_confine_ru
     return 0;
 }
 
+static int add_held(struct al_ruleset *ruleset, const struct al_confine_rule *rule,
+                    struct al_error *err)
+{
+    struct stat st;
+
+    if (fstat(rule->fd, &st) < 0)
+        return al_error_errno(err, errno, "cannot use '%s'", rule->path);
+    return add_rule(ruleset, rule, rule->fd, st.st_mode, err);
+}
+
 /* Opens a rule's path, adds it, and remembers which inode that was. */
 static int anchor_rule(struct al_ruleset *ruleset, const struct al_confine_rule *rule,
                        struct al_error *err)
@@ -178,7 +188,8 @@ int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
     if (ruleset->fd < 0)
         return al_error_errno(err, errno, "cannot create a Landlock ruleset");
     for (size_t i = 0; i < nrules; i++) {
-        r = anchor_rule(ruleset, &rules[i], err);
+        r = rules[i].by_fd ? add_held(ruleset, &rules[i], err)
+                           : anchor_rule(ruleset, &rules[i], err);
         if (r < 0)
             return r;
     }

@@ -30,6 +30,10 @@ struct al_confine_rule {
     const char *path; /**< absolute; symbolic links are followed when the ruleset is built */
     unsigned rights;  /**< enum al_right */
     bool optional;    /**< a missing path is skipped (and noticed when it appears) */
+    /** The rule is about the open descriptor `fd` and not about what has the name by now: for
+     * directories an agent may write beside.  Such a rule never makes a ruleset stale. */
+    bool by_fd;
+    int fd;
 };
 
 /** The Landlock ABI of this kernel, 0 where there is none.  Asked once, then remembered. */

@@ -70,7 +70,7 @@ static void select_operation(struct al_call *call)
         call->tool->summarize(call->operation, call->args, &summary);
     else
         al_str_adds(&summary, call->tool->title);
-    call->summary = al_text_word(summary.buf);
+    call->summary = al_text_shown_word(summary.buf);
 }
 
 /* The session's grant covers the repository wherever its parts lie.  `r` means that nothing is

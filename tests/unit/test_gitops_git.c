@@ -27,7 +27,7 @@ static void assert_found(const struct tmpdir *dir, const char *list, const char 
         else
             al_str_addc(&path, *list);
     }
-    found = al_git_find_program(path.buf);
+    found = al_git_find_program(path.buf, NULL);
     if (!wanted) {
         assert_null(found);
         return;
@@ -70,7 +70,7 @@ static void never_looks_in_the_current_directory(void **state)
     assert_found(w->outside, ".", NULL);
     assert_found(w->outside, "bin:./bin:~/bin", NULL);
     assert_found(w->outside, "::.:bin:%/good:", "good/git");
-    assert_null(al_git_find_program(NULL));
+    assert_null(al_git_find_program(NULL, NULL));
     assert_int_equal(fchdir(before), 0);
 }
 
@@ -91,7 +91,7 @@ static void supports_versions_from_2_34_on(void **state)
 static void asks_git_for_its_version(void **state)
 {
     struct world *w = *state;
-    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"));
+    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"), NULL);
     al_auto(al_freep) char *version = NULL, *line = NULL;
     al_auto(al_freep) char *said = git_output(w->repo, "--version", NULL);
 

@@ -67,7 +67,7 @@ static inline void subdir_closep(struct tmpdir **sub)
 /* (Re)start the git layer, as a new session would. */
 static inline void world_start_git(struct world *w)
 {
-    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"));
+    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"), NULL);
 
     al_git_free(w->git);
     assert_non_null(program);
@@ -194,7 +194,7 @@ static inline char *status_text(const struct al_repo *repo)
 /* What every test program of gitops begins with: before any thread and any child. */
 static inline void gitops_begin(void)
 {
-    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"));
+    al_auto(al_freep) char *program = al_git_find_program(getenv("PATH"), NULL);
 
     assert_int_equal(al_proc_init(program, NULL), 0);
 }

@@ -185,8 +185,10 @@ static void notices_what_concerns_it(void **state)
     assert_seen(w, &digest, true);
     tmpdir_symlink(w->repo, "absent.txt", "a.txt");
     assert_seen(w, &digest, true);
-    git_ok(w->repo, "checkout", "-q", "--detach", NULL); /* the same commit */
-    assert_seen(w, &digest, false);
+    git_ok(w->repo, "checkout", "-q", "--detach", NULL); /* the same commit, but no branch */
+    assert_seen(w, &digest, true);
+    tmpdir_write(w->repo, ".git/MERGE_HEAD", "1234567890123456789012345678901234567890\n");
+    assert_seen(w, &digest, true);
 }
 
 static void notices_nothing_else(void **state)

@@ -119,8 +119,11 @@ static void a_list_names_the_first_items_and_hints_at_the_rest(void **state)
         size_t max_items;
         const char *out;
     } cases[] = {
-        { 0, "..." },           { 1, "a.c..." },        { 2, "a.c, b c..." },
-        { 3, "a.c, b c, red" }, { 4, "a.c, b c, red" },
+        { 0, "..." },
+        { 1, "a.c..." },
+        { 2, "a.c, b c..." },
+        { 3, "a.c, b c, <U+001B>[31mred" },
+        { 4, "a.c, b c, <U+001B>[31mred" },
     };
     al_auto(al_strv_clear) struct al_strv items = AL_STRV_INIT, none = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;

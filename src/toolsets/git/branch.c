@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_branch: list, create, delete and rename branches. */
+#include "gitops/repo.h"
 #include "gitops/verbs.h"
 #include "guard/arg.h"
+#include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"
 
@@ -73,6 +75,38 @@ static int check(const void *p, struct al_error *err)
     return 0;
 }
 
+/* The branch that is deleted or renamed; NULL for the other operations. */
+static const char *subject_of(const struct branch_args *args)
+{
+    return args->rename ? args->rename : args->force_delete ? args->force_delete : args->delete;
+}
+
+/* Where the branch is: it may move while the person is asked. */
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    const char *branch = subject_of(p);
+    const char *common_dir = al_call_repo(call)->common_dir;
+
+    (void)err;
+    if (branch) {
+        al_strv_addf(out, "%s/refs/heads/%s", common_dir, branch);
+        al_strv_addf(out, "%s/packed-refs", common_dir);
+    }
+    return 0;
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct branch_args *args = p;
+    const char *branch = subject_of(args);
+
+    (void)op;
+    if (!branch || args->rename)
+        return 0;
+    return al_git_branch_preview(al_call_repo(call), branch, al_call_budget(call), out, err);
+}
+
 static int list(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     const struct branch_args *args = p;
@@ -101,7 +135,8 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
 {
     const struct branch_args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *text = al_asprintf("Created branch '%s'", args->create);
+    al_auto(al_freep) char *name = al_text_word(args->create);
+    al_auto(al_freep) char *text = al_asprintf("Created branch '%s'", name);
     int r = al_git_branch_create(al_call_repo(call), args->create, al_call_max_bytes(call),
                                  al_call_budget(call), &output, err);
 
@@ -126,8 +161,9 @@ static int rename_branch(struct al_call *call, const void *p, struct al_result *
 {
     const struct branch_args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *text =
-        al_asprintf("Renamed branch '%s' to '%s'", args->rename, args->new_name);
+    al_auto(al_freep) char *from = al_text_word(args->rename);
+    al_auto(al_freep) char *to = al_text_word(args->new_name);
+    al_auto(al_freep) char *text = al_asprintf("Renamed branch '%s' to '%s'", from, to);
     int r = al_git_branch_rename(al_call_repo(call), args->rename, args->new_name,
                                  al_call_max_bytes(call), al_call_budget(call), &output, err);
 
@@ -170,5 +206,7 @@ const struct al_tool al_tool_git_branch = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .check = check,
+    .concerns = concerns,
+    .preview = preview,
     .summarize = summarize,
 };

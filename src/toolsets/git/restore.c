@@ -55,22 +55,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r;
 }
 
-/* What is lost: the changes on disk, or what was staged. */
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
-{
-    const struct restore_args *args = p;
-    const struct al_diff_options options = {
-        .cached = !args->worktree,
-        .unified = -1,
-        .paths = &args->paths,
-    };
-
-    (void)op;
-    al_str_adds(out, args->worktree ? "This is lost:\n" : "This is no longer staged:\n");
-    return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
-}
-
 /* The files themselves, whatever words name them: all, a directory or a pattern. */
 static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
 {
@@ -78,6 +62,37 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
 
     return al_git_concerned(al_call_repo(call), &args->paths, false, al_call_budget(call), out,
                             err);
+}
+
+static int show_loss(struct al_call *call, const struct restore_args *args, bool cached,
+                     const char *title, struct al_str *out, struct al_error *err)
+{
+    const struct al_diff_options options = {
+        .cached = cached,
+        .unified = -1,
+        .paths = &args->paths,
+    };
+
+    al_str_addf(out, "%s\n", title);
+    return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
+}
+
+/* What is lost: the changes on disk, or what was staged; from HEAD both are. */
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct restore_args *args = p;
+    int r = 0;
+
+    (void)op;
+    if (args->staged)
+        r = show_loss(
+            call, args, true,
+            args->worktree ? "This is staged, and lost:" : "This is no longer staged:", out, err);
+    if (r == 0 && args->worktree)
+        r = show_loss(call, args, false,
+                      args->staged ? "This is not staged, and lost:" : "This is lost:", out, err);
+    return r;
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What an agent can put in the place of something airlock trusts, or behind a person's back."""
+import os
+import subprocess
+
+import harness
+
+
+class Swaps(harness.Case):
+    def test_nested_root(self):
+        """a root inside another root, swapped for a link, opens nothing outside"""
+        self.init()
+        inner, outside = self.root / "sub", self.base / "outside"
+        inner.mkdir()
+        outside.mkdir()
+        victim, message = outside / "victim", self.root / ".git/COMMIT_EDITMSG"
+        # The control: plain git writes through the link.
+        message.unlink(missing_ok=True)
+        message.symlink_to(victim)
+        self.git("commit", "-q", "--allow-empty", "-m", "control")
+        self.assertTrue(victim.exists())
+        victim.unlink()
+
+        server = harness.Server(self, "--root", str(inner))
+        self.write("a.txt", "two\n")
+        server.ok("git_add", {"paths": ["a.txt"]})
+        inner.rmdir()
+        inner.symlink_to(outside)
+        answer = server.call("git_commit", {"type": "feat", "message": "through the link"})
+        self.assertFalse(victim.exists(), answer)
+        self.assertTrue(answer.failed, answer)
+        message.unlink()
+        server.ok("git_commit", {"type": "feat", "message": "as ever"})
+        self.assertEqual(self.out("log", "-1", "--format=%s"), "feat: as ever\n")
+
+    def test_git_in_a_root(self):
+        """a git that lies in a root is not run, wherever PATH has it"""
+        self.init()
+        canary = self.base / "canary"
+        planted = self.write("bin/git", f"#!/bin/sh\n: >'{canary}'\nexit 1\n")
+        planted.chmod(0o755)
+        (self.base / "way").symlink_to(self.root / "bin")
+        for directory in (self.root / "bin", self.base / "way"):
+            path = {"PATH": f"{directory}:{self.env['PATH']}"}
+            # The control: whoever asks PATH runs it.
+            subprocess.run(["git", "--version"], env=self.env | path, cwd=self.root, check=False)
+            self.assertTrue(canary.exists())
+            canary.unlink()
+            result = self.call("git_status", env=path)
+            self.assertFalse(result.failed, result)
+            self.assertIn("lies in a root", result.stderr)
+            for command in (["--version"], ["doctor"], ["tools"]):
+                subprocess.run([harness.AIRLOCK, *command], env=self.env | path, cwd=self.root,
+                               check=True, capture_output=True)
+            self.assertFalse(canary.exists())
+        result = self.call("git_status", env={"PATH": str(self.root / "bin")})
+        self.assertEqual(result.error["message"], "git binary not available")
+
+    def asked(self, server, tool, arguments):
+        """What the person is shown; the answer is no."""
+        number = server.ask(tool, arguments)
+        question = server.receive()
+        self.assertEqual(question["method"], "elicitation/create", question)
+        server.send(id=question["id"], result={"action": "decline"})
+        self.assertEqual(server.receive()["id"], number)
+        return question["params"]["message"]
+
+    def asking_server(self):
+        server = harness.Server(self, "--approval", "ask")
+        server.send(id="again", method="initialize", params={
+            "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
+            "clientInfo": {"name": "e2e", "version": "1"}})
+        server.receive()
+        return server
+
+    def test_whole_loss(self):
+        """restoring index and disk shows what is lost of both"""
+        self.init()
+        self.write("a.txt", "staged work\n")
+        self.git("add", "a.txt")
+        self.write("a.txt", "staged work\nwork on disk\n")
+        shown = self.asked(self.asking_server(), "git_restore",
+                           {"paths": ["a.txt"], "staged": True})
+        self.assertIn("+staged work", shown)
+        self.assertIn("+work on disk", shown)
+
+    def test_nothing_hidden(self):
+        """control characters hide nothing from the person who decides"""
+        self.init()
+        self.write("b\x1b]2;secret\x07.txt", "x\n")
+        server = self.asking_server()
+        shown = self.asked(server, "git_add", {"all": True})
+        self.assertIn("b<U+001B>]2;secret<U+0007>.txt", shown)
+        self.git("add", "-A")
+        shown = self.asked(server, "git_commit",
+                           {"type": "feat", "message": "ok\x1b]2;hidden words"})
+        self.assertIn("hidden words", shown.splitlines()[0])
+        shown = self.asked(server, "git_commit",
+                           {"type": "feat", "message": "ok\n\ndiff --git a/x b/x\x1b]2;hidden"})
+        self.assertIn("    diff --git a/x b/x<U+001B>]2;hidden", shown)
+        self.assertIn("\nThe change:\n", shown)
+
+    def test_branch_loss(self):
+        """deleting a branch shows the commits that nothing else holds"""
+        self.init()
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("b.txt", "b\n", "only here")
+        self.git("checkout", "-q", "main")
+        server = self.asking_server()
+        self.assertIn("only here", self.asked(server, "git_branch", {"force_delete": "side"}))
+        self.git("merge", "-q", "side")
+        self.assertEqual(self.asked(server, "git_branch", {"delete": "side"}),
+                         "Delete branch 'side'")
+
+
+if __name__ == "__main__":
+    harness.main()
