@@ -3,7 +3,7 @@
 
 _airlock() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local shared='--root --toolset --approval --audit --config --help'
+    local shared='--root --toolset --approval --grant --audit --config --help'
 
     case $prev in
     --root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
@@ -13,15 +13,22 @@ _airlock() {
     --tool) COMPREPLY=($(compgen -W "$(_airlock_tools)" -- "$cur")); return ;;
     esac
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'serve call tools log doctor help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'serve call tools policy log doctor help --help --version' -- "$cur"))
         return
     fi
     case $command in
     serve) COMPREPLY=($(compgen -W "$shared" -- "$cur")) ;;
     call) COMPREPLY=($(compgen -W "$shared --json $(_airlock_tools)" -- "$cur")) ;;
+    policy)
+        if ((COMP_CWORD == 2)); then
+            COMPREPLY=($(compgen -W explain -- "$cur"))
+        else
+            COMPREPLY=($(compgen -W "$shared --json $(_airlock_tools)" -- "$cur"))
+        fi
+        ;;
     tools | doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
     log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --tool --since --help' -- "$cur")) ;;
-    help) COMPREPLY=($(compgen -W 'serve call tools log doctor' -- "$cur")) ;;
+    help) COMPREPLY=($(compgen -W 'serve call tools policy log doctor' -- "$cur")) ;;
     esac
 }
 

@@ -5,24 +5,27 @@ function __airlock_tools
     command airlock tools 2>/dev/null | string replace -rf '^  (\w+) +\w+ +\w+  (.*)' '$1\t$2'
 end
 
-set -l commands serve call tools log doctor help
-set -l sessions serve call tools doctor
+set -l commands serve call tools policy log doctor help
+set -l sessions serve call tools policy doctor
 
 complete -c airlock -f
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a serve -d 'be an MCP server on standard input and output'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a call -d 'run one tool from the shell'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a tools -d 'list the tools an agent would see'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a policy -d 'say which rule decides a call'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a log -d 'show the last tool executions'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'what this machine offers'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l version -d 'show versions'
 complete -c airlock -s h -l help -d 'show help'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l root -x -a '(__fish_complete_directories)' -d 'a directory the agent may work in'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l toolset -x -a git -d 'a toolset to offer'
+complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l grant -x -d 'narrow the session to a grant of the configuration'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l approval -x -a 'ask allow deny' -d 'what to do with calls that change a repository'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions log" -l audit -r -F -d 'the journal'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions log" -l config -r -F -d 'the configuration'
-complete -c airlock -n '__fish_seen_subcommand_from call tools doctor log' -l json -d 'as JSON'
-complete -c airlock -n '__fish_seen_subcommand_from call' -a '(__airlock_tools)'
+complete -c airlock -n '__fish_seen_subcommand_from call tools policy doctor log' -l json -d 'as JSON'
+complete -c airlock -n '__fish_seen_subcommand_from policy' -a explain -d 'a tool and its arguments'
+complete -c airlock -n '__fish_seen_subcommand_from call policy' -a '(__airlock_tools)'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l verify -d 'check the chain'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l follow -d 'go on as things happen'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l tool -x -a '(__airlock_tools)' -d 'only this tool'

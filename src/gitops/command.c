@@ -99,8 +99,11 @@ static void build_env(struct al_strv *env, const struct al_repo *repo,
 
 static struct al_limits limits_for(uint32_t left_ms)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    static _Atomic long known; /* asking costs three system calls */
+    long cores = known;
 
+    if (!cores)
+        known = cores = sysconf(_SC_NPROCESSORS_ONLN);
     return (struct al_limits){
         .data_bytes = DATA_MAX_BYTES,
         .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,

@@ -173,6 +173,7 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
 int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_budget *budget,
                           struct al_str *out, struct al_error *err);
 
+/** `git branch <name>`, at HEAD. */
 int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
                          struct al_budget *budget, struct al_git_output *ret_output,
                          struct al_error *err);

@@ -69,7 +69,8 @@ void al_text_show(const char *data, size_t len, struct al_str *out);
  */
 bool al_text_truncate(struct al_str *text, size_t max_bytes);
 
-/** "a.c, b.c..." : the items, made safe and nothing removed, at most `max_items`, then "..." for the rest. */
+/** "a.c, b.c..." : the items, made safe and nothing removed, at most `max_items`, then "..." for
+ * the rest. */
 void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t max_items);
 
 /**

@@ -205,7 +205,8 @@ static bool keep(struct al_slots *slots, struct al_slot *slot)
 void al_slots_give_back(struct al_slots *slots, struct al_slot *slot)
 {
     if (renameat(slots->dir_fd, shown_name(slot), slots->dir_fd, slot->name) < 0) {
-        (void)unlinkat(slots->dir_fd, shown_name(slot), 0); /* at worst it counts as interrupted */
+        (void)unlinkat(slots->dir_fd, shown_name(slot),
+                       0); /* at worst it looks like a call that never ended */
         al_slots_leave(slot);
     } else if (slot->size > KEEP_MAX_BYTES || !keep(slots, slot)) {
         discard(slots, slot);
