@@ -48,15 +48,21 @@ char *al_repo_read_loose(const struct al_repo *repo, const char *ref)
     return al_str_detach(&text);
 }
 
-char *al_repo_read_head(const struct al_repo *repo)
+/* The line in HEAD, MERGE_HEAD or another file that is a working tree's own. */
+static char *read_own(const struct al_repo *repo, const char *name)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "HEAD");
+    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, name);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     if (al_fs_read(AT_FDCWD, path, REF_MAX_BYTES, &text) < 0)
         return NULL;
     al_str_trim_end(&text);
     return al_str_detach(&text);
+}
+
+char *al_repo_read_head(const struct al_repo *repo)
+{
+    return read_own(repo, "HEAD");
 }
 
 /* `<oid> SP <ref>` in packed-refs. */
@@ -206,7 +212,7 @@ static void add_words(const struct al_repo *repo, struct sha256_ctx *sum)
     static const char *const names[] = { "HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD" };
 
     for (size_t i = 0; i < AL_COUNT(names); i++) {
-        al_auto(al_freep) char *line = read_line(repo->git_dir, names[i]);
+        al_auto(al_freep) char *line = read_own(repo, names[i]);
         const char *word = line ? line : "";
 
         sha256_update(sum, strlen(word) + 1, (const uint8_t *)word);
