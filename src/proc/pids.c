@@ -20,7 +20,7 @@ static void closedirp(DIR **dir)
         closedir(*dir);
 }
 
-static void add(struct al_pids *pids, pid_t pid)
+void al_pids_add(struct al_pids *pids, pid_t pid)
 {
     if (pids->count == pids->capacity) {
         pids->capacity = pids->capacity ? 2 * pids->capacity : 16;
@@ -77,7 +77,7 @@ static bool read_proc(int dir_fd, const char *name, char *buffer, size_t size)
 static void add_numbers(struct al_pids *pids, const char *text)
 {
     for (const char *end; (end = strchr(text, ' ')); text = end + 1)
-        add(pids, number_at(text));
+        al_pids_add(pids, number_at(text));
 }
 
 bool al_pids_add_listed(struct al_pids *pids, pid_t parent)
@@ -123,6 +123,6 @@ void al_pids_add_scanned(struct al_pids *pids, pid_t parent)
             continue;
         (void)snprintf(path, sizeof(path), "%.20s/stat", process->d_name);
         if (read_proc(dirfd(all), path, stat, sizeof(stat)) && parent_in(stat) == parent)
-            add(pids, number_at(process->d_name));
+            al_pids_add(pids, number_at(process->d_name));
     }
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,10 +92,47 @@ static void wait_for_end(int pidfd, int64_t until_ms)
             return;
 }
 
+/* One that is ours since its parent ended: wait for it, and reap it if it has ended. */
+static void see_off(pid_t pid, int64_t until_ms)
+{
+    al_auto(al_closep) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    if (pidfd < 0)
+        return;
+    wait_for_end(pidfd, until_ms);
+    (void)waitid(P_PIDFD, (id_t)pidfd, NULL, WEXITED | WNOHANG);
+}
+
+/*
+ * A git may end before the gits it started, which were asked as well and still have locks to
+ * remove: they are ours then, in its session.
+ */
+static void wait_for_orphans(pid_t session, int64_t until_ms)
+{
+    bool found;
+
+    do {
+        al_auto(al_pids_clear) struct al_pids pids = { .items = NULL };
+
+        found = false;
+        add_children(&pids, getpid());
+        for (size_t i = 0; i < pids.count; i++) {
+            if (pids.items[i] == session || getsid(pids.items[i]) != session)
+                continue;
+            see_off(pids.items[i], until_ms);
+            found = true;
+        }
+    } while (found && al_clock_ms() < until_ms);
+}
+
 void al_running_kill(const struct al_running *child)
 {
-    if (child->grace_ms && kill(-child->pid, SIGTERM) == 0)
-        wait_for_end(child->pidfd, al_clock_ms() + child->grace_ms);
+    int64_t until_ms = al_clock_ms() + child->grace_ms;
+
+    if (child->grace_ms && kill(-child->pid, SIGTERM) == 0) {
+        wait_for_end(child->pidfd, until_ms);
+        wait_for_orphans(child->pid, until_ms);
+    }
     (void)kill(-child->pid, SIGKILL);
 }
 
@@ -197,9 +235,19 @@ static size_t signal_running(int number, bool with_grace, int *pidfds, size_t ro
     return count;
 }
 
+/* The sessions of the children at work. */
+static void add_running(struct al_pids *pids)
+{
+    pthread_mutex_lock(&mutex);
+    for (const struct al_running *child = running; child; child = child->next)
+        al_pids_add(pids, child->pid);
+    pthread_mutex_unlock(&mutex);
+}
+
 void al_proc_kill_all(void)
 {
     al_auto(al_pids_clear) struct al_pids pids = { .items = NULL };
+    al_auto(al_pids_clear) struct al_pids sessions = { .items = NULL };
     int pidfds[WAITED_FOR_MAX];
     uint32_t grace_ms = 0;
     int64_t until_ms;
@@ -209,11 +257,14 @@ void al_proc_kill_all(void)
     pthread_rwlock_wrlock(&order);
     (void)signal_running(SIGKILL, false, NULL, 0, &grace_ms);
     count = signal_running(SIGTERM, true, pidfds, AL_COUNT(pidfds), &grace_ms);
+    add_running(&sessions);
     until_ms = al_clock_ms() + grace_ms;
     for (size_t i = 0; i < count; i++) {
         wait_for_end(pidfds[i], until_ms);
         al_close(pidfds[i]);
     }
+    for (size_t i = 0; i < sessions.count; i++)
+        wait_for_orphans(sessions.items[i], until_ms);
     (void)signal_running(SIGKILL, true, NULL, 0, &grace_ms);
 
     add_children(&pids, getpid());

@@ -53,6 +53,9 @@ struct al_pids {
 
 void al_pids_clear(struct al_pids *pids);
 
+/** Add one. */
+void al_pids_add(struct al_pids *pids, pid_t pid);
+
 /** Whether it is in the list. */
 bool al_pids_contain(const struct al_pids *pids, pid_t pid);
 
