@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,10 +24,17 @@
 
 static const char header[] = "diff --git ";
 
+/* A file name that is taken, without ".patch". */
+struct taken {
+    char *name;
+    unsigned next; /* no smaller suffix of it is free */
+};
+
 struct writing {
     int dir_fd;
     unsigned serial;       /* ours among the writings of this process */
     struct al_strv names;  /* final file names */
+    void *taken;           /* tree of struct taken: the same, to be looked up */
     struct al_strv status; /* the status letter of each path */
     struct al_str record;  /* raw record being read */
     bool in_patches;
@@ -36,8 +44,10 @@ struct writing {
     size_t headers_left; /* a type change is shown as two patches */
     int fd;              /* the patch being written, -1 before the first */
     int error;           /* first errno, 0 while all is well */
-    bool too_many, too_long;
-    bool surplus; /* a patch that was not listed */
+    bool too_many;       /* paths */
+    bool endless;        /* a record */
+    bool too_long;       /* a file name */
+    bool surplus;        /* a patch that was not listed */
 };
 
 static struct writing begin_writing(int dir_fd)
@@ -48,8 +58,17 @@ static struct writing begin_writing(int dir_fd)
         struct writing){ .dir_fd = dir_fd, .serial = serial++, .fd = -1, .record = AL_STR_INIT };
 }
 
+static void free_taken(void *node)
+{
+    struct taken *taken = node;
+
+    free(taken->name);
+    free(taken);
+}
+
 static void end_writing(struct writing *w)
 {
+    tdestroy(w->taken, free_taken);
     al_closep(&w->fd);
     al_strv_clear(&w->names);
     al_strv_clear(&w->status);
@@ -81,20 +100,47 @@ static void add_plain(struct al_str *out, const char *path)
     }
 }
 
-/* `a/b` → "a__b.patch"; a name that is taken gets "-2", "-3", … */
+static int compare_taken(const void *a, const void *b)
+{
+    return strcmp(((const struct taken *)a)->name, ((const struct taken *)b)->name);
+}
+
+/* The entry of a name: a new one, or the one that has been there, which *ret_new tells. */
+static struct taken *take_name(struct writing *w, const char *name, bool *ret_new)
+{
+    struct taken *made = al_calloc(1, sizeof(*made));
+    struct taken **found;
+
+    *made = (struct taken){ .name = al_strdup(name), .next = 2 };
+    found = tsearch(made, &w->taken, compare_taken);
+    if (!found)
+        abort(); /* no memory, as in util/mem.h */
+    *ret_new = *found == made;
+    if (!*ret_new)
+        free_taken(made);
+    return *found;
+}
+
+/* `a/b` → "a__b.patch"; a name that is taken gets "-2", "-3", …  The names are the repository's
+ * choice, so each suffix of a name is tried once at most. */
 static void add_name(struct writing *w, const char *path)
 {
-    al_auto(al_str_clear) struct al_str base = AL_STR_INIT;
-    al_auto(al_freep) char *name = NULL;
+    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+    struct taken *first;
+    size_t base_len;
+    bool is_new;
 
-    add_plain(&base, path);
-    name = al_asprintf("%s.patch", base.buf);
-    for (unsigned n = 2; al_strv_contains(&w->names, name); n++) {
-        free(name);
-        name = al_asprintf("%s-%u.patch", base.buf, n);
+    add_plain(&name, path);
+    base_len = name.len;
+    first = take_name(w, name.buf, &is_new);
+    while (!is_new) {
+        al_str_truncate(&name, base_len);
+        al_str_addf(&name, "-%u", first->next++);
+        (void)take_name(w, name.buf, &is_new);
     }
-    w->too_long |= strlen(name) > NAME_MAX_BYTES;
-    al_strv_take(&w->names, al_take(&name));
+    al_str_adds(&name, ".patch");
+    w->too_long |= name.len > NAME_MAX_BYTES;
+    al_strv_take(&w->names, al_str_detach(&name));
 }
 
 /* Records come in pairs: ":<modes> <oids> <letter>" and the path. */
@@ -189,12 +235,16 @@ static bool add(void *payload, const char *data, size_t len)
 
         al_str_add(&w->record, data, piece);
         if (w->record.len > RECORDS_MAX_BYTES) {
-            w->too_many = true;
+            w->endless = true;
             return false;
         }
         if (!end)
             return true;
         record_done(w);
+        if (w->names.count > AL_GIT_PATCHES_MAX) {
+            w->too_many = true;
+            return false;
+        }
         data += piece + 1;
         len -= piece + 1;
     }
@@ -239,6 +289,10 @@ static int publish(struct writing *w, struct al_error *err)
 static int finish(struct writing *w, const struct al_git_output *output, struct al_error *err)
 {
     if (w->too_many)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "There are more than %d changed paths; name fewer paths",
+                            AL_GIT_PATCHES_MAX);
+    if (w->endless)
         return al_error_set(err, AL_ERR_EXECUTION, "A changed path is too long for a patch file");
     if (w->too_long)
         return al_error_set(err, AL_ERR_EXECUTION,
