@@ -148,6 +148,24 @@ const char *al_git_confinement(const struct al_git *git)
     return git->confinement;
 }
 
+/* The git in a directory of $PATH, NULL when there is none to be used.  An empty or relative entry
+ * means the current directory, where an agent may write. */
+static char *program_in(const char *dir, const struct al_roots *roots)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, "git");
+    al_auto(al_freep) char *program = NULL;
+    struct stat st;
+
+    if (dir[0] != '/' || stat(path, &st) < 0 || !S_ISREG(st.st_mode) || access(path, X_OK) < 0)
+        return NULL;
+    program = realpath(path, NULL);
+    if (program && roots && al_roots_find(roots, program)) {
+        al_log_warn("the git in '%s' is not used: it lies in a root", dir);
+        return NULL;
+    }
+    return al_take(&program);
+}
+
 char *al_git_find_program(const char *path_list, const struct al_roots *roots)
 {
     const char *at = path_list;
@@ -155,20 +173,10 @@ char *al_git_find_program(const char *path_list, const struct al_roots *roots)
     while (at && *at) {
         const char *end = strchrnul(at, ':');
         al_auto(al_freep) char *dir = al_strndup(at, (size_t)(end - at));
+        char *program = program_in(dir, roots);
 
-        /* An empty or relative entry means the current directory, where an agent may write. */
-        if (dir[0] == '/') {
-            al_auto(al_freep) char *path = al_fs_join(dir, "git");
-            struct stat st;
-
-            if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0) {
-                al_auto(al_freep) char *program = realpath(path, NULL);
-
-                if (program && !(roots && al_roots_find(roots, program)))
-                    return al_take(&program);
-                al_log_warn("the git in '%s' is not used: it lies in a root", dir);
-            }
-        }
+        if (program)
+            return program;
         at = *end ? end + 1 : end;
     }
     return NULL;
