@@ -8,6 +8,7 @@
 #include "proc/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <string.h>
@@ -49,6 +50,18 @@ bare static long set_streams(const struct al_child_plan *plan)
     return 0;
 }
 
+/* Our table of descriptors is a copy of the parent's, whose flags stay as they are. */
+bare static long close_others(const struct al_child_plan *plan)
+{
+    if (syscall(SYS_close_range, 3u, ~0u, CLOSE_AT_EXEC) < 0)
+        return -1;
+    for (size_t i = 0; i < plan->nkept_fds; i++) {
+        if (syscall(SYS_fcntl, plan->kept_fds[i], F_SETFD, 0) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 bare static long set_limits(const struct al_child_plan *plan)
 {
     for (size_t i = 0; i < plan->nlimits; i++) {
@@ -83,7 +96,7 @@ bare static int run_steps(const struct al_child_plan *plan)
         return AL_STEP_PARENT;
     if (set_streams(plan) < 0)
         return AL_STEP_STREAMS;
-    if (syscall(SYS_close_range, 3u, ~0u, CLOSE_AT_EXEC) < 0)
+    if (close_others(plan) < 0)
         return AL_STEP_CLOSE;
     if (syscall(SYS_fchdir, plan->cwd_fd) < 0)
         return AL_STEP_DIRECTORY;

@@ -19,7 +19,7 @@ enum al_child_step {
     AL_STEP_SESSION = 1, /**< setsid */
     AL_STEP_PARENT,      /**< end with the thread that started it */
     AL_STEP_STREAMS,     /**< descriptors 0 to 2 */
-    AL_STEP_CLOSE,       /**< everything above closes at execve */
+    AL_STEP_CLOSE,       /**< everything above closes at execve, but for what is kept */
     AL_STEP_DIRECTORY,   /**< fchdir */
     AL_STEP_LIMITS,      /**< resource limits */
     AL_STEP_SIGNALS,     /**< dispositions, then the mask */
@@ -48,10 +48,12 @@ struct al_child_plan {
     const char *program;
     const char *const *argv;
     const char *const *envp;
-    pid_t parent;      /**< who must be alive for as long as the child is */
-    int death_signal;  /**< what the child gets when it is not */
-    int stream_fds[3]; /**< become 0, 1 and 2 */
-    int report_fd;     /**< close-on-exec */
+    pid_t parent;        /**< who must be alive for as long as the child is */
+    int death_signal;    /**< what the child gets when it is not */
+    int stream_fds[3];   /**< become 0, 1 and 2 */
+    int report_fd;       /**< close-on-exec */
+    const int *kept_fds; /**< stay open under their numbers */
+    size_t nkept_fds;
     int cwd_fd;
     int ruleset_fd;                  /**< -1: no Landlock */
     const struct sock_fprog *filter; /**< NULL: no seccomp */

@@ -34,8 +34,9 @@
 #define FS_TRUNCATE    (UINT64_C(1) << 14) /* ABI 3 */
 #define FS_IOCTL_DEV   (UINT64_C(1) << 15) /* ABI 5 */
 #define FS_ABI_1       ((UINT64_C(1) << 13) - 1)
-#define NET_TCP        UINT64_C(3) /* ABI 4: bind, connect */
-#define SCOPE_ALL      UINT64_C(3) /* ABI 6: abstract sockets, signals */
+#define NET_BIND       (UINT64_C(1) << 0) /* ABI 4 */
+#define NET_CONNECT    (UINT64_C(1) << 1) /* ABI 4 */
+#define SCOPE_ALL      UINT64_C(3)        /* ABI 6: abstract sockets, signals */
 
 /* What a rule on something that is no directory may speak of. */
 #define FS_OF_FILES            (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
@@ -92,7 +93,7 @@ static struct ruleset_attr handled_at(int abi)
     if (abi >= 3)
         attr.handled_access_fs |= FS_TRUNCATE;
     if (abi >= 4)
-        attr.handled_access_net = NET_TCP;
+        attr.handled_access_net = NET_BIND | NET_CONNECT;
     if (abi >= 5)
         attr.handled_access_fs |= FS_IOCTL_DEV;
     if (abi >= 6)
@@ -171,16 +172,18 @@ static void al_ruleset_freep(struct al_ruleset **ruleset)
     al_ruleset_free(al_take(ruleset));
 }
 
-int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
-                   struct al_ruleset **ret_ruleset, struct al_error *err)
+static int build(const struct al_confine_rule *rules, size_t nrules, bool connects,
+                 struct al_ruleset **ret_ruleset, struct al_error *err)
 {
     const int abi = al_confine_abi();
-    const struct ruleset_attr attr = handled_at(abi);
+    struct ruleset_attr attr = handled_at(abi);
     al_auto(al_ruleset_freep) struct al_ruleset *ruleset = NULL;
     int r;
 
     if (abi == 0)
         return al_error_set(err, AL_ERR_SANDBOX, "this kernel has no Landlock");
+    if (connects) /* what is not handled is not refused */
+        attr.handled_access_net &= ~NET_CONNECT;
     ruleset = al_calloc(1, sizeof(*ruleset));
     ruleset->anchors = al_calloc(nrules, sizeof(*ruleset->anchors));
     /* An older kernel takes the longer structure as long as what it does not know is zero. */
@@ -195,6 +198,18 @@ int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
     }
     *ret_ruleset = al_take(&ruleset);
     return 0;
+}
+
+int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
+                   struct al_ruleset **ret_ruleset, struct al_error *err)
+{
+    return build(rules, nrules, false, ret_ruleset, err);
+}
+
+int al_ruleset_new_connecting(const struct al_confine_rule *rules, size_t nrules,
+                              struct al_ruleset **ret_ruleset, struct al_error *err)
+{
+    return build(rules, nrules, true, ret_ruleset, err);
 }
 
 void al_ruleset_free(struct al_ruleset *ruleset)

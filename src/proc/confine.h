@@ -52,6 +52,11 @@ struct al_ruleset;
  */
 int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
                    struct al_ruleset **ret_ruleset, struct al_error *err);
+
+/** The same, but TCP connections may be made (and none taken). */
+int al_ruleset_new_connecting(const struct al_confine_rule *rules, size_t nrules,
+                              struct al_ruleset **ret_ruleset, struct al_error *err);
+
 void al_ruleset_free(struct al_ruleset *ruleset);
 
 /** The descriptor children restrict themselves with.  Borrowed. */

@@ -175,6 +175,8 @@ int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_resu
     r = check_spec(spec, err);
     if (r < 0)
         return r;
+    if (spec->without_turn)
+        return run(spec, ret_result, err);
     r = al_slot_take(spec->cancel, err);
     if (r < 0)
         return r;

@@ -41,6 +41,8 @@ struct al_sandbox {
     const struct al_ruleset *ruleset; /**< NULL: no Landlock on this kernel */
     bool exec_once;   /**< seccomp: the first execve only; al_proc_init()'s program only */
     bool no_sockets;  /**< seccomp: no socket of any family */
+    bool network;     /**< seccomp: sockets may be made, and what no program needs is refused;
+                           says nothing where one of the two above is set */
     bool keep_setuid; /**< no no_new_privs, for a program that needs its set-uid bit (firejail);
                            only without a ruleset, exec_once and no_sockets */
     struct al_limits limits;
@@ -56,6 +58,13 @@ struct al_proc_spec {
     const void *input; /**< bytes for standard input; NULL: /dev/null */
     size_t input_len;
     struct al_sink out, err;
+
+    /** A connected socket that is standard input and output, instead of `input` and `out`; above 2,
+     * 0: none.  Borrowed. */
+    int socket_fd;
+    const int *kept_fds; /**< descriptors above 2 that the child has under the same numbers */
+    size_t nkept_fds;
+    bool without_turn; /**< it works for another child, whose turn is enough for both */
 
     const struct al_sandbox *sandbox; /**< never NULL */
     struct al_cancel *cancel;         /**< may be NULL */

@@ -44,7 +44,13 @@
 #endif
 
 /* Which filters a row belongs to. */
-enum { EXEC_ONCE = 1 << 0, NO_SOCKETS = 1 << 1, EITHER = EXEC_ONCE | NO_SOCKETS, FILTERS = 4 };
+enum {
+    EXEC_ONCE = 1 << 0,
+    NO_SOCKETS = 1 << 1,
+    NETWORK = 1 << 2,
+    EVERY = EXEC_ONCE | NO_SOCKETS | NETWORK,
+    FILTERS = 5, /* the two first together, either, or the last alone */
+};
 
 /* A system call that fails with `error`, for all arguments or as `only` and `unless` say. */
 struct row {
@@ -57,28 +63,28 @@ struct row {
 
 static const struct row rows[] = {
     /* Reaching into other processes; the server is one, where Landlock is missing. */
-    { .number = SYS_ptrace, .filters = EITHER, .error = EPERM },
-    { .number = SYS_process_vm_readv, .filters = EITHER, .error = EPERM },
-    { .number = SYS_process_vm_writev, .filters = EITHER, .error = EPERM },
-    { .number = SYS_pidfd_getfd, .filters = EITHER, .error = EPERM },
+    { .number = SYS_ptrace, .filters = EVERY, .error = EPERM },
+    { .number = SYS_process_vm_readv, .filters = EVERY, .error = EPERM },
+    { .number = SYS_process_vm_writev, .filters = EVERY, .error = EPERM },
+    { .number = SYS_pidfd_getfd, .filters = EVERY, .error = EPERM },
 
     /* Kernel interfaces that no tool needs and that many exploits begin with. */
-    { .number = SYS_bpf, .filters = EITHER, .error = EPERM },
-    { .number = SYS_userfaultfd, .filters = EITHER, .error = EPERM },
-    { .number = SYS_keyctl, .filters = EITHER, .error = EPERM },
-    { .number = SYS_add_key, .filters = EITHER, .error = EPERM },
-    { .number = SYS_request_key, .filters = EITHER, .error = EPERM },
+    { .number = SYS_bpf, .filters = EVERY, .error = EPERM },
+    { .number = SYS_userfaultfd, .filters = EVERY, .error = EPERM },
+    { .number = SYS_keyctl, .filters = EVERY, .error = EPERM },
+    { .number = SYS_add_key, .filters = EVERY, .error = EPERM },
+    { .number = SYS_request_key, .filters = EVERY, .error = EPERM },
 
     /*
      * Makes system calls that no filter sees.  EPERM is what programs get from the kernel's own
      * switch (kernel.io_uring_disabled), and fall back on.
      */
-    { .number = SYS_io_uring_setup, .filters = EITHER, .error = EPERM },
-    { .number = SYS_io_uring_enter, .filters = EITHER, .error = EPERM },
-    { .number = SYS_io_uring_register, .filters = EITHER, .error = EPERM },
+    { .number = SYS_io_uring_setup, .filters = EVERY, .error = EPERM },
+    { .number = SYS_io_uring_enter, .filters = EVERY, .error = EPERM },
+    { .number = SYS_io_uring_register, .filters = EVERY, .error = EPERM },
 
     /* Typing into a terminal. */
-    { .number = SYS_ioctl, .filters = EITHER, .error = EPERM, .only = TIOCSTI },
+    { .number = SYS_ioctl, .filters = EVERY, .error = EPERM, .only = TIOCSTI },
 
     /* No family is harmless: a local socket's path is not covered by Landlock. */
     { .number = SYS_socket, .filters = NO_SOCKETS, .error = EACCES },
@@ -225,10 +231,12 @@ static void build_all(void)
         build(&filters[guards], guards);
 }
 
-const struct sock_fprog *al_filter_get(bool exec_once, bool no_sockets)
+const struct sock_fprog *al_filter_get(bool exec_once, bool no_sockets, bool network)
 {
-    const unsigned guards = (exec_once ? EXEC_ONCE : 0u) | (no_sockets ? NO_SOCKETS : 0u);
+    unsigned guards = (exec_once ? EXEC_ONCE : 0u) | (no_sockets ? NO_SOCKETS : 0u);
 
+    if (!guards && network)
+        guards = NETWORK;
     if (!guards)
         return NULL;
     pthread_once(&once, build_all);

@@ -16,7 +16,8 @@
 #define AL_EXEC_PAGE 0x2a610000UL
 #define AL_EXEC_PATH (AL_EXEC_PAGE + 1)
 
-/** The filter for a combination of guards; NULL when neither is wanted. */
-const struct sock_fprog *al_filter_get(bool exec_once, bool no_sockets);
+/** The filter for a combination of guards; NULL when none is wanted.  `network` alone refuses what
+ * every filter does, and nothing else. */
+const struct sock_fprog *al_filter_get(bool exec_once, bool no_sockets, bool network);
 
 #endif

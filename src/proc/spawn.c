@@ -107,12 +107,16 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         .death_signal = spec->grace_ms ? SIGTERM : SIGKILL,
         .stream_fds = { ends->in, ends->out[1], ends->err[1] },
         .report_fd = ends->report[1],
+        .kept_fds = spec->kept_fds,
+        .nkept_fds = spec->nkept_fds,
         .cwd_fd = spec->cwd_fd,
         .ruleset_fd = sandbox->ruleset ? al_ruleset_fd(sandbox->ruleset) : -1,
-        .filter = al_filter_get(sandbox->exec_once, sandbox->no_sockets),
+        .filter = al_filter_get(sandbox->exec_once, sandbox->no_sockets, sandbox->network),
         .keep_setuid = sandbox->keep_setuid,
     };
 
+    if (spec->socket_fd)
+        plan.stream_fds[0] = plan.stream_fds[1] = spec->socket_fd;
     add_limits(&plan, &sandbox->limits);
     return plan;
 }

@@ -266,6 +266,41 @@ static void a_ruleset_keeps_signals_and_abstract_sockets_inside(void **state)
     tmpdir_free(dir);
 }
 
+static void a_connecting_ruleset_allows_connecting_alone(void **state)
+{
+    struct tmpdir *dir = make_scratch();
+    al_auto(al_freep) char *in = al_fs_join(dir->path, "in");
+    const struct al_confine_rule rules[] = {
+        { .path = probe, .rights = AL_RIGHT_EXECUTE },
+        { .path = in, .rights = AL_RIGHT_READ },
+    };
+    struct al_ruleset *ruleset = NULL;
+    struct al_sandbox confined = { .network = true };
+
+    (void)state;
+    assert_int_equal(al_ruleset_new_connecting(rules, COUNT(rules), &ruleset, NULL), 0);
+    confined.ruleset = ruleset;
+    check(dir, &confined, "connect", "1", NULL, "ECONNREFUSED");
+    check(dir, &confined, "bind", "0", NULL, "EACCES");
+    check(dir, &confined, "read", "in/file", NULL, "ok");
+    check(dir, &confined, "write", "in/file", NULL, "EACCES");
+    check(dir, &confined, "read", "out/file", NULL, "EACCES");
+    al_ruleset_free(ruleset);
+    tmpdir_free(dir);
+}
+
+static void the_network_filter_lets_sockets_and_programs_be(void **state)
+{
+    const struct al_sandbox network = { .network = true };
+    struct tmpdir *dir = make_scratch();
+
+    (void)state;
+    check(dir, &network, "socket", NUMBER(AF_INET), NUMBER(SOCK_STREAM), "ok");
+    check(dir, &network, "socketpair", NULL, NULL, "ok");
+    check(dir, &network, "exec", "in/tool", NULL, "ok");
+    tmpdir_free(dir);
+}
+
 static void no_sockets_means_of_no_family(void **state)
 {
     static const struct {
@@ -323,7 +358,7 @@ static void exec_once_means_once_and_in_one_group(void **state)
  * Without the filter each of these gets as far as the kernel's own checks, which answer in many
  * ways, but not as the filter does.
  */
-static void either_filter_refuses_what_no_tool_needs(void **state)
+static void every_filter_refuses_what_no_tool_needs(void **state)
 {
     static const struct {
         const char *action, *a, *b;
@@ -345,7 +380,8 @@ static void either_filter_refuses_what_no_tool_needs(void **state)
     };
     const struct al_sandbox open = { .ruleset = NULL }, once = { .exec_once = true },
                             offline = { .no_sockets = true },
-                            both = { .exec_once = true, .no_sockets = true };
+                            both = { .exec_once = true, .no_sockets = true },
+                            network = { .network = true };
     struct tmpdir *dir = make_scratch();
 
     (void)state;
@@ -358,6 +394,7 @@ static void either_filter_refuses_what_no_tool_needs(void **state)
         check(dir, &once, rows[i].action, rows[i].a, rows[i].b, "EPERM");
         check(dir, &offline, rows[i].action, rows[i].a, rows[i].b, "EPERM");
         check(dir, &both, rows[i].action, rows[i].a, rows[i].b, "EPERM");
+        check(dir, &network, rows[i].action, rows[i].a, rows[i].b, "EPERM");
     }
     check(dir, &both, "ioctl", "0x5401", "/dev/null", "ENOTTY"); /* any other request */
     tmpdir_free(dir);
@@ -395,10 +432,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(rights_end_at_their_directory),
         cmocka_unit_test(one_device_can_be_written_and_no_other),
         cmocka_unit_test(a_ruleset_allows_no_tcp),
+        cmocka_unit_test(a_connecting_ruleset_allows_connecting_alone),
+        cmocka_unit_test(the_network_filter_lets_sockets_and_programs_be),
         cmocka_unit_test(a_ruleset_keeps_signals_and_abstract_sockets_inside),
         cmocka_unit_test(no_sockets_means_of_no_family),
         cmocka_unit_test(exec_once_means_once_and_in_one_group),
-        cmocka_unit_test(either_filter_refuses_what_no_tool_needs),
+        cmocka_unit_test(every_filter_refuses_what_no_tool_needs),
 #if defined(__x86_64__)
         cmocka_unit_test(other_calling_conventions_are_deadly),
 #endif
