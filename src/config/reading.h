@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "config/config.h"
+#include "config/keys.h"
 #include "config/toml.h"
 
 /** Longest string of the file. */
@@ -32,6 +33,19 @@ bool al_reading_wants(struct al_reading *reading, const struct al_toml_value *va
 
 /** Whether the strings of a value keep what holds for every string; complains when not. */
 bool al_reading_strings_fit(struct al_reading *reading, const struct al_toml_value *value);
+
+/** Put a value into the field of its key; gives whether to look inside. */
+bool al_reading_set(struct al_reading *reading, const struct al_key *key,
+                    const struct al_toml_value *value);
+
+/** The same for the list of rules, then for each of them.  A file's rules take the place of those
+ * there were. */
+bool al_reading_set_rules(struct al_reading *reading, const struct al_toml_value *value,
+                          struct al_policy *policy);
+
+/** Complain when the last rule does not say what it decides: one person would read it as one thing
+ * and the next as another. */
+void al_reading_end_rule(struct al_reading *reading);
 
 /** Take what is below `grants`; the answer is that of a visit. */
 bool al_reading_visit_grants(struct al_reading *reading, const struct al_toml_value *value);

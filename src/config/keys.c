@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/keys.h"
+
+#include <stdlib.h>
+
+#include "config/config.h"
+#include "config/nearest.h"
+#include "guard/env.h"
+
+/* The offset of a field; naming a field of another type does not compile. */
+#define FIELD_OF(type, name, ctype)                                                                \
+    (offsetof(type, name) + 0 * sizeof(&((type *)NULL)->name == (ctype *)NULL))
+#define FIELD(name, ctype) .offset = FIELD_OF(struct al_config, name, ctype)
+#define BOOL(name)         .kind = AL_KEY_BOOL, FIELD(name, bool)
+#define UINT32(name, least, most)                                                                  \
+    .kind = AL_KEY_UINT32, FIELD(name, uint32_t), .min = (least), .max = (most)
+#define STRING(name) .kind = AL_KEY_STRING, FIELD(name, char *)
+#define STRINGS(name, least, most)                                                                 \
+    .kind = AL_KEY_STRINGS, FIELD(name, struct al_strv), .min = (least), .max = (most)
+#define ABS_FILE(name) .kind = AL_KEY_ABS_FILE, FIELD(name, char *)
+/* Written as an unsigned int, which an enum has to be as wide as. */
+#define FITS(type) (0 * sizeof(char[sizeof(type) == sizeof(unsigned) ? 1 : -1]))
+#define CHOICE(name, type, choice)                                                                 \
+    .kind = AL_KEY_CHOICE, FIELD(name, type) + FITS(type), .words = (choice)
+#define GRANTS(name) .kind = AL_KEY_GRANTS, FIELD(name, struct al_grants)
+#define RULES(name)  .kind = AL_KEY_RULES, FIELD(name, struct al_policy)
+#define RULE_STRING(name)                                                                          \
+    .kind = AL_KEY_RULE_STRING, .offset = FIELD_OF(struct al_rule, name, char *)
+#define RULE_DECISION(name)                                                                        \
+    .kind = AL_KEY_RULE_DECISION, .offset = FIELD_OF(struct al_rule, name, enum al_approval_mode), \
+    .words = approval_modes
+
+/* In the order of enum al_approval_mode. */
+static const char *const approval_modes[] = { "ask", "allow", "deny", NULL };
+
+static const struct al_key keys[] = {
+    { "toolsets", STRINGS(toolsets, 1, 32) },
+    { "roots", STRINGS(roots, 0, 64) },
+
+    { "tools.git.enabled", BOOL(git.enabled) },
+    { "tools.git.timeout_ms", UINT32(git.timeout_ms, AL_TIMEOUT_MS_MIN, AL_TIMEOUT_MS_MAX) },
+    { "tools.git.max_bytes", UINT32(git.max_bytes, AL_MAX_BYTES_MIN, AL_MAX_BYTES_MAX) },
+
+    { "tools.sandbox.allow_absolute", BOOL(sandbox.allow_absolute) },
+    { "tools.sandbox.require_confinement", BOOL(sandbox.require_confinement) },
+
+    { "tools.environment.allow", STRINGS(env_allow, 0, 256), .check = al_env_check_allowed },
+
+    { "tools.approval.mode", CHOICE(approval.mode, enum al_approval_mode, approval_modes) },
+    { "tools.approval.rule", RULES(approval.policy) },
+    { "tools.approval.rule.tool", RULE_STRING(tool) },
+    { "tools.approval.rule.operation", RULE_STRING(operation) },
+    { "tools.approval.rule.effect", RULE_STRING(effect), .check = al_policy_check_effect },
+    { "tools.approval.rule.branch", RULE_STRING(branch) },
+    { "tools.approval.rule.path", RULE_STRING(path) },
+    { "tools.approval.rule.decision", RULE_DECISION(decision) },
+    { "tools.approval.rule.message", RULE_STRING(message) },
+
+    { "journal.file", ABS_FILE(journal.file) },
+
+    { "serve.grant", STRING(serve.grant) },
+
+    { "grants", GRANTS(grants) },
+};
+
+/* True when `name` is a table that keys are in: "tools" and "tools.git" for "tools.git.enabled". */
+static bool is_table_of(const char *name, size_t len, const char *path)
+{
+    return !strncmp(path, name, len) && path[len] == '.';
+}
+
+const struct al_key *al_key_find(const char *name, bool *ret_is_table)
+{
+    size_t len = strlen(name);
+
+    *ret_is_table = false;
+    for (size_t i = 0; i < AL_COUNT(keys); i++) {
+        if (!strcmp(keys[i].path, name))
+            return &keys[i];
+        if (is_table_of(name, len, keys[i].path))
+            *ret_is_table = true;
+    }
+    return NULL;
+}
+
+/* Take the candidate over when it is nearer to `name` than the best word so far. */
+static void take_if_nearer(const char *name, char *candidate, size_t *best, char **word)
+{
+    size_t edits = al_edit_distance(name, candidate);
+
+    if (edits >= *best) {
+        free(candidate);
+        return;
+    }
+    free(*word);
+    *word = candidate;
+    *best = edits;
+}
+
+char *al_key_nearest(const char *name)
+{
+    size_t best = AL_NEAREST_MAX_EDITS + 1;
+    char *word = NULL;
+
+    for (size_t i = 0; i < AL_COUNT(keys); i++) {
+        const char *path = keys[i].path, *end = path;
+
+        do {
+            end = strchr(end + 1, '.');
+            take_if_nearer(name, al_strndup(path, end ? (size_t)(end - path) : strlen(path)), &best,
+                           &word);
+        } while (end);
+    }
+    return word;
+}
+
+void al_keys_clear(struct al_config *config)
+{
+    for (size_t i = 0; i < AL_COUNT(keys); i++) {
+        void *field = (char *)config + keys[i].offset;
+
+        switch (keys[i].kind) {
+        case AL_KEY_STRING:
+        case AL_KEY_ABS_FILE:
+            free(*(char **)field);
+            *(char **)field = NULL;
+            break;
+        case AL_KEY_STRINGS:
+            al_strv_clear(field);
+            break;
+        case AL_KEY_GRANTS:
+            al_grants_clear(field);
+            break;
+        case AL_KEY_RULES:
+            al_policy_clear(field);
+            break;
+        case AL_KEY_BOOL:
+        case AL_KEY_UINT32:
+        case AL_KEY_CHOICE:
+        case AL_KEY_RULE_STRING: /* the list of rules owns what is in them */
+        case AL_KEY_RULE_DECISION:
+            break;
+        }
+    }
+}
+
+static void own_strings(struct al_strv *strings)
+{
+    const struct al_strv from = *strings;
+
+    *strings = AL_STRV_INIT;
+    for (size_t i = 0; i < from.count; i++)
+        al_strv_add(strings, from.items[i]);
+}
+
+static void own_grants(struct al_grants *grants)
+{
+    const struct al_grants from = *grants;
+
+    al_grants_copy(grants, &from);
+}
+
+static void own_rules(struct al_policy *policy)
+{
+    const struct al_policy from = *policy;
+
+    al_policy_copy(policy, &from);
+}
+
+void al_keys_own(struct al_config *copy)
+{
+    for (size_t i = 0; i < AL_COUNT(keys); i++) {
+        void *field = (char *)copy + keys[i].offset;
+
+        switch (keys[i].kind) {
+        case AL_KEY_STRING:
+        case AL_KEY_ABS_FILE:
+            *(char **)field = al_strdup(*(char **)field);
+            break;
+        case AL_KEY_STRINGS:
+            own_strings(field);
+            break;
+        case AL_KEY_GRANTS:
+            own_grants(field);
+            break;
+        case AL_KEY_RULES:
+            own_rules(field);
+            break;
+        case AL_KEY_BOOL:
+        case AL_KEY_UINT32:
+        case AL_KEY_CHOICE:
+        case AL_KEY_RULE_STRING:
+        case AL_KEY_RULE_DECISION:
+            break;
+        }
+    }
+}

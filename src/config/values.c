@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A value of the file put into its field. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "config/keys.h"
+#include "config/reading.h"
+#include "util/fs.h"
+
+static enum al_toml_type type_wanted(enum al_key_kind kind)
+{
+    switch (kind) {
+    case AL_KEY_BOOL:
+        return AL_TOML_BOOL;
+    case AL_KEY_UINT32:
+        return AL_TOML_INT;
+    case AL_KEY_STRINGS:
+        return AL_TOML_STRINGS;
+    case AL_KEY_STRING:
+    case AL_KEY_ABS_FILE:
+    case AL_KEY_CHOICE:
+    case AL_KEY_RULE_STRING:
+    case AL_KEY_RULE_DECISION:
+        return AL_TOML_STRING;
+    case AL_KEY_RULES:
+        return AL_TOML_TABLES;
+    case AL_KEY_GRANTS:
+        break;
+    }
+    return AL_TOML_TABLE;
+}
+
+static void set_uint32(struct al_reading *reading, const struct al_key *key,
+                       const struct al_toml_value *value, uint32_t *field)
+{
+    if (value->integer < key->min || value->integer > key->max)
+        al_reading_complain(reading, value->line, key->path,
+                            "must be between %" PRId64 " and %" PRId64, key->min, key->max);
+    else
+        *field = (uint32_t)value->integer;
+}
+
+static void set_strings(struct al_reading *reading, const struct al_key *key,
+                        const struct al_toml_value *value, struct al_strv *field)
+{
+    if (value->nitems < (size_t)key->min || value->nitems > (size_t)key->max) {
+        al_reading_complain(reading, value->line, key->path,
+                            "must have between %" PRId64 " and %" PRId64 " items", key->min,
+                            key->max);
+        return;
+    }
+    al_strv_clear(field);
+    for (size_t i = 0; i < value->nitems; i++) {
+        const struct al_toml_item *item = &value->items[i];
+        al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+
+        if (key->check && key->check(item->text, &why) < 0)
+            al_reading_complain(reading, item->line, key->path, "%s", why.message);
+        al_strv_add(field, item->text);
+    }
+}
+
+static void set_file(struct al_reading *reading, const struct al_key *key,
+                     const struct al_toml_item *item, char **field)
+{
+    bool at_home = al_starts_with(item->text, "~/");
+
+    if (item->text[0] != '/' && !at_home) {
+        al_reading_complain(reading, item->line, key->path,
+                            "must be an absolute path or begin with '~/'");
+    } else if (al_ends_with(item->text, "/")) {
+        al_reading_complain(reading, item->line, key->path, "must name a file, not a directory");
+    } else if (at_home && !reading->home) {
+        al_reading_complain(reading, item->line, key->path,
+                            "begins with '~/', but HOME is not set");
+    } else {
+        free(*field);
+        *field = at_home ? al_fs_join(reading->home, item->text + 2) : al_strdup(item->text);
+    }
+}
+
+static void set_string(struct al_reading *reading, const struct al_key *key,
+                       const struct al_toml_item *item, char **field)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+
+    if (key->check && key->check(item->text, &why) < 0)
+        al_reading_complain(reading, item->line, key->path, "%s", why.message);
+    free(*field);
+    *field = al_strdup(item->text);
+}
+
+/* "must be 'ask', 'allow' or 'deny'" */
+static void complain_of_choice(struct al_reading *reading, const struct al_key *key, unsigned line)
+{
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+
+    for (size_t i = 0; key->words[i]; i++) {
+        bool last = !key->words[i + 1];
+
+        al_str_addf(&list, "%s'%s'", !i ? "" : last ? " or " : ", ", key->words[i]);
+    }
+    al_reading_complain(reading, line, key->path, "must be %s", list.buf);
+}
+
+static void set_choice(struct al_reading *reading, const struct al_key *key,
+                       const struct al_toml_item *item, unsigned *field)
+{
+    for (unsigned i = 0; key->words[i]; i++)
+        if (!strcmp(key->words[i], item->text)) {
+            *field = i;
+            return;
+        }
+    complain_of_choice(reading, key, item->line);
+}
+
+static void *field_of(const struct al_reading *reading, const struct al_key *key)
+{
+    const struct al_policy *policy = &reading->into->approval.policy;
+
+    if (key->kind == AL_KEY_RULE_STRING || key->kind == AL_KEY_RULE_DECISION)
+        return (char *)&policy->rules[policy->count - 1] + key->offset;
+    return (char *)reading->into + key->offset;
+}
+
+bool al_reading_set(struct al_reading *reading, const struct al_key *key,
+                    const struct al_toml_value *value)
+{
+    void *field = field_of(reading, key);
+
+    if (key->kind == AL_KEY_RULES)
+        return al_reading_set_rules(reading, value, field);
+    if (key->kind == AL_KEY_RULE_DECISION)
+        reading->has_decision = true;
+    if (!al_reading_wants(reading, value, type_wanted(key->kind)) ||
+        !al_reading_strings_fit(reading, value))
+        return false;
+    switch (key->kind) {
+    case AL_KEY_BOOL:
+        *(bool *)field = value->boolean;
+        break;
+    case AL_KEY_UINT32:
+        set_uint32(reading, key, value, field);
+        break;
+    case AL_KEY_STRINGS:
+        set_strings(reading, key, value, field);
+        break;
+    case AL_KEY_ABS_FILE:
+        set_file(reading, key, value->items, field);
+        break;
+    case AL_KEY_CHOICE:
+    case AL_KEY_RULE_DECISION:
+        set_choice(reading, key, value->items, field);
+        break;
+    case AL_KEY_STRING:
+    case AL_KEY_RULE_STRING:
+        set_string(reading, key, value->items, field);
+        break;
+    case AL_KEY_GRANTS:
+        al_grants_clear(field);
+        return true;
+    case AL_KEY_RULES:
+        break;
+    }
+    return false;
+}
