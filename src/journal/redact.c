@@ -30,9 +30,13 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* A letter, a digit or '_': one bit a byte, since this is asked of every byte of every result. */
 static bool is_word(char c)
 {
-    return is_alnum(c) || c == '_';
+    static const uint64_t words[4] = { 0x03ff000000000000, 0x07fffffe87fffffe };
+    const unsigned char byte = (unsigned char)c;
+
+    return words[byte / 64] >> byte % 64 & 1;
 }
 
 static bool is_space(char c)
@@ -69,9 +73,7 @@ static bool begins(struct rest rest, const char *word)
 {
     size_t len = strlen(word);
 
-    /* Asked at every word and mark of a text, and nearly always wrong at the first letter. */
-    return rest.len >= len && (rest.at[0] | 0x20) == (word[0] | 0x20) &&
-           !strncasecmp(rest.at, word, len);
+    return rest.len >= len && !strncasecmp(rest.at, word, len);
 }
 
 /*
@@ -189,7 +191,7 @@ static size_t find_user_info(struct rest rest, size_t *ret_skip)
 {
     size_t from = strlen("://"), end, at_sign = 0;
 
-    if (!begins(rest, "://"))
+    if (rest.at[0] != ':' || !begins(rest, "://"))
         return 0;
     for (end = from; end < rest.len && !ends_authority(rest.at[end]); end++)
         if (rest.at[end] == '@')
@@ -198,18 +200,26 @@ static size_t find_user_info(struct rest rest, size_t *ret_skip)
     return at_sign > from ? at_sign - from : 0;
 }
 
-static size_t find_at_word(struct rest rest, size_t *ret_skip)
+/* What may begin with a word of `word` bytes; told by its first letter or by what follows it, since
+ * most words are nothing. */
+static size_t find_at_word(struct rest rest, size_t word, size_t *ret_skip)
 {
-    static const find_fn finders[] = { find_github_token, find_authorization, find_bearer,
-                                       find_assignment };
+    static const struct {
+        char letter;
+        find_fn find;
+    } finders[] = {
+        { 'g', find_github_token },
+        { 'a', find_authorization },
+        { 'b', find_bearer },
+    };
 
     for (size_t i = 0; i < AL_COUNT(finders); i++) {
-        size_t len = finders[i](rest, ret_skip);
+        size_t len = (rest.at[0] | 0x20) == finders[i].letter ? finders[i].find(rest, ret_skip) : 0;
 
         if (len)
             return len;
     }
-    return 0;
+    return word < rest.len && rest.at[word] == '=' ? find_assignment(rest, ret_skip) : 0;
 }
 
 void al_redact_text(const char *text, size_t len, struct al_str *out)
@@ -222,7 +232,7 @@ void al_redact_text(const char *text, size_t len, struct al_str *out)
         size_t word = span(rest, 0, is_word);
         size_t skip = 0, secret;
 
-        secret = word ? find_at_word(rest, &skip) : find_user_info(rest, &skip);
+        secret = word ? find_at_word(rest, word, &skip) : find_user_info(rest, &skip);
         if (!secret) {
             at += word ? word : 1;
             continue;

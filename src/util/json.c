@@ -79,31 +79,6 @@ static const char *separator_escape(const char *text)
     return text[2] == '\xa8' ? "\\u2028" : "\\u2029";
 }
 
-/* jansson hands over whole characters. */
-static int add_piece(const char *data, size_t len, void *out)
-{
-    const char *end = data + len, *at;
-
-    for (const char *from = data; (at = memchr(from, '\xe2', (size_t)(end - from)));
-         from = at + 1) {
-        if (!is_separator(at, (size_t)(end - at)))
-            continue;
-        al_str_add(out, data, (size_t)(at - data));
-        al_str_adds(out, separator_escape(at));
-        data = at + 3;
-    }
-    al_str_add(out, data, (size_t)(end - data));
-    return 0;
-}
-
-void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
-{
-    size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | (ascii ? JSON_ENSURE_ASCII : 0);
-
-    if (json_dump_callback(value, add_piece, out, flags) < 0)
-        abort(); /* only values that are not JSON, or no memory */
-}
-
 /* What follows the backslash of a byte that needs one; 'u' for the long form. */
 static const char escapes[256] = {
     'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 't',         'n', /* tab and newline */
@@ -169,7 +144,8 @@ static const char *put_characters(char **to, const char *text, size_t n, const c
     return text;
 }
 
-void al_json_quote(const char *text, size_t len, struct al_str *out)
+/* What stands between the quotes of a literal. */
+static void add_quoted(const char *text, size_t len, struct al_str *out)
 {
     enum { LONGEST_ESCAPE = 6, BLOCK = 8 };
     const char *end = text + len;
@@ -177,7 +153,6 @@ void al_json_quote(const char *text, size_t len, struct al_str *out)
     /* Results are long and mostly plain: eight bytes are looked at together.  The room is a guess;
      * more is found as it is needed. */
     al_str_reserve(out, len + len / 8 + BLOCK * LONGEST_ESCAPE + 2);
-    al_str_addc(out, '"');
     while (text < end) {
         size_t n = end - text < BLOCK ? (size_t)(end - text) : BLOCK;
         uint64_t word = 0;
@@ -199,7 +174,114 @@ void al_json_quote(const char *text, size_t len, struct al_str *out)
         }
         out->len = (size_t)(to - out->buf);
     }
+    out->buf[out->len] = '\0';
+}
+
+void al_json_quote(const char *text, size_t len, struct al_str *out)
+{
     al_str_addc(out, '"');
+    add_quoted(text, len, out);
+    al_str_addc(out, '"');
+}
+
+/* A character beyond the four digits of an escape is written as two of them. */
+static void add_escaped(uint32_t c, struct al_str *out)
+{
+    if (c > 0xffff) {
+        al_str_addf(out, "\\u%04X", (unsigned)(0xd7c0 + (c >> 10)));
+        c = 0xdc00 | (c & 0x3ff);
+    }
+    al_str_addf(out, "\\u%04X", (unsigned)c);
+}
+
+static void quote_ascii(const char *text, size_t len, struct al_str *out)
+{
+    size_t at = 0;
+
+    al_str_addc(out, '"');
+    for (;;) {
+        size_t plain = al_utf8_ascii(text + at, len - at);
+        uint32_t c = 0;
+        int n;
+
+        add_quoted(text + at, plain, out);
+        at += plain;
+        if (at == len)
+            break;
+        n = al_utf8_next(text + at, len - at, &c);
+        add_escaped(n > 0 ? c : 0xfffd, out); /* jansson keeps nothing but UTF-8 */
+        at += n > 0 ? (size_t)n : 1;
+    }
+    al_str_addc(out, '"');
+}
+
+static void add_string(const char *text, size_t len, bool ascii, struct al_str *out)
+{
+    if (ascii)
+        quote_ascii(text, len, out);
+    else
+        al_json_quote(text, len, out);
+}
+
+static void add_object(const json_t *object, bool ascii, struct al_str *out)
+{
+    const char *name, *before = "{";
+    json_t *value;
+
+    json_object_foreach((json_t *)object, name, value)
+    {
+        al_str_adds(out, before);
+        add_string(name, strlen(name), ascii, out);
+        al_str_addc(out, ':');
+        al_json_dump(value, ascii, out);
+        before = ",";
+    }
+    al_str_adds(out, *before == '{' ? "{}" : "}");
+}
+
+static void add_array(const json_t *array, bool ascii, struct al_str *out)
+{
+    const char *before = "[";
+    json_t *value;
+    size_t i;
+
+    json_array_foreach(array, i, value)
+    {
+        al_str_adds(out, before);
+        al_json_dump(value, ascii, out);
+        before = ",";
+    }
+    al_str_adds(out, *before == '[' ? "[]" : "]");
+}
+
+static int add_piece(const char *data, size_t len, void *out)
+{
+    al_str_add(out, data, len);
+    return 0;
+}
+
+/* Of jansson's own writer only the numbers are used: it looks at strings one character at a time,
+ * and a line of the journal is one long string. */
+void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        add_object(value, ascii, out);
+        break;
+    case JSON_ARRAY:
+        add_array(value, ascii, out);
+        break;
+    case JSON_STRING:
+        add_string(json_string_value(value), json_string_length(value), ascii, out);
+        break;
+    case JSON_INTEGER:
+    case JSON_REAL:
+    case JSON_TRUE:
+    case JSON_FALSE:
+    case JSON_NULL:
+        if (json_dump_callback(value, add_piece, out, JSON_ENCODE_ANY) < 0)
+            abort(); /* only values that are not JSON, or no memory */
+    }
 }
 
 const char *al_json_get_string(const json_t *object, const char *name)

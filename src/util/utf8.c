@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/utf8.h"
 
+#include <string.h>
+
 #define REPLACEMENT "\xef\xbf\xbd"
 
 int al_utf8_next(const char *text, size_t len, uint32_t *ret_char)
@@ -41,32 +43,53 @@ int al_utf8_next(const char *text, size_t len, uint32_t *ret_char)
     return need;
 }
 
+size_t al_utf8_ascii(const char *text, size_t len)
+{
+    const uint64_t high = UINT64_MAX / 0xff * 0x80;
+    size_t at = 0;
+    uint64_t word;
+
+    /* Most text is nothing else: eight bytes are looked at together. */
+    for (; at + sizeof(word) <= len; at += sizeof(word)) {
+        memcpy(&word, text + at, sizeof(word));
+        if (word & high)
+            break;
+    }
+    while (at < len && !(text[at] & 0x80))
+        at++;
+    return at;
+}
+
+/* How many bytes at the front are whole characters. */
+static size_t valid_part(const char *text, size_t len)
+{
+    size_t at = al_utf8_ascii(text, len);
+    uint32_t c;
+    int n;
+
+    while ((n = al_utf8_next(text + at, len - at, &c)) > 0) {
+        at += (size_t)n;
+        at += al_utf8_ascii(text + at, len - at);
+    }
+    return at;
+}
+
 bool al_utf8_valid(const char *text, size_t len)
 {
-    for (size_t i = 0; i < len;) {
-        uint32_t c;
-        int n = al_utf8_next(text + i, len - i, &c);
-
-        if (n <= 0)
-            return false;
-        i += (size_t)n;
-    }
-    return true;
+    return valid_part(text, len) == len;
 }
 
 void al_utf8_replace(const char *text, size_t len, struct al_str *out)
 {
-    for (size_t i = 0; i < len;) {
-        uint32_t c;
-        int n = al_utf8_next(text + i, len - i, &c);
+    for (;;) {
+        size_t valid = valid_part(text, len);
 
-        if (n > 0) {
-            al_str_add(out, text + i, (size_t)n);
-            i += (size_t)n;
-        } else {
-            al_str_adds(out, REPLACEMENT);
-            i++;
-        }
+        al_str_add(out, text, valid);
+        if (valid == len)
+            return;
+        al_str_adds(out, REPLACEMENT);
+        text += valid + 1;
+        len -= valid + 1;
     }
 }
 

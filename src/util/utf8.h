@@ -17,6 +17,9 @@
  */
 int al_utf8_next(const char *text, size_t len, uint32_t *ret_char);
 
+/** How many bytes at the front of the text are ASCII. */
+size_t al_utf8_ascii(const char *text, size_t len);
+
 /** Whether all of the text is UTF-8. */
 bool al_utf8_valid(const char *text, size_t len);
 

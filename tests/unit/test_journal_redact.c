@@ -100,6 +100,20 @@ static void leaves_ordinary_text_byte_for_byte(void **state)
         assert_redacts(cases[i], cases[i]);
 }
 
+/* A token begins a word, so it is one after every byte that cannot be inside of a word. */
+static void knows_where_a_word_begins(void **state)
+{
+    (void)state;
+    for (int byte = 1; byte < 256; byte++) {
+        const bool inside = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                            (byte >= 'A' && byte <= 'Z') || byte == '_';
+        al_auto(al_freep) char *text = al_asprintf("%cghp_" LETTERS_36, byte);
+        al_auto(al_freep) char *wanted = al_asprintf("%c[redacted]", byte);
+
+        assert_redacts(text, inside ? text : wanted);
+    }
+}
+
 static void keeps_nuls_in_their_place(void **state)
 {
     static const char text[] = "a\0ghp_" LETTERS_36 "\0API_KEY=\0x";
@@ -187,6 +201,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(removes_secrets_from_text),
         cmocka_unit_test(leaves_ordinary_text_byte_for_byte),
+        cmocka_unit_test(knows_where_a_word_begins),
         cmocka_unit_test(keeps_nuls_in_their_place),
         cmocka_unit_test(is_quick_on_text_made_to_slow_it_down),
         cmocka_unit_test(removes_secrets_from_json),

@@ -102,6 +102,35 @@ static void dumps_in_one_line_too(void **state)
     assert_string_equal(ascii.buf, "{\"a\\u2028\":\"\\u20AC\\u2029b\\u2028\"}");
 }
 
+/* What jansson itself writes is the measure, for values that hold no separator. */
+static void dumps_what_jansson_does(void **state)
+{
+    static const char *const texts[] = {
+        "{}",
+        "[]",
+        "\"\"",
+        "{\"a\":{},\"b\":[],\"c\":[[],{}]}",
+        "[0,-1,9007199254740993,1.5,-2e300,true,false,null]",
+        "{\"\xc3\xa4\":\"\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf\xed\x9f\xbf\",\"z\":[\"\xee\x80\x80\"]}",
+        "[\"seven77\xc2\x80\",\"eight888\xc2\x80\",\"\xc2\x80\\n\\\"\\\\\\t\"]",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        al_auto(al_json_decrefp) json_t *value = json_loads(texts[i], JSON_DECODE_ANY, NULL);
+
+        assert_non_null(value);
+        for (int ascii = 0; ascii < 2; ascii++) {
+            al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+            al_auto(al_freep) char *want =
+                json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | (ascii ? JSON_ENSURE_ASCII : 0));
+
+            al_json_dump(value, ascii, &out);
+            assert_string_equal(out.buf, want);
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -110,6 +139,7 @@ int main(void)
         cmocka_unit_test(makes_room_for_text_that_is_all_escapes),
         cmocka_unit_test(never_reads_behind_the_text),
         cmocka_unit_test(dumps_in_one_line_too),
+        cmocka_unit_test(dumps_what_jansson_does),
     };
 
     return cmocka_run_group_tests_name("util/json", tests, NULL, NULL);

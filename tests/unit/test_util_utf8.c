@@ -52,6 +52,21 @@ static void replaces_each_bad_byte(void **state)
     assert_string_equal(out.buf, "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz");
 }
 
+static void finds_the_end_of_ascii_wherever_it_is(void **state)
+{
+    char text[40];
+
+    (void)state;
+    for (size_t at = 0; at <= sizeof(text); at++) {
+        memset(text, 'a', sizeof(text));
+        if (at < sizeof(text))
+            text[at] = '\x80';
+        assert_int_equal(al_utf8_ascii(text, sizeof(text)), at);
+        assert_int_equal(al_utf8_ascii(text, at), at);
+    }
+    assert_int_equal(al_utf8_ascii("\x7f\x01", 3), 3);
+}
+
 static void cuts_at_character_boundaries(void **state)
 {
     const char *text = "a\xe2\x82\xac"
@@ -70,6 +85,7 @@ int main(void)
         cmocka_unit_test(refuses_what_only_looks_like_it),
         cmocka_unit_test(tells_unfinished_from_wrong),
         cmocka_unit_test(replaces_each_bad_byte),
+        cmocka_unit_test(finds_the_end_of_ascii_wherever_it_is),
         cmocka_unit_test(cuts_at_character_boundaries),
     };
 
