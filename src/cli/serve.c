@@ -10,6 +10,8 @@
 static int serve(struct al_setup *setup)
 {
     al_signals_handle(setup, NULL);
+    for (size_t i = 0; i < setup->registry.notes.count; i++)
+        al_log_note("%s", setup->registry.notes.items[i]);
     if (setup->session.mode == AL_APPROVAL_ALLOW)
         al_log_warn("approval mode allow: everything an agent asks for is done without asking");
     if (isatty(STDIN_FILENO))

@@ -6,9 +6,9 @@
 #include "cli/help.h"
 #include "util/fs.h"
 
-static const char *approval_of(unsigned effects)
+static const char *approval_of(const struct al_tool *tool)
 {
-    return al_effects_change_repository(effects) ? "ask" : "none";
+    return al_tool_asks(tool) ? "ask" : "none";
 }
 
 static json_t *effect_names(unsigned effects)
@@ -33,7 +33,7 @@ static json_t *describe(const struct al_listed_tool *listed,
     al_json_set(object, "title", al_json_string(tool->title));
     al_json_set(object, "description", al_json_string(tool->about));
     al_json_set(object, "risk", al_json_string(al_effects_risk(effects)));
-    al_json_set(object, "approval", al_json_string(approval_of(effects)));
+    al_json_set(object, "approval", al_json_string(approval_of(tool)));
     al_json_set(object, "effects", effect_names(effects));
     al_json_set(object, "inputSchema", al_tool_schema(tool, defaults));
     if (tool->output_schema)
@@ -76,8 +76,8 @@ static void print_table(const struct al_setup *setup)
             al_str_addf(&text, "%s%s%s%s\n", text.len ? "\n" : "", colours ? "\033[1m" : "",
                         toolset, colours ? "\033[0m" : "");
         }
-        al_str_addf(&text, "  %-12s  %-6s  %-4s  %s\n", listed->tool->name,
-                    al_effects_risk(effects), approval_of(effects), listed->tool->about);
+        al_str_addf(&text, "  %-20s  %-6s  %-4s  %s\n", listed->tool->name,
+                    al_effects_risk(effects), approval_of(listed->tool), listed->tool->about);
     }
     if (!setup->registry.count)
         al_str_adds(&text, "No tools: [tools.git] enabled is false.\n");

@@ -23,7 +23,7 @@ void al_config_init(struct al_config *config)
         .sandbox = { .allow_absolute = true },
         .approval = { .mode = AL_APPROVAL_ASK },
     };
-    al_strv_add(&config->toolsets, "git");
+    al_strv_adds(&config->toolsets, "git", "workflow", NULL);
 }
 
 void al_config_clear(struct al_config *config)

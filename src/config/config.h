@@ -28,7 +28,7 @@
 struct al_config {
     char *file; /**< the file that was read, NULL when there is none */
 
-    struct al_strv toolsets; /**< toolsets; default "git" */
+    struct al_strv toolsets; /**< toolsets; default "git", "workflow" */
     struct al_strv roots;    /**< roots; empty: the default root */
 
     struct {

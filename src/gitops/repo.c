@@ -100,6 +100,15 @@ int al_repo_open(struct al_git *git, const char *base, const char *given, struct
     return 0;
 }
 
+int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
+{
+    if (!strcmp(repo->dir, repo->top))
+        return 0;
+    al_close(al_take_fd(&repo->dir_fd));
+    free(al_take(&repo->dir));
+    return open_dir(repo, repo->top, ".", err);
+}
+
 static int outside_repository(const char *param, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_word(given);

@@ -49,6 +49,10 @@ int al_repo_open(struct al_git *git, const char *base, const char *given, struct
                  struct al_repo **ret_repo, struct al_error *err);
 void al_repo_free(struct al_repo *repo);
 
+/** Make the top of the working tree the working directory: git runs there and words of an agent are
+ * relative to it. */
+int al_repo_go_to_top(struct al_repo *repo, struct al_error *err);
+
 /**
  * Which words of an agent name something in this repository.  Resolves `given` against the working
  * directory, refuses what lies outside the roots or this working tree, and gives git's pathspec.

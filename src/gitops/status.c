@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include "gitops/queries.h"
 #include "gitops/verbs.h"
 
 int al_git_status(const struct al_repo *repo, const struct al_status_options *options,
@@ -17,4 +20,43 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
         al_strv_add(&command.argv, "-uno");
     al_strv_add(&command.argv, "--ignore-submodules=dirty");
     return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+/* "(detached)" is what git calls no branch, and also a name a branch may have. */
+static void name_branch(const struct al_repo *repo, struct al_worktree *status)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    if (status->branch && strcmp(status->branch, "(detached)") != 0)
+        return;
+    al_repo_current_branches(repo, &names);
+    free(status->branch);
+    status->branch = al_strdup(names.items[0]);
+}
+
+int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+                       struct al_worktree *ret_status, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_worktree status = AL_WORKTREE_INIT;
+    struct al_status_reader reader;
+    int r;
+
+    al_status_reader_init(&reader, &status, max_bytes);
+    al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "--no-ahead-behind",
+                 "-z", "--untracked-files=all", "--find-renames", "--ignore-submodules=dirty",
+                 NULL);
+    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &reader.records }, budget,
+                        &output, err);
+    if (r == 0 && output.exit_code != 0 && !output.stopped)
+        r = al_git_failed(&output, err);
+    al_records_clear(&reader.records);
+    if (r < 0) {
+        al_worktree_clear(&status);
+        return r;
+    }
+    name_branch(repo, &status);
+    *ret_status = status;
+    return 0;
 }

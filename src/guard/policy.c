@@ -178,7 +178,7 @@ struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approv
                                        .message = rule->message };
     }
     return (struct al_ruling){
-        .decision = al_effects_change_repository(query->effects) ? mode : AL_APPROVAL_ALLOW,
+        .decision = query->asks ? mode : AL_APPROVAL_ALLOW,
     };
 }
 

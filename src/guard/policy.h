@@ -47,6 +47,7 @@ struct al_rule *al_policy_add(struct al_policy *policy, unsigned line);
 struct al_policy_query {
     const char *tool, *operation;
     unsigned effects;               /**< enum al_effects */
+    bool asks;                      /**< it needs an approval where no rule matches */
     const struct al_strv *branches; /**< names without refs/heads/ */
     /** Relative to the repository's top.  One that ends in '/' is a directory with everything
      * below it, and "" is everything there is. */
@@ -62,8 +63,7 @@ struct al_ruling {
 };
 
 /**
- * Decide.  Without a matching rule, what changes a repository goes by `mode` and the rest is
- * allowed.
+ * Decide.  Without a matching rule, what asks goes by `mode` and the rest is allowed.
  *
  * @param policy  May be NULL: no rules.
  */

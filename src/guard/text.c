@@ -345,3 +345,37 @@ void al_text_show(const char *data, size_t len, struct al_str *out)
     al_text_end(&text);
     *out = text.out;
 }
+
+static void add_escape(struct al_str *out, uint32_t c)
+{
+    if (c > 0xffff) {
+        al_str_addf(out, "\\u%04x", (unsigned)(0xd800 + ((c - 0x10000) >> 10)));
+        c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+    }
+    al_str_addf(out, "\\u%04x", (unsigned)c);
+}
+
+void al_text_escape_json(const char *json, size_t len, struct al_str *out)
+{
+    al_str_reserve(out, len);
+    while (len) {
+        size_t n = easy_run((const unsigned char *)json, len);
+        uint32_t c;
+
+        if (n) {
+            al_str_add(out, json, n);
+        } else {
+            int one = al_utf8_next(json, len, &c);
+
+            n = one > 0 ? (size_t)one : 1;
+            if (one <= 0)
+                al_str_adds(out, REPLACEMENT);
+            else if (is_unseen(c) || (c >= DEL && c <= APC))
+                add_escape(out, c);
+            else
+                al_str_add(out, json, n);
+        }
+        json += n;
+        len -= n;
+    }
+}

@@ -62,6 +62,10 @@ char *al_text_shown_word(const char *data);
 /** Sanitize a whole text where a person decides by it, appending to `out`: nothing is removed. */
 void al_text_show(const char *data, size_t len, struct al_str *out);
 
+/** Append JSON with every character that nobody sees, or that a terminal obeys, as its \u escape:
+ * the same value, safe to show. */
+void al_text_escape_json(const char *json, size_t len, struct al_str *out);
+
 /**
  * Cut `text` to `max_bytes`, marker included, at a character boundary, when it is longer.  Below
  * the marker's own length the text is the marker alone.

@@ -17,9 +17,28 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-static const struct al_opt_int *timeout_of(const struct al_call *call)
+/* An integer of the arguments that a configured one stands in for.  A call whose arguments were
+ * refused may not have got as far as having one. */
+static int64_t configured_int(const struct al_call *call, unsigned flag, int64_t standard)
 {
-    return (const void *)((const char *)call->args + call->tool->timeout_offset);
+    const struct al_tool *tool = call->tool;
+
+    for (size_t i = 0; call->args && i < tool->nparams; i++) {
+        const struct al_param *param = &tool->params[i];
+
+        if (param->flags & flag) {
+            const struct al_opt_int *given =
+                (const void *)((const char *)call->args + param->offset);
+
+            return given->value > 0 ? given->value : standard;
+        }
+    }
+    return standard;
+}
+
+static int64_t timeout_of(const struct al_call *call)
+{
+    return configured_int(call, AL_PARAM_TIMEOUT, call->session->defaults.timeout_ms);
 }
 
 static const char *working_dir_of(const struct al_call *call)
@@ -56,7 +75,7 @@ static int decode(struct al_call *call, struct al_error *err)
     if (r < 0)
         return r;
     call->budget.cancel = call->input->cancel;
-    call->budget.left_ms = (uint32_t)timeout_of(call)->value;
+    call->budget.left_ms = (uint32_t)timeout_of(call);
     return 0;
 }
 
@@ -97,6 +116,8 @@ static int authorize(struct al_call *call, struct al_error *err)
                          &call->budget, &call->repo, err);
     if (r == 0)
         r = check_grant(call, err);
+    if (r == 0 && call->tool->runs_at_top)
+        r = al_repo_go_to_top(call->repo, err);
     if (r == 0 && call->tool->authorize)
         r = call->tool->authorize(call, call->args, err);
     return r;
@@ -158,8 +179,7 @@ static int run_stages(struct al_call *call, struct al_result *result, struct al_
 static void name_the_whole_time(const struct al_call *call, struct al_error *err)
 {
     free(err->message);
-    err->message =
-        al_asprintf("git command timed out after %" PRId64 "ms", timeout_of(call)->value);
+    err->message = al_asprintf("git command timed out after %" PRId64 "ms", timeout_of(call));
 }
 
 /* Stage 8: the text of a success was shaped as it came; a failure's text is made here. */
@@ -176,8 +196,12 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     /* A git that failed is the last that ran; one that did not fail is not why the call did. */
     if (call->budget.exit_code > 0)
         result->exit_code = call->budget.exit_code;
+    if (call->tool->complete_error)
+        call->tool->complete_error(&result->error);
     al_str_reset(&result->text);
     al_str_adds(&result->text, result->error.message);
+    if (result->error.remedy)
+        al_str_addf(&result->text, "\n%s", result->error.remedy);
     if (result->error.detail)
         al_str_addf(&result->text, "\n\n%s", result->error.detail);
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
@@ -326,19 +350,5 @@ void al_call_shape_text(const struct al_call *call, const struct al_git_output *
 
 size_t al_call_max_bytes(const struct al_call *call)
 {
-    const struct al_tool *tool = call->tool;
-
-    for (size_t i = 0; call->args && i < tool->nparams; i++) {
-        const struct al_param *param = &tool->params[i];
-
-        if (param->flags & AL_PARAM_MAX_BYTES) {
-            const struct al_opt_int *given =
-                (const void *)((const char *)call->args + param->offset);
-
-            /* A call whose arguments were refused may not have got this far. */
-            if (given->value > 0)
-                return (size_t)given->value;
-        }
-    }
-    return (size_t)call->session->defaults.max_bytes;
+    return (size_t)configured_int(call, AL_PARAM_MAX_BYTES, call->session->defaults.max_bytes);
 }

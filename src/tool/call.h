@@ -93,6 +93,13 @@ void al_explanation_clear(struct al_explanation *explanation);
 int al_call_explain(const struct al_session *session, const struct al_call_input *input,
                     struct al_explanation *ret_explanation, struct al_error *err);
 
+/**
+ * Stage 8 for a tool with an output schema: `object`, which is taken over, becomes the result, and
+ * its text as JSON in which nothing invisible stands as itself.  The caller has kept it within the
+ * byte cap, and said so with result->truncated.
+ */
+void al_result_set_structured(struct al_result *result, json_t *object);
+
 /** `{kind, code, name, reason, message}` of a failed result.  Caller owns the reference. */
 json_t *al_result_error_json(const struct al_result *result);
 

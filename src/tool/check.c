@@ -270,9 +270,8 @@ static char *place_fault(const struct al_tool *tool, const struct al_param *para
             param->offset < other->offset + type_size(other->type))
             return al_asprintf("shares its field with '%s'", other->name);
     }
-    if ((param->flags & AL_PARAM_TIMEOUT) && param->offset != tool->timeout_offset)
-        return al_strdup("is not where timeout_offset points");
-    if (strcmp(param->name, "working_dir") == 0 && param->offset != tool->working_dir_offset)
+    if ((!strcmp(param->name, "working_dir") || !strcmp(param->name, "cwd")) &&
+        param->offset != tool->working_dir_offset)
         return al_strdup("is not where working_dir_offset points");
     return NULL;
 }

@@ -191,6 +191,7 @@ struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *
                                 .tool = call->tool->name,
                                 .operation = call->operation->name,
                                 .effects = call->operation->effects,
+                                .asks = al_operation_asks(call->operation),
                                 .branches = branches,
                                 .paths = paths,
                             });

@@ -4,7 +4,6 @@
 
 #include "guard/text.h"
 #include "tool/tool.h"
-#include "util/log.h"
 
 static const struct al_toolset *find_toolset(const struct al_toolset *const *all, const char *name)
 {
@@ -45,7 +44,8 @@ static void add_toolset(struct al_registry *registry, const struct al_toolset *t
             (struct al_listed_tool){ .toolset = toolset, .tool = tool };
     }
     if (taken.len > 0)
-        al_log_note("toolset '%s': earlier toolsets keep %s", toolset->name, taken.buf);
+        al_strv_addf(&registry->notes, "toolset '%s': earlier toolsets keep %s", toolset->name,
+                     taken.buf);
 }
 
 /* Naming a toolset twice says nothing new. */
@@ -81,6 +81,7 @@ int al_registry_fill(struct al_registry *registry, const struct al_toolset *cons
 void al_registry_clear(struct al_registry *registry)
 {
     free(registry->items);
+    al_strv_clear(&registry->notes);
     *registry = AL_REGISTRY_INIT;
 }
 

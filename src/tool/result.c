@@ -2,6 +2,7 @@
 /* What a call gives back, as MCP writes it. */
 #include <inttypes.h>
 
+#include "guard/text.h"
 #include "tool/call.h"
 
 void al_result_clear(struct al_result *result)
@@ -10,6 +11,18 @@ void al_result_clear(struct al_result *result)
     json_decref(result->structured);
     al_error_clear(&result->error);
     *result = AL_RESULT_INIT;
+}
+
+void al_result_set_structured(struct al_result *result, json_t *object)
+{
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+
+    json_decref(result->structured);
+    result->structured = object;
+    result->exit_code = 0;
+    al_json_dump(object, false, &json);
+    al_str_reset(&result->text);
+    al_text_escape_json(json.buf, json.len, &result->text);
 }
 
 static json_t *string_or_null(const char *text)

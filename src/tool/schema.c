@@ -138,6 +138,27 @@ unsigned al_tool_effects(const struct al_tool *tool)
     return effects;
 }
 
+bool al_operation_asks(const struct al_operation *op)
+{
+    switch (op->asks) {
+    case AL_ASKS_ALWAYS:
+        return true;
+    case AL_ASKS_NEVER:
+        return false;
+    case AL_ASKS_BY_EFFECTS:
+        break;
+    }
+    return al_effects_change_repository(op->effects);
+}
+
+bool al_tool_asks(const struct al_tool *tool)
+{
+    for (size_t i = 0; i < tool->noperations; i++)
+        if (al_operation_asks(&tool->operations[i]))
+            return true;
+    return false;
+}
+
 json_t *al_tool_annotations(const struct al_tool *tool)
 {
     unsigned effects = al_tool_effects(tool);

@@ -77,31 +77,44 @@ struct al_param {
 };
 
 #define AL_FIELD(T, field, ctype) (offsetof(T, field) + 0 * sizeof(&((T *)0)->field == (ctype *)0))
-#define AL_BOOL(T, field, text, ...)                                                               \
+/* A row whose JSON name is not the field's: "newName" for new_name. */
+#define AL_BOOL_AS(T, field, json, text, ...)                                                      \
     {                                                                                              \
-        .name = #field, .about = (text), .type = AL_TYPE_BOOL, .offset = AL_FIELD(T, field, bool), \
+        .name = (json), .about = (text), .type = AL_TYPE_BOOL, .offset = AL_FIELD(T, field, bool), \
         __VA_ARGS__                                                                                \
     }
-#define AL_INT(T, field, text, ...)                                                                \
+#define AL_INT_AS(T, field, json, text, ...)                                                       \
     {                                                                                              \
-        .name = #field, .about = (text), .type = AL_TYPE_INT,                                      \
+        .name = (json), .about = (text), .type = AL_TYPE_INT,                                      \
         .offset = AL_FIELD(T, field, struct al_opt_int), __VA_ARGS__                               \
     }
-#define AL_STRING(T, field, text, ...)                                                             \
+#define AL_STRING_AS(T, field, json, text, ...)                                                    \
     {                                                                                              \
-        .name = #field, .about = (text), .type = AL_TYPE_STRING,                                   \
+        .name = (json), .about = (text), .type = AL_TYPE_STRING,                                   \
         .offset = AL_FIELD(T, field, const char *), __VA_ARGS__                                    \
     }
-#define AL_STRINGS(T, field, text, ...)                                                            \
+#define AL_STRINGS_AS(T, field, json, text, ...)                                                   \
     {                                                                                              \
-        .name = #field, .about = (text), .type = AL_TYPE_STRINGS,                                  \
+        .name = (json), .about = (text), .type = AL_TYPE_STRINGS,                                  \
         .offset = AL_FIELD(T, field, struct al_strv), __VA_ARGS__                                  \
     }
-#define AL_CHOICE(T, field, text, ...)                                                             \
+#define AL_CHOICE_AS(T, field, json, text, ...)                                                    \
     {                                                                                              \
-        .name = #field, .about = (text), .type = AL_TYPE_CHOICE,                                   \
+        .name = (json), .about = (text), .type = AL_TYPE_CHOICE,                                   \
         .offset = AL_FIELD(T, field, int), __VA_ARGS__                                             \
     }
+#define AL_BOOL(T, field, text, ...)    AL_BOOL_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_INT(T, field, text, ...)     AL_INT_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_STRING(T, field, text, ...)  AL_STRING_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_STRINGS(T, field, text, ...) AL_STRINGS_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_CHOICE(T, field, text, ...)  AL_CHOICE_AS(T, field, #field, text, __VA_ARGS__)
+
+/** When an operation needs an approval, as long as no rule of the person's says otherwise. */
+enum al_asks {
+    AL_ASKS_BY_EFFECTS, /**< when it changes the repository */
+    AL_ASKS_ALWAYS,
+    AL_ASKS_NEVER,
+};
 
 struct al_operation {
     const char *name;                  /**< journal and policy rules use it */
@@ -109,7 +122,11 @@ struct al_operation {
     unsigned effects;                  /**< enum al_effects */
     int (*execute)(struct al_call *call, const void *args, struct al_result *result,
                    struct al_error *err);
+    enum al_asks asks;
 };
+
+/** JSON written as JSON in C source, for output schemas: AL_JSON({"type": "object"}). */
+#define AL_JSON(...) #__VA_ARGS__
 
 struct al_tool {
     const char *name, *title, *about;
@@ -144,9 +161,18 @@ struct al_tool {
     int (*concerns)(struct al_call *call, const void *args, struct al_strv *out,
                     struct al_error *err);
 
-    /** Offset of the common fields in the args struct. */
-    size_t timeout_offset;     /**< struct al_opt_int timeout_ms */
-    size_t working_dir_offset; /**< const char *working_dir */
+    /**
+     * Completes what went wrong before the caller hears of it: a toolset may promise a code for
+     * every failure, a remedy, one line.  Status and approvals are not its business.  NULL: as it
+     * is.
+     */
+    void (*complete_error)(struct al_error *err);
+
+    size_t working_dir_offset; /**< of the const char * in the args struct that says where */
+
+    /** git runs at the top of the working tree, and paths are relative to it; else both go by the
+     * working directory. */
+    bool runs_at_top;
 
     /** JSON Schema of structuredContent, NULL for plain text. */
     const char *output_schema;
@@ -165,6 +191,10 @@ int64_t al_param_default_int(const struct al_param *param, const struct al_tool_
 
 /** Union of the effects of all operations. */
 unsigned al_tool_effects(const struct al_tool *tool);
+
+/** Whether an operation, or any of a tool's, asks a person where no rule says otherwise. */
+bool al_operation_asks(const struct al_operation *op);
+bool al_tool_asks(const struct al_tool *tool);
 
 /** The first operation that applies; never NULL. */
 const struct al_operation *al_tool_select(const struct al_tool *tool, const void *args);
@@ -208,6 +238,7 @@ struct al_listed_tool {
 struct al_registry {
     struct al_listed_tool *items;
     size_t count;
+    struct al_strv notes; /**< for the log: which names a toolset had to leave to earlier ones */
 };
 
 #define AL_REGISTRY_INIT ((struct al_registry){ .items = NULL })

@@ -2,8 +2,10 @@
 #include "toolsets/toolsets.h"
 
 #include "toolsets/git/git.h"
+#include "toolsets/workflow/workflow.h"
 
 const struct al_toolset *const al_toolsets[] = {
     &al_toolset_git,
+    &al_toolset_workflow,
     NULL,
 };

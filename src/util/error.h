@@ -51,6 +51,7 @@ struct al_error {
     const char *reason; /**< "not_found", "conflict" or NULL; a string constant */
     char *message;      /**< owned; one line, or git's own words */
     char *detail; /**< owned, may be NULL: shown after the message (output before a timeout) */
+    const char *remedy; /**< what to do about it, one line; a string constant or NULL */
 };
 
 #define AL_ERROR_INIT ((struct al_error){ .status = AL_OK })

@@ -36,7 +36,7 @@ class ExitCodes(Program):
         for words in (["--help"], ["-h"], ["help"], ["--version"], ["call", "git_status"],
                       ["call", "git_status", "{}"], ["call", "--json", "git_log"], ["tools"],
                       ["tools", "--json"], ["doctor"], ["doctor", "--json"], ["log"], ["log", "1"],
-                      ["log", "--json"], ["log", "--verify"], ["serve"],
+                      ["log", "--json"], ["log", "--verify"], ["serve", "--toolset", "git"],
                       ["call", "--root=.", "--approval=allow", "git_add", '{"all": true}'],
                       ["call", "--", "git_status"], ["log", "--audit", "none.jsonl"]):
             done = self.run_it(*words)
@@ -45,6 +45,23 @@ class ExitCodes(Program):
             long, helped = self.run_it(command, "--help"), self.run_it("help", command)
             self.assertEqual((long.returncode, long.stdout), (0, helped.stdout))
             self.assertTrue(long.stdout.startswith(f"usage: airlock {command}"), long.stdout)
+
+    def test_toolsets(self):
+        """the earlier toolset wins a name, and the log of serve says so"""
+        def listed(*words):
+            done = self.run_it("tools", "--json", *words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+            return {tool["name"]: tool["toolset"] for tool in json.loads(done.stdout)}
+
+        self.init()
+        self.assertEqual(listed(), listed("--toolset", "git", "--toolset", "workflow"))
+        self.assertEqual(listed()["git_status"], "git")
+        self.assertEqual(listed("--toolset", "workflow", "--toolset", "git")["git_status"],
+                         "workflow")
+        done = self.run_it("serve")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"^airlock: toolset 'workflow': earlier toolsets keep "
+                                      r"git_status \(git\)[^\n]*\n$")
 
     def test_standard_input(self):
         """`airlock call TOOL -` reads the arguments"""
@@ -85,7 +102,7 @@ class ExitCodes(Program):
                 ("unknown option '--json'; see airlock --help", "serve", "--json"),
                 ("--root needs a value; see airlock --help", "serve", "--root"),
                 ("--approval is ask, allow or deny", "serve", "--approval=maybe"),
-                ("unknown toolset 'nope' (valid: git)", "serve", "--toolset", "nope"),
+                ("unknown toolset 'nope' (valid: git, workflow)", "serve", "--toolset", "nope"),
                 ("serve takes options only", "serve", "word"),
                 ("tools takes options only", "tools", "word"),
                 ("doctor takes options only", "doctor", "word"),

@@ -19,7 +19,8 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned calls, at_gate, cancelled;
 static int gate_fd = -1; /* a semaphore: a read takes one place */
 
-static const struct al_operation operations[] = { { "run", NULL, AL_READS, NULL } };
+static const struct al_operation operations[] = { { "run", NULL, AL_READS, NULL,
+                                                    AL_ASKS_BY_EFFECTS } };
 
 static const struct al_tool tools[] = {
     { .name = "echo",

@@ -9,8 +9,9 @@ static void has_the_documented_defaults(void **state)
 
     (void)state;
     al_config_init(&config);
-    assert_int_equal(config.toolsets.count, 1);
+    assert_int_equal(config.toolsets.count, 2);
     assert_string_equal(config.toolsets.items[0], "git");
+    assert_string_equal(config.toolsets.items[1], "workflow");
     assert_int_equal(config.roots.count, 0);
     assert_true(config.git.enabled);
     assert_int_equal(config.git.timeout_ms, 30000);

@@ -43,6 +43,7 @@ static int ruled(struct al_rule rule, const char *operation, unsigned effects, c
                          &(struct al_policy_query){ .tool = "git_add",
                                                     .operation = operation,
                                                     .effects = effects,
+                                                    .asks = al_effects_change_repository(effects),
                                                     .branches = &branch_list,
                                                     .paths = &path_list });
 
@@ -255,12 +256,14 @@ static struct al_ruling decide(const struct al_policy *policy, enum al_approval_
 {
     static const struct al_strv none = { .items = NULL };
 
-    return al_policy_decide(policy, mode,
-                            &(struct al_policy_query){ .tool = tool,
-                                                       .operation = "x",
-                                                       .effects = effects,
-                                                       .branches = &none,
-                                                       .paths = &none });
+    return al_policy_decide(
+        policy, mode,
+        &(struct al_policy_query){ .tool = tool,
+                                   .operation = "x",
+                                   .effects = effects,
+                                   .asks = al_effects_change_repository(effects),
+                                   .branches = &none,
+                                   .paths = &none });
 }
 
 static void the_first_match_decides_and_says_where_it_is(void **state)

@@ -48,7 +48,6 @@ static struct al_tool sound_tool(void)
         .args_size = sizeof(struct args),
         .operations = reads,
         .noperations = COUNT(reads),
-        .timeout_offset = offsetof(struct args, timeout_ms),
         .working_dir_offset = offsetof(struct args, working_dir),
     };
 }
@@ -300,8 +299,6 @@ static void places(void **state)
         { { .name = "b", .about = "B.", .offset = SIZE_MAX }, "lies outside the arguments" },
         { AL_INT(struct args, timeout_ms, "T.", .flags = AL_PARAM_TIMEOUT, .min = 1, .max = 2),
           NULL },
-        { AL_INT(struct args, n, "N.", .flags = AL_PARAM_TIMEOUT, .min = 1, .max = 2),
-          "is not where timeout_offset points" },
         { AL_STRING(struct args, working_dir, "W.", .max_bytes = 4), NULL },
         { { .name = "working_dir",
             .about = "W.",
@@ -383,8 +380,9 @@ static void finds_in_operations(const struct al_operation *rows, size_t count, b
 
 static void operations(void **state)
 {
-    const struct al_operation first = { "drop", applies, AL_WRITES_REFS, execute };
-    const struct al_operation last = { "list", NULL, AL_READS, execute };
+    const struct al_operation first = { "drop", applies, AL_WRITES_REFS, execute,
+                                        AL_ASKS_BY_EFFECTS };
+    const struct al_operation last = { "list", NULL, AL_READS, execute, AL_ASKS_BY_EFFECTS };
     struct al_operation rows[] = { first, last };
 
     (void)state;
@@ -417,7 +415,7 @@ static void what_needs_approval_needs_a_summary(void **state)
 {
     static const char fault[] =
         "operation 'run' changes the repository, and the tool has no summary";
-    struct al_operation row = { "run", NULL, AL_READS, execute };
+    struct al_operation row = { "run", NULL, AL_READS, execute, AL_ASKS_BY_EFFECTS };
 
     (void)state;
     finds_in_operations(&row, 1, false, NULL);

@@ -24,8 +24,7 @@ struct args {
 #define WORKING_DIR_ROW                                                                            \
     AL_STRING(struct args, working_dir, "Directory to run git in.", .max_bytes = 4096)
 #define OFFSETS                                                                                    \
-    .args_size = sizeof(struct args), .timeout_offset = offsetof(struct args, timeout_ms),         \
-    .working_dir_offset = offsetof(struct args, working_dir)
+    .args_size = sizeof(struct args), .working_dir_offset = offsetof(struct args, working_dir)
 
 static inline int run_status(struct al_call *call, const void *p, struct al_result *result,
                              struct al_error *err)
@@ -105,11 +104,12 @@ static const struct al_param record_params[] = {
     WORKING_DIR_ROW,
 };
 
-static const struct al_operation peek_operations[] = { { "peek", NULL, AL_READS, run_status } };
-static const struct al_operation stage_operations[] = { { "stage", NULL, AL_WRITES_INDEX,
-                                                          run_add } };
+static const struct al_operation peek_operations[] = { { "peek", NULL, AL_READS, run_status,
+                                                         AL_ASKS_BY_EFFECTS } };
+static const struct al_operation stage_operations[] = { { "stage", NULL, AL_WRITES_INDEX, run_add,
+                                                          AL_ASKS_BY_EFFECTS } };
 static const struct al_operation record_operations[] = {
-    { "record", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, run_commit },
+    { "record", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, run_commit, AL_ASKS_BY_EFFECTS },
 };
 
 static const struct al_tool peek = {

@@ -114,7 +114,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 }
 
 static const struct al_operation operations[] = {
-    { "add", NULL, AL_WRITES_INDEX, execute },
+    { "add", NULL, AL_WRITES_INDEX, execute, AL_ASKS_BY_EFFECTS },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

@@ -171,12 +171,12 @@ static int rename_branch(struct al_call *call, const void *p, struct al_result *
 }
 
 static const struct al_operation operations[] = {
-    { "rename", is_rename, AL_WRITES_REFS | AL_WRITES_CONFIG, rename_branch },
+    { "rename", is_rename, AL_WRITES_REFS | AL_WRITES_CONFIG, rename_branch, AL_ASKS_BY_EFFECTS },
     { "force_delete", is_force_delete, AL_WRITES_REFS | AL_WRITES_CONFIG | AL_DISCARDS_WORK,
-      remove_branch },
-    { "delete", is_delete, AL_WRITES_REFS | AL_WRITES_CONFIG, remove_branch },
-    { "list", is_list, AL_READS, list },
-    { "create", NULL, AL_WRITES_REFS | AL_WRITES_CONFIG, create },
+      remove_branch, AL_ASKS_BY_EFFECTS },
+    { "delete", is_delete, AL_WRITES_REFS | AL_WRITES_CONFIG, remove_branch, AL_ASKS_BY_EFFECTS },
+    { "list", is_list, AL_READS, list, AL_ASKS_BY_EFFECTS },
+    { "create", NULL, AL_WRITES_REFS | AL_WRITES_CONFIG, create, AL_ASKS_BY_EFFECTS },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

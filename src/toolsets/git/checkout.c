@@ -149,10 +149,13 @@ static int restore_paths(struct al_call *call, const void *p, struct al_result *
 }
 
 static const struct al_operation operations[] = {
-    { "create_branch", creates, AL_WRITES_REFS, go },
-    { "switch", switches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, go },
-    { "commit", detaches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, go },
-    { "restore_paths", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, restore_paths },
+    { "create_branch", creates, AL_WRITES_REFS, go, AL_ASKS_BY_EFFECTS },
+    { "switch", switches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, go,
+      AL_ASKS_BY_EFFECTS },
+    { "commit", detaches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, go,
+      AL_ASKS_BY_EFFECTS },
+    { "restore_paths", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, restore_paths,
+      AL_ASKS_BY_EFFECTS },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

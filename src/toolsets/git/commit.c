@@ -113,7 +113,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 }
 
 static const struct al_operation operations[] = {
-    { "commit", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, execute },
+    { "commit", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, execute, AL_ASKS_BY_EFFECTS },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

@@ -129,8 +129,8 @@ static int write_patches(struct al_call *call, const void *p, struct al_result *
 }
 
 static const struct al_operation operations[] = {
-    { "show", only_shows, AL_READS, show },
-    { "write_patches", NULL, AL_READS | AL_WRITES_FILES, write_patches },
+    { "show", only_shows, AL_READS, show, AL_ASKS_BY_EFFECTS },
+    { "write_patches", NULL, AL_READS | AL_WRITES_FILES, write_patches, AL_ASKS_BY_EFFECTS },
 };
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)

@@ -44,7 +44,6 @@ extern const struct al_tool al_tool_git_stash;
     const char *working_dir
 
 #define AL_GIT_COMMON_OFFSETS(T)                                                                   \
-    .args_size = sizeof(T), .timeout_offset = offsetof(T, timeout_ms),                             \
-    .working_dir_offset = offsetof(T, working_dir)
+    .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir)
 
 #endif

@@ -117,9 +117,11 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 }
 
 static const struct al_operation operations[] = {
-    { "worktree", only_worktree, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute },
-    { "staged", only_staged, AL_WRITES_INDEX, execute },
-    { "both", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute },
+    { "worktree", only_worktree, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
+      AL_ASKS_BY_EFFECTS },
+    { "staged", only_staged, AL_WRITES_INDEX, execute, AL_ASKS_BY_EFFECTS },
+    { "both", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
+      AL_ASKS_BY_EFFECTS },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

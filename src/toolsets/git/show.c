@@ -53,7 +53,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 }
 
 static const struct al_operation operations[] = {
-    { "show", NULL, AL_READS, execute },
+    { "show", NULL, AL_READS, execute, AL_ASKS_BY_EFFECTS },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

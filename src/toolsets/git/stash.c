@@ -164,13 +164,15 @@ static int change(struct al_call *call, const void *p, struct al_result *result,
 }
 
 static const struct al_operation operations[] = {
-    { "push", is_push, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, change },
-    { "pop", is_pop, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, change },
-    { "apply", is_apply, AL_WRITES_INDEX | AL_WRITES_WORKTREE, change },
-    { "drop", is_drop, AL_WRITES_REFS | AL_DISCARDS_WORK, change },
-    { "list", is_list, AL_READS, list },
-    { "show", is_show, AL_READS, show },
-    { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change },
+    { "push", is_push, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, change,
+      AL_ASKS_BY_EFFECTS },
+    { "pop", is_pop, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, change,
+      AL_ASKS_BY_EFFECTS },
+    { "apply", is_apply, AL_WRITES_INDEX | AL_WRITES_WORKTREE, change, AL_ASKS_BY_EFFECTS },
+    { "drop", is_drop, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
+    { "list", is_list, AL_READS, list, AL_ASKS_BY_EFFECTS },
+    { "show", is_show, AL_READS, show, AL_ASKS_BY_EFFECTS },
+    { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

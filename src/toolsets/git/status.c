@@ -42,7 +42,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 }
 
 static const struct al_operation operations[] = {
-    { "status", NULL, AL_READS, execute },
+    { "status", NULL, AL_READS, execute, AL_ASKS_BY_EFFECTS },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a failure of this toolset says: a code, one line of cause, one of remedy. */
+#include <stdlib.h>
+
+#include "toolsets/workflow/workflow.h"
+#include "util/utf8.h"
+
+/** A line longer than this is cut: names of many files may be in it. */
+#define CAUSE_MAX_BYTES 1000
+
+static const struct {
+    enum al_code code;
+    const char *remedy;
+} remedies[] = {
+    { AL_CODE_NOT_INITIALIZED, "Give cwd a directory inside a git repository." },
+    { AL_CODE_SNAPSHOT_DISABLED,
+      "A person can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
+      "configuration." },
+    { AL_CODE_PROTECTED_PATH, "Name files of the working tree; .git is git's own." },
+    { AL_CODE_OPERATION_FAILED, "See git_status for the state of the repository, then try again." },
+    { AL_CODE_LOCK_TIMEOUT,
+      "Another git is at work there: try again later, or remove the lock when no git runs." },
+    { AL_CODE_CONFLICT,
+      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict settles a "
+      "file." },
+    { AL_CODE_DIRTY_WORKDIR,
+      "Commit these changes with git_commit, or put them aside with git_stash, first." },
+    { AL_CODE_BRANCH_EXISTS, "Choose another name, or use the branch that is there." },
+    { AL_CODE_BRANCH_NOT_FOUND, "See git_branch with action list for the branches there are." },
+    { AL_CODE_REMOTE_ERROR,
+      "See git_remote with action list for the remotes there are, and whether the URL is right." },
+    { AL_CODE_TIMEOUT,
+      "Ask for less at once, or have timeout_ms raised in [tools.git] of the configuration." },
+    { AL_CODE_NO_STAGED_CHANGES, "Stage changes first, or commit every change with all: true." },
+    { AL_CODE_STASH_EMPTY, "There is nothing to bring back; action push makes an entry." },
+};
+
+static const char *remedy_of(const struct al_error *err)
+{
+    for (size_t i = 0; i < AL_COUNT(remedies); i++)
+        if (remedies[i].code == err->code)
+            return remedies[i].remedy;
+    return err->status == AL_ERR_SANDBOX
+               ? "Use a repository and paths inside the allowed roots."
+               : "Nothing was done; call again with arguments as the input schema has them.";
+}
+
+/* Advice of git's about commands the caller does not have. */
+static bool is_advice(const char *line)
+{
+    static const char *const beginnings[] = { "hint:", "Please ", "Aborting", "(use \"git " };
+
+    for (size_t i = 0; i < AL_COUNT(beginnings); i++)
+        if (al_starts_with(line, beginnings[i]))
+            return true;
+    return false;
+}
+
+static const char *without_label(const char *line)
+{
+    static const char *const labels[] = { "fatal: ", "error: " };
+
+    for (size_t i = 0; i < AL_COUNT(labels); i++)
+        if (al_starts_with(line, labels[i]))
+            return line + strlen(labels[i]);
+    return line;
+}
+
+/* Lines become one; names that git indents are a list. */
+static char *fold(char *message)
+{
+    struct al_str out = AL_STR_INIT;
+    bool listing = false;
+    char *save = NULL;
+
+    for (char *line = strtok_r(message, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        size_t indent = strspn(line, " \t");
+
+        line += indent;
+        if (!*line || is_advice(line))
+            continue;
+        if (out.len)
+            al_str_adds(&out, indent && listing ? ", " : " ");
+        al_str_adds(&out, without_label(line));
+        listing = indent;
+    }
+    if (out.len > CAUSE_MAX_BYTES) {
+        al_str_truncate(&out, al_utf8_floor(out.buf, CAUSE_MAX_BYTES));
+        al_str_adds(&out, "...");
+    }
+    return al_str_detach(&out);
+}
+
+static void set_line(struct al_error *err)
+{
+    al_auto(al_freep) char *whole = err->message;
+    al_auto(al_freep) char *copy = al_strdup(whole);
+    char *line = fold(copy);
+
+    err->message = line;
+    if (!*line) { /* nothing but advice */
+        free(line);
+        err->message = al_take(&whole);
+    }
+    free(al_take(&err->detail));
+}
+
+void al_workflow_complete_error(struct al_error *err)
+{
+    switch (err->status) {
+    case AL_ERR_EXECUTION:
+    case AL_ERR_NOT_FOUND:
+        if (err->code == AL_CODE_NONE)
+            err->code = AL_CODE_OPERATION_FAILED;
+        break;
+    case AL_ERR_BAD_ARGS:
+    case AL_ERR_SANDBOX:
+    case AL_ERR_TIMEOUT:
+        break;
+    case AL_OK:
+    case AL_ERR_CANCELLED:
+    case AL_ERR_APPROVAL_REQUIRED: /* says what it takes itself */
+    case AL_ERR_APPROVAL_DENIED:
+    case AL_ERR_NOT_GRANTED:
+        return;
+    }
+    if (err->message)
+        set_line(err);
+    if (!err->remedy)
+        err->remedy = remedy_of(err);
+}
