@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/url.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "guard/text.h"
+
+#define PORT_MAX 65535
+
+static const char redacted[] = "[redacted]";
+
+static const struct scheme {
+    const char *name, *protocol;
+    enum al_url_kind kind;
+} schemes[] = {
+    { "file", "file", AL_URL_PATH },   { "git", "git", AL_URL_GIT },
+    { "ssh", "ssh", AL_URL_SSH },      { "git+ssh", "ssh", AL_URL_SSH },
+    { "ssh+git", "ssh", AL_URL_SSH },  { "http", "http", AL_URL_HTTP },
+    { "https", "https", AL_URL_HTTP },
+};
+
+void al_url_clear(struct al_url *url)
+{
+    free(url->host);
+    free(url->path);
+    free(url->user);
+    free(url->password);
+    free(url->bare);
+    free(url->shown);
+    free(url->origin);
+    *url = AL_URL_INIT;
+}
+
+/* Where the user information after "://" ends, at its '@'; NULL when there is none. */
+static const char *end_of_user(const char *authority, size_t len)
+{
+    const char *slash = memchr(authority, '/', len);
+
+    return memrchr(authority, '@', slash ? (size_t)(slash - authority) : len);
+}
+
+/* A plain user of ssh is part of the place; what stands in front of a web server may be a token. */
+static bool is_secret(const char *text, const char *authority, const char *at)
+{
+    size_t scheme = (size_t)(authority - text) - strlen("://");
+    bool ssh = scheme >= 3 && !strncmp(text + scheme - 3, "ssh", 3);
+
+    return !ssh || memchr(authority, ':', (size_t)(at - authority));
+}
+
+/* The word a "://" could be part of ends at white space or a quote. */
+static size_t word_length(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len && !strchr(" \t\r\n'\"<>", text[n]))
+        n++;
+    return n;
+}
+
+void al_url_redact(const char *text, size_t len, struct al_str *out)
+{
+    const char *end = text + len, *mark;
+
+    while ((mark = memmem(text, (size_t)(end - text), "://", 3))) {
+        const char *authority = mark + 3;
+        const char *at = end_of_user(authority, word_length(authority, (size_t)(end - authority)));
+
+        al_str_add(out, text, (size_t)(authority - text));
+        if (at && is_secret(text, authority, at)) {
+            al_str_adds(out, redacted);
+            authority = at;
+        }
+        text = authority;
+    }
+    al_str_add(out, text, (size_t)(end - text));
+}
+
+char *al_url_shown(const char *text)
+{
+    al_auto(al_str_clear) struct al_str clean = AL_STR_INIT;
+    const char *mark = strstr(text, "://");
+    const char *at = mark ? end_of_user(mark + 3, strlen(mark + 3)) : NULL;
+
+    if (at && is_secret(text, mark + 3,
+                        at)) { /* a name or a token may have characters that end a word elsewhere */
+        al_str_add(&clean, text, (size_t)(mark + 3 - text));
+        al_str_adds(&clean, redacted);
+        text = at;
+    }
+    al_str_adds(&clean, text);
+    return al_text_word(clean.buf);
+}
+
+static int refuse(struct al_error *err, const char *text, const char *why, const char *remedy)
+{
+    al_auto(al_freep) char *shown = al_url_shown(text);
+
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR, "The address '%s' %s\n%s",
+                             shown, why, remedy);
+}
+
+static bool is_scheme_char(char c, bool first)
+{
+    return isalpha((unsigned char)c) ||
+           (!first && (isdigit((unsigned char)c) || c == '+' || c == '-' || c == '.'));
+}
+
+/* The length of the scheme or helper that a text begins with, 0 for none. */
+static size_t scheme_length(const char *text)
+{
+    size_t len = 0;
+
+    while (is_scheme_char(text[len], len == 0))
+        len++;
+    return text[len] == ':' ? len : 0;
+}
+
+static bool is_host(const char *host)
+{
+    if (!*host || *host == '-')
+        return false;
+    for (; *host; host++)
+        if (!isalnum((unsigned char)*host) && !strchr("._-", *host))
+            return false;
+    return true;
+}
+
+static bool is_ipv6(const char *host)
+{
+    return *host && strspn(host, "0123456789abcdefABCDEF:.") == strlen(host);
+}
+
+/* What may be a user's name in front of a host, without being taken for an option or a shell's. */
+static bool is_user(const char *user)
+{
+    if (*user == '-')
+        return false;
+    for (; *user; user++)
+        if (!isalnum((unsigned char)*user) && !strchr("._~+-", *user))
+            return false;
+    return true;
+}
+
+static int hex(char c)
+{
+    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+}
+
+/* Percent-decoded; NULL for a broken escape or a control character, a newline above all: a
+ * credential helper would take what follows for another line. */
+static char *decode(const char *text, size_t len)
+{
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (c == '%') {
+            if (i + 2 >= len || !isxdigit((unsigned char)text[i + 1]) ||
+                !isxdigit((unsigned char)text[i + 2]))
+                return NULL;
+            c = (unsigned char)(hex(text[i + 1]) * 16 + hex(text[i + 2]));
+            i += 2;
+        }
+        if (c < 0x20 || c == 0x7f)
+            return NULL;
+        al_str_addc(&out, (char)c);
+    }
+    return al_str_detach(&out);
+}
+
+/* Digits and nothing else, 1 to 65535; 0 otherwise. */
+static int parse_port(const char *text, size_t len)
+{
+    int port = 0;
+
+    if (len && *text == '0')
+        return 0;
+    for (size_t i = 0; i < len; i++) {
+        if (!isdigit((unsigned char)text[i]) || port > PORT_MAX)
+            return 0;
+        port = port * 10 + (text[i] - '0');
+    }
+    return port <= PORT_MAX ? port : 0;
+}
+
+/* "host", "host:port" or "[address]:port". */
+static bool take_host(struct al_url *url, const char *text, size_t len)
+{
+    const char *close = len && *text == '[' ? memchr(text, ']', len) : NULL;
+    const char *name = close ? text + 1 : text;
+    const char *colon =
+        close ? (close + 1 < text + len ? close + 1 : NULL) : memchr(text, ':', len);
+    const char *end = close ? close : colon ? colon : text + len;
+
+    url->host = al_strndup(name, (size_t)(end - name));
+    if (close ? !is_ipv6(url->host) : !is_host(url->host))
+        return false;
+    if (!colon)
+        return true;
+    if (*colon != ':')
+        return false;
+    url->port = parse_port(colon + 1, (size_t)(text + len - colon - 1));
+    return url->port > 0;
+}
+
+/* "user" or "user:password".  ssh and git have no password that could be written down. */
+static bool take_user(struct al_url *url, const char *text, size_t len)
+{
+    const char *colon = memchr(text, ':', len);
+
+    if (memchr(text, '@', len))
+        return false;
+    url->user = decode(text, colon ? (size_t)(colon - text) : len);
+    if (colon)
+        url->password = decode(colon + 1, (size_t)(text + len - colon - 1));
+    if (!url->user || (colon && !url->password))
+        return false;
+    return url->kind == AL_URL_HTTP || (!colon && is_user(url->user));
+}
+
+static char *host_words(const struct al_url *url)
+{
+    bool bracket = strchr(url->host, ':');
+
+    if (!url->port)
+        return al_asprintf(bracket ? "[%s]" : "%s", url->host);
+    return al_asprintf(bracket ? "[%s]:%d" : "%s:%d", url->host, url->port);
+}
+
+/* Everything after "scheme://" that is no path on this machine. */
+static int parse_remote(struct al_url *url, const char *text, const char *authority,
+                        struct al_error *err)
+{
+    static const char form[] = "Write it as PROTOCOL://[USER@]HOST[:PORT]/PATH";
+    size_t scheme = (size_t)(authority - text);
+    size_t len = strcspn(authority, "/");
+    const char *at = end_of_user(authority, len);
+    const char *host = at ? at + 1 : authority;
+    al_auto(al_freep) char *words = NULL;
+
+    if (at && !take_user(url, authority, (size_t)(at - authority)))
+        return refuse(err, text, "has a user name that cannot be one", form);
+    if (!take_host(url, host, (size_t)(authority + len - host)))
+        return refuse(err, text, "has a host that cannot be one", form);
+    url->path = al_strdup(authority + len);
+    if (!url->path[0] || (url->kind != AL_URL_HTTP && al_starts_with(url->path, "/-")))
+        return refuse(err, text, "has no path of a repository", form);
+    words = host_words(url);
+    if (at && url->kind == AL_URL_HTTP) {
+        const char *colon = memchr(authority, ':', (size_t)(at - authority));
+
+        url->bare =
+            al_asprintf("%.*s%.*s@%s%s", (int)scheme, text, (int)((colon ? colon : at) - authority),
+                        authority, words, url->path);
+    } else {
+        url->bare = al_strdup(text);
+    }
+    if (url->kind == AL_URL_HTTP)
+        url->origin = al_asprintf("%s://%s", url->protocol, words);
+    return 0;
+}
+
+static int parse_url(struct al_url *url, const char *text, size_t scheme, struct al_error *err)
+{
+    const char *rest = text + scheme + strlen("://");
+
+    for (size_t i = 0; i < AL_COUNT(schemes); i++) {
+        if (strlen(schemes[i].name) != scheme || strncmp(schemes[i].name, text, scheme) != 0)
+            continue;
+        url->kind = schemes[i].kind;
+        url->protocol = schemes[i].protocol;
+        if (url->kind != AL_URL_PATH)
+            return parse_remote(url, text, rest, err);
+        if (*rest != '/')
+            return refuse(err, text, "names a host, and a path on this machine has none",
+                          "Write it as file:///PATH, or just the path");
+        url->path = decode(rest, strlen(rest));
+        return url->path ? 0
+                         : refuse(err, text, "has an escape that is none",
+                                  "Write it as file:///PATH, or just the path");
+    }
+    return refuse(err, text, "needs a helper that airlock does not start",
+                  "Use a path inside the roots, or https, ssh, http or git");
+}
+
+/* "[user@]host:path", which git takes for ssh when no '/' comes before the ':'. */
+static int parse_scp(struct al_url *url, const char *text, const char *colon, struct al_error *err)
+{
+    static const char form[] = "Write it as [USER@]HOST:PATH, or ssh://[USER@]HOST[:PORT]/PATH";
+    const char *at = memrchr(text, '@', (size_t)(colon - text));
+    const char *host = at ? at + 1 : text;
+
+    url->kind = AL_URL_SSH;
+    url->protocol = "ssh";
+    if (at && !take_user(url, text, (size_t)(at - text)))
+        return refuse(err, text, "has a user name that cannot be one", form);
+    url->host = al_strndup(host, (size_t)(colon - host));
+    if (!is_host(url->host))
+        return refuse(err, text, "has a host that cannot be one", form);
+    url->path = al_strdup(colon + 1);
+    if (!*url->path || *url->path == '-')
+        return refuse(err, text, "has no path of a repository", form);
+    return 0;
+}
+
+static int parse(struct al_url *url, const char *text, struct al_error *err)
+{
+    size_t scheme = scheme_length(text);
+    const char *colon = strchr(text, ':'), *slash = strchr(text, '/');
+
+    if (scheme && al_starts_with(text + scheme, "::"))
+        return refuse(err, text, "needs a helper that airlock does not start",
+                      "Use a path inside the roots, or https, ssh, http or git");
+    if (scheme && al_starts_with(text + scheme, "://"))
+        return parse_url(url, text, scheme, err);
+    if (*text == '-')
+        return refuse(err, text, "begins with '-'", "Write ./ before a path that does");
+    if (colon && !(slash && slash < colon))
+        return parse_scp(url, text, colon, err);
+    url->kind = AL_URL_PATH;
+    url->protocol = "file";
+    url->path = al_strdup(text);
+    return 0;
+}
+
+int al_url_parse(const char *text, struct al_url *ret_url, struct al_error *err)
+{
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    int r;
+
+    if (!*text)
+        return refuse(err, text, "is empty", "Give a path inside the roots, or a URL");
+    if (strlen(text) > AL_URL_MAX_BYTES)
+        return refuse(err, "", "is too long", "Give a shorter one");
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+        if (*c < 0x20 || *c == 0x7f)
+            return refuse(err, text, "has a control character", "Give it without one");
+    r = parse(&url, text, err);
+    if (r < 0)
+        return r;
+    if (!url.host)
+        url.host = al_strdup("");
+    if (!url.bare)
+        url.bare = al_strdup(text);
+    url.shown = al_url_shown(url.kind == AL_URL_HTTP ? url.bare : text);
+    *ret_url = url;
+    url = AL_URL_INIT;
+    return 0;
+}
