@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "gitops/private.h"
+#include "gitops/progress.h"
 #include "gitops/vet.h"
 #include "guard/env.h"
 
@@ -16,6 +17,16 @@
 #define DATA_MAX_BYTES    (2ull << 30)
 #define FILE_MAX_BYTES    (1ull << 30)
 #define FILES_MAX         256u
+
+/* The sanitizers reserve terabytes in airlock itself, which is askpass and the wrapper of ssh. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define NETWORK_DATA_MAX_BYTES 0
+#else
+#define NETWORK_DATA_MAX_BYTES DATA_MAX_BYTES
+#endif
 
 /* git removes its lock files when it gets SIGTERM, which is a matter of milliseconds. */
 #define WRITER_GRACE_MS 2000u
@@ -31,8 +42,20 @@ void al_git_output_clear(struct al_git_output *output)
     al_text_clear(&output->err);
 }
 
+/* What a link sets wins: a name that is in an environment twice means the first to some and the
+ * last to others. */
+static bool is_replaced(const struct al_git_command *command, const char *entry)
+{
+    al_auto(al_freep) char *name = NULL;
+
+    if (!command->link || !command->link->env)
+        return false;
+    name = al_strndup(entry, strcspn(entry, "="));
+    return al_env_get(command->link->env, name);
+}
+
 /* What every git child gets, whatever it does. */
-static void add_base(struct al_strv *env)
+static void add_base(struct al_strv *env, const struct al_git_command *command)
 {
     static const char *const base[] = {
         "PATH=/usr/bin:/bin",
@@ -48,7 +71,6 @@ static void add_base(struct al_strv *env)
         "GIT_SSH_VARIANT=ssh",
         "GIT_PROXY_COMMAND=",
         "GIT_PROTOCOL_FROM_USER=0",
-        "GIT_ALLOW_PROTOCOL=none",
         "GIT_NO_LAZY_FETCH=1",
         "GIT_NO_REPLACE_OBJECTS=1",
         "GIT_GRAFT_FILE=/nonexistent",
@@ -56,16 +78,47 @@ static void add_base(struct al_strv *env)
     };
 
     for (size_t i = 0; i < AL_COUNT(base); i++)
-        al_strv_add(env, base[i]);
+        if (!is_replaced(command, base[i]))
+            al_strv_add(env, base[i]);
+    al_env_add(env, "GIT_ALLOW_PROTOCOL", command->link ? command->link->protocol : "none");
+}
+
+/* The overrides of this repository, and behind them, where they win, those of the command. */
+static void add_overrides(struct al_strv *env, const struct al_vetting *vetting,
+                          const struct al_git_command *command)
+{
+    const struct al_strv *more = command->link ? command->link->config : NULL;
+    size_t count = vetting->noverrides, extra = more ? more->count / 2 : 0;
+
+    for (size_t i = 0; i < vetting->env.count; i++)
+        al_strv_add(env, vetting->env.items[i]);
+    al_strv_addf(env, "GIT_CONFIG_COUNT=%zu", count + extra);
+    for (size_t i = 0; i < extra; i++) {
+        al_strv_addf(env, "GIT_CONFIG_KEY_%zu=%s", count + i, more->items[2 * i]);
+        al_strv_addf(env, "GIT_CONFIG_VALUE_%zu=%s", count + i, more->items[2 * i + 1]);
+    }
+}
+
+/* Which repository; the other side of a link finds its own, as it would for plain git. */
+static void add_repository(struct al_strv *env, const struct al_repo *repo,
+                           const struct al_git_command *command)
+{
+    if (command->link && command->link->socket_fd)
+        return;
+    al_env_add(env, "GIT_DIR", repo->git_dir);
+    if (!al_repo_is_bare(repo))
+        al_env_add(env, "GIT_WORK_TREE", repo->top);
+    if (command->index)
+        al_env_add(env, "GIT_INDEX_FILE", command->index);
 }
 
 /* The listing of the configuration sees the person's own files; everything else our stand-in. */
 static void add_configuration(struct al_strv *env, const struct al_repo *repo,
-                              enum al_git_class class)
+                              const struct al_git_command *command)
 {
     const struct al_git *git = repo->git;
 
-    if (class == AL_GIT_CONFIG) {
+    if (command->class == AL_GIT_CONFIG) {
         al_env_add(env, "HOME", git->home ? git->home : "/nonexistent");
         if (git->config_home)
             al_env_add(env, "XDG_CONFIG_HOME", git->config_home);
@@ -73,31 +126,34 @@ static void add_configuration(struct al_strv *env, const struct al_repo *repo,
     }
     al_env_add(env, "HOME", git->private_dir);
     al_env_add(env, "GIT_CONFIG_NOSYSTEM", "1");
-    for (size_t i = 0; i < repo->vetting->env.count; i++)
-        al_strv_add(env, repo->vetting->env.items[i]);
+    add_overrides(env, repo->vetting, command);
+}
+
+static bool writes(enum al_git_class class)
+{
+    return class != AL_GIT_CONFIG && class != AL_GIT_READ;
 }
 
 static void build_env(struct al_strv *env, const struct al_repo *repo,
                       const struct al_git_command *command)
 {
-    enum al_git_class class = command->class;
     const struct al_git *git = repo->git;
 
-    add_base(env);
-    add_configuration(env, repo, class);
+    add_base(env, command);
+    if (command->link && command->link->env)
+        for (size_t i = 0; i < command->link->env->count; i++)
+            al_strv_add(env, command->link->env->items[i]);
+    add_configuration(env, repo, command);
     al_strv_addf(env, "TMPDIR=%s/tmp", git->private_dir);
     al_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
-    al_env_add(env, "GIT_DIR", repo->git_dir);
-    al_env_add(env, "GIT_WORK_TREE", repo->top);
-    if (command->index)
-        al_env_add(env, "GIT_INDEX_FILE", command->index);
-    if (class != AL_GIT_WRITE)
+    add_repository(env, repo, command);
+    if (!writes(command->class))
         al_env_add(env, "GIT_OPTIONAL_LOCKS", "0");
     for (size_t i = 0; i < git->env_allowed.count; i++)
         al_strv_add(env, git->env_allowed.items[i]);
 }
 
-static struct al_limits limits_for(uint32_t left_ms)
+static struct al_limits limits_for(const struct al_git_command *command, uint32_t left_ms)
 {
     static _Atomic long known; /* asking costs three system calls */
     long cores = known;
@@ -105,10 +161,24 @@ static struct al_limits limits_for(uint32_t left_ms)
     if (!cores)
         known = cores = sysconf(_SC_NPROCESSORS_ONLN);
     return (struct al_limits){
-        .data_bytes = DATA_MAX_BYTES,
+        .data_bytes = command->class > AL_GIT_WRITE ? NETWORK_DATA_MAX_BYTES : DATA_MAX_BYTES,
         .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
-        .fsize_bytes = FILE_MAX_BYTES,
+        .fsize_bytes = command->link ? 0 : FILE_MAX_BYTES, /* a pack may be larger */
         .nofile = FILES_MAX,
+    };
+}
+
+static struct al_sandbox sandbox_for(const struct al_git_command *command,
+                                     const struct al_held_ruleset *held, uint32_t left_ms)
+{
+    bool network = command->class > AL_GIT_WRITE;
+
+    return (struct al_sandbox){
+        .ruleset = held ? held->ruleset : NULL,
+        .exec_once = !command->starts_children,
+        .no_sockets = !network,
+        .network = network,
+        .limits = limits_for(command, left_ms),
     };
 }
 
@@ -116,9 +186,13 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
                struct al_sink errors, struct al_budget *budget, struct al_proc_result *ret_result,
                struct al_error *err)
 {
+    static const struct al_git_link none = { .protocol = "none" };
+    const struct al_git_link *link = command->link ? command->link : &none;
+    struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(link->progress, errors);
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     struct al_held_ruleset *held = NULL;
     struct al_git *git = repo->git;
+    struct al_sandbox sandbox;
     int r;
 
     if (!git->program)
@@ -127,6 +201,7 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
     if (r < 0)
         return r;
     build_env(&env, repo, command);
+    sandbox = sandbox_for(command, held, budget->left_ms);
     r = al_proc_run(
         &(struct al_proc_spec){
             .program = git->program,
@@ -136,19 +211,19 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
             .input = command->input,
             .input_len = command->input_len,
             .out = out,
-            .err = errors,
-            .sandbox =
-                &(struct al_sandbox){
-                    .ruleset = held ? held->ruleset : NULL,
-                    .exec_once = !command->starts_children,
-                    .no_sockets = true,
-                    .limits = limits_for(budget->left_ms),
-                },
+            .err = link->progress ? (struct al_sink){ al_progress_filter_add, &filter } : errors,
+            .socket_fd = link->socket_fd,
+            .kept_fds = link->fds,
+            .nkept_fds = link->nfds,
+            .without_turn = link->socket_fd,
+            .sandbox = &sandbox,
             .cancel = budget->cancel,
             .timeout_ms = budget->left_ms,
-            .grace_ms = command->class == AL_GIT_WRITE ? WRITER_GRACE_MS : 0,
+            .grace_ms = writes(command->class) ? WRITER_GRACE_MS : 0,
         },
         ret_result, err);
+    if (link->progress)
+        al_progress_filter_end(&filter);
     if (held)
         al_git_ruleset_put(git, held);
     budget->exit_code = -1;

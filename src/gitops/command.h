@@ -16,6 +16,18 @@
 #include "util/error.h"
 #include "util/str.h"
 
+/** What a command has that talks to another repository.  All of it borrowed. */
+struct al_git_link {
+    const char *protocol;         /**< the only one git may use; "none" for a server */
+    const struct al_strv *config; /**< more overrides: key, value, key, value … */
+    const struct al_strv *env;    /**< "NAME=value"; replaces what is set otherwise */
+    const int *fds;               /**< what a helper further down inherits */
+    size_t nfds;
+    int socket_fd; /**< git is the other side: its standard input and output, and it finds its
+                        repository by itself; 0: it is not */
+    const struct al_progress *progress; /**< gets what git says about it; NULL: nobody */
+};
+
 /** One git command to be.  Set up with AL_GIT_COMMAND_INIT, then add words. */
 struct al_git_command {
     struct al_strv argv; /**< "git" first */
@@ -24,7 +36,8 @@ struct al_git_command {
     const char *index;    /**< GIT_INDEX_FILE, NULL: the repository's own; borrowed */
     const void *input;    /**< standard input; borrowed */
     size_t input_len;
-    bool show_controls; /**< in the text of its output, see al_text */
+    bool show_controls;             /**< in the text of its output, see al_text */
+    const struct al_git_link *link; /**< NULL: it concerns this repository alone; borrowed */
 };
 
 #define AL_GIT_COMMAND_INIT ((struct al_git_command){ .class = AL_GIT_READ })

@@ -318,7 +318,7 @@ static int build_env(struct gathering *g, struct al_error *err)
     al_strv_addf(&vetting->env, "GIT_CONFIG_GLOBAL=%s", global ? global : "/dev/null");
     al_overrides_add_always(&pairs, excludes, attributes);
     count = (pairs.count + g->pairs.count) / 2;
-    al_strv_addf(&vetting->env, "GIT_CONFIG_COUNT=%zu", count);
+    vetting->noverrides = count;
     for (size_t i = 0; i < count; i++) {
         char **pair =
             2 * i < pairs.count ? &pairs.items[2 * i] : &g->pairs.items[2 * i - pairs.count];

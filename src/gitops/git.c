@@ -93,6 +93,13 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
     git->program = al_strdup(options->program);
     git->interp = options->program ? interpreter_of(options->program) : NULL;
     git->core = options->program ? core_git_of(options->program) : NULL;
+    git->ssh = al_strdup(options->ssh);
+    git->self = al_strdup(options->self);
+    if (options->ssh_home)
+        git->ssh_dir = al_fs_join(options->ssh_home, ".ssh");
+    if (git->core)
+        git->http_helper = al_asprintf("%s-remote-http", git->core);
+    al_env_add_network(&git->env_network, options->environ_);
     git->home = al_strdup(options->home);
     git->config_home = al_strdup(options->config_home);
     git->roots = options->roots;
@@ -129,6 +136,11 @@ void al_git_free(struct al_git *git)
     free(git->program);
     free(git->interp);
     free(git->core);
+    free(git->ssh);
+    free(git->self);
+    free(git->ssh_dir);
+    free(git->http_helper);
+    al_strv_clear(&git->env_network);
     free(git->home);
     free(git->config_home);
     free(git->ceiling);

@@ -20,11 +20,17 @@ enum al_git_class {
     AL_GIT_CONFIG, /**< list the configuration: reads the person's files as well, runs nothing */
     AL_GIT_READ,   /**< read the roots */
     AL_GIT_WRITE,  /**< read and write the roots */
+    AL_GIT_TCP,    /**< the same, and connect: the protocol git:// */
+    AL_GIT_HTTP,   /**< the same, with git's helper for it, certificates, and our askpass */
+    AL_GIT_SSH,    /**< the same, with ssh, our wrapper of it, and the person's ~/.ssh */
     AL_GIT_CLASSES,
 };
 
 struct al_git_options {
     const char *program;          /**< git's canonical path, NULL when there is none */
+    const char *ssh;              /**< ssh's, NULL when there is none */
+    const char *self;             /**< airlock's own: what git starts as askpass and as ssh */
+    const char *ssh_home;         /**< where ssh looks for .ssh, NULL: nowhere */
     const struct al_roots *roots; /**< borrowed; outlives the al_git */
     const struct al_strv *env_allow;
     char *const *environ_;    /**< airlock's own environment */

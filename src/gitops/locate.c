@@ -247,17 +247,16 @@ static int check_head(const struct al_repo *repo, const struct al_roots *roots, 
     return r == AL_ERR_SANDBOX ? outside(given, err) : 0;
 }
 
-int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const char *given,
-                   struct al_error *err)
+/* The parts of a repository whose git directory is known. */
+static int find_parts(struct al_repo *repo, const struct al_roots *roots, const char *given,
+                      struct al_error *err)
 {
     al_auto(al_freep) char *path = NULL;
     al_auto(al_freep) char *objects = NULL;
     al_auto(al_closep) int fd = -1;
     int r;
 
-    r = find_git_dir(repo, roots, given, err);
-    if (r == 0)
-        r = find_common_dir(repo, roots, given, err);
+    r = find_common_dir(repo, roots, given, err);
     if (r == 0)
         r = check_head(repo, roots, given, err);
     if (r < 0)
@@ -265,6 +264,43 @@ int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const cha
     path = al_fs_join(repo->common_dir, "objects");
     r = open_part(roots, path, given, &objects, &fd, err);
     return r < 0 ? r : check_alternates(roots, objects, given, err);
+}
+
+int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const char *given,
+                   struct al_error *err)
+{
+    int r = find_git_dir(repo, roots, given, err);
+
+    return r < 0 ? r : find_parts(repo, roots, given, err);
+}
+
+/*
+ * git's servers look for a `.git` in the directory they are given before they take it for a bare
+ * repository.  A git directory with another one inside would be that other one to them.
+ */
+static int check_is_no_nest(const struct al_repo *repo, const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *nested = al_fs_join(repo->git_dir, ".git");
+    struct stat st;
+
+    return lstat(nested, &st) == 0 ? not_a_repository(given, err) : 0;
+}
+
+int al_repo_locate_at(struct al_repo *repo, const struct al_roots *roots, const char *given,
+                      struct al_error *err)
+{
+    enum found found = NOTHING;
+    int r = look_in(repo, roots, repo->dir, repo->dir_fd, given, &found, err);
+
+    if (r == 0 && found == NOTHING) {
+        if (!is_git_dir(repo->dir_fd))
+            return not_a_repository(given, err);
+        repo->top = al_strdup(repo->dir);
+        repo->git_dir = al_strdup(repo->dir);
+    }
+    if (r == 0)
+        r = check_is_no_nest(repo, given, err);
+    return r < 0 ? r : find_parts(repo, roots, given, err);
 }
 
 /* git accepts root's own files and, under sudo, those of the person who called it. */
@@ -282,5 +318,5 @@ bool al_repo_is_owned(const struct al_repo *repo)
 {
     al_auto(al_freep) char *dot_git = al_fs_join(repo->top, ".git");
 
-    return owned(repo->top) && owned(dot_git) && owned(repo->git_dir);
+    return owned(repo->top) && (al_repo_is_bare(repo) || owned(dot_git)) && owned(repo->git_dir);
 }

@@ -14,6 +14,10 @@
 int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const char *given,
                    struct al_error *err);
 
+/** The same for repo->dir alone, which may be a bare repository: top is then git_dir. */
+int al_repo_locate_at(struct al_repo *repo, const struct al_roots *roots, const char *given,
+                      struct al_error *err);
+
 /** True when top, `.git` and the git directory belong to the person. */
 bool al_repo_is_owned(const struct al_repo *repo);
 

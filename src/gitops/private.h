@@ -30,9 +30,13 @@ struct al_held_ruleset {
 
 /** See gitops/git.h. */
 struct al_git {
-    char *program; /* NULL: there is no git */
-    char *interp;  /* its ELF interpreter, NULL when it has none */
-    char *core;    /* <exec-path>/git, NULL when it was not found */
+    char *program;              /* NULL: there is no git */
+    char *interp;               /* its ELF interpreter, NULL when it has none */
+    char *core;                 /* <exec-path>/git, NULL when it was not found */
+    char *http_helper;          /* <exec-path>/git-remote-http, NULL without core */
+    char *ssh, *self;           /* as in al_git_options */
+    char *ssh_dir;              /* ssh_home's .ssh */
+    struct al_strv env_network; /* "NAME=value" of ours that children with the network get */
     char *home, *config_home;
     const struct al_roots *roots;
     struct al_strv env_allowed; /* "NAME=value" the person let through */

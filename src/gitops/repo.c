@@ -109,6 +109,49 @@ int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
     return open_dir(repo, repo->top, ".", err);
 }
 
+bool al_repo_is_bare(const struct al_repo *repo)
+{
+    return !strcmp(repo->top, repo->git_dir);
+}
+
+static int open_exactly(struct al_repo *repo, const char *base, const char *path,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *abs = al_fs_join(base, path);
+    al_auto(al_freep) char *word = al_text_word(path);
+    int r =
+        al_roots_open(repo->git->roots, abs, O_PATH | O_DIRECTORY, &repo->dir_fd, &repo->dir, err);
+
+    if (r == AL_ERR_SANDBOX)
+        return al_error_set(err, r, "Path outside sandbox: %s", word);
+    if (r < 0)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR,
+                                 "No such directory: %s", word);
+    repo->root = al_roots_find(repo->git->roots, repo->dir);
+    return al_repo_locate_at(repo, repo->git->roots, path, err);
+}
+
+int al_repo_open_at(struct al_git *git, const char *base, const char *path,
+                    struct al_budget *budget, struct al_repo **ret_repo, struct al_error *err)
+{
+    struct al_repo *repo = al_calloc(1, sizeof(*repo));
+    int r;
+
+    repo->git = git;
+    repo->dir_fd = -1;
+    r = open_exactly(repo, base, path, err);
+    if (r == 0)
+        r = al_vetting_get(repo, budget, &repo->vetting, err);
+    if (r == 0)
+        r = check_owner(repo, path, err);
+    if (r < 0) {
+        al_repo_free(repo);
+        return r;
+    }
+    *ret_repo = repo;
+    return 0;
+}
+
 static int outside_repository(const char *param, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_word(given);

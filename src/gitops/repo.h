@@ -54,6 +54,18 @@ void al_repo_free(struct al_repo *repo);
 int al_repo_go_to_top(struct al_repo *repo, struct al_error *err);
 
 /**
+ * Open the repository at `path` itself, bare or not, for git to fetch from or push to: a path of a
+ * repository's configuration, relative to `base`, `..` allowed.  Vetted like any other.
+ *
+ * @return as al_repo_open().
+ */
+int al_repo_open_at(struct al_git *git, const char *base, const char *path,
+                    struct al_budget *budget, struct al_repo **ret_repo, struct al_error *err);
+
+/** Whether it was opened without a working tree: `top` is then its git directory. */
+bool al_repo_is_bare(const struct al_repo *repo);
+
+/**
  * Which words of an agent name something in this repository.  Resolves `given` against the working
  * directory, refuses what lies outside the roots or this working tree, and gives git's pathspec.
  * Asks git (one child) only for a missing file whose name looks like a pattern.

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 
 #include "gitops/private.h"
+#include "guard/env.h"
 
-#define RULES_MAX 64
+#define RULES_MAX 96
 
 struct rules {
     struct al_confine_rule items[RULES_MAX];
@@ -44,10 +45,55 @@ static void add_system(struct rules *rules, const struct al_git *git)
     add(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
 }
 
+/* What a name on the network is looked up with. */
+static void add_resolver(struct rules *rules)
+{
+    static const char *const readable[] = {
+        "/etc/resolv.conf", "/etc/hosts",    "/etc/nsswitch.conf",
+        "/etc/host.conf",   "/etc/gai.conf", "/etc/services",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(readable); i++)
+        add(rules, readable[i], AL_RIGHT_READ, true);
+}
+
+/* git-remote-https is a link to it, or the same again.  Certificates, but no private keys. */
+static void add_http(struct rules *rules, const struct al_git *git)
+{
+    static const char *const readable[] = {
+        "/etc/ssl/certs",
+        "/etc/ssl/openssl.cnf",
+        "/etc/gnutls",
+        "/etc/pki/tls/certs",
+        "/etc/pki/ca-trust/extracted",
+        "/usr/share/ca-certificates",
+        "/usr/local/share/ca-certificates",
+    };
+
+    add(rules, git->http_helper, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    for (size_t i = 0; i < AL_COUNT(readable); i++)
+        add(rules, readable[i], AL_RIGHT_READ, true);
+    add(rules, al_env_get(&git->env_network, "SSL_CERT_FILE"), AL_RIGHT_READ, true);
+    add(rules, al_env_get(&git->env_network, "SSL_CERT_DIR"), AL_RIGHT_READ, true);
+    add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+}
+
+/* ssh asks for the person's name and home. */
+static void add_ssh(struct rules *rules, const struct al_git *git)
+{
+    add(rules, git->ssh, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    add(rules, "/etc/ssh", AL_RIGHT_READ, true);
+    add(rules, "/etc/passwd", AL_RIGHT_READ, true);
+    add(rules, "/etc/group", AL_RIGHT_READ, true);
+    add(rules, git->ssh_dir, AL_RIGHT_READ, true);
+}
+
 static int build(struct al_git *git, enum al_git_class class, struct al_ruleset **ret_ruleset,
                  struct al_error *err)
 {
-    unsigned on_roots = AL_RIGHT_READ | (class == AL_GIT_WRITE ? AL_RIGHT_WRITE : 0);
+    bool writes = class >= AL_GIT_WRITE, connects = class > AL_GIT_WRITE;
+    unsigned on_roots = AL_RIGHT_READ | (writes ? AL_RIGHT_WRITE : 0);
     al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
     struct rules rules = { .count = 0 };
 
@@ -55,7 +101,13 @@ static int build(struct al_git *git, enum al_git_class class, struct al_ruleset 
     if (class == AL_GIT_CONFIG)
         add(&rules, "/", AL_RIGHT_READ, false);
     add(&rules, git->private_dir, AL_RIGHT_READ, false);
-    if (class == AL_GIT_WRITE)
+    if (connects)
+        add_resolver(&rules);
+    if (class == AL_GIT_HTTP)
+        add_http(&rules, git);
+    if (class == AL_GIT_SSH)
+        add_ssh(&rules, git);
+    if (writes)
         add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
     if (git->roots->count > RULES_MAX - rules.count)
         return al_error_set(err, AL_ERR_SANDBOX, "Too many roots for one confinement: %zu",
@@ -66,7 +118,8 @@ static int build(struct al_git *git, enum al_git_class class, struct al_ruleset 
                                                                .rights = on_roots,
                                                                .by_fd = true,
                                                                .fd = git->roots->items[i].fd };
-    return al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
+    return connects ? al_ruleset_new_connecting(rules.items, rules.count, ret_ruleset, err)
+                    : al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
 }
 
 /* A call may still use a ruleset that another call found stale, hence the count. */

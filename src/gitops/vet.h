@@ -33,7 +33,8 @@ struct al_vetting {
     struct al_file_id *ids; /* … and what they were */
     char *dir;              /* private folder with the files below, NULL when none was needed */
 
-    struct al_strv env;     /**< GIT_CONFIG_GLOBAL and the GIT_CONFIG_{COUNT,KEY,VALUE} overrides */
+    struct al_strv env;     /**< GIT_CONFIG_GLOBAL and the GIT_CONFIG_{KEY,VALUE} overrides … */
+    size_t noverrides;      /**< … and their number */
     struct al_strv filters; /**< filter drivers with a clean or process command, any scope */
     struct al_strv own_filters;   /**< those of them the repository itself configures */
     struct al_strv merge_drivers; /**< merge drivers with a command, any scope */

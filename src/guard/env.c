@@ -102,26 +102,46 @@ static const char *value_of(const char *entry, const char *name)
     return !strncmp(entry, name, len) && entry[len] == '=' ? entry + len + 1 : NULL;
 }
 
-static bool is_set(const struct al_strv *env, const char *name)
-{
-    for (size_t i = 0; i < env->count; i++)
-        if (value_of(env->items[i], name))
-            return true;
-    return false;
-}
-
 void al_env_add_allowed(struct al_strv *env, const struct al_strv *allow, char *const *environ_)
 {
     for (size_t i = 0; i < allow->count; i++) {
         const char *name = allow->items[i], *value = NULL;
 
-        if (refusal(name) || is_set(env, name))
+        if (refusal(name) || al_env_get(env, name))
             continue;
         for (char *const *at = environ_; *at && !value; at++)
             value = value_of(*at, name);
         if (value)
             al_env_add(env, name, value);
     }
+}
+
+void al_env_add_network(struct al_strv *env, char *const *environ_)
+{
+    static const char *const names[] = {
+        "SSH_AUTH_SOCK", "http_proxy", "https_proxy", "HTTPS_PROXY",   "all_proxy",
+        "ALL_PROXY",     "no_proxy",   "NO_PROXY",    "SSL_CERT_FILE", "SSL_CERT_DIR",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        for (char *const *at = environ_; *at; at++) {
+            if (value_of(*at, names[i])) {
+                al_strv_add(env, *at);
+                break;
+            }
+        }
+    }
+}
+
+const char *al_env_get(const struct al_strv *env, const char *name)
+{
+    for (size_t i = 0; i < env->count; i++) {
+        const char *value = value_of(env->items[i], name);
+
+        if (value)
+            return value;
+    }
+    return NULL;
 }
 
 void al_env_add(struct al_strv *env, const char *name, const char *value)

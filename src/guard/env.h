@@ -30,6 +30,13 @@ int al_env_check_allowed(const char *name, struct al_error *err);
  * that al_env_check_allowed() refuses, or that `env` has already, is left out. */
 void al_env_add_allowed(struct al_strv *env, const struct al_strv *allow, char *const *environ_);
 
+/** Append what a child that uses the network needs of `environ`: the agent of ssh, proxies, and
+ * certificates. */
+void al_env_add_network(struct al_strv *env, char *const *environ_);
+
+/** The value of a name in a list of "NAME=value", NULL when it is not there.  Borrowed. */
+const char *al_env_get(const struct al_strv *env, const char *name);
+
 /** Append "NAME=value". */
 void al_env_add(struct al_strv *env, const char *name, const char *value);
 

@@ -82,72 +82,72 @@ static void knows_what_a_credential_is_for(void **state)
     }
 }
 
+static const char *const refused[] = {
+    "",
+    "ext::sh -c id",
+    "fd::3",
+    "foo::https://h/p",
+    "transport::x",
+    "http::http://h/p",
+    "ftp://h/p",
+    "rsync://h/p",
+    "HTTPS://h/p",
+    "bundle://h",
+    "ssh://-oProxyCommand=id/p",
+    "ssh://u@-h/p",
+    "ssh://-u@h/p",
+    "-oProxyCommand=id:p",
+    "-h:p",
+    "h:-p",
+    "ssh://h/-p",
+    "git://-h/p",
+    "--upload-pack=id",
+    "-x",
+    "ssh://d%2fx/p",
+    "https://h%2ex/p",
+    "https:///p",
+    "https://h",
+    "ssh://h",
+    "h:",
+    "https://h:0/p",
+    "https://h:65536/p",
+    "https://h:/p",
+    "https://h:1x/p",
+    "https://h:99999999999/p",
+    "https://h:080/p",
+    "https://[::1/p",
+    "https://[h]/p",
+    "https://[::1]x/p",
+    "https://u@v@h/p",
+    "https://u%0a:p@h/p",
+    "https://u:p%0ahost=evil@h/p",
+    "https://u%:p@h/p",
+    "https://h/p\nq",
+    "a\tb",
+    "git://a b/p",
+    "git://h$(id)/p",
+    "ssh://u;id@h/p",
+    "ssh://u:p@h/p",
+
+    "file://h/p",
+    "file://",
+    "file:///a%zz",
+    "[::1]:p",
+    "h`id`:p",
+    "https://h?x/p",
+    "https://h#x/p",
+    "https://h\\x/p",
+};
+
 static void refuses_what_git_would_do_more_with(void **state)
 {
-    static const char *const rows[] = {
-        "",
-        "ext::sh -c id",
-        "fd::3",
-        "foo::https://h/p",
-        "transport::x",
-        "http::http://h/p",
-        "ftp://h/p",
-        "rsync://h/p",
-        "HTTPS://h/p",
-        "bundle://h",
-        "ssh://-oProxyCommand=id/p",
-        "ssh://u@-h/p",
-        "ssh://-u@h/p",
-        "-oProxyCommand=id:p",
-        "-h:p",
-        "h:-p",
-        "ssh://h/-p",
-        "git://-h/p",
-        "--upload-pack=id",
-        "-x",
-        "ssh://d%2fx/p",
-        "https://h%2ex/p",
-        "https:///p",
-        "https://h",
-        "ssh://h",
-        "h:",
-        "https://h:0/p",
-        "https://h:65536/p",
-        "https://h:/p",
-        "https://h:1x/p",
-        "https://h:99999999999/p",
-        "https://h:080/p",
-        "https://[::1/p",
-        "https://[h]/p",
-        "https://[::1]x/p",
-        "https://u@v@h/p",
-        "https://u%0a:p@h/p",
-        "https://u:p%0ahost=evil@h/p",
-        "https://u%:p@h/p",
-        "https://h/p\nq",
-        "a\tb",
-        "git://a b/p",
-        "git://h$(id)/p",
-        "ssh://u;id@h/p",
-        "ssh://u:p@h/p",
-
-        "file://h/p",
-        "file://",
-        "file:///a%zz",
-        "[::1]:p",
-        "h`id`:p",
-        "https://h?x/p",
-        "https://h#x/p",
-        "https://h\\x/p",
-    };
-
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(refused); i++) {
         al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
         al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
-        print_message("  '%s'\n", rows[i]);
-        assert_int_equal(al_url_parse(rows[i], &url, &err), AL_ERR_EXECUTION);
+        print_message("  '%s'\n", refused[i]);
+        assert_int_equal(al_url_parse(refused[i], &url, &err), AL_ERR_EXECUTION);
         assert_int_equal(err.code, AL_CODE_REMOTE_ERROR);
         assert_non_null(strchr(err.message, '\n')); /* a cause and a remedy */
         assert_null(url.path);
