@@ -4,20 +4,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "journal/head.h"
+#include "journal/history.h"
 #include "journal/lines.h"
 #include "util/fs.h"
 #include "util/log.h"
 
 struct al_chain {
     char *file;
+    const char *name;   /* the last component of `file` */
+    uint64_t max_bytes; /* of one file; the next line begins another */
     struct al_key key;
     pthread_mutex_t lock; /* between threads; flock() on the head is between processes */
+    int dir_fd;
     int head_fd;
     int log_fd;
 };
@@ -65,6 +70,68 @@ static int settle(struct al_chain *chain, struct al_head *head, uint64_t size)
     return 1;
 }
 
+static int open_file(int dir_fd, const char *name, int flags)
+{
+    int fd =
+        openat(dir_fd, name, flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    struct stat st;
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    al_close(fd);
+    return -EINVAL;
+}
+
+static int reopen(struct al_chain *chain)
+{
+    int fd = open_file(chain->dir_fd, chain->name, O_APPEND);
+
+    if (fd < 0)
+        return fd;
+    al_close(chain->log_fd);
+    chain->log_fd = fd;
+    return 0;
+}
+
+/* Whether the file the head speaks of is full and has its new name. */
+static bool is_full(const struct al_chain *chain, const struct al_head *head)
+{
+    al_auto(al_freep) char *path = al_history_name(chain->file, head->seq);
+    struct stat st;
+
+    return head->size > 0 &&
+           fstatat(chain->dir_fd, strrchr(path, '/') + 1, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(st.st_mode) && (uint64_t)st.st_size == head->size;
+}
+
+/* Whether the file that is open still has the name of the log.  1, 0 or -errno. */
+static int is_named(const struct al_chain *chain)
+{
+    struct stat mine, named;
+
+    if (fstat(chain->log_fd, &mine) < 0 ||
+        fstatat(chain->dir_fd, chain->name, &named, AT_SYMLINK_NOFOLLOW) < 0)
+        return -errno;
+    return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
+/*
+ * Have the file open that others read.  It is another one when somebody began a new file, and there
+ * is none when he died while he did.
+ */
+static int follow_name(struct al_chain *chain, const struct al_head *head)
+{
+    int r = is_named(chain);
+
+    if (r > 0)
+        return 0;
+    if (r == -ENOENT && !is_full(chain, head))
+        return -ESTALE; /* removed under us: what is written now nobody will read */
+    return r < 0 && r != -ENOENT ? r : reopen(chain);
+}
+
 static bool ends_inside_a_line(int fd, uint64_t size)
 {
     char last = '\n';
@@ -87,11 +154,14 @@ static int catch_up(struct al_chain *chain, struct al_head *head, bool *ret_insi
     r = al_head_read(chain->head_fd, &chain->key, head, &found);
     if (r < 0)
         return r;
+    r = follow_name(chain, head);
+    if (r < 0)
+        return r;
     if (fstat(chain->log_fd, &st) < 0)
         return -errno;
-    if (st.st_nlink == 0)
-        return -ESTALE; /* removed under us: what is written now nobody will read */
     size = (uint64_t)st.st_size;
+    if (size < head->size && is_full(chain, head))
+        head->size = 0;
     if (size == head->size)
         return 0;
     if (size > head->size && strcmp(head->next, al_mac_none) != 0) {
@@ -121,6 +191,30 @@ static int write_line(int fd, const struct al_str *text, uint64_t size)
     return ftruncate(fd, (off_t)size) < 0 ? -errno : -ENOSPC;
 }
 
+/*
+ * Begin a new file when the line would make this one too large.  Dying in between does no harm:
+ * is_full() tells the next writer how far it went.
+ */
+static int make_room(struct al_chain *chain, struct al_head *head, size_t len)
+{
+    al_auto(al_freep) char *full = NULL;
+    int r;
+
+    if (head->seq == 0 || head->size == 0 || head->size + len <= chain->max_bytes)
+        return 0;
+    full = al_history_name(chain->file, head->seq);
+    if (renameat2(chain->dir_fd, chain->name, chain->dir_fd, strrchr(full, '/') + 1,
+                  RENAME_NOREPLACE) < 0) {
+        al_log_warn("the journal '%s' is full and cannot be renamed: %s", chain->file,
+                    strerrordesc_np(errno));
+        return 0; /* a large file is better than a call without a line */
+    }
+    r = reopen(chain);
+    if (r == 0)
+        head->size = 0;
+    return r;
+}
+
 static int append_locked(struct al_chain *chain, json_t *line)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -139,6 +233,9 @@ static int append_locked(struct al_chain *chain, json_t *line)
     al_key_mac(&chain->key, text.buf + inside, text.len - inside, head.next);
     al_str_addc(&text, '\n');
 
+    r = make_room(chain, &head, text.len);
+    if (r < 0)
+        return r;
     r = al_head_write(chain->head_fd, &chain->key, &head);
     if (r < 0)
         return r;
@@ -164,62 +261,73 @@ int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err)
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal '%s'", chain->file) : 0;
 }
 
-int al_chain_check(const struct al_chain *chain, struct al_error *err)
+/* The file is not under its name any more: with the head locked, its writers are out of the way. */
+static int check_locked(struct al_chain *chain)
 {
-    struct stat st;
+    enum al_head_found found;
+    struct al_head head;
+    int r = al_head_read(chain->head_fd, &chain->key, &head, &found);
 
-    if (fstat(chain->log_fd, &st) == 0 && st.st_nlink > 0)
-        return 0;
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "'%s' was removed; start airlock again to begin a new one", chain->file);
+    return r < 0 ? r : follow_name(chain, &head);
 }
 
-static int open_file(int dir_fd, const char *path, int flags, struct al_error *err)
+int al_chain_check(struct al_chain *chain, struct al_error *err)
 {
-    const char *name = strrchr(path, '/') + 1;
-    int fd =
-        openat(dir_fd, name, flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    struct stat st;
+    int r;
 
+    (void)pthread_mutex_lock(&chain->lock);
+    r = is_named(chain);
+    (void)pthread_mutex_unlock(&chain->lock);
+    if (r > 0)
+        return 0;
+    lock(chain);
+    r = check_locked(chain);
+    unlock(chain);
+    if (r == -ESTALE)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "'%s' was removed; start airlock again to begin a new one",
+                            chain->file);
+    return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", chain->file) : 0;
+}
+
+static int open_named(int dir_fd, const char *path, int flags, int *ret_fd, struct al_error *err)
+{
+    int fd = open_file(dir_fd, strrchr(path, '/') + 1, flags);
+
+    if (fd == -EINVAL)
+        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not a regular file", path);
     if (fd < 0)
-        return al_error_errno(err, errno, "cannot open '%s'", path);
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        return fd;
-    al_close(fd);
-    return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not a regular file", path);
+        return al_error_errno(err, -fd, "cannot open '%s'", path);
+    *ret_fd = fd;
+    return 0;
 }
 
 /* Open key, head and log, in this order: a log with lines always has the other two. */
-static int open_files(struct al_chain *chain, int dir_fd, struct al_error *err)
+static int open_files(struct al_chain *chain, struct al_error *err)
 {
     al_auto(al_freep) char *key = al_journal_beside(chain->file, ".key");
     al_auto(al_freep) char *head = al_journal_beside(chain->file, ".head");
     int r;
 
-    r = al_key_load(dir_fd, strrchr(key, '/') + 1, true, &chain->key, err);
-    if (r < 0)
-        return r;
-    chain->head_fd = open_file(dir_fd, head, 0, err);
-    if (chain->head_fd < 0)
-        return AL_ERR_EXECUTION;
-    chain->log_fd = open_file(dir_fd, chain->file, O_APPEND, err);
-    return chain->log_fd < 0 ? AL_ERR_EXECUTION : 0;
+    r = al_key_load(chain->dir_fd, strrchr(key, '/') + 1, true, &chain->key, err);
+    if (r == 0)
+        r = open_named(chain->dir_fd, head, 0, &chain->head_fd, err);
+    return r < 0 ? r : open_named(chain->dir_fd, chain->file, O_APPEND, &chain->log_fd, err);
 }
 
 static int open_chain(struct al_chain *chain, struct al_error *err)
 {
     al_auto(al_freep) char *dir =
         al_strndup(chain->file, (size_t)(strrchr(chain->file, '/') - chain->file));
-    al_auto(al_closep) int dir_fd = -1;
     int r;
 
     r = al_fs_mkdirs(dir[0] ? dir : "/", 0700);
     if (r < 0)
         return al_error_errno(err, -r, "cannot create '%s'", dir);
-    dir_fd = open(dir[0] ? dir : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd < 0)
+    chain->dir_fd = open(dir[0] ? dir : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (chain->dir_fd < 0)
         return al_error_errno(err, errno, "cannot open '%s'", dir);
-    return open_files(chain, dir_fd, err);
+    return open_files(chain, err);
 }
 
 int al_chain_open(const char *file, struct al_chain **ret_chain, struct al_error *err)
@@ -231,7 +339,14 @@ int al_chain_open(const char *file, struct al_chain **ret_chain, struct al_error
         return al_error_set(err, AL_ERR_EXECUTION, "the journal '%s' is not an absolute path",
                             file);
     chain = al_calloc(1, sizeof(*chain));
-    *chain = (struct al_chain){ .file = al_strdup(file), .head_fd = -1, .log_fd = -1 };
+    *chain = (struct al_chain){
+        .file = al_strdup(file),
+        .max_bytes = AL_CHAIN_FILE_MAX_BYTES,
+        .dir_fd = -1,
+        .head_fd = -1,
+        .log_fd = -1,
+    };
+    chain->name = strrchr(chain->file, '/') + 1;
     (void)pthread_mutex_init(&chain->lock, NULL);
     r = open_chain(chain, err);
     if (r < 0) {
@@ -242,12 +357,23 @@ int al_chain_open(const char *file, struct al_chain **ret_chain, struct al_error
     return 0;
 }
 
+const char *al_chain_file(const struct al_chain *chain)
+{
+    return chain->file;
+}
+
+void al_chain_limit(struct al_chain *chain, uint64_t max_bytes)
+{
+    chain->max_bytes = max_bytes;
+}
+
 void al_chain_free(struct al_chain *chain)
 {
     if (!chain)
         return;
     al_close(chain->log_fd);
     al_close(chain->head_fd);
+    al_close(chain->dir_fd);
     explicit_bzero(&chain->key, sizeof(chain->key));
     (void)pthread_mutex_destroy(&chain->lock);
     free(chain->file);

@@ -7,11 +7,13 @@
  * the lock on the head file, gives the line its `seq` and `prev`, appends it with one write and
  * removes the open file.  Several servers share one journal.  `prev` is the HMAC-SHA256 of the
  * previous line under `tool_log.key` (0600), `tool_log.head` keeps the last sequence number and
- * HMAC, so a changed, removed, reordered or dropped line shows.
+ * HMAC, so a changed, removed, reordered or dropped line shows.  Opening a journal writes the line,
+ * with the outcome "interrupted", of every call whose process died.
  *
  * Files: <dir>/tool_log.jsonl, <dir>/tool_log.head, <dir>/tool_log.key, <dir>/open/ where <dir> is
  * that of the configured file (`--audit FILE` names the log; head and key take its name without
- * ".jsonl").  In open/, names that begin with a dot are spare files and no records.
+ * ".jsonl"), and full logs as journal/history.h names them.  In open/, names that begin with a dot
+ * are spare files and no records.
  */
 #ifndef AL_JOURNAL_JOURNAL_H
 #define AL_JOURNAL_JOURNAL_H
@@ -34,6 +36,10 @@ struct al_journal;
  */
 int al_journal_open(const char *file, struct al_journal **ret_journal, struct al_error *err);
 void al_journal_free(struct al_journal *journal);
+
+/** Begin a new file of the log before this one grows beyond so many bytes (64 MiB unless this is
+ * called).  Before the journal is used from several threads. */
+void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes);
 
 /** The conversation id: the start in YYYYMMDD_HHMMSS, '-', six hex digits.  Borrowed. */
 const char *al_journal_conversation(const struct al_journal *journal);
@@ -67,6 +73,15 @@ struct al_record_end {
     size_t text_len;
     int64_t duration_ms;
 };
+
+/**
+ * Before anything is changed: keep what is known by now (operation, effects, decision, places,
+ * checkpoint) for the line that is written if this process dies.  Outcome, text and duration do not
+ * count.
+ * @return 0 or AL_ERR_EXECUTION.
+ */
+int al_journal_note(struct al_journal *journal, struct al_record *record,
+                    const struct al_record_end *known, struct al_error *err);
 
 /**
  * Stage 9: write the line.  Frees the record in every case.

@@ -8,6 +8,7 @@
 
 #include "guard/effects.h"
 #include "journal/chain.h"
+#include "journal/left.h"
 #include "journal/slots.h"
 #include "util/clock.h"
 #include "util/utf8.h"
@@ -55,9 +56,11 @@ static int open_journal(struct al_journal *journal, const char *file, struct al_
         return r;
     dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
     r = al_slots_open(dir, &journal->open, err);
-    if (r < 0)
-        return r;
-    return name_conversation(journal, err);
+    if (r == 0)
+        r = name_conversation(journal, err);
+    if (r == 0)
+        al_slots_collect(journal->open, al_left_record, journal->chain);
+    return r;
 }
 
 int al_journal_open(const char *file, struct al_journal **ret_journal, struct al_error *err)
@@ -83,6 +86,11 @@ void al_journal_free(struct al_journal *journal)
     free(journal);
 }
 
+void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes)
+{
+    al_chain_limit(journal->chain, max_file_bytes);
+}
+
 const char *al_journal_conversation(const struct al_journal *journal)
 {
     return journal->conversation;
@@ -93,43 +101,6 @@ static void free_record(struct al_record *record)
     json_decref(record->input);
     free(record->tool);
     free(record);
-}
-
-static int write_open_file(struct al_journal *journal, struct al_record *record)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_json_decrefp) json_t *note = al_json_object();
-
-    al_json_set(note, "timestamp", al_json_string(record->stamp));
-    al_json_set(note, "time", al_json_string(record->time));
-    al_json_set(note, "conversation_id", al_json_string(journal->conversation));
-    al_json_set(note, "tool", al_json_string(record->tool));
-    al_json_set(note, "input", json_incref(record->input));
-    al_json_dump(note, true, &text);
-    al_str_addc(&text, '\n');
-    return al_slots_take(journal->open, text.buf, text.len, &record->slot);
-}
-
-int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
-                           struct al_record **ret_record, struct al_error *err)
-{
-    struct al_record *record;
-    int r = al_chain_check(journal->chain, err);
-
-    if (r < 0)
-        return r;
-    record = al_calloc(1, sizeof(*record));
-    al_clock_stamp(record->stamp);
-    al_clock_iso(record->time);
-    record->tool = al_strdup(tool);
-    record->input = input ? al_redact_json(input) : al_json_object();
-    r = write_open_file(journal, record);
-    if (r < 0) {
-        free_record(record);
-        return al_error_errno(err, -r, "cannot write the journal's open record");
-    }
-    *ret_record = record;
-    return 0;
 }
 
 static void set_text(json_t *line, const char *name, const char *text)
@@ -215,6 +186,73 @@ static json_t *line_of(const struct al_journal *journal, const struct al_record 
     set_text(line, "confinement", end->confinement);
     al_json_set(line, "prev", json_null());
     return line;
+}
+
+/* The line as it is written if this process dies before the call ends. */
+static void add_note(const struct al_journal *journal, const struct al_record *record,
+                     const struct al_record_end *known, struct al_str *out)
+{
+    al_auto(al_json_decrefp) json_t *note = line_of(journal, record, known);
+
+    al_json_set(note, "duration_ms", json_null());
+    al_json_dump(note, true, out);
+    al_str_addc(out, '\n');
+}
+
+static struct al_record_end interrupted(const struct al_record_end *known)
+{
+    static const char text[] = "airlock ended while the call ran";
+    struct al_record_end end = *known;
+
+    end.outcome = "interrupted";
+    end.success = false;
+    end.text = text;
+    end.text_len = strlen(text);
+    return end;
+}
+
+static int write_open_file(struct al_journal *journal, struct al_record *record)
+{
+    const struct al_record_end known =
+        interrupted(&(struct al_record_end){ .decision = "none", .decided_by = "none" });
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    add_note(journal, record, &known, &text);
+    return al_slots_take(journal->open, text.buf, text.len, &record->slot);
+}
+
+int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
+                           struct al_record **ret_record, struct al_error *err)
+{
+    struct al_record *record;
+    int r = al_chain_check(journal->chain, err);
+
+    if (r < 0)
+        return r;
+    record = al_calloc(1, sizeof(*record));
+    al_clock_stamp(record->stamp);
+    al_clock_iso(record->time);
+    record->tool = al_strdup(tool);
+    record->input = input ? al_redact_json(input) : al_json_object();
+    r = write_open_file(journal, record);
+    if (r < 0) {
+        free_record(record);
+        return al_error_errno(err, -r, "cannot write the journal's open record");
+    }
+    *ret_record = record;
+    return 0;
+}
+
+int al_journal_note(struct al_journal *journal, struct al_record *record,
+                    const struct al_record_end *known, struct al_error *err)
+{
+    const struct al_record_end end = interrupted(known);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r;
+
+    add_note(journal, record, &end, &text);
+    r = al_slots_extend(record->slot, text.buf, text.len);
+    return r < 0 ? al_error_errno(err, -r, "cannot write the journal's open record") : 0;
 }
 
 int al_journal_close_record(struct al_journal *journal, struct al_record *record,

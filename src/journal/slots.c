@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/fs.h"
@@ -50,28 +51,6 @@ static void discard(struct al_slots *slots, struct al_slot *slot)
     al_slots_leave(slot);
 }
 
-/* Idle files of processes that were killed; what a call left behind is not touched. */
-static void sweep(int dir_fd)
-{
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
-
-    if (!dir) {
-        al_close(fd);
-        return;
-    }
-    while ((entry = readdir(dir))) {
-        unsigned n;
-        int pid, used = 0;
-
-        if (sscanf(entry->d_name, ".%d-%u%n", &pid, &n, &used) == 2 && !entry->d_name[used] &&
-            pid > 0 && kill(pid, 0) < 0 && errno == ESRCH)
-            (void)unlinkat(dir_fd, entry->d_name, 0);
-    }
-    (void)closedir(dir);
-}
-
 int al_slots_open(const char *path, struct al_slots **ret_slots, struct al_error *err)
 {
     al_auto(al_closep) int dir_fd = -1;
@@ -84,7 +63,6 @@ int al_slots_open(const char *path, struct al_slots **ret_slots, struct al_error
     dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (dir_fd < 0)
         return al_error_errno(err, errno, "cannot open '%s'", path);
-    sweep(dir_fd);
     slots = al_calloc(1, sizeof(*slots));
     slots->dir_fd = al_take_fd(&dir_fd);
     (void)pthread_mutex_init(&slots->lock, NULL);
@@ -107,6 +85,15 @@ void al_slots_free(struct al_slots *slots)
     free(slots);
 }
 
+/* A process that ends gives up its locks, however it ends.  False when somebody else has it, or
+ * when the file has no name any more. */
+static bool lock(int fd)
+{
+    struct stat st;
+
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
 static int create(struct al_slots *slots, struct al_slot **ret_slot)
 {
     struct al_slot *slot = al_calloc(1, sizeof(*slot));
@@ -126,6 +113,10 @@ static int create(struct al_slots *slots, struct al_slot **ret_slot)
 
         free(slot);
         return r;
+    }
+    if (!lock(slot->fd)) {
+        al_slots_leave(slot); /* whoever collects just now took it for a dead one's */
+        return -EEXIST;
     }
     *ret_slot = slot;
     return 0;
@@ -168,6 +159,8 @@ int al_slots_take(struct al_slots *slots, const void *data, size_t len, struct a
         int r;
 
         r = find(slots, &slot);
+        if (r == -EEXIST)
+            continue;
         if (r < 0)
             return r;
         r = fill(slot, data, len);
@@ -211,4 +204,56 @@ void al_slots_give_back(struct al_slots *slots, struct al_slot *slot)
     } else if (slot->size > KEEP_MAX_BYTES || !keep(slots, slot)) {
         discard(slots, slot);
     }
+}
+
+int al_slots_extend(struct al_slot *slot, const void *data, size_t len)
+{
+    int r = al_write_all(slot->fd, data, len);
+
+    slot->size += len; /* no less than is there */
+    return r;
+}
+
+/* "<pid>-<n>", with a dot before it when the file is idle. */
+static bool is_slot_name(const char *name, bool *ret_idle)
+{
+    unsigned n;
+    int pid, used = 0;
+
+    *ret_idle = name[0] == '.';
+    return sscanf(name + *ret_idle, "%d-%u%n", &pid, &n, &used) == 2 &&
+           !name[*ret_idle + (size_t)used] && pid > 0;
+}
+
+/* One file in the directory.  Only what nobody has locked is looked into. */
+static void collect_one(struct al_slots *slots, const char *name, al_slots_left_fn *left,
+                        void *context)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_closep) int fd = -1;
+    bool idle;
+
+    if (!is_slot_name(name, &idle))
+        return;
+    fd = openat(slots->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 || !lock(fd))
+        return;
+    if (idle || al_fs_read_fd(fd, AL_SLOT_MAX_BYTES, &text) < 0 || !text.len ||
+        left(context, text.buf, text.len) == 0)
+        (void)unlinkat(slots->dir_fd, name, 0);
+}
+
+void al_slots_collect(struct al_slots *slots, al_slots_left_fn *left, void *context)
+{
+    int fd = openat(slots->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!dir) {
+        al_close(fd);
+        return;
+    }
+    while ((entry = readdir(dir)))
+        collect_one(slots, entry->d_name, left, context);
+    (void)closedir(dir);
 }

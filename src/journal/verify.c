@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "journal/head.h"
+#include "journal/history.h"
 #include "journal/journal.h"
 #include "journal/lines.h"
 #include "util/fs.h"
@@ -125,15 +125,15 @@ static void check_end(struct walk *walk, size_t rest)
         report(walk, head->seq + 1, "line %" PRIu64 " was added by something else", head->seq + 1);
 }
 
-static int walk_lines(struct walk *walk, int log_fd, uint64_t size)
+/* Walk one file of the log; what follows its last newline is left in `*ret_rest`. */
+static int walk_file(struct walk *walk, int fd, uint64_t size, size_t *ret_rest)
 {
-    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(log_fd, 0);
+    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
     const char *text;
     size_t len;
     int r;
 
     lines.limit = size;
-    memcpy(walk->mac, al_mac_none, sizeof(walk->mac));
     while ((r = al_lines_next(&lines, &text, &len)) > 0) {
         step(walk, text, len);
         if (walk->problem)
@@ -141,62 +141,49 @@ static int walk_lines(struct walk *walk, int log_fd, uint64_t size)
     }
     if (r == -EFBIG)
         report(walk, walk->lines + 1, "line %" PRIu64 " has no end", walk->lines + 1);
-    else if (r == 0)
-        check_end(walk, al_lines_rest(&lines));
+    *ret_rest = al_lines_rest(&lines);
     return r == -EFBIG ? 0 : r;
 }
 
-/* The head and the log's size as they were at one moment; the log only grows after it. */
-static int read_ends(struct walk *walk, int head_fd, int log_fd, uint64_t *ret_size)
+static int walk_files(struct walk *walk, const struct al_history *history)
 {
-    struct stat st = { .st_size = 0 };
-    int r = 0;
+    size_t rest = 0;
 
-    walk->head = al_head_empty();
-    walk->found = AL_HEAD_EMPTY;
-    if (head_fd >= 0) {
-        while (flock(head_fd, LOCK_SH) < 0 && errno == EINTR)
-            continue;
-        r = al_head_read(head_fd, walk->key, &walk->head, &walk->found);
+    memcpy(walk->mac, al_mac_none, sizeof(walk->mac));
+    for (size_t i = 0; i < al_history_count(history) && !walk->problem; i++) {
+        bool last = i == history->full.count;
+        al_auto(al_closep) int fd = al_history_file(history, i);
+        int r = fd < 0 ? fd : walk_file(walk, fd, last ? history->size : UINT64_MAX, &rest);
+
+        if (r < 0)
+            return r;
+        if (!last && rest && !walk->problem)
+            report(walk, walk->lines + 1, "something else was written after line %" PRIu64,
+                   walk->lines);
     }
-    if (r == 0 && log_fd >= 0 && fstat(log_fd, &st) < 0)
-        r = -errno;
-    if (head_fd >= 0)
-        (void)flock(head_fd, LOCK_UN);
-    *ret_size = (uint64_t)st.st_size;
-    return r;
-}
-
-static int open_to_read(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-    return fd < 0 ? -errno : fd;
+    if (!walk->problem)
+        check_end(walk, rest);
+    return 0;
 }
 
 int al_journal_verify(const char *file, struct al_verdict *ret_verdict, struct al_error *err)
 {
-    al_auto(al_freep) char *head_path = al_journal_beside(file, ".head");
     al_auto(al_freep) char *key_path = al_journal_beside(file, ".key");
-    al_auto(al_closep) int log_fd = open_to_read(file);
-    al_auto(al_closep) int head_fd = open_to_read(head_path);
+    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     struct al_key key;
     struct walk walk = { .key = &key };
-    uint64_t size;
-    int r;
+    int r, key_status = al_key_load(AT_FDCWD, key_path, false, &key, err);
 
-    if (log_fd == -ENOENT && head_fd == -ENOENT)
+    r = al_history_open(file, key_status == 0 ? &key : NULL, &history);
+    if (r == 0 && al_history_count(&history) == 0 && history.found == AL_HEAD_EMPTY)
         return al_error_set(err, AL_ERR_NOT_FOUND, "there is no journal at '%s'", file);
-    if (log_fd < 0 && log_fd != -ENOENT)
-        return al_error_errno(err, -log_fd, "cannot read '%s'", file);
-    if (head_fd < 0 && head_fd != -ENOENT)
-        return al_error_errno(err, -head_fd, "cannot read '%s'", head_path);
-    r = al_key_load(AT_FDCWD, key_path, false, &key, err);
-    if (r < 0)
+    if (r == 0 && key_status < 0)
         return AL_ERR_EXECUTION;
-    r = read_ends(&walk, head_fd, log_fd, &size);
-    if (r == 0)
-        r = walk_lines(&walk, log_fd, log_fd < 0 ? 0 : size);
+    if (r == 0) {
+        walk.head = history.head;
+        walk.found = history.found;
+        r = walk_files(&walk, &history);
+    }
     if (r < 0) {
         free(walk.problem);
         return al_error_errno(err, -r, "cannot read '%s'", file);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* journal/journal.h: every call leaves one line with everything that is known of it. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <nettle/hmac.h>
 #include <regex.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -253,7 +255,10 @@ static void leaves_the_open_records_of_others_alone(void **state)
     struct tmpdir *dir = *state;
     al_auto(al_freep) char *taken = al_asprintf("open/%ld-0", (long)getpid());
 
+    (void)mkdirat(dir->fd, "open", 0700);
     tmpdir_write(dir, taken, "left behind");
+    al_auto(al_closep) int fd = openat(dir->fd, taken, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0); /* as who writes it does */
     journal_fill(dir, 2);
     al_auto(al_freep) char *name = open_name(dir);
     assert_string_equal(name, taken);

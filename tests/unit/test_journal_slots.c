@@ -3,14 +3,11 @@
 #include "journal/slots.h"
 
 #include <dirent.h>
-#include <spawn.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit/journal_fixture.h"
 #include "util/fs.h"
-
-extern char **environ;
 
 static struct al_slots *open_slots(const struct tmpdir *dir)
 {
@@ -160,35 +157,92 @@ static void does_without_an_idle_file_that_somebody_removed(void **state)
     al_slots_free(slots);
 }
 
-static pid_t pid_of_one_that_is_gone(void)
+/* What al_slots_collect() handed over, one text behind the other. */
+static int remember(void *context, const char *text, size_t len)
 {
-    char program[] = "/bin/true";
-    char *argv[] = { program, NULL };
-    pid_t pid;
-    int status;
+    struct al_str *seen = context;
 
-    assert_int_equal(posix_spawn(&pid, program, NULL, NULL, argv, environ), 0);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    return pid;
+    al_str_add(seen, text, len);
+    return strcmp(text, "keep me") == 0 ? -1 : 0;
 }
 
-static void sweeps_idle_files_of_the_dead_and_nothing_else(void **state)
+static void assert_collects(struct al_slots *slots, const char *text)
+{
+    al_auto(al_str_clear) struct al_str seen = AL_STR_INIT;
+
+    al_slots_collect(slots, remember, &seen);
+    assert_string_equal(seen.buf, text);
+}
+
+static bool is_there(const struct tmpdir *dir, const char *name)
+{
+    return faccessat(dir->fd, name, F_OK, 0) == 0;
+}
+
+static void collects_what_nobody_holds(void **state)
+{
+    static const char *const others[] = { "open/12-3.txt", "open/-1-3", "open/.hidden",
+                                          "open/x",        "open/12",   "open/.12-" };
+    struct tmpdir *dir = *state;
+    struct al_slots *ours = open_slots(dir), *slots = open_slots(dir);
+    struct al_slot *running = take(ours, "running");
+
+    al_slots_give_back(ours, take(ours, "idle"));
+    tmpdir_write(dir, "open/12-3", "left");
+    tmpdir_write(dir, "open/12-4", "");
+    tmpdir_write(dir, "open/.12-5", "an earlier call's");
+    for (size_t i = 0; i < COUNT(others); i++)
+        tmpdir_write(dir, others[i], "no slot's name");
+    assert_collects(slots, "left");
+    assert_false(is_there(dir, "open/12-3"));
+    assert_false(is_there(dir, "open/12-4"));
+    assert_false(is_there(dir, "open/.12-5"));
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_true(is_there(dir, others[i]));
+    assert_shows(dir, 0, "running");
+    al_slots_give_back(ours, running);
+    al_slots_free(ours);
+    al_slots_free(slots);
+}
+
+static void collects_again_what_served_no_purpose_yet(void **state)
 {
     struct tmpdir *dir = *state;
-    long gone = pid_of_one_that_is_gone();
-    al_auto(al_freep) char *idle_gone = al_asprintf("open/.%ld-3", gone);
-    al_auto(al_freep) char *record_gone = al_asprintf("open/%ld-3", gone);
-    al_auto(al_freep) char *idle_ours = al_asprintf("open/.%ld-9", (long)getpid());
-    al_auto(al_freep) char *not_ours = al_asprintf("open/.%ld-3.txt", gone);
-    const char *const kept[] = { record_gone, idle_ours, not_ours, "open/.-1-3", "open/.hidden" };
+    struct al_slots *slots = open_slots(dir);
 
-    tmpdir_write(dir, idle_gone, "");
-    for (size_t i = 0; i < COUNT(kept); i++)
-        tmpdir_write(dir, kept[i], "");
-    al_slots_free(open_slots(dir));
-    assert_int_equal(faccessat(dir->fd, idle_gone, F_OK, 0), -1);
-    for (size_t i = 0; i < COUNT(kept); i++)
-        assert_int_equal(faccessat(dir->fd, kept[i], F_OK, 0), 0);
+    tmpdir_write(dir, "open/12-3", "keep me");
+    assert_collects(slots, "keep me");
+    assert_collects(slots, "keep me");
+    al_slots_free(slots);
+    assert_true(is_there(dir, "open/12-3"));
+}
+
+static void follows_no_link_and_waits_for_no_pipe(void **state)
+{
+    struct tmpdir *dir = *state;
+    struct al_slots *slots = open_slots(dir);
+
+    tmpdir_write(dir, "outside", "a person's");
+    assert_int_equal(symlinkat("../outside", dir->fd, "open/12-3"), 0);
+    assert_int_equal(mkfifoat(dir->fd, "open/12-4", 0600), 0);
+    assert_collects(slots, "");
+    assert_true(is_there(dir, "outside"));
+    al_slots_free(slots);
+}
+
+static void shows_what_became_known_behind_what_was(void **state)
+{
+    const struct tmpdir *dir = *state;
+    struct al_slots *slots = open_slots(dir);
+    struct al_slot *slot = take(slots, "one\n");
+
+    assert_int_equal(al_slots_extend(slot, "two\n", 4), 0);
+    assert_shows(dir, 0, "one\ntwo\n");
+    al_slots_give_back(slots, slot);
+    slot = take(slots, "3\n");
+    assert_shows(dir, 0, "3\n");
+    al_slots_give_back(slots, slot);
+    al_slots_free(slots);
 }
 
 int main(void)
@@ -201,7 +255,10 @@ int main(void)
         JOURNAL_TEST(gives_up_a_large_file_at_once),
         JOURNAL_TEST(does_not_touch_a_record_that_has_its_name),
         JOURNAL_TEST(does_without_an_idle_file_that_somebody_removed),
-        JOURNAL_TEST(sweeps_idle_files_of_the_dead_and_nothing_else),
+        JOURNAL_TEST(collects_what_nobody_holds),
+        JOURNAL_TEST(collects_again_what_served_no_purpose_yet),
+        JOURNAL_TEST(follows_no_link_and_waits_for_no_pipe),
+        JOURNAL_TEST(shows_what_became_known_behind_what_was),
     };
 
     return cmocka_run_group_tests_name("journal/slots", tests, NULL, NULL);
