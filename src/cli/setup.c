@@ -173,6 +173,8 @@ static void open_journal(struct al_setup *setup)
 
     if (al_journal_open(setup->journal_file, &setup->session.journal, &err) < 0)
         al_log_warn("the journal cannot be written, so only reading is possible: %s", err.message);
+    else
+        al_journal_limit(setup->session.journal, setup->config.journal.max_log_bytes);
 }
 
 /* Where the state directory cannot be written, git still needs a private place outside the roots.

@@ -22,6 +22,7 @@ void al_config_init(struct al_config *config)
                  .max_bytes = AL_MAX_BYTES_DEFAULT },
         .sandbox = { .allow_absolute = true },
         .approval = { .mode = AL_APPROVAL_ASK },
+        .journal = { .max_log_bytes = AL_LOG_MAX_BYTES_DEFAULT },
     };
     al_strv_adds(&config->toolsets, "git", "workflow", NULL);
 }

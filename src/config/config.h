@@ -18,12 +18,16 @@
 #include "util/error.h"
 #include "util/str.h"
 
-#define AL_TIMEOUT_MS_DEFAULT 30000
-#define AL_TIMEOUT_MS_MIN     100
-#define AL_TIMEOUT_MS_MAX     600000
-#define AL_MAX_BYTES_DEFAULT  200000
-#define AL_MAX_BYTES_MIN      1
-#define AL_MAX_BYTES_MAX      5000000
+#define AL_TIMEOUT_MS_DEFAULT    30000
+#define AL_TIMEOUT_MS_MIN        100
+#define AL_TIMEOUT_MS_MAX        600000
+#define AL_MAX_BYTES_DEFAULT     200000
+#define AL_MAX_BYTES_MIN         1
+#define AL_MAX_BYTES_MAX         5000000
+
+#define AL_LOG_MAX_BYTES_DEFAULT 67108864
+#define AL_LOG_MAX_BYTES_MIN     16384
+#define AL_LOG_MAX_BYTES_MAX     1073741824
 
 struct al_config {
     char *file; /**< the file that was read, NULL when there is none */
@@ -50,7 +54,8 @@ struct al_config {
     } approval;
 
     struct {
-        char *file; /**< journal.file, --audit; NULL: the default place */
+        char *file;             /**< journal.file, --audit; NULL: the default place */
+        uint32_t max_log_bytes; /**< journal.max_log_bytes: a larger log makes room for the next */
     } journal;
 
     struct {

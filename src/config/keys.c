@@ -57,6 +57,8 @@ static const struct al_key keys[] = {
     { "tools.approval.rule.message", RULE_STRING(message) },
 
     { "journal.file", ABS_FILE(journal.file) },
+    { "journal.max_log_bytes",
+      UINT32(journal.max_log_bytes, AL_LOG_MAX_BYTES_MIN, AL_LOG_MAX_BYTES_MAX) },
 
     { "serve.grant", STRING(serve.grant) },
 

@@ -21,6 +21,7 @@ static void has_the_documented_defaults(void **state)
     assert_int_equal(config.env_allow.count, 0);
     assert_int_equal(config.approval.mode, AL_APPROVAL_ASK);
     assert_null(config.journal.file);
+    assert_int_equal(config.journal.max_log_bytes, 64 << 20);
 }
 
 static void reads_every_key(void **state)
@@ -43,7 +44,8 @@ static void reads_every_key(void **state)
                  "[tools.approval]\n"
                  "mode = \"deny\"\n"
                  "[journal]\n"
-                 "file = \"/var/log/tool_log.jsonl\"\n",
+                 "file = \"/var/log/tool_log.jsonl\"\n"
+                 "max_log_bytes = 1_000_000\n",
                  &config);
     assert_int_equal(config.toolsets.count, 2);
     assert_string_equal(config.toolsets.items[1], "workflow");
@@ -59,6 +61,7 @@ static void reads_every_key(void **state)
     assert_string_equal(config.env_allow.items[0], "MY_VAR");
     assert_int_equal(config.approval.mode, AL_APPROVAL_DENY);
     assert_string_equal(config.journal.file, "/var/log/tool_log.jsonl");
+    assert_int_equal(config.journal.max_log_bytes, 1000000);
     assert_true(al_ends_with(config.file, "/config.toml"));
 }
 
