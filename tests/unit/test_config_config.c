@@ -128,6 +128,30 @@ static void holds_numbers_to_their_bounds(void **state)
     }
 }
 
+static void holds_the_size_of_the_log_to_its_bounds(void **state)
+{
+    static const struct {
+        const char *text;
+        bool fits;
+    } cases[] = {
+        { "16383", false },     { "16384", true },      { "16385", true },
+        { "1073741823", true }, { "1073741824", true }, { "1073741825", false },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        al_auto(al_freep) char *text =
+            al_asprintf("[journal]\nmax_log_bytes = %s\n", cases[i].text);
+        al_auto(al_config_clear) struct al_config config = { .file = NULL };
+
+        al_config_init(&config);
+        if (cases[i].fits)
+            assert_reads(state, text, &config);
+        else
+            assert_refuses(state, text,
+                           "2: journal.max_log_bytes: must be between 16384 and 1073741824");
+    }
+}
+
 /* A list of `count` copies of `item` for `key`. */
 static char *list_of(const char *key, const char *item, size_t count)
 {
@@ -435,6 +459,7 @@ int main(void)
         cmocka_unit_test(leaves_alone_what_is_not_named),
         cmocka_unit_test(takes_dotted_keys_and_inline_tables),
         cmocka_unit_test(holds_numbers_to_their_bounds),
+        cmocka_unit_test(holds_the_size_of_the_log_to_its_bounds),
         cmocka_unit_test(holds_lists_to_their_bounds),
         cmocka_unit_test(holds_strings_to_4096_bytes),
         cmocka_unit_test(names_wrong_types),
