@@ -9,7 +9,7 @@ _airlock() {
     --root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
     --audit | --config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     --approval) COMPREPLY=($(compgen -W 'ask allow deny' -- "$cur")); return ;;
-    --toolset) COMPREPLY=($(compgen -W 'git workflow' -- "$cur")); return ;;
+    --toolset) COMPREPLY=($(compgen -W 'git workflow readonly' -- "$cur")); return ;;
     --tool) COMPREPLY=($(compgen -W "$(_airlock_tools)" -- "$cur")); return ;;
     esac
     if ((COMP_CWORD == 1)); then

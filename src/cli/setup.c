@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "gitops/git.h"
+#include "guard/guards.h"
 #include "journal/journal.h"
 #include "proc/proc.h"
 #include "toolsets/toolsets.h"
@@ -236,6 +237,8 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
         &session->git, err);
     if (r < 0)
         return r;
+    if (!al_guarded)
+        al_log_warn("this build checks neither arguments nor grants; it is for one test");
     if (al_confine_abi() == 0)
         al_log_warn("this kernel has no Landlock: git is held by seccomp and configuration only");
     session->registry = &setup->registry;

@@ -9,7 +9,7 @@
 
 /* git prints the first line of such a file when it is no list of commits, so it must not lie where
  * the agent may not read.  No override helps: git reads the repository's own first. */
-static int check_ignore_revs(const struct al_repo *repo, struct al_error *err)
+int al_git_blame_check(const struct al_repo *repo, struct al_error *err)
 {
     const struct al_strv *files = &repo->vetting->ignore_revs;
 
@@ -37,7 +37,7 @@ int al_git_blame(const struct al_repo *repo, const struct al_blame_options *opti
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *path = NULL;
-    int r = check_ignore_revs(repo, err);
+    int r = al_git_blame_check(repo, err);
 
     if (r == 0)
         r = al_repo_file(repo, "path", options->path, &path, err);

@@ -283,6 +283,40 @@ int al_git_run_text(const struct al_repo *repo, const struct al_git_command *com
     return 0;
 }
 
+int al_git_run_until(const struct al_repo *repo, const struct al_git_command *command,
+                     size_t max_out_bytes, size_t max_err_bytes, struct al_budget *budget,
+                     struct al_git_output *ret_output, struct al_error *err)
+{
+    struct al_git_output output = {
+        .out = AL_TEXT_INIT(max_out_bytes),
+        .err = AL_TEXT_INIT(max_err_bytes),
+        .exit_code = -1,
+    };
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    struct al_proc_result result;
+    int r = run(repo, command, (struct al_sink){ add_text, &output.out },
+                (struct al_sink){ add_text, &output.err }, budget, &result, &why);
+
+    if (r < 0 && r != AL_ERR_TIMEOUT) {
+        al_git_output_clear(&output);
+        if (err)
+            *err = why;
+        else
+            al_error_clear(&why);
+        why = AL_ERROR_INIT;
+        return r;
+    }
+    al_text_end(&output.out);
+    al_text_end(&output.err);
+    output.timed_out = r == AL_ERR_TIMEOUT;
+    if (r == 0) {
+        output.exit_code = result.exit_code;
+        output.stopped = result.stopped;
+    }
+    *ret_output = output;
+    return 0;
+}
+
 int al_git_run_sink(const struct al_repo *repo, const struct al_git_command *command,
                     struct al_sink sink, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err)

@@ -47,8 +47,9 @@ void al_git_command_clear(struct al_git_command *command);
 /** What a git command said, as safe text within a cap. */
 struct al_git_output {
     struct al_text out, err;
-    int exit_code; /**< -1 when a signal ended it */
-    bool stopped;  /**< the cap was reached and git was stopped */
+    int exit_code;  /**< -1 when a signal ended it */
+    bool stopped;   /**< the cap was reached and git was stopped */
+    bool timed_out; /**< al_git_run_until() alone: the deadline passed */
 };
 
 void al_git_output_clear(struct al_git_output *output);
@@ -64,6 +65,15 @@ void al_git_output_clear(struct al_git_output *output);
 int al_git_run_text(const struct al_repo *repo, const struct al_git_command *command,
                     size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err);
+
+/**
+ * al_git_run_text() with a cap for each stream, for a caller to whom the deadline is an outcome and
+ * not an error: the output then holds what came until then, `timed_out` is set and the exit code is
+ * -1.
+ */
+int al_git_run_until(const struct al_repo *repo, const struct al_git_command *command,
+                     size_t max_out_bytes, size_t max_err_bytes, struct al_budget *budget,
+                     struct al_git_output *ret_output, struct al_error *err);
 
 /**
  * Run a command whose output a program reads: bytes go to `sink` as they come, standard error is

@@ -138,6 +138,9 @@ struct al_blame_options {
     int64_t start_line, end_line;
 };
 
+/** AL_ERR_SANDBOX when blame.ignoreRevsFile of the repository leads outside the roots. */
+int al_git_blame_check(const struct al_repo *repo, struct al_error *err);
+
 /** `git blame`; a failing git is an error. */
 int al_git_blame(const struct al_repo *repo, const struct al_blame_options *options,
                  size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,

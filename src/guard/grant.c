@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard/guards.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
@@ -183,7 +184,7 @@ int al_grant_check_dir(const struct al_grant *grant, const char *dir, bool write
 {
     enum al_access access;
 
-    if (!grant || !grant->limits_dirs)
+    if (!al_guarded || !grant || !grant->limits_dirs)
         return 0;
     access = access_of(grant, dir);
     if (access == AL_ACCESS_NONE)

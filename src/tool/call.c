@@ -38,6 +38,10 @@ static int64_t configured_int(const struct al_call *call, unsigned flag, int64_t
 
 static int64_t timeout_of(const struct al_call *call)
 {
+    int64_t seconds = configured_int(call, AL_PARAM_SECONDS, 0);
+
+    if (seconds)
+        return seconds * 1000;
     return configured_int(call, AL_PARAM_TIMEOUT, call->session->defaults.timeout_ms);
 }
 
@@ -198,6 +202,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         result->exit_code = call->budget.exit_code;
     if (call->tool->complete_error)
         call->tool->complete_error(&result->error);
+    result->status = result->error.status;
     al_str_reset(&result->text);
     al_str_adds(&result->text, result->error.message);
     if (result->error.remedy)

@@ -238,7 +238,8 @@ static size_t type_size(enum al_param_type type)
 
 static char *flags_fault(const struct al_param *param)
 {
-    const unsigned integer = AL_PARAM_TIMEOUT | AL_PARAM_MAX_BYTES | AL_PARAM_MAX_HIDDEN;
+    const unsigned integer =
+        AL_PARAM_TIMEOUT | AL_PARAM_SECONDS | AL_PARAM_MAX_BYTES | AL_PARAM_MAX_HIDDEN;
     const unsigned with_default = AL_PARAM_HAS_DEFAULT | AL_PARAM_TIMEOUT | AL_PARAM_MAX_BYTES;
 
     if ((param->flags & integer) && param->type != AL_TYPE_INT)

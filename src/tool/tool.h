@@ -54,6 +54,8 @@ enum al_param_flags {
     AL_PARAM_PATH = 1 << 7,
     /** A bool or a string that, given, makes the call concern every path, whichever it names. */
     AL_PARAM_EVERY_PATH = 1 << 8,
+    /** The time of the whole call in seconds, with a default of its own. */
+    AL_PARAM_SECONDS = 1 << 9,
 };
 
 struct al_choice {

@@ -2,10 +2,12 @@
 #include "toolsets/toolsets.h"
 
 #include "toolsets/git/git.h"
+#include "toolsets/readonly/readonly.h"
 #include "toolsets/workflow/workflow.h"
 
 const struct al_toolset *const al_toolsets[] = {
     &al_toolset_git,
     &al_toolset_workflow,
+    &al_toolset_readonly,
     NULL,
 };

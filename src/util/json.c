@@ -260,6 +260,22 @@ static int add_piece(const char *data, size_t len, void *out)
     return 0;
 }
 
+/* As few digits as read back as the same number: 0.003, not 0.0030000000000000001. */
+static void add_real(const json_t *value, struct al_str *out)
+{
+    for (size_t digits = 15; digits <= 17; digits++) {
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        if (json_dump_callback(value, add_piece, &text,
+                               JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits)) < 0)
+            abort();
+        if (digits == 17 || strtod(text.buf, NULL) == json_real_value(value)) {
+            al_str_add(out, text.buf, text.len);
+            return;
+        }
+    }
+}
+
 /* Of jansson's own writer only the numbers are used: it looks at strings one character at a time,
  * and a line of the journal is one long string. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
@@ -274,8 +290,10 @@ void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
     case JSON_STRING:
         add_string(json_string_value(value), json_string_length(value), ascii, out);
         break;
-    case JSON_INTEGER:
     case JSON_REAL:
+        add_real(value, out);
+        break;
+    case JSON_INTEGER:
     case JSON_TRUE:
     case JSON_FALSE:
     case JSON_NULL:

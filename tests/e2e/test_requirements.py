@@ -16,11 +16,17 @@ COUNTS = {
 }
 
 
+# Ids of the other requirements, which number what they accept.
+NUMBERED = {"R2": 10}
+
+ID = r"(?:T-GIT-[A-Z]+-\d\d|R\d-\d+)"
+
+
 def listed():
     """{id: (file or a reason, [case])} of the page."""
     rows = {}
     text = (TOP / "docs/REQUIREMENTS.md").read_text(encoding="utf-8")
-    for name, where, cases in re.findall(r"^\| (T-GIT-\S+) \| (.+?) \| (.+?) \|$", text, re.M):
+    for name, where, cases in re.findall(rf"^\| ({ID}) \| (.+?) \| (.+?) \|$", text, re.M):
         if name in rows:
             raise AssertionError(f"{name} is listed twice")
         rows[name] = (where.strip("`"), cases.replace("`", "").split(", "))
@@ -30,14 +36,14 @@ def listed():
 def written():
     """{(id, file, case)} of the test files."""
     found = set()
-    for path in sorted((TOP / "tests/e2e").glob("test_r0_*.py")):
+    for path in sorted((TOP / "tests/e2e").glob("test_r[0-9]_*.py")):
         group = case = ""
         for line in path.read_text(encoding="utf-8").splitlines():
             if match := re.match(r"class (\w+)\(", line):
                 group = match[1]
             elif match := re.match(r"    def (test_\w+)\(", line):
                 case = match[1]
-            elif match := re.match(r'        """((?:T-GIT-[A-Z]+-\d\d )+)', line):
+            elif match := re.match(rf'        """((?:{ID} )+)', line):
                 found |= {(name, f"tests/e2e/{path.name}", f"{group}.{case}")
                           for name in match[1].split()}
     return found
@@ -48,7 +54,9 @@ class Requirements(harness.unittest.TestCase):
         """every id of the requirements is listed, in their order"""
         self.assertEqual(list(listed()), [f"T-GIT-{kind}-{number:02}"
                                           for kind, count in COUNTS.items()
-                                          for number in range(1, count + 1)])
+                                          for number in range(1, count + 1)]
+                         + [f"{kind}-{number}" for kind, count in NUMBERED.items()
+                            for number in range(1, count + 1)])
 
     def test_cases(self):
         """the listed cases are those that say the id"""

@@ -110,7 +110,7 @@ static void dumps_what_jansson_does(void **state)
         "[]",
         "\"\"",
         "{\"a\":{},\"b\":[],\"c\":[[],{}]}",
-        "[0,-1,9007199254740993,1.5,-2e300,true,false,null]",
+        "[0,-1,9007199254740993,1.5,true,false,null]",
         "{\"\xc3\xa4\":\"\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf\xed\x9f\xbf\",\"z\":[\"\xee\x80\x80\"]}",
         "[\"seven77\xc2\x80\",\"eight888\xc2\x80\",\"\xc2\x80\\n\\\"\\\\\\t\"]",
     };
@@ -131,6 +131,19 @@ static void dumps_what_jansson_does(void **state)
     }
 }
 
+static void reals_are_as_short_as_they_can_be(void **state)
+{
+    static const char text[] =
+        "[0.003,0.1,-2e300,3.0,0.30000000000000004,1.7976931348623157e308,123456789.125]";
+    al_auto(al_json_decrefp) json_t *value = json_loads(text, 0, NULL);
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+
+    (void)state;
+    assert_non_null(value);
+    al_json_dump(value, false, &out);
+    assert_string_equal(out.buf, text);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -140,6 +153,7 @@ int main(void)
         cmocka_unit_test(never_reads_behind_the_text),
         cmocka_unit_test(dumps_in_one_line_too),
         cmocka_unit_test(dumps_what_jansson_does),
+        cmocka_unit_test(reals_are_as_short_as_they_can_be),
     };
 
     return cmocka_run_group_tests_name("util/json", tests, NULL, NULL);
