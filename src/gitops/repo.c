@@ -13,6 +13,7 @@
 #include "gitops/private.h"
 #include "gitops/vet.h"
 #include "guard/arg.h"
+#include "util/fs.h"
 
 void al_repo_free(struct al_repo *repo)
 {
@@ -159,13 +160,6 @@ static int outside_repository(const char *param, const char *given, struct al_er
     return al_error_set(err, AL_ERR_BAD_ARGS, "%s: '%s' is outside the repository", param, word);
 }
 
-static bool lies_in(const char *dir, const char *abs)
-{
-    size_t len = strlen(dir);
-
-    return !strncmp(dir, abs, len) && (abs[len] == '/' || abs[len] == '\0');
-}
-
 /*
  * An absolute word keeps its last component: a link names itself, as it does for git.  One that
  * ends in '/', or comes here through a link from elsewhere, is the path it leads to, and nothing
@@ -181,7 +175,7 @@ static char *canonical_word(const struct al_repo *repo, const char *given, const
         return al_strdup(given);
     head = slash == given ? al_strdup("/") : al_strndup(given, (size_t)(slash - given));
     if (!slash[1] || al_path_resolve(repo->git->roots, repo->dir, head, &parent, NULL) < 0 ||
-        !lies_in(repo->top, parent.abs))
+        !al_fs_below(repo->top, parent.abs))
         return al_strdup(abs);
     return al_fs_join(parent.abs, slash + 1);
 }
@@ -210,7 +204,7 @@ int al_repo_file(const struct al_repo *repo, const char *param, const char *give
 
     if (r < 0)
         return r;
-    if (!lies_in(repo->top, path.abs))
+    if (!al_fs_below(repo->top, path.abs))
         return outside_repository(param, given, err);
     *ret_path = canonical_word(repo, given, path.abs);
     return 0;

@@ -37,15 +37,6 @@ int al_below_missing(struct al_error *err)
                         "openat2(2) is not available: airlock needs Linux 5.6 or later");
 }
 
-bool al_below_contains(const char *dir, const char *path)
-{
-    size_t len = strlen(dir);
-
-    if (len == 1)
-        return true; /* "/" */
-    return !strncmp(path, dir, len) && (path[len] == '/' || path[len] == '\0');
-}
-
 /* The next component of *at, which is moved behind it; NULL at the end.  Skips '.' and '//'. */
 static const char *next_component(const char **at, size_t *ret_len)
 {

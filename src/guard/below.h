@@ -20,9 +20,6 @@ int al_below_open(int dir_fd, const char *path, int flags, uint64_t resolve);
 /** The failure to report when al_below_open() gave -ENOSYS. */
 int al_below_missing(struct al_error *err);
 
-/** True when `path` is `dir` or lies in it; both are canonical. */
-bool al_below_contains(const char *dir, const char *path);
-
 /** `given` on top of `base` as an absolute path without '.', '//' and a '/' at the end, looked at
  * as text alone.  Caller frees. */
 char *al_below_join(const char *base, const char *given);

@@ -153,13 +153,6 @@ int al_grant_check_tool(const struct al_grant *grant, const char *tool, struct a
                         grant->name, tool);
 }
 
-static bool lies_in(const char *dir, const char *path)
-{
-    size_t len = strlen(dir);
-
-    return !strncmp(dir, path, len) && (path[len] == '/' || path[len] == '\0');
-}
-
 static enum al_access access_of(const struct al_grant *grant, const char *dir)
 {
     enum al_access access = AL_ACCESS_NONE;
@@ -169,7 +162,7 @@ static enum al_access access_of(const struct al_grant *grant, const char *dir)
         const struct al_grant_dir *listed = &grant->dirs[i];
         size_t len = strlen(listed->path) + 1; /* so that "" is longer than nothing */
 
-        if (!lies_in(listed->path, dir) || len < longest)
+        if (!al_fs_below(listed->path, dir) || len < longest)
             continue;
         /* Two names of one directory, by a link: the narrower word counts. */
         if (len > longest || listed->access < access)

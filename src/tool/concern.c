@@ -48,12 +48,9 @@ struct collection {
 /* The name below the top; an absolute one for what lies elsewhere in the roots. */
 static const char *below_top(const struct al_call *call, const char *abs)
 {
-    const char *top = call->repo->top;
-    size_t len = strlen(top);
+    const char *below = al_fs_below(call->repo->top, abs);
 
-    if (strncmp(top, abs, len) != 0 || (abs[len] && abs[len] != '/'))
-        return abs;
-    return abs[len] ? abs + len + 1 : "";
+    return below ? below : abs;
 }
 
 /* The name itself, when it is that of a link: what leads to it is followed, and it is not. */

@@ -143,6 +143,17 @@ char *al_fs_fd_path(int fd)
     return al_strndup(target, (size_t)n);
 }
 
+const char *al_fs_below(const char *dir, const char *path)
+{
+    size_t len = strcmp(dir, "/") ? strlen(dir) : 0;
+
+    if (strncmp(dir, path, len) != 0)
+        return NULL;
+    if (path[len] == '/')
+        return path + len + 1;
+    return path[len] ? NULL : path + len;
+}
+
 char *al_fs_join(const char *head, const char *tail)
 {
     size_t len = strlen(head);

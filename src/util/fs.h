@@ -43,6 +43,10 @@ void al_fs_remove_tree(const char *path);
 /** The path of an open descriptor as the kernel names it; NULL when it has none.  Caller frees. */
 char *al_fs_fd_path(int fd);
 
+/** What is left of `path` below `dir`: "" for `dir` itself, NULL for what lies elsewhere.  Both are
+ * canonical; borrowed from `path`. */
+const char *al_fs_below(const char *dir, const char *path);
+
 /** Join two path pieces with one '/'; an absolute `tail` replaces `head`.  Caller frees. */
 char *al_fs_join(const char *head, const char *tail);
 

@@ -77,6 +77,29 @@ static void knows_a_file_that_was_replaced(void **state)
     assert_false(al_file_id_equal(&first, &second));
 }
 
+static void says_what_lies_below_a_directory(void **state)
+{
+    static const struct {
+        const char *dir, *path, *below;
+    } cases[] = {
+        { "/a/b", "/a/b", "" },       { "/a/b", "/a/b/c", "c" }, { "/a/b", "/a/b/c/d", "c/d" },
+        { "/a/b", "/a/bc", NULL },    { "/a/b", "/a", NULL },    { "/a/b", "/a/c", NULL },
+        { "/a/b", "/x/a/b/c", NULL }, { "/", "/a", "a" },        { "/", "/", "" },
+        { "/", "/a/b", "a/b" },       { "/a", "/", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AL_COUNT(cases); i++) {
+        const char *below = al_fs_below(cases[i].dir, cases[i].path);
+
+        print_message("  %s in %s\n", cases[i].path, cases[i].dir);
+        if (cases[i].below)
+            assert_string_equal(below, cases[i].below);
+        else
+            assert_null(below);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -84,6 +107,7 @@ int main(void)
         cmocka_unit_test(refuses_links_fifos_and_directories),
         cmocka_unit_test(writes_beside_and_renames),
         cmocka_unit_test(knows_a_file_that_was_replaced),
+        cmocka_unit_test(says_what_lies_below_a_directory),
     };
 
     return cmocka_run_group_tests_name("util/fs", tests, setup, teardown);
