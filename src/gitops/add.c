@@ -1,24 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/filters.h"
 #include "gitops/records.h"
 #include "gitops/verbs.h"
-#include "gitops/vet.h"
-
-int al_git_add_check(const struct al_repo *repo, const struct al_add_options *options,
-                     struct al_budget *budget, struct al_error *err)
-{
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
-    int r;
-
-    if (!repo->vetting->filters.count)
-        return 0;
-    r = al_git_list_dirty(repo, options->mode == AL_ADD_PATHS ? options->paths : NULL,
-                          options->mode != AL_ADD_UPDATE, budget, &list, err);
-    if (r == 0 && list.len)
-        r = al_git_check_filters(repo, &list, NULL, budget, err);
-    al_buffer_clear(&list);
-    return r;
-}
 
 int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)

@@ -9,7 +9,8 @@
  * lines is usually exact. */
 #define AL_GIT_EXCERPT_MAX_BYTES (256u * 1024u)
 
-/** Append context, safety flags, revisions, "--" and the resolved paths. */
+/** Append context, safety flags, revisions, "--" and the resolved paths; refuses more of them than
+ * one command line holds. */
 int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
                          struct al_budget *budget, struct al_strv *argv, struct al_error *err);
 

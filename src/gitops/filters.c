@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gitops/batch.h"
 #include "gitops/private.h"
 #include "gitops/records.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "guard/text.h"
+#include "util/fs.h"
 
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
                       struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
@@ -24,33 +26,35 @@ int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *c
     return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
 }
 
-int al_git_list_dirty(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+/* Files whose content differs from the index, and with `untracked` those git does not know and does
+ * not ignore. */
+static int list_dirty(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
                       struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    static const char *const modified[] = { "git",        "ls-files", "-z", "--full-name",
+                                            "--modified", "--",       NULL };
+    static const char *const with_new[] = {
+        "git",      "ls-files",           "-z", "--full-name", "--modified",
+        "--others", "--exclude-standard", "--", NULL
+    };
+    static const char everywhere[] = ":/";
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    int r = 0;
 
-    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--modified", NULL);
-    if (untracked)
-        al_strv_adds(&command.argv, "--others", "--exclude-standard", NULL);
-    al_strv_add(&command.argv, "--");
-    if (!paths)
-        al_strv_add(&command.argv, ":/");
-    for (size_t i = 0; paths && i < paths->count; i++) {
-        char *spec;
-        int r = al_repo_pathspec(repo, "paths", paths->items[i], budget, &spec, err);
-
-        if (r < 0)
-            return r;
-        al_strv_take(&command.argv, spec);
-    }
-    return al_git_list_paths(repo, &command, budget, ret_list, err);
+    if (paths)
+        r = al_repo_pathspecs(repo, paths, budget, &words, err);
+    else
+        al_str_add(&words, everywhere, sizeof(everywhere));
+    return r < 0 ? r
+                 : al_batch_list(repo, untracked ? with_new : modified, &words, budget, ret_list,
+                                 err);
 }
 
 int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
                      struct al_budget *budget, struct al_strv *out, struct al_error *err)
 {
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
-    int r = al_git_list_dirty(repo, paths, untracked, budget, &list, err);
+    int r = list_dirty(repo, paths, untracked, budget, &list, err);
 
     for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
         al_strv_take(out, al_fs_join(repo->top, list.data + at));
@@ -58,25 +62,50 @@ int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bo
     return r;
 }
 
-int al_git_concerned_excerpt(const struct al_repo *repo, const struct al_strv *paths,
-                             bool untracked, const char *title, struct al_budget *budget,
-                             struct al_str *out, struct al_error *err)
+/* The name below the top, NULL for a file that is git's own. */
+static const char *worktree_name(const struct al_repo *repo, const char *file)
 {
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    if (al_fs_below(repo->top, repo->common_dir) && al_fs_below(repo->common_dir, file))
+        return NULL;
+    return al_fs_below(repo->top, file);
+}
+
+void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,
+                          const char *title, struct al_str *out)
+{
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    int r = al_git_list_dirty(repo, paths, untracked, budget, &list, err);
 
-    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1) {
-        al_auto(al_freep) char *name = al_text_shown_word(list.data + at);
+    for (size_t i = 0; i < files->count; i++) {
+        const char *below = worktree_name(repo, files->items[i]);
+        al_auto(al_freep) char *name = below ? al_text_shown_word(below) : NULL;
 
-        al_str_addf(&lines, "  %s\n", name);
+        if (name)
+            al_str_addf(&lines, "  %s\n", name);
     }
-    al_buffer_clear(&list);
-    if (r == 0 && lines.len) {
-        al_str_addf(out, "%s\n", title);
-        al_text_add_excerpt(out, lines.buf, lines.len, false);
+    if (!lines.len)
+        return;
+    al_str_addf(out, "%s\n", title);
+    al_text_add_excerpt(out, lines.buf, lines.len, false);
+}
+
+bool al_git_has_filters(const struct al_repo *repo)
+{
+    return repo->vetting->filters.count;
+}
+
+int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
+                       struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const char *below = worktree_name(repo, files->items[i]);
+
+        if (below)
+            al_str_add(&names, below, strlen(below) + 1);
     }
-    return r;
+    return al_git_check_filters(
+        repo, &(const struct al_buffer){ .data = names.buf, .len = names.len }, NULL, budget, err);
 }
 
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,

@@ -38,11 +38,6 @@ int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *lis
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
                                struct al_budget *budget, struct al_error *err);
 
-/** Files whose content differs from the index, below `paths` (NULL: everywhere), and with
- * `untracked` those git does not know and does not ignore. */
-int al_git_list_dirty(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
-                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err);
-
 /** Paths that differ between two commits, or (`to` NULL) between a commit and the working tree. */
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
                         struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdlib.h>
-
+#include "gitops/batch.h"
 #include "gitops/filters.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -8,22 +7,16 @@
 int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths,
                          struct al_budget *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    static const char *const tracked[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
     int r;
 
     if (!repo->vetting->filters.count)
         return 0;
-    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--", NULL);
-    for (size_t i = 0; i < paths->count; i++) {
-        char *spec;
-
-        r = al_repo_pathspec(repo, "paths", paths->items[i], budget, &spec, err);
-        if (r < 0)
-            return r;
-        al_strv_take(&command.argv, spec);
-    }
-    r = al_git_list_paths(repo, &command, budget, &list, err);
+    r = al_repo_pathspecs(repo, paths, budget, &words, err);
+    if (r == 0)
+        r = al_batch_list(repo, tracked, &words, budget, &list, err);
     if (r == 0)
         r = al_git_check_filters(repo, &list, NULL, budget, err);
     al_buffer_clear(&list);

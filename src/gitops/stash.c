@@ -126,9 +126,7 @@ int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_optio
     int r;
 
     if (options->action == AL_STASH_PUSH)
-        return al_git_concerned_excerpt(
-            repo, NULL, options->include_untracked,
-            "Changes to these files are put aside, staged ones too:", budget, out, err);
+        return 0;
     r = clears ? al_git_stash_list(repo, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err)
                : al_git_stash_show(repo, options->index, AL_GIT_EXCERPT_MAX_BYTES, budget, &output,
                                    err);

@@ -70,16 +70,23 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
 
 /**
  * The files a call that stages or restores `paths` (NULL: all) is about: those that differ from the
- * index and, with `untracked`, new ones.  Absolute paths, appended to `out`.
+ * index and, with `untracked`, new ones.  Absolute paths in order, each once, appended to `out`.
  */
 int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
                      struct al_budget *budget, struct al_strv *out, struct al_error *err);
 
-/** The names of those files as an excerpt for an approval, one a line, below `title`; nothing when
- * there are none. */
-int al_git_concerned_excerpt(const struct al_repo *repo, const struct al_strv *paths,
-                             bool untracked, const char *title, struct al_budget *budget,
-                             struct al_str *out, struct al_error *err);
+/** The names of those of `files` that are in the working tree as an excerpt for an approval, one a
+ * line, below `title`; nothing when there are none. */
+void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,
+                          const char *title, struct al_str *out);
+
+/** Whether any filter driver is configured. */
+bool al_git_has_filters(const struct al_repo *repo);
+
+/** Refuse when the content of one of these files would go through a configured filter driver,
+ * naming file and filter. */
+int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
+                       struct al_budget *budget, struct al_error *err);
 
 /* add.c */
 
@@ -91,10 +98,6 @@ struct al_add_options {
     enum al_add_mode mode;
     const struct al_strv *paths;
 };
-
-/** Refuse when content would go through a configured filter driver, naming file and filter. */
-int al_git_add_check(const struct al_repo *repo, const struct al_add_options *options,
-                     struct al_budget *budget, struct al_error *err);
 
 /** `git add`; a failing git is an error. */
 int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
@@ -236,7 +239,7 @@ int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_byte
                       struct al_budget *budget, struct al_git_output *ret_output,
                       struct al_error *err);
 
-/** What a person should see: the files a push takes away, or the entries that would go. */
+/** What a person should see of the entries that would come back or go; of a push, nothing. */
 int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
                          struct al_budget *budget, struct al_str *out, struct al_error *err);
 

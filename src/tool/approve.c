@@ -33,14 +33,23 @@ static void add_named(const struct al_call *call, struct al_strv *paths)
 static int bind_to_state(struct al_call *call, char ret_state[65], struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    int r = 0;
+    const struct al_strv *files;
+    int r = al_call_concerned(call, &files, err);
 
+    if (r < 0)
+        return r;
     add_named(call, &paths);
-    if (call->tool->concerns)
-        r = call->tool->concerns(call, call->args, &paths, err);
-    if (r == 0)
-        al_repo_state(call->repo, &paths, ret_state);
-    return r;
+    for (size_t i = 0; i < files->count; i++)
+        al_strv_add(&paths, files->items[i]);
+    al_repo_state(call->repo, &paths, ret_state);
+    return 0;
+}
+
+/* Files may have come and gone since they were listed. */
+static void forget_concerned(struct al_call *call)
+{
+    al_strv_clear(&call->concerned);
+    call->knows_concerned = false;
 }
 
 static char *current_branches(const struct al_call *call)
@@ -70,6 +79,7 @@ int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *
     *ret_current = is_on_same_branches(call);
     if (!*ret_current || !call->state[0])
         return 0;
+    forget_concerned(call);
     r = bind_to_state(call, now, err);
     if (r == 0)
         *ret_current = !strcmp(call->state, now);
@@ -156,7 +166,8 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     struct al_approval_request request;
     int r;
 
-    r = bind_to_state(call, call->state, err);
+    /* A state that rules were asked about is older, and covers what is shown all the more. */
+    r = call->state[0] ? 0 : bind_to_state(call, call->state, err);
     if (r == 0)
         r = preview(call, &shown, err);
     if (r < 0)

@@ -268,6 +268,7 @@ static void release(struct al_call *call)
     free(call->args);
     free(call->summary);
     free(call->branches);
+    al_strv_clear(&call->concerned);
 }
 
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
@@ -329,6 +330,17 @@ struct al_repo *al_call_repo(const struct al_call *call)
 struct al_budget *al_call_budget(struct al_call *call)
 {
     return &call->budget;
+}
+
+int al_call_concerned(struct al_call *call, const struct al_strv **ret_files, struct al_error *err)
+{
+    int r = 0;
+
+    if (!call->knows_concerned && call->tool->concerns)
+        r = call->tool->concerns(call, call->args, &call->concerned, err);
+    call->knows_concerned = r == 0;
+    *ret_files = &call->concerned;
+    return r;
 }
 
 int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,

@@ -126,6 +126,14 @@ struct al_cancel *al_call_cancel(const struct al_call *call);
 /** The vetted repository of working_dir; set from `authorize` on. */
 struct al_repo *al_call_repo(const struct al_call *call);
 
+/**
+ * The files the tool's `concerns` gives, listed once up to the approval: what a preview shows of
+ * them is what the answer is bound to.  From `authorize` on.
+ *
+ * @param[out] ret_files  Borrowed until the call ends or its turn has come.
+ */
+int al_call_concerned(struct al_call *call, const struct al_strv **ret_files, struct al_error *err);
+
 /** The time and the cancel token for the call's git children. */
 struct al_budget *al_call_budget(struct al_call *call);
 

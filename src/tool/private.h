@@ -23,6 +23,8 @@ struct al_call {
     const char *decision, *decided_by; /* how stage 5 ended, for the journal */
     char *branches;                    /* HEAD's when rules were consulted, NULL without rules */
     char state[65];                    /* what the approval is bound to, "" when nobody was asked */
+    struct al_strv concerned;          /* what `concerns` gave last */
+    bool knows_concerned;
 };
 
 /** The branches and paths a call concerns, for policy; from stage 4 on.  Refuses what resolving a

@@ -276,6 +276,28 @@ class Server:
         self.process.stdout.close()
 
 
+class AskingServer(Server):
+    """The same with a person behind the client, whom the server asks."""
+
+    def __init__(self, case, *options, **named):
+        super().__init__(case, "--approval", "ask", *options, **named)
+        self.send(id="again", method="initialize", params={
+            "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
+            "clientInfo": {"name": "e2e", "version": "1"}})
+        self.receive()
+
+    def decided(self, decision, tool, arguments):
+        """One call that is asked about: what the person is shown, and the result."""
+        number = self.ask(tool, arguments)
+        question = self.receive()
+        self.case.assertEqual(question.get("method"), "elicitation/create", question)
+        self.send(id=question["id"],
+                  result={"action": "accept", "content": {"decision": decision}})
+        answer = self.receive()
+        self.case.assertEqual(answer["id"], number, answer)
+        return question["params"]["message"], Result(answer["result"])
+
+
 class TapResult(unittest.TestResult):
     """Prints a line for each case as it ends."""
 

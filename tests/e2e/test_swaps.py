@@ -59,20 +59,9 @@ class Swaps(harness.Case):
 
     def asked(self, server, tool, arguments):
         """What the person is shown; the answer is no."""
-        number = server.ask(tool, arguments)
-        question = server.receive()
-        self.assertEqual(question["method"], "elicitation/create", question)
-        server.send(id=question["id"], result={"action": "decline"})
-        self.assertEqual(server.receive()["id"], number)
-        return question["params"]["message"]
-
-    def asking_server(self):
-        server = harness.Server(self, "--approval", "ask")
-        server.send(id="again", method="initialize", params={
-            "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
-            "clientInfo": {"name": "e2e", "version": "1"}})
-        server.receive()
-        return server
+        shown, result = server.decided("reject", tool, arguments)
+        self.assertEqual(result.kind, "ApprovalDenied")
+        return shown
 
     def test_whole_loss(self):
         """restoring index and disk shows what is lost of both"""
@@ -80,7 +69,7 @@ class Swaps(harness.Case):
         self.write("a.txt", "staged work\n")
         self.git("add", "a.txt")
         self.write("a.txt", "staged work\nwork on disk\n")
-        shown = self.asked(self.asking_server(), "git_restore",
+        shown = self.asked(harness.AskingServer(self), "git_restore",
                            {"paths": ["a.txt"], "staged": True})
         self.assertIn("+staged work", shown)
         self.assertIn("+work on disk", shown)
@@ -89,7 +78,7 @@ class Swaps(harness.Case):
         """control characters hide nothing from the person who decides"""
         self.init()
         self.write("b\x1b]2;secret\x07.txt", "x\n")
-        server = self.asking_server()
+        server = harness.AskingServer(self)
         shown = self.asked(server, "git_add", {"all": True})
         self.assertIn("b<U+001B>]2;secret<U+0007>.txt", shown)
         self.git("add", "-A")
@@ -107,7 +96,7 @@ class Swaps(harness.Case):
         self.git("checkout", "-q", "-b", "side")
         self.commit("b.txt", "b\n", "only here")
         self.git("checkout", "-q", "main")
-        server = self.asking_server()
+        server = harness.AskingServer(self)
         self.assertIn("only here", self.asked(server, "git_branch", {"force_delete": "side"}))
         self.git("merge", "-q", "side")
         self.assertEqual(self.asked(server, "git_branch", {"delete": "side"}),

@@ -246,6 +246,71 @@ static void shows_the_whole_change_from_a_subdirectory(void **state)
     assert_non_null(strstr(scene->detail, "+two"));
 }
 
+static int listings;
+
+static int list_changed(struct al_call *call, const void *p, struct al_strv *out,
+                        struct al_error *err)
+{
+    (void)p;
+    listings++;
+    return al_git_concerned(al_call_repo(call), NULL, true, al_call_budget(call), out, err);
+}
+
+static int list_in_detail(struct al_call *call, const struct al_operation *op, const void *p,
+                          struct al_str *out, struct al_error *err)
+{
+    const struct al_strv *files;
+    int r = al_call_concerned(call, &files, err);
+
+    (void)op;
+    (void)p;
+    if (r == 0)
+        al_git_files_excerpt(al_call_repo(call), files, "Files:", out);
+    return r;
+}
+
+static struct al_tool stage_and_list(void)
+{
+    struct al_tool tool = stage;
+
+    tool.concerns = list_changed;
+    tool.preview = list_in_detail;
+    return tool;
+}
+
+static void lists_files_once_to_ask_and_once_more_to_act(void **state)
+{
+    struct scene *scene = *state;
+    const struct al_tool tool = stage_and_list();
+
+    listings = 0;
+    scene->answers[0] = AL_ANSWER_ONCE;
+    run(scene, &tool, STAGE_A);
+    assert_int_equal(scene->result.status, AL_OK);
+    assert_int_equal(listings, 2);
+    assert_string_equal(scene->detail, "Files:\n  a.txt\n  b.txt\n");
+}
+
+static void add_a_file(struct scene *scene)
+{
+    tmpdir_write(scene->w->repo, "c.txt", "just now\n");
+}
+
+static void asks_again_about_a_file_that_came_meanwhile(void **state)
+{
+    struct scene *scene = *state;
+    const struct al_tool tool = stage_and_list();
+
+    listings = 0;
+    scene->meanwhile = add_a_file;
+    scene->answers[0] = AL_ANSWER_ONCE;
+    scene->answers[1] = AL_ANSWER_REJECT;
+    run(scene, &tool, STAGE_A);
+    assert_int_equal(scene->asked, 2);
+    assert_string_equal(scene->detail, "Files:\n  a.txt\n  b.txt\n  c.txt\n");
+    assert_status(scene, " M a.txt\n?? b.txt\n?? c.txt\n");
+}
+
 static void fire_the_token(struct scene *scene)
 {
     al_cancel_fire(scene->cancel);
@@ -296,6 +361,8 @@ int main(void)
         SCENE_TEST(asks_again_when_head_moved_meanwhile),
         SCENE_TEST(shows_what_is_staged_now_when_the_index_changed_meanwhile),
         SCENE_TEST(asks_once_when_only_other_files_changed),
+        SCENE_TEST(lists_files_once_to_ask_and_once_more_to_act),
+        SCENE_TEST(asks_again_about_a_file_that_came_meanwhile),
         SCENE_TEST(shows_the_whole_change_from_a_subdirectory),
         SCENE_TEST(changes_nothing_when_cancelled_while_asking),
         SCENE_TEST(answers_what_cannot_be_done_before_asking),

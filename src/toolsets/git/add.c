@@ -46,23 +46,6 @@ static struct al_add_options options_of(const struct add_args *args)
     };
 }
 
-/* Paths are resolved and filters looked for before anyone is asked. */
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct add_args *args = p;
-    const struct al_add_options options = options_of(args);
-
-    for (size_t i = 0; options.mode == AL_ADD_PATHS && i < args->paths.count; i++) {
-        al_auto(al_freep) char *spec = NULL;
-        int r = al_repo_pathspec(al_call_repo(call), "paths", args->paths.items[i],
-                                 al_call_budget(call), &spec, err);
-
-        if (r < 0)
-            return r;
-    }
-    return al_git_add_check(al_call_repo(call), &options, al_call_budget(call), err);
-}
-
 /* The files themselves, whatever words name them: all, a directory or a pattern. */
 static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
 {
@@ -72,21 +55,38 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
                             !args->update, al_call_budget(call), out, err);
 }
 
+/* Paths are resolved and filters looked for before anyone is asked. */
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct add_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    const struct al_strv *files;
+    int r = 0;
+
+    if (!args->all && !args->update)
+        r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &words, err);
+    if (r < 0 || !al_git_has_filters(repo))
+        return r;
+    r = al_call_concerned(call, &files, err);
+    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+}
+
 /* Two names fit into the summary; whatever is not named there is listed. */
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
     const struct add_args *args = p;
     bool named = !args->all && !args->update;
-    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    int r;
+    const struct al_strv *files;
+    int r = al_call_concerned(call, &files, err);
 
     (void)op;
-    r = concerns(call, p, &files, err);
-    if (r < 0 || (named && args->paths.count <= SUMMARY_FILES && files.count <= args->paths.count))
+    if (r < 0)
         return r;
-    return al_git_concerned_excerpt(al_call_repo(call), named ? &args->paths : NULL, !args->update,
-                                    "These files are staged:", al_call_budget(call), out, err);
+    if (!named || args->paths.count > SUMMARY_FILES || files->count > args->paths.count)
+        al_git_files_excerpt(al_call_repo(call), files, "These files are staged:", out);
+    return 0;
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
