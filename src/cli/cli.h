@@ -74,7 +74,11 @@ void al_setup_clear(struct al_setup *setup);
  * process goes on; a second signal, or the first without `cancel`, kills the children, removes the
  * session's private files and ends the process.  Call before any thread is started.
  */
-void al_signals_handle(struct al_setup *setup, struct al_cancel *cancel);
+void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel);
+
+/** From here on a signal leaves the session alone, which is about to be released.  Does not return
+ * when one is already ending the process. */
+void al_signals_forget(void);
 
 /* tty.c */
 

@@ -252,6 +252,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
 
 void al_setup_clear(struct al_setup *setup)
 {
+    al_signals_forget();
     al_git_free(setup->session.git);
     al_journal_free(setup->session.journal);
     al_approvals_free(setup->session.approvals);

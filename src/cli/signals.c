@@ -9,10 +9,13 @@
 #include "proc/proc.h"
 
 struct watch {
-    struct al_setup *setup;
     struct al_cancel *cancel;
     sigset_t set;
 };
+
+/* Held by whoever looks at the session, and for good by a thread that ends the process. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct al_setup *watched; /* NULL: there is none any more */
 
 /* A thread of its own: what has to be done then is not for a signal handler. */
 static void *wait_for_signals(void *payload)
@@ -25,19 +28,21 @@ static void *wait_for_signals(void *payload)
             al_cancel_fire(watch->cancel);
             continue;
         }
+        (void)pthread_mutex_lock(&lock);
         al_proc_kill_all();
-        al_git_abandon(watch->setup->session.git);
+        if (watched)
+            al_git_abandon(watched->session.git);
         _exit(128 + number);
     }
     return NULL;
 }
 
-void al_signals_handle(struct al_setup *setup, struct al_cancel *cancel)
+void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel)
 {
     struct watch *watch = al_calloc(1, sizeof(*watch)); /* lives as long as the process */
     pthread_t thread;
 
-    watch->setup = setup;
+    watched = setup; /* before there is a thread to see it */
     watch->cancel = cancel;
     (void)sigemptyset(&watch->set);
     (void)sigaddset(&watch->set, SIGINT);
@@ -48,4 +53,11 @@ void al_signals_handle(struct al_setup *setup, struct al_cancel *cancel)
         (void)pthread_detach(thread);
     else
         free(watch);
+}
+
+void al_signals_forget(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    watched = NULL;
+    (void)pthread_mutex_unlock(&lock);
 }

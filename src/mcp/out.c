@@ -127,6 +127,19 @@ void al_out_send(struct al_out *out, struct al_str *line)
     (void)pthread_mutex_unlock(&out->lock);
 }
 
+/* A client may never catch up: what it has taken goes once it is more than what waits, so that a
+ * byte is moved at most once for each that was written. */
+static void drop_sent(struct al_out *out)
+{
+    size_t waiting = out->queue.len - out->sent;
+
+    if (out->sent <= waiting)
+        return;
+    memmove(out->queue.buf, out->queue.buf + out->sent, waiting);
+    al_str_truncate(&out->queue, waiting);
+    out->sent = 0;
+}
+
 bool al_out_flush(struct al_out *out)
 {
     bool was_full, more;
@@ -139,6 +152,7 @@ bool al_out_flush(struct al_out *out)
         al_str_clear(&out->queue);
         out->sent = 0;
     }
+    drop_sent(out);
     if (was_full && out->queue.len - out->sent <= AL_OUT_FULL_BYTES)
         notify(out->notice_fd);
     (void)pthread_mutex_unlock(&out->lock);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/* mcp/out.h: whole lines in order, and memory for what waits, not for what ever waited. */
+#include "mcp/out.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/lib/assert.h"
+
+#define LINE_BYTES 50000u
+
+struct client {
+    struct al_out out;
+    int ends[2]; /* of a pipe: the client's first */
+    size_t next; /* letter of the line that comes next */
+    size_t got;  /* bytes of it that came */
+};
+
+static int setup(void **state)
+{
+    struct client *client = al_calloc(1, sizeof(*client));
+
+    assert_int_equal(pipe2(client->ends, O_CLOEXEC), 0);
+    assert_int_equal(al_out_init(&client->out, client->ends[1], NULL), 0);
+    *state = client;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct client *client = *state;
+
+    al_out_clear(&client->out);
+    close(client->ends[0]);
+    close(client->ends[1]);
+    free(client);
+    return 0;
+}
+
+static char letter(size_t number)
+{
+    return (char)('a' + number % 26);
+}
+
+static void send_line(struct client *client, size_t number)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    for (size_t i = 0; i + 1 < LINE_BYTES; i++)
+        al_str_addc(&line, letter(number));
+    al_out_send(&client->out, &line);
+}
+
+/* Takes at most `bytes`, which must be those that were sent. */
+static size_t take(struct client *client, size_t bytes)
+{
+    al_auto(al_freep) char *data = al_malloc(bytes);
+    ssize_t n = read(client->ends[0], data, bytes);
+
+    assert_true(n > 0);
+    for (ssize_t i = 0; i < n; i++) {
+        bool last = ++client->got == LINE_BYTES;
+
+        assert_int_equal(data[i], last ? '\n' : letter(client->next));
+        if (last) {
+            client->got = 0;
+            client->next++;
+        }
+    }
+    return (size_t)n;
+}
+
+static void keeps_no_room_for_what_a_slow_client_has_taken(void **state)
+{
+    struct client *client = *state;
+    size_t sent = 0, taken = 0;
+
+    /* Something always waits: ten lines come before the first is taken. */
+    for (size_t i = 0; i < 10; i++, sent += LINE_BYTES)
+        send_line(client, i);
+    for (size_t i = 10; i < 200; i++, sent += LINE_BYTES) {
+        send_line(client, i);
+        for (size_t want = LINE_BYTES; want;) {
+            size_t n = take(client, want);
+
+            want -= n;
+            taken += n;
+            assert_true(al_out_flush(&client->out));
+        }
+        /* Ten lines wait, so no more than twice that is kept. */
+        assert_in_range(client->out.queue.len, 1, 20 * LINE_BYTES);
+    }
+    while (taken < sent) {
+        taken += take(client, LINE_BYTES);
+        (void)al_out_flush(&client->out);
+    }
+    assert_int_equal(client->got, 0);
+    assert_false(al_out_flush(&client->out));
+    assert_int_equal(client->out.queue.len, 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(keeps_no_room_for_what_a_slow_client_has_taken, setup,
+                                        teardown),
+    };
+
+    return cmocka_run_group_tests_name("mcp/out", tests, NULL, NULL);
+}
