@@ -13,7 +13,7 @@ _airlock() {
     --tool) COMPREPLY=($(compgen -W "$(_airlock_tools)" -- "$cur")); return ;;
     esac
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'serve call tools policy log doctor help --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'serve call tools policy log doctor help --help --version --tool-log' -- "$cur"))
         return
     fi
     case $command in

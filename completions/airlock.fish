@@ -14,6 +14,7 @@ complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a call -d 'r
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a tools -d 'list the tools an agent would see'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a policy -d 'say which rule decides a call'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a log -d 'show the last tool executions'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l tool-log -d 'the same'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'what this machine offers'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l version -d 'show versions'
 complete -c airlock -s h -l help -d 'show help'

@@ -57,7 +57,8 @@ static const struct command_help {
     { "tools", "airlock tools [OPTIONS]", "List the tools of the chosen toolsets.\n",
       session_options,
       "  --json                 names, schemas, effects, risk and approval as JSON\n" },
-    { "log", "airlock log [OPTIONS] [N]", "Show the last N tool executions, or all.\n",
+    { "log", "airlock log [OPTIONS] [N]",
+      "Show the last N tool executions, or all. airlock --tool-log [N] is the same.\n",
       journal_options,
       "  --json                 the lines as they are in the journal\n"
       "  --verify               check that no line was changed, removed, reordered or dropped\n"

@@ -89,6 +89,12 @@ int main(int argc, char **argv)
     (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     if (!strcmp(word, "--version"))
         return al_cmd_version();
+    if (!strcmp(word, "--tool-log"))
+        return log_command(argc - 2, argv + 2);
+    if (al_starts_with(word, "--tool-log=")) {
+        argv[1] += strlen("--tool-log=");
+        return log_command(argc - 1, argv + 1);
+    }
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
         int code = argc > 2 ? al_help_command(argv[2]) : al_help_overview();
 

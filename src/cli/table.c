@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "guard/text.h"
+#include "util/utf8.h"
+
+#define BOLD                "\033[1m"
+#define RED                 "\033[31m"
+#define YELLOW              "\033[33m"
+#define RESET               "\033[0m"
+
+#define GAP                 2u
+#define SUMMARY_MAX_BYTES   200u /* where no terminal says how much fits */
+#define SUMMARY_MIN_WIDTH   24u  /* with less beside it, the summary gets a line of its own */
+#define SUMMARY_INDENT      4u
+#define DATE_MIN_WIDTH      110u /* below this the year is left out */
+#define TOOL_MAX_WIDTH      24u
+#define OPERATION_MAX_WIDTH 16u
+
+static const struct column {
+    const char *title;
+    size_t max_width; /* 0: as wide as needed */
+    bool right;
+} layout[AL_COLUMN_COUNT] = {
+    [AL_COLUMN_TIME] = { "TIME", 0, false },
+    [AL_COLUMN_SEQ] = { "SEQ", 0, true },
+    [AL_COLUMN_TOOL] = { "TOOL", TOOL_MAX_WIDTH, false },
+    [AL_COLUMN_OPERATION] = { "OPERATION", OPERATION_MAX_WIDTH, false },
+    [AL_COLUMN_DECISION] = { "DECISION", OPERATION_MAX_WIDTH, false },
+    [AL_COLUMN_OUTCOME] = { "OUTCOME", OPERATION_MAX_WIDTH, false },
+    [AL_COLUMN_MS] = { "MS", 0, true },
+    [AL_COLUMN_SUMMARY] = { "SUMMARY", 0, false },
+};
+
+/* --- How wide text is --- */
+
+static size_t columns_of(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } wide[] = {
+        { 0x1100, 0x115f }, { 0x2e80, 0xa4cf }, { 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },
+        { 0xfe30, 0xfe6f }, { 0xff00, 0xff60 }, { 0xffe0, 0xffe6 },   { 0x1f300, 0x1faff },
+        { 0x2600, 0x27bf }, { 0x2b00, 0x2bff }, { 0x20000, 0x3fffd },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(wide); i++)
+        if (c >= wide[i].first && c <= wide[i].last)
+            return 2;
+    return 1; /* combining ones take less: a line may be shorter than counted, never longer */
+}
+
+/* The first character, which counts as one byte when it is none. */
+static size_t step(const char *text, size_t *ret_columns)
+{
+    uint32_t c = 0;
+    int len = al_utf8_next(text, strlen(text), &c);
+
+    *ret_columns = len > 0 ? columns_of(c) : 1;
+    return len > 0 ? (size_t)len : 1;
+}
+
+size_t al_table_columns(const char *text)
+{
+    size_t total = 0, columns;
+
+    for (; *text; total += columns)
+        text += step(text, &columns);
+    return total;
+}
+
+/* Append what fits into `room`; text that does not ends with a mark.  Gives the columns used. */
+static size_t add_cut(struct al_str *out, const char *text, size_t room)
+{
+    bool cut = al_table_columns(text) > room;
+    size_t used = 0, columns, len;
+
+    if (room == 0)
+        return 0;
+    for (; *text; text += len, used += columns) {
+        len = step(text, &columns);
+        if (used + columns + cut > room)
+            break;
+        al_str_add(out, text, len);
+    }
+    if (cut)
+        al_str_adds(out, "\u2026");
+    return used + cut;
+}
+
+/* --- Cells --- */
+
+/* A member as one word; "-" where there is none.  Caller frees. */
+static char *word_of(const json_t *line, const char *name)
+{
+    const char *text = al_json_get_string(line, name);
+
+    return text && *text ? al_text_word(text) : al_strdup("-");
+}
+
+static char *number_of(const json_t *line, const char *name)
+{
+    const json_t *value = json_object_get(line, name);
+
+    return json_is_integer(value) ? al_asprintf("%" JSON_INTEGER_FORMAT, json_integer_value(value))
+                                  : al_strdup("-");
+}
+
+/* "2026-01-02T03:04:05.678Z" as a person's clock showed it. */
+static char *local_time(const json_t *line, bool with_year)
+{
+    const char *text = al_json_get_string(line, "time");
+    struct tm tm = { .tm_isdst = 0 };
+    char local[32];
+    time_t when;
+
+    if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
+        return al_strdup("-");
+    when = timegm(&tm);
+    if (!localtime_r(&when, &tm) ||
+        !strftime(local, sizeof(local), with_year ? "%Y-%m-%d %H:%M:%S" : "%m-%d %H:%M:%S", &tm))
+        return al_strdup("-");
+    return al_strdup(local);
+}
+
+/* The summary, or why the call failed. */
+static char *summary_of(const json_t *line, bool limited)
+{
+    const char *text = al_json_get_string(line, "summary");
+    char *safe;
+    size_t len;
+
+    if (!text)
+        text = al_json_get_string(json_object_get(line, "result"), "error");
+    safe = al_text_word(text ? text : "");
+    len = strlen(safe);
+    if (limited && len > SUMMARY_MAX_BYTES) {
+        al_auto(al_freep) char *whole = safe;
+
+        len = al_utf8_floor(whole, SUMMARY_MAX_BYTES);
+        safe = al_asprintf("%.*s...", (int)len, whole);
+    }
+    return safe;
+}
+
+void al_table_add(struct al_table *table, const json_t *line)
+{
+    bool with_year = !table->width || table->width >= DATE_MIN_WIDTH;
+    char *cells[AL_COLUMN_COUNT] = {
+        [AL_COLUMN_TIME] = local_time(line, with_year),
+        [AL_COLUMN_SEQ] = number_of(line, "seq"),
+        [AL_COLUMN_TOOL] = word_of(line, "tool"),
+        [AL_COLUMN_OPERATION] = word_of(line, "operation"),
+        [AL_COLUMN_DECISION] = word_of(line, "decision"),
+        [AL_COLUMN_OUTCOME] = word_of(line, "outcome"),
+        [AL_COLUMN_MS] = number_of(line, "duration_ms"),
+        [AL_COLUMN_SUMMARY] = summary_of(line, !table->width),
+    };
+
+    for (size_t i = 0; i < AL_COLUMN_COUNT; i++) {
+        size_t max = layout[i].max_width, width = al_table_columns(cells[i]);
+
+        if (max && width > max)
+            width = max;
+        if (width > table->widths[i])
+            table->widths[i] = width;
+        al_strv_take(&table->cells, cells[i]);
+    }
+}
+
+void al_table_clear(struct al_table *table)
+{
+    al_strv_clear(&table->cells);
+}
+
+size_t al_table_waiting(const struct al_table *table)
+{
+    return table->cells.count / AL_COLUMN_COUNT;
+}
+
+/* --- Rows --- */
+
+/* A row on its way out: what may still be written of its line. */
+struct line {
+    struct al_str *out;
+    size_t room; /* SIZE_MAX: no limit */
+    size_t owed; /* spaces that are written when something follows */
+};
+
+static void add(struct line *line, const char *text, size_t max_width, const char *colour)
+{
+    size_t used;
+
+    if (!*text || !line->room)
+        return;
+    if (line->owed >= line->room)
+        line->owed = line->room;
+    al_str_addf(line->out, "%*s%s", (int)line->owed, "", colour ? colour : "");
+    line->room -= line->owed;
+    line->owed = 0;
+    used = add_cut(line->out, text, max_width < line->room ? max_width : line->room);
+    line->room -= used;
+    al_str_adds(line->out, colour ? RESET : "");
+}
+
+static const char *colour_of(const char *outcome)
+{
+    static const char *const stopped[] = { "cancelled", "interrupted", "dry_run" };
+
+    if (!strcmp(outcome, "ok") || !strcmp(outcome, "-"))
+        return NULL;
+    for (size_t i = 0; i < AL_COUNT(stopped); i++)
+        if (!strcmp(outcome, stopped[i]))
+            return YELLOW;
+    return RED;
+}
+
+/* What is left of a terminal's line for the summary; 0 when it gets a line of its own. */
+static size_t room_for_summary(const struct al_table *table)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < AL_COLUMN_SUMMARY; i++)
+        used += table->widths[i] + GAP;
+    return table->width >= used + SUMMARY_MIN_WIDTH ? table->width - used : 0;
+}
+
+static void add_row(const struct al_table *table, char *const *cells, bool heading,
+                    struct al_str *out)
+{
+    const size_t most = table->width ? table->width : SIZE_MAX;
+    struct line line = { out, most, 0 };
+
+    for (size_t i = 0; i < AL_COLUMN_SUMMARY; i++) {
+        const char *colour = heading ? BOLD : colour_of(cells[AL_COLUMN_OUTCOME]);
+        size_t width = al_table_columns(cells[i]), wanted = table->widths[i];
+
+        if (width > wanted)
+            width = wanted;
+        if (layout[i].right)
+            line.owed += wanted - width;
+        add(&line, cells[i], wanted,
+            table->colours && (heading || i == AL_COLUMN_OUTCOME) ? colour : NULL);
+        line.owed += GAP + (layout[i].right ? 0 : wanted - width);
+    }
+    if (!table->width || room_for_summary(table)) {
+        add(&line, cells[AL_COLUMN_SUMMARY], SIZE_MAX, heading && table->colours ? BOLD : NULL);
+    } else if (!heading && *cells[AL_COLUMN_SUMMARY]) {
+        al_str_addc(out, '\n');
+        line = (struct line){ out, most, SUMMARY_INDENT };
+        add(&line, cells[AL_COLUMN_SUMMARY], SIZE_MAX, NULL);
+    }
+    al_str_addc(out, '\n');
+}
+
+static void add_heading(struct al_table *table, struct al_str *out)
+{
+    char *titles[AL_COLUMN_COUNT];
+
+    for (size_t i = 0; i < AL_COLUMN_COUNT; i++) {
+        size_t width = strlen(layout[i].title);
+
+        titles[i] = al_strdup(layout[i].title);
+        if (width > table->widths[i])
+            table->widths[i] = width;
+    }
+    add_row(table, titles, true, out);
+    for (size_t i = 0; i < AL_COLUMN_COUNT; i++)
+        free(titles[i]);
+}
+
+void al_table_flush(struct al_table *table, struct al_str *out)
+{
+    size_t rows = al_table_waiting(table);
+
+    if (rows && table->width && !table->headed)
+        add_heading(table, out);
+    table->headed |= rows > 0;
+    for (size_t i = 0; i < rows; i++)
+        add_row(table, table->cells.items + i * AL_COLUMN_COUNT, false, out);
+    al_strv_clear(&table->cells);
+}
