@@ -11,12 +11,25 @@
 /* A call's own code is straight and shallow; its buffers are on the heap. */
 #define STACK_BYTES ((size_t)256 * 1024)
 
+/* As many threads as this wait for calls; those a burst made beyond it end with their call. */
+#define IDLE_MAX 8
+
+struct al_worker {
+    struct al_worker *next;
+    struct al_calls *calls;
+    pthread_t thread;
+    pthread_cond_t wake;
+
+    /* Under the lock of `calls`. */
+    struct al_running *call; /* at work, or to be taken up; NULL while idle */
+    bool ended;              /* to be joined */
+};
+
 struct al_running {
     struct al_running *next;
     struct al_calls *calls;
     struct al_call_order order;
     struct al_cancel *cancel;
-    pthread_t thread;
 
     /* Under the lock of `calls`. */
     bool cancelled;
@@ -44,20 +57,31 @@ static void running_free(struct al_running *call)
     free(call);
 }
 
-/* Join the threads that have nothing left to do but end. */
-static void reap(struct al_calls *calls)
+/* Join the threads that ended by themselves, or at last every one. */
+static void join_workers(struct al_calls *calls, bool all)
 {
-    struct al_running *finished;
+    struct al_worker *gone = NULL, **at = &calls->workers;
 
     (void)pthread_mutex_lock(&calls->lock);
-    finished = al_take(&calls->finished);
-    (void)pthread_mutex_unlock(&calls->lock);
-    while (finished) {
-        struct al_running *next = finished->next;
+    while (*at) {
+        struct al_worker *worker = *at;
 
-        (void)pthread_join(finished->thread, NULL);
-        running_free(finished);
-        finished = next;
+        if (!all && !worker->ended) {
+            at = &worker->next;
+            continue;
+        }
+        *at = worker->next;
+        worker->next = gone;
+        gone = worker;
+    }
+    (void)pthread_mutex_unlock(&calls->lock);
+    while (gone) {
+        struct al_worker *next = gone->next;
+
+        (void)pthread_join(gone->thread, NULL);
+        (void)pthread_cond_destroy(&gone->wake);
+        free(gone);
+        gone = next;
     }
 }
 
@@ -70,8 +94,11 @@ void al_calls_close(struct al_calls *calls)
     }
     while (calls->nrunning)
         (void)pthread_cond_wait(&calls->ended, &calls->lock);
+    calls->closing = true;
+    for (struct al_worker *worker = calls->workers; worker; worker = worker->next)
+        (void)pthread_cond_signal(&worker->wake);
     (void)pthread_mutex_unlock(&calls->lock);
-    reap(calls);
+    join_workers(calls, true);
     (void)pthread_cond_destroy(&calls->ended);
     (void)pthread_mutex_destroy(&calls->lock);
 }
@@ -192,32 +219,84 @@ static void run(struct al_running *call)
     answer(call, &result);
 }
 
-static void *thread_main(void *payload)
+/* Wait for the next call; NULL when there are threads enough, or none is wanted any more. */
+static struct al_running *next_call(struct al_worker *worker)
 {
-    struct al_running *call = payload;
-    struct al_calls *calls = call->calls;
+    struct al_calls *calls = worker->calls;
+    struct al_running *call;
 
-    run(call);
-    json_decref(al_take(&call->order.arguments));
-    call->order.round.arguments = NULL;
     (void)pthread_mutex_lock(&calls->lock);
-    call->next = calls->finished;
-    calls->finished = call;
+    worker->call = NULL;
     calls->nrunning--;
     (void)pthread_cond_signal(&calls->ended);
+    if (calls->nidle < IDLE_MAX) {
+        calls->nidle++;
+        while (!worker->call && !calls->closing)
+            (void)pthread_cond_wait(&worker->wake, &calls->lock);
+    }
+    call = worker->call;
+    worker->ended = !call;
     (void)pthread_mutex_unlock(&calls->lock);
+    return call;
+}
+
+static void *thread_main(void *payload)
+{
+    struct al_worker *worker = payload;
+    struct al_running *call = worker->call;
+
+    while (call) {
+        run(call);
+        running_free(call);
+        call = next_call(worker);
+    }
     return NULL;
 }
 
-static int start_thread(struct al_running *call)
+/* Hand the call to a thread that waits for one: to the same each time, whose memory is warm. */
+static bool wake_worker(struct al_running *call)
 {
+    struct al_calls *calls = call->calls;
+    struct al_worker *worker;
+
+    (void)pthread_mutex_lock(&calls->lock);
+    for (worker = calls->workers; worker; worker = worker->next)
+        if (!worker->call && !worker->ended)
+            break;
+    if (worker) {
+        worker->call = call;
+        calls->nidle--;
+        (void)pthread_cond_signal(&worker->wake);
+    }
+    (void)pthread_mutex_unlock(&calls->lock);
+    return worker != NULL;
+}
+
+static int start_worker(struct al_running *call)
+{
+    struct al_calls *calls = call->calls;
+    struct al_worker *worker = al_calloc(1, sizeof(*worker));
     pthread_attr_t attr;
     int r;
 
+    worker->calls = calls;
+    worker->call = call;
+    (void)pthread_cond_init(&worker->wake, NULL);
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    r = pthread_create(&call->thread, &attr, thread_main, call);
+    /* In the list before it can end, and not seen there before it has begun. */
+    (void)pthread_mutex_lock(&calls->lock);
+    r = pthread_create(&worker->thread, &attr, thread_main, worker);
+    if (r == 0) {
+        worker->next = calls->workers;
+        calls->workers = worker;
+    }
+    (void)pthread_mutex_unlock(&calls->lock);
     (void)pthread_attr_destroy(&attr);
+    if (r != 0) {
+        (void)pthread_cond_destroy(&worker->wake);
+        free(worker);
+    }
     return r;
 }
 
@@ -256,7 +335,7 @@ void al_calls_start(struct al_calls *calls, struct al_call_order *order)
     const char *problem = NULL;
     enum al_rpc_code code;
 
-    reap(calls);
+    join_workers(calls, false);
     call->calls = calls;
     call->order = *order;
     call->cancel = al_cancel_new();
@@ -266,7 +345,7 @@ void al_calls_start(struct al_calls *calls, struct al_call_order *order)
         refuse(call, code, problem);
         return;
     }
-    if (start_thread(call) == 0)
+    if (wake_worker(call) || start_worker(call) == 0)
         return;
     (void)leave(call);
     (void)pthread_mutex_lock(&calls->lock);

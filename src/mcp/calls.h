@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tool calls in flight: a thread each, found by their request's id.
+ * The tool calls in flight: a thread each, found by their request's id.  A thread whose call ended
+ * waits for another, since making one costs a short call as much as its confinement.
  *
  * A call beyond AL_CALLS_MAX is refused at once, rather than queued: the reader never waits, and a
  * client that floods is told so.  A cancelled call is killed through its token and never answered.
@@ -33,6 +34,7 @@ struct al_session;
 #define AL_PROGRESS_NEXT_MS  5000
 
 struct al_running; /* one call */
+struct al_worker;  /* one thread */
 
 struct al_calls {
     const struct al_session *session;
@@ -42,8 +44,10 @@ struct al_calls {
     pthread_mutex_t lock;
     pthread_cond_t ended;
     struct al_running *running;
-    struct al_running *finished; /**< their threads wait to be joined */
     size_t nrunning;
+    struct al_worker *workers;
+    size_t nidle; /**< workers that wait for a call */
+    bool closing;
     int64_t pump_at_ms; /**< when the pump looks here again; INT64_MAX: not by itself */
 };
 

@@ -16,7 +16,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static unsigned calls, at_gate, cancelled;
+static unsigned calls, threads, at_gate, cancelled;
 static int gate_fd = -1; /* a semaphore: a read takes one place */
 
 static const struct al_operation operations[] = { { "run", NULL, AL_READS, NULL,
@@ -54,7 +54,7 @@ const struct al_session *fake_session(void)
 
     for (size_t i = 0; i < COUNT(tools); i++)
         items[i].tool = &tools[i];
-    calls = at_gate = cancelled = 0;
+    calls = threads = at_gate = cancelled = 0;
     al_close(gate_fd);
     gate_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
     assert_true(gate_fd >= 0);
@@ -108,6 +108,16 @@ unsigned fake_calls(void)
 
     (void)pthread_mutex_lock(&lock);
     count = calls;
+    (void)pthread_mutex_unlock(&lock);
+    return count;
+}
+
+unsigned fake_threads(void)
+{
+    unsigned count;
+
+    (void)pthread_mutex_lock(&lock);
+    count = threads;
     (void)pthread_mutex_unlock(&lock);
     return count;
 }
@@ -190,8 +200,13 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
     static void (*const run[])(const struct al_call_input *, struct al_result *) = { echo, gate,
                                                                                      ask, big };
 
+    static _Thread_local bool counted;
+
     (void)session;
     add(&calls, 1);
+    if (!counted)
+        add(&threads, 1);
+    counted = true;
     if (input->arguments_error)
         fail_with(result, AL_ERR_BAD_ARGS, input->arguments_error);
     else

@@ -30,4 +30,7 @@ void fake_wait_cancelled(unsigned count);
 /* Calls of any tool since fake_session(). */
 unsigned fake_calls(void);
 
+/* Threads that ran them. */
+unsigned fake_threads(void);
+
 #endif

@@ -319,6 +319,35 @@ static void calls_in_flight_are_limited(void **state)
     client_expect_text(client, "1", "");
 }
 
+/* One, or a few where an answer is read before its thread got round to waiting. */
+static void calls_after_each_other_share_threads(void **state)
+{
+    struct client *client = *state;
+
+    for (int i = 0; i < 200; i++) {
+        client_send(client, CALL, 1, "echo");
+        client_expect_text(client, "1", "");
+    }
+    assert_in_range(fake_threads(), 1, 20);
+}
+
+/* Those that wait and those that were made besides: both take calls and both end. */
+static void threads_of_a_burst_take_the_next(void **state)
+{
+    struct client *client = *state;
+
+    for (int round = 1; round <= 4; round++) {
+        for (int id = 1; id <= 20; id++)
+            client_send(client, CALL, id, "gate");
+        fake_wait_at_gate(20 * (unsigned)round);
+        fake_open_gate(20);
+        for (int i = 0; i < 20; i++)
+            json_decref(client_read(client));
+    }
+    assert_in_range(fake_threads(), 20, 79);
+    client_expect_alive(client);
+}
+
 static void the_end_of_input_cancels_what_runs(void **state)
 {
     struct client *client = *state;
@@ -486,6 +515,8 @@ int main(void)
         SERVER_TEST(a_short_call_reports_none),
         SERVER_TEST(an_id_in_flight_is_refused_and_free_afterwards),
         SERVER_TEST(calls_in_flight_are_limited),
+        SERVER_TEST(calls_after_each_other_share_threads),
+        SERVER_TEST(threads_of_a_burst_take_the_next),
         ENDING_TEST(the_end_of_input_cancels_what_runs),
         ENDING_TEST(the_last_line_may_end_with_the_input),
         ENDING_TEST(a_closed_output_ends_the_server),
