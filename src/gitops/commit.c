@@ -13,7 +13,7 @@ static int nothing_to_commit(struct al_error *err)
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES, "nothing to commit");
 }
 
-static int no_identity(struct al_error *err)
+int al_git_no_identity(struct al_error *err)
 {
     return al_error_set(
         err, AL_ERR_EXECUTION,
@@ -44,7 +44,7 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, 
     if (!diff.out.out.len && !concludes_merge(repo))
         return nothing_to_commit(err);
     if (!repo->vetting->has_identity)
-        return no_identity(err);
+        return al_git_no_identity(err);
     al_text_add_excerpt(out, diff.out.out.buf, diff.out.out.len, diff.stopped);
     return 0;
 }
@@ -68,7 +68,7 @@ int al_git_commit(struct al_repo *repo, const char *message, size_t max_bytes,
     if (output.exit_code == 1 && output.out.out.len)
         return nothing_to_commit(err);
     if (output.exit_code != 0 && !repo->vetting->has_identity)
-        return no_identity(err);
+        return al_git_no_identity(err);
     if (output.exit_code != 0)
         return al_git_failed(&output, err);
     *ret_output = output;

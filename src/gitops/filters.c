@@ -214,14 +214,16 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
     return r;
 }
 
-static int check_filters_of_tree(const struct al_repo *repo, const struct al_buffer *list,
-                                 const char *tree, struct al_budget *budget, struct al_error *err)
+static int check_attributes_of_tree(const struct al_repo *repo, const struct al_buffer *list,
+                                    const char *attribute, const struct al_strv *drivers,
+                                    const char *tree, struct al_budget *budget,
+                                    struct al_error *err)
 {
     al_auto(al_freep) char *index = al_git_private_name(repo->git, "index");
     int r = read_tree(repo, tree, index, budget, err);
 
     if (r == 0)
-        r = check_attributes(repo, list, "filter", &repo->vetting->filters, index, budget, err);
+        r = check_attributes(repo, list, attribute, drivers, index, budget, err);
     (void)unlink(index);
     return r;
 }
@@ -236,7 +238,7 @@ int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *lis
     if (!filters->count || !list->len)
         return 0;
     if (tree)
-        r = check_filters_of_tree(repo, list, tree, budget, err);
+        r = check_attributes_of_tree(repo, list, "filter", filters, tree, budget, err);
     if (r == 0 && tree)
         r = has_loose_attributes(repo, budget, &of_files, err);
     if (r == 0 && of_files)
@@ -245,11 +247,15 @@ int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *lis
 }
 
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
-                               struct al_budget *budget, struct al_error *err)
+                               const char *tree, struct al_budget *budget, struct al_error *err)
 {
     const struct al_strv *drivers = &repo->vetting->merge_drivers;
+    int r;
 
     if (!drivers->count || !list->len)
         return 0;
-    return check_attributes(repo, list, "merge", drivers, NULL, budget, err);
+    r = check_attributes(repo, list, "merge", drivers, NULL, budget, err);
+    if (r == 0 && tree)
+        r = check_attributes_of_tree(repo, list, "merge", drivers, tree, budget, err);
+    return r;
 }

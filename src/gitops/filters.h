@@ -34,9 +34,10 @@ int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *c
 int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,
                          struct al_budget *budget, struct al_error *err);
 
-/** The same for merge drivers. */
+/** The same for merge drivers; the attributes of the working tree always count, and those of `tree`
+ * when it is not NULL. */
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
-                               struct al_budget *budget, struct al_error *err);
+                               const char *tree, struct al_budget *budget, struct al_error *err);
 
 /** Paths that differ between two commits, or (`to` NULL) between a commit and the working tree. */
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,

@@ -53,6 +53,7 @@ static const struct override fixed[] = {
     { "log.showsignature", "false" },
     { "merge.verifysignatures", "false" },
     { "merge.default", "text" },
+    { "checkout.workers", "1" },
     { "help.autocorrect", "0" },
     { "gc.autodetach", "false" },
     { "receive.autogc", "false" },

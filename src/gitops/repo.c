@@ -13,6 +13,7 @@
 #include "gitops/private.h"
 #include "gitops/vet.h"
 #include "guard/arg.h"
+#include "guard/plain.h"
 #include "util/fs.h"
 
 void al_repo_free(struct al_repo *repo)
@@ -241,4 +242,30 @@ int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
         al_str_add(ret_list, spec, strlen(spec) + 1);
     }
     return 0;
+}
+
+/* By its place below the root it lies in, which is open. */
+static int open_part(const struct al_repo *repo, const char *path, int *ret_fd,
+                     struct al_error *err)
+{
+    const struct al_root *root = al_roots_find(repo->git->roots, path);
+    int fd = -ENOENT;
+
+    if (root)
+        fd = al_plain_open(root->fd, path + strlen(root->path) + (strcmp(root->path, path) != 0),
+                           O_PATH | O_DIRECTORY);
+    if (fd < 0)
+        return al_error_errno(err, -fd, "cannot open the repository");
+    *ret_fd = fd;
+    return 0;
+}
+
+int al_repo_open_top(const struct al_repo *repo, int *ret_fd, struct al_error *err)
+{
+    return open_part(repo, repo->top, ret_fd, err);
+}
+
+int al_repo_open_git_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err)
+{
+    return open_part(repo, repo->git_dir, ret_fd, err);
 }

@@ -94,6 +94,18 @@ void al_repo_state(const struct al_repo *repo, const struct al_strv *paths, char
 /** HEAD's object id from the files, "" on an unborn branch.  Caller frees. */
 char *al_repo_head(const struct al_repo *repo);
 
+/** The same for a full ref name; "" where there is none. */
+char *al_repo_read_ref(const struct al_repo *repo, const char *ref);
+
+/**
+ * Open the top of the working tree, or the git directory, by the path it was found at and through
+ * no link, for the calls that take a descriptor (O_PATH).
+ *
+ * @return 0, or AL_ERR_EXECUTION when it is no longer there.
+ */
+int al_repo_open_top(const struct al_repo *repo, int *ret_fd, struct al_error *err);
+int al_repo_open_git_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err);
+
 /**
  * Append the branches that a commit would move: the one HEAD is on, and where that is a symbolic
  * reference those it leads to.  "HEAD" when it is on none.

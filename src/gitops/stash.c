@@ -81,7 +81,7 @@ static int check_programs(const struct al_repo *repo, const struct al_stash_opti
     if (r == 0)
         r = al_git_check_filters(repo, list, tree, budget, err);
     if (r == 0 && options->action != AL_STASH_PUSH)
-        r = al_git_check_merge_drivers(repo, list, budget, err);
+        r = al_git_check_merge_drivers(repo, list, NULL, budget, err);
     return r;
 }
 

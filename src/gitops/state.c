@@ -91,9 +91,10 @@ bool al_repo_has_ref(const struct al_repo *repo, const char *ref)
     return loose || packed;
 }
 
-char *al_repo_head(const struct al_repo *repo)
+/* What a reference holds, with symbolic ones followed. */
+static char *follow_to_commit(const struct al_repo *repo, char *held)
 {
-    al_auto(al_freep) char *value = al_repo_read_head(repo);
+    al_auto(al_freep) char *value = held;
 
     for (int depth = 0; value && al_starts_with(value, "ref: "); depth++) {
         al_auto(al_freep) char *ref = al_strdup(value + 5);
@@ -106,6 +107,16 @@ char *al_repo_head(const struct al_repo *repo)
             value = read_packed(repo->common_dir, ref);
     }
     return value ? al_take(&value) : al_strdup("");
+}
+
+char *al_repo_head(const struct al_repo *repo)
+{
+    return follow_to_commit(repo, al_repo_read_head(repo));
+}
+
+char *al_repo_read_ref(const struct al_repo *repo, const char *ref)
+{
+    return follow_to_commit(repo, al_asprintf("ref: %s", ref));
 }
 
 /* Where a reference leads by what it holds, NULL when that is a commit. */

@@ -116,6 +116,9 @@ int al_git_count_staged(const struct al_repo *repo, struct al_budget *budget, ui
 int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
                           struct al_error *err);
 
+/** The failure of a commit for want of a name and an address. */
+int al_git_no_identity(struct al_error *err);
+
 /** `git commit` with this message; nothing staged and a missing identity are told apart. */
 int al_git_commit(struct al_repo *repo, const char *message, size_t max_bytes,
                   struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/merge.h"
+
+#include <stdlib.h>
+
+#include "gitops/before.h"
+#include "gitops/command.h"
+#include "gitops/conflict.h"
+#include "gitops/diffargs.h"
+#include "gitops/filters.h"
+#include "gitops/underway.h"
+#include "gitops/verbs.h"
+#include "gitops/vet.h"
+
+#define OID_BYTES     128u
+#define COMMITS_BYTES (64u * 1024u)
+
+void al_merge_outcome_clear(struct al_merge_outcome *outcome)
+{
+    al_strv_clear(&outcome->conflicts);
+    al_str_clear(&outcome->text);
+}
+
+/* A command that answers with one word; *ret_word is NULL when git says no. */
+static int ask(const struct al_repo *repo, struct al_git_command *command, struct al_budget *budget,
+               char **ret_word, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run_text(repo, command, OID_BYTES, budget, &output, err);
+
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output.out.out);
+    *ret_word = output.exit_code == 0 ? al_str_detach(&output.out.out) : NULL;
+    return 0;
+}
+
+int al_git_resolve_commit(const struct al_repo *repo, const char *word, struct al_budget *budget,
+                          char **ret_oid, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *shown = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", NULL);
+    al_strv_addf(&command.argv, "%s^{commit}", word);
+    r = ask(repo, &command, budget, ret_oid, err);
+    if (r < 0 || *ret_oid)
+        return r;
+    shown = al_text_word(word);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND, "Branch not found: %s",
+                          shown);
+    if (err)
+        err->reason = "not_found";
+    return r;
+}
+
+static int merge_base(const struct al_repo *repo, const char *commit, struct al_budget *budget,
+                      char **ret_oid, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "merge-base", "HEAD", commit, NULL);
+    return ask(repo, &command, budget, ret_oid, err);
+}
+
+static int check_programs_of(const struct al_repo *repo, const char *from, const char *to,
+                             struct al_budget *budget, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = al_git_list_changed(repo, from, to, budget, &list, err);
+
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, to, budget, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, NULL, budget, err);
+    if (r == 0)
+        r = al_git_check_merge_drivers(repo, &list, to, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
+                                const struct al_strv *to, struct al_budget *budget,
+                                struct al_error *err)
+{
+    int r = 0;
+
+    if (!repo->vetting->filters.count && !repo->vetting->merge_drivers.count)
+        return 0;
+    for (size_t i = 0; r == 0 && i < to->count; i++)
+        r = check_programs_of(repo, from, to->items[i], budget, err);
+    return r;
+}
+
+/* Whatever either side changed since they parted may be written or merged. */
+static int check_programs(const struct al_repo *repo, const char *oid, const char *base,
+                          struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
+
+    al_strv_add(&sides, oid);
+    if (base)
+        al_strv_add(&sides, "HEAD");
+    return al_git_check_merge_programs(repo, base ? base : "HEAD", &sides, budget, err);
+}
+
+/* What the checks found out. */
+struct plan {
+    char *oid;  /* the commit */
+    char *base; /* where the two parted; NULL: they have nothing in common */
+    char *head; /* "" on an unborn branch */
+};
+
+static void plan_clear(struct plan *plan)
+{
+    free(plan->oid);
+    free(plan->base);
+    free(plan->head);
+}
+
+static bool moves_only(const struct plan *plan, const struct al_merge_options *options)
+{
+    if (!*plan->head || (plan->base && !strcmp(plan->base, plan->oid)))
+        return true; /* nothing was there, or nothing comes in */
+    return !options->no_ff && plan->base && !strcmp(plan->base, plan->head);
+}
+
+/* An unborn branch takes everything over. */
+static int check_filters_of_all(const struct al_repo *repo, const char *oid,
+                                struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r;
+
+    if (!repo->vetting->filters.count)
+        return 0;
+    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree", oid,
+                 NULL);
+    r = al_git_list_paths(repo, &command, budget, &list, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, oid, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+static int make_plan(const struct al_repo *repo, const struct al_merge_options *options,
+                     struct al_budget *budget, struct plan *plan, struct al_error *err)
+{
+    int r = al_git_check_nothing_underway(repo, budget, err);
+
+    if (r == 0)
+        r = al_git_resolve_commit(repo, options->commit, budget, &plan->oid, err);
+    if (r < 0)
+        return r;
+    plan->head = al_repo_head(repo);
+    if (!*plan->head)
+        return check_filters_of_all(repo, plan->oid, budget, err);
+    r = merge_base(repo, plan->oid, budget, &plan->base, err);
+    if (r == 0)
+        r = check_programs(repo, plan->oid, plan->base, budget, err);
+    if (r == 0 && !moves_only(plan, options) && !repo->vetting->has_identity)
+        r = al_git_no_identity(err);
+    return r;
+}
+
+int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options *options,
+                       struct al_budget *budget, struct al_error *err)
+{
+    al_auto(plan_clear) struct plan plan = { .oid = NULL };
+
+    return make_plan(repo, options, budget, &plan, err);
+}
+
+static int show_commits(const struct al_repo *repo, const char *range, struct al_budget *budget,
+                        struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command.show_controls = true;
+    al_strv_adds(&command.argv, "git", "log", "--format=  %h %s", "--no-decorate",
+                 "--no-show-signature", "--no-color", range, "--", NULL);
+    r = al_git_run_checked(repo, &command, COMMITS_BYTES, budget, &output, err);
+    if (r < 0)
+        return r;
+    if (!output.out.out.len) {
+        al_str_adds(out, "No commits come in.\n");
+        return 0;
+    }
+    al_str_adds(out, "These commits come in:\n");
+    al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
+    return 0;
+}
+
+int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_options *options,
+                         struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(plan_clear) struct plan plan = { .oid = NULL };
+    al_auto(al_freep) char *range = NULL;
+    struct al_diff_options change = { .unified = -1 };
+    int r = make_plan(repo, options, budget, &plan, err);
+
+    if (r < 0)
+        return r;
+    range = *plan.head ? al_asprintf("HEAD..%s", plan.oid) : al_strdup(plan.oid);
+    r = show_commits(repo, range, budget, out, err);
+    if (r < 0 || !plan.base || !strcmp(plan.base, plan.oid))
+        return r;
+    al_str_adds(out, "What they change:\n");
+    change.from_ref = plan.base;
+    change.to_ref = plan.oid;
+    return al_git_diff_excerpt(repo, &change, budget, out, err);
+}
+
+int al_git_check_not_in_the_way(const struct al_repo *repo, const struct al_buffer *there,
+                                struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, tracked = AL_STRV_INIT;
+    int r;
+
+    for (size_t at = 0; at < there->len; at += strlen(there->data + at) + 1)
+        al_strv_add(&names, there->data + at);
+    r = al_repo_tracked_files(repo, &names, budget, &tracked, err);
+    for (size_t i = 0; r == 0 && i < names.count; i++) {
+        al_auto(al_freep) char *word = NULL;
+
+        if (al_strv_contains(&tracked, names.items[i]))
+            continue;
+        word = al_text_word(names.items[i]);
+        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
+                              "The untracked file '%s' would be overwritten; move or remove it "
+                              "first",
+                              word);
+        if (err)
+            err->reason = "conflict";
+    }
+    return r;
+}
+
+static void add_words(const struct al_merge_options *options, struct al_git_command *command)
+{
+    command->class = AL_GIT_WRITE;
+    command->starts_children = true; /* git merge runs git stash to be able to go back */
+    al_strv_adds(&command->argv, "git", "merge", "--strategy=ort", "--commit", "--no-squash",
+                 "--no-verify", "--no-gpg-sign", "--no-edit", "--no-verify-signatures",
+                 "--no-autostash", "--no-rerere-autoupdate", "--stat", "--no-progress",
+                 options->no_ff ? "--no-ff" : "--ff", NULL);
+    if (options->message) /* git merge reads none from standard input */
+        al_strv_adds(&command->argv, "-m", options->message, NULL);
+    al_strv_add(&command->argv, options->commit);
+}
+
+/* A merge that fails without conflicts has not happened: not half of it, when git died. */
+static int failed(struct al_repo *repo, const struct al_before *before,
+                  const struct al_git_output *output, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
+    int r = al_git_failed(output, err);
+
+    if (err && err->code == AL_CODE_NONE)
+        err->code = AL_CODE_OPERATION_FAILED;
+    if (al_before_put_back(repo, before, &problem) < 0 && err)
+        err->detail =
+            al_asprintf("The repository could not be put back as it was: %s", problem.message);
+    return r;
+}
+
+static int run(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
+               const struct al_before *before, struct al_budget *budget,
+               struct al_merge_outcome *outcome, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    int r;
+
+    add_words(options, &command);
+    r = al_git_run_writer_raw(repo, &command, max_bytes, budget, &output, err);
+    if (r == 0 && output.exit_code != 0)
+        r = al_git_conflicts(repo, budget, &conflicts, err);
+    if (r < 0)
+        return r;
+    if (output.exit_code != 0 && !conflicts.count)
+        return failed(repo, before, &output, err);
+    al_conflicts_add_paths(&conflicts, &outcome->conflicts);
+    outcome->conflicted = conflicts.count > 0;
+    al_str_trim_end(&output.out.out);
+    al_str_add(&outcome->text, output.out.out.buf, output.out.out.len);
+    (void)al_text_truncate(&outcome->text, max_bytes);
+    return 0;
+}
+
+int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
+                 struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                 struct al_error *err)
+{
+    al_auto(plan_clear) struct plan plan = { .oid = NULL };
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
+    al_auto(al_freep) char *now = NULL;
+    int r = make_plan(repo, options, budget, &plan, err);
+
+    if (r < 0)
+        return r;
+    al_strv_add(&incoming, plan.oid);
+    r = al_before_note(repo, &incoming, budget, &before, err);
+    if (r == 0)
+        r = al_git_check_not_in_the_way(repo, &before.there, budget, err);
+    if (r == 0) {
+        r = run(repo, options, max_bytes, &before, budget, &outcome, err);
+        r = al_before_settle(repo, &before, r, err);
+    }
+    if (r < 0)
+        return r;
+    now = al_repo_head(repo);
+    outcome.up_to_date = !outcome.conflicted && !strcmp(now, plan.head);
+    outcome.fast_forward = !outcome.up_to_date && !strcmp(now, plan.oid);
+    *ret_outcome = outcome;
+    outcome = AL_MERGE_INIT;
+    return 0;
+}

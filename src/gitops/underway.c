@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/underway.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "gitops/command.h"
+#include "gitops/conflict.h"
+#include "gitops/filters.h"
+#include "gitops/verbs.h"
+#include "gitops/vet.h"
+#include "guard/plain.h"
+#include "util/fs.h"
+
+#define OID_FILE_BYTES  4096u
+#define SEQUENCER_BYTES (1u << 20)
+#define OUTPUT_BYTES    (64u * 1024u)
+
+static bool has(int git_dir, const char *name)
+{
+    struct stat st;
+
+    return fstatat(git_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* A cherry-pick or a revert of several commits that stopped between two of them. */
+static enum al_underway sequenced(int git_dir)
+{
+    al_auto(al_closep) int fd = al_plain_open(git_dir, "sequencer/todo", O_RDONLY);
+    al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
+
+    if (fd < 0 || al_fs_read_fd(fd, SEQUENCER_BYTES, &todo) < 0)
+        return AL_UNDERWAY_NONE;
+    return al_starts_with(todo.buf, "revert") ? AL_UNDERWAY_REVERT : AL_UNDERWAY_CHERRY_PICK;
+}
+
+enum al_underway al_git_underway(const struct al_repo *repo)
+{
+    al_auto(al_closep) int git_dir = -1;
+
+    if (al_repo_open_git_dir(repo, &git_dir, NULL) < 0)
+        return AL_UNDERWAY_NONE;
+    if (has(git_dir, "rebase-apply/applying"))
+        return AL_UNDERWAY_AM;
+    if (has(git_dir, "rebase-merge") || has(git_dir, "rebase-apply"))
+        return AL_UNDERWAY_REBASE;
+    if (has(git_dir, "MERGE_HEAD"))
+        return AL_UNDERWAY_MERGE;
+    if (has(git_dir, "CHERRY_PICK_HEAD"))
+        return AL_UNDERWAY_CHERRY_PICK;
+    if (has(git_dir, "REVERT_HEAD"))
+        return AL_UNDERWAY_REVERT;
+    return sequenced(git_dir);
+}
+
+const char *al_underway_name(enum al_underway underway)
+{
+    static const char *const names[] = {
+        [AL_UNDERWAY_NONE] = "",         [AL_UNDERWAY_MERGE] = "merge",
+        [AL_UNDERWAY_REBASE] = "rebase", [AL_UNDERWAY_CHERRY_PICK] = "cherry-pick",
+        [AL_UNDERWAY_REVERT] = "revert", [AL_UNDERWAY_AM] = "am",
+    };
+
+    return names[underway];
+}
+
+int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *budget,
+                                  struct al_error *err)
+{
+    enum al_underway underway = al_git_underway(repo);
+    int r = al_git_check_no_conflicts(repo, budget, err);
+
+    if (r < 0 || underway == AL_UNDERWAY_NONE)
+        return r;
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                             "A %s is in underway; conclude it with git_commit, or give it up with "
+                             "git_merge and abort",
+                             al_underway_name(underway));
+}
+
+/* The commit that a rebase goes back to, "HEAD" for everything else.  Caller frees. */
+static char *goes_back_to(const struct al_repo *repo)
+{
+    static const char *const files[] = { "rebase-merge/orig-head", "rebase-apply/orig-head",
+                                         "sequencer/head" };
+    al_auto(al_closep) int git_dir = -1;
+
+    if (al_repo_open_git_dir(repo, &git_dir, NULL) < 0)
+        return al_strdup("HEAD");
+    for (size_t i = 0; i < AL_COUNT(files); i++) {
+        al_auto(al_closep) int fd = al_plain_open(git_dir, files[i], O_RDONLY);
+        al_auto(al_str_clear) struct al_str oid = AL_STR_INIT;
+
+        if (fd < 0 || al_fs_read_fd(fd, OID_FILE_BYTES, &oid) < 0)
+            continue;
+        al_str_trim_end(&oid);
+        if (oid.len && strspn(oid.buf, "0123456789abcdef") == oid.len)
+            return al_str_detach(&oid);
+    }
+    return al_strdup("HEAD");
+}
+
+int al_git_abort_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    al_auto(al_freep) char *target = NULL;
+    int r;
+
+    if (al_git_underway(repo) == AL_UNDERWAY_NONE)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                 "There is nothing to abort: no merge, rebase, cherry-pick or "
+                                 "revert is in progress");
+    if (!repo->vetting->filters.count)
+        return 0;
+    target = goes_back_to(repo);
+    r = al_git_list_changed(repo, target, NULL, budget, &list, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, target, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_git_abort_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
+                         struct al_error *err)
+{
+    al_auto(al_freep) char *target = goes_back_to(repo);
+    const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = target };
+    al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
+    int r = al_git_diff_excerpt(repo, &lost, budget, &excerpt, err);
+
+    if (r < 0)
+        return r;
+    al_str_addf(out, "A %s is in progress.", al_underway_name(al_git_underway(repo)));
+    if (excerpt.len)
+        al_str_addf(out, " Going back loses these changes:\n%s", excerpt.buf);
+    else
+        al_str_adds(out, " Going back loses no changes.\n");
+    return 0;
+}
+
+int al_git_abort(struct al_repo *repo, struct al_budget *budget, enum al_underway *ret_done,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    enum al_underway underway = al_git_underway(repo);
+    int r = al_git_abort_check(repo, budget, err);
+
+    if (r < 0)
+        return r;
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* merge runs reset, rebase runs am or stash */
+    al_strv_adds(&command.argv, "git", al_underway_name(underway), "--abort", NULL);
+    r = al_git_run_writer(repo, &command, OUTPUT_BYTES, budget, &output, err);
+    if (r == 0)
+        *ret_done = underway;
+    return r;
+}
