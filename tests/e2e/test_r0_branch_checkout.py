@@ -285,9 +285,10 @@ class Checkout(harness.Case):
         self.git("add", "b.txt")
         self.write("b.txt", "mine\n")
         for name, operation, head, effects in (
-                ("create_branch", "create_branch", "ref: refs/heads/new", ["writes_refs"]),
+                ("create_branch", "create_branch", "ref: refs/heads/new",
+                 ["writes_config", "writes_refs"]),
                 ("branch", "switch", "ref: refs/heads/other",
-                 ["writes_index", "writes_refs", "writes_worktree"]),
+                 ["writes_config", "writes_index", "writes_refs", "writes_worktree"]),
                 ("commit", "commit", self.second,
                  ["writes_index", "writes_refs", "writes_worktree"]),
                 ("paths", "restore_paths", self.second, ["discards_work", "writes_worktree"])):

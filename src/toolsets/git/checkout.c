@@ -141,17 +141,17 @@ static int restore_paths(struct al_call *call, const void *p, struct al_result *
 
     if (r < 0)
         return r;
-    al_str_reset(&output.out.out);
-    al_str_addf(&output.out.out, "Restored %zu file(s)", args->paths.count);
     al_str_reset(&output.err.out); /* "Updated 1 path from the index" */
-    al_call_shape_text(call, &output, "", result);
+    al_git_shape_restored(call, &args->paths, &output, result);
     return 0;
 }
 
+/* A new branch gets an upstream where branch.autoSetupMerge wants one, and so does the local branch
+ * that git makes of a remote's when there is none of the name. */
 static const struct al_operation operations[] = {
-    { "create_branch", creates, AL_WRITES_REFS, go, AL_ASKS_BY_EFFECTS },
-    { "switch", switches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, go,
-      AL_ASKS_BY_EFFECTS },
+    { "create_branch", creates, AL_WRITES_REFS | AL_WRITES_CONFIG, go, AL_ASKS_BY_EFFECTS },
+    { "switch", switches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_WRITES_CONFIG,
+      go, AL_ASKS_BY_EFFECTS },
     { "commit", detaches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, go,
       AL_ASKS_BY_EFFECTS },
     { "restore_paths", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, restore_paths,

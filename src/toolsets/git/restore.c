@@ -110,9 +110,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
     if (r < 0)
         return r;
-    al_str_reset(&output.out.out);
-    al_str_addf(&output.out.out, "Restored %zu file(s)", args->paths.count);
-    al_call_shape_text(call, &output, "", result);
+    al_git_shape_restored(call, &args->paths, &output, result);
     return 0;
 }
 
@@ -135,6 +133,14 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_addf(out, "Unstage %zu file(s)", args->paths.count);
     else
         al_str_addf(out, "Restore and unstage %zu file(s)", args->paths.count);
+}
+
+void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths,
+                           struct al_git_output *output, struct al_result *result)
+{
+    al_str_reset(&output->out.out);
+    al_str_addf(&output->out.out, "Restored %zu file(s)", paths->count);
+    al_call_shape_text(call, output, "", result);
 }
 
 const struct al_tool al_tool_git_restore = {
