@@ -19,16 +19,6 @@ static json_t *strings_of(const struct al_strv *items)
     return array;
 }
 
-static json_t *effects_of(unsigned effects)
-{
-    json_t *array = al_json_array();
-
-    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
-        if (effects & 1u << bit)
-            al_json_append(array, al_json_string(al_effect_name((enum al_effects)(1u << bit))));
-    return array;
-}
-
 static void add_json(const struct al_tool *tool, const struct al_explanation *found,
                      struct al_str *out)
 {
@@ -42,7 +32,7 @@ static void add_json(const struct al_tool *tool, const struct al_explanation *fo
     al_json_set(object, "message", ruling->message ? al_json_string(ruling->message) : json_null());
     al_json_set(object, "tool", al_json_string(tool->name));
     al_json_set(object, "operation", al_json_string(found->operation->name));
-    al_json_set(object, "effects", effects_of(found->operation->effects));
+    al_json_set(object, "effects", al_effects_names(found->operation->effects));
     al_json_set(object, "branches", strings_of(&found->branches));
     al_json_set(object, "paths", strings_of(&found->paths));
     al_json_dump(object, false, out);

@@ -11,16 +11,6 @@ static const char *approval_of(const struct al_tool *tool)
     return al_tool_asks(tool) ? "ask" : "none";
 }
 
-static json_t *effect_names(unsigned effects)
-{
-    json_t *names = al_json_array();
-
-    for (int bit = 0; bit < AL_EFFECT_COUNT; bit++)
-        if (effects & (1u << bit))
-            al_json_append(names, al_json_string(al_effect_name((enum al_effects)(1u << bit))));
-    return names;
-}
-
 static json_t *describe(const struct al_listed_tool *listed,
                         const struct al_tool_defaults *defaults)
 {
@@ -34,7 +24,7 @@ static json_t *describe(const struct al_listed_tool *listed,
     al_json_set(object, "description", al_json_string(tool->about));
     al_json_set(object, "risk", al_json_string(al_effects_risk(effects)));
     al_json_set(object, "approval", al_json_string(approval_of(tool)));
-    al_json_set(object, "effects", effect_names(effects));
+    al_json_set(object, "effects", al_effects_names(effects));
     al_json_set(object, "inputSchema", al_tool_schema(tool, defaults));
     if (tool->output_schema)
         al_json_set(object, "outputSchema", json_loads(tool->output_schema, 0, NULL));

@@ -11,7 +11,6 @@
 #include "gitops/private.h"
 #include "gitops/vet.h"
 
-#define SYMREF_DEPTH_MAX        5
 #define PERSONAL_FILE_MAX_BYTES (1u << 20)
 
 /* What is gathered while the configuration is read. */
@@ -118,17 +117,13 @@ static void take_personal(struct gathering *g, const struct al_config_entry *ent
 /* The branch may be another name for one: then HEAD stays the same when that changes. */
 static void depend_on_branch(const struct al_repo *repo, struct al_vetting *vetting)
 {
-    al_auto(al_freep) char *value = al_repo_read_head(repo);
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
 
-    for (int depth = 0; depth < SYMREF_DEPTH_MAX; depth++) {
-        const char *ref = value && al_starts_with(value, "ref: ") ? value + strlen("ref: ") : NULL;
-        al_auto(al_freep) char *path = NULL;
+    al_repo_follow_head(repo, &refs);
+    for (size_t i = 0; i < refs.count; i++) {
+        al_auto(al_freep) char *path = al_fs_join(repo->common_dir, refs.items[i]);
 
-        if (!ref || !al_is_reference(ref))
-            return;
-        path = al_fs_join(repo->common_dir, ref);
         depend_on(vetting, path);
-        replace(&value, al_repo_read_loose(repo, ref));
     }
 }
 

@@ -83,7 +83,6 @@ static const struct override fixed[] = {
     /* answers that must mean what they say */
     { "format.pretty", "medium" },
     { "commit.cleanup", "whitespace" },
-    { "i18n.commitencoding", "UTF-8" },
     { "i18n.logoutputencoding", "UTF-8" },
     { "i18n.commitencoding", "UTF-8" }, /* what messages come in, and the default of the above */
     { "color.ui", "false" },

@@ -80,4 +80,8 @@ bool al_is_reference(const char *name);
 char *al_repo_read_head(const struct al_repo *repo);
 char *al_repo_read_loose(const struct al_repo *repo, const char *ref);
 
+/** state.c: append the references that HEAD leads through, by what they hold and by old links; at
+ * most five, none when HEAD is a commit. */
+void al_repo_follow_head(const struct al_repo *repo, struct al_strv *ret_refs);
+
 #endif

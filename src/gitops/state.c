@@ -91,34 +91,6 @@ bool al_repo_has_ref(const struct al_repo *repo, const char *ref)
     return loose || packed;
 }
 
-/* What a reference holds, with symbolic ones followed. */
-static char *follow_to_commit(const struct al_repo *repo, char *held)
-{
-    al_auto(al_freep) char *value = held;
-
-    for (int depth = 0; value && al_starts_with(value, "ref: "); depth++) {
-        al_auto(al_freep) char *ref = al_strdup(value + 5);
-
-        free(al_take(&value));
-        if (depth == SYMREF_DEPTH_MAX || !al_is_reference(ref))
-            break;
-        value = al_repo_read_loose(repo, ref);
-        if (!value)
-            value = read_packed(repo->common_dir, ref);
-    }
-    return value ? al_take(&value) : al_strdup("");
-}
-
-char *al_repo_head(const struct al_repo *repo)
-{
-    return follow_to_commit(repo, al_repo_read_head(repo));
-}
-
-char *al_repo_read_ref(const struct al_repo *repo, const char *ref)
-{
-    return follow_to_commit(repo, al_asprintf("ref: %s", ref));
-}
-
 /* Where a reference leads by what it holds, NULL when that is a commit. */
 static char *symref_target(const char *value)
 {
@@ -156,20 +128,62 @@ static char *follow(const struct al_repo *repo, const char *ref)
     return link ? al_take(&link) : symref_target(value);
 }
 
-void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_names)
+/* Append `ref` and the references it leads through. */
+static void follow_all(const struct al_repo *repo, char *ref, struct al_strv *ret_refs)
 {
-    static const char heads[] = "refs/heads/";
-    size_t before = ret_names->count;
-    al_auto(al_freep) char *ref = follow_head(repo);
-
     for (int depth = 0; ref && depth < SYMREF_DEPTH_MAX && al_is_reference(ref); depth++) {
         char *next = follow(repo, ref);
 
-        al_strv_add(ret_names, al_starts_with(ref, heads) ? ref + strlen(heads) : ref);
-        free(ref);
+        al_strv_take(ret_refs, ref);
         ref = next;
     }
-    if (ret_names->count == before)
+    free(ref);
+}
+
+void al_repo_follow_head(const struct al_repo *repo, struct al_strv *ret_refs)
+{
+    follow_all(repo, follow_head(repo), ret_refs);
+}
+
+/* What the last reference holds.  What leads on leads too far, or to where nothing is read. */
+static char *commit_at_end(const struct al_repo *repo, const struct al_strv *refs)
+{
+    const char *last = refs->count ? refs->items[refs->count - 1] : NULL;
+    al_auto(al_freep) char *value = last ? al_repo_read_loose(repo, last) : al_repo_read_head(repo);
+
+    if (last && !value)
+        value = read_packed(repo->common_dir, last);
+    return value && !al_starts_with(value, "ref:") ? al_take(&value) : al_strdup("");
+}
+
+char *al_repo_head(const struct al_repo *repo)
+{
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+
+    al_repo_follow_head(repo, &refs);
+    return commit_at_end(repo, &refs);
+}
+
+char *al_repo_read_ref(const struct al_repo *repo, const char *ref)
+{
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+
+    follow_all(repo, al_strdup(ref), &refs);
+    return refs.count ? commit_at_end(repo, &refs) : al_strdup("");
+}
+
+void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_names)
+{
+    static const char heads[] = "refs/heads/";
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+
+    al_repo_follow_head(repo, &refs);
+    for (size_t i = 0; i < refs.count; i++) {
+        const char *ref = refs.items[i];
+
+        al_strv_add(ret_names, al_starts_with(ref, heads) ? ref + strlen(heads) : ref);
+    }
+    if (!refs.count)
         al_strv_add(ret_names, "HEAD");
 }
 

@@ -85,11 +85,6 @@ int al_arg_check_revision(const char *param, const char *value, struct al_error 
     return 0;
 }
 
-int al_arg_check_text(const char *param, const char *value, struct al_error *err)
-{
-    return value ? 0 : al_error_set(err, AL_ERR_BAD_ARGS, "%s is required", param);
-}
-
 int al_arg_pathspec(const char *param, const char *value, bool names_a_file, char **ret_spec,
                     struct al_error *err)
 {

@@ -17,9 +17,6 @@ int al_arg_check_branch(const char *param, const char *value, struct al_error *e
 /** A revision to read: no leading '-', no control characters, not empty.  `A..B` is not one. */
 int al_arg_check_revision(const char *param, const char *value, struct al_error *err);
 
-/** Free text for an option or standard input: no NUL can be here; anything else goes. */
-int al_arg_check_text(const char *param, const char *value, struct al_error *err);
-
 /**
  * A pathspec.  `names_a_file` is what the caller found: the words name an existing file or index
  * entry.  Then they are literal (":(literal)" is put before them when they contain `*?[\` or begin

@@ -23,6 +23,16 @@ const char *al_effect_name(enum al_effects effect)
     return NULL;
 }
 
+json_t *al_effects_names(unsigned effects)
+{
+    json_t *array = al_json_array();
+
+    for (size_t i = 0; i < AL_EFFECT_COUNT; i++)
+        if (effects & 1u << i)
+            al_json_append(array, al_json_string(names[i]));
+    return array;
+}
+
 bool al_effects_change_repository(unsigned effects)
 {
     return effects & CHANGES_REPOSITORY;

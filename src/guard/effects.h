@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "util/json.h"
+
 enum al_effects {
     AL_READS = 1 << 0,
     AL_WRITES_INDEX = 1 << 1,
@@ -24,6 +26,9 @@ enum al_effects {
 
 /** The name of one effect ("writes_index"), as in rules and the journal. */
 const char *al_effect_name(enum al_effects effect);
+
+/** The names of all of them as an array.  Caller owns the reference. */
+json_t *al_effects_names(unsigned effects);
 
 /** Changes of the repository: they need an approval by default, and a checkpoint. */
 bool al_effects_change_repository(unsigned effects);

@@ -144,16 +144,6 @@ static json_t *result_of(const struct al_record_end *end)
     return result;
 }
 
-static json_t *effects_of(unsigned effects)
-{
-    json_t *names = al_json_array();
-
-    for (unsigned i = 0; i < AL_EFFECT_COUNT; i++)
-        if (effects & 1u << i)
-            al_json_append(names, al_json_string(al_effect_name((enum al_effects)(1u << i))));
-    return names;
-}
-
 static json_t *summary_of(const struct al_record_end *end)
 {
     return end->summary ? short_text(end->summary, strlen(end->summary)) : json_null();
@@ -172,7 +162,7 @@ static json_t *line_of(const struct al_journal *journal, const struct al_record 
     set_text(line, "conversation_id", journal->conversation);
     set_text(line, "tool", record->tool);
     set_text(line, "operation", end->operation);
-    al_json_set(line, "effects", effects_of(end->effects));
+    al_json_set(line, "effects", al_effects_names(end->effects));
     al_json_set(line, "input", json_incref(record->input));
     al_json_set(line, "result", result_of(end));
     set_text(line, "outcome", end->outcome);

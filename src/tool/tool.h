@@ -38,7 +38,6 @@ struct al_opt_int {
 
 enum al_param_flags {
     AL_PARAM_REQUIRED = 1 << 0,
-    AL_PARAM_SECRET = 1 << 1,
     /** The schema prints a default (a bool's and a choice's always are). */
     AL_PARAM_HAS_DEFAULT = 1 << 2,
     /** The default is `[tools.git] timeout_ms`, printed and applied; more than the bound is

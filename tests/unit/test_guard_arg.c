@@ -222,16 +222,6 @@ static void revisions_that_are_options_ranges_or_noise_are_refused(void **state)
     }
 }
 
-static void free_text_may_be_anything(void **state)
-{
-    static const char *const texts[] = { "", "-m", "--amend", "a\nb", "\033[31m", ":x", "..", "'" };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(texts); i++)
-        assert_int_equal(al_arg_check_text("message", texts[i], NULL), 0);
-    assert_int_equal(al_arg_check_text("message", NULL, NULL), AL_ERR_BAD_ARGS);
-}
-
 static void pathspecs_of_existing_files_are_literal(void **state)
 {
     static const struct {
@@ -317,7 +307,6 @@ int main(void)
         cmocka_unit_test(a_refused_branch_names_the_parameter_and_the_rule),
         cmocka_unit_test(revisions_of_every_single_form_are_taken),
         cmocka_unit_test(revisions_that_are_options_ranges_or_noise_are_refused),
-        cmocka_unit_test(free_text_may_be_anything),
         cmocka_unit_test(pathspecs_of_existing_files_are_literal),
         cmocka_unit_test(other_pathspecs_may_be_globs_but_not_magic),
         cmocka_unit_test(an_empty_pathspec_is_refused_either_way),
