@@ -104,7 +104,7 @@ static void take_personal(struct gathering *g, const struct al_config_entry *ent
         al_userconfig_add(&g->personal, entry->key, entry->value);
     if (!strcmp(entry->key, "safe.directory")) {
         if (*entry->value)
-            al_strv_add(&g->vetting->safe_directories, entry->value);
+            al_strv_take(&g->vetting->safe_directories, expand(git, NULL, entry->value));
         else
             al_strv_clear(&g->vetting->safe_directories);
     } else if (!strcmp(entry->key, "core.excludesfile")) {

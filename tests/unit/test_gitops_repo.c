@@ -308,6 +308,33 @@ static void believes_the_persons_safe_directory(void **state)
     assert_trusted(w);
 }
 
+static void expands_the_home_in_a_safe_directory(void **state)
+{
+    static const struct {
+        const char *value;
+        bool trusted;
+    } cases[] = {
+        { "~/root/repo", true }, { "~/root/*", true },    { "~/*", true }, { "~/root", false },
+        { "~/repo", false },     { "~root/repo", false }, { "~", false },
+    };
+    struct world *w = *state;
+    struct tmpdir *home = w->home;
+
+    skip_unless_root();
+    give_to(w, ".git", SOMEBODY);
+    w->home = w->place; /* so that the repository lies below it */
+    world_start_git(w);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("  %s\n", cases[i].value);
+        declare_safe(w, (const char *[]){ cases[i].value, NULL });
+        if (cases[i].trusted)
+            assert_trusted(w);
+        else
+            assert_foreign(w);
+    }
+    w->home = home;
+}
+
 static void believes_no_other_safe_directory(void **state)
 {
     struct world *w = *state;
@@ -359,6 +386,7 @@ int main(void)
         WORLD_TEST(refuses_a_repository_of_another_user),
         WORLD_TEST(refuses_a_foreign_git_directory_behind_an_own_gitfile),
         WORLD_TEST(believes_the_persons_safe_directory),
+        WORLD_TEST(expands_the_home_in_a_safe_directory),
         WORLD_TEST(believes_no_other_safe_directory),
         WORLD_TEST(never_believes_the_repositorys_own_safe_directory),
     };
