@@ -177,8 +177,8 @@ static int remove_stored(const struct al_repo *repo, const struct al_strv *paths
     int r = hash_files(repo, paths, budget, &oids, err);
 
     for (char *oid = oids.data ? strtok_r(oids.data, "\n", &save) : NULL;
-         r == 0 && oid && count < paths->count; oid = strtok_r(NULL, "\n", &save))
-        blobs[count++] = (struct al_blob){ .oid = oid, .group = count };
+         r == 0 && oid && count < paths->count; oid = strtok_r(NULL, "\n", &save), count++)
+        blobs[count] = (struct al_blob){ .oid = oid, .group = count };
     if (r == 0)
         r = al_git_read_blobs(repo, blobs, count, 0, budget, err);
     for (size_t i = 0; r == 0 && i < count; i++)
