@@ -153,17 +153,20 @@ int al_before_settle(struct al_repo *repo, const struct al_before *before, int r
                      struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
-    al_auto(al_freep) char *said = NULL;
+    bool done;
 
     if (r != AL_ERR_TIMEOUT && r != AL_ERR_CANCELLED)
         return r;
-    if (al_before_put_back(repo, before, &problem) < 0)
-        said = al_asprintf("The repository could not be put back as it was: %s", problem.message);
-    else
-        said = al_strdup("The repository was put back as it was.");
-    if (err) {
-        free(err->detail);
-        err->detail = al_take(&said);
-    }
+    done = al_before_put_back(repo, before, &problem) == 0;
+    if (!err)
+        return r;
+    free(err->detail);
+    err->detail =
+        done ? al_strdup("The repository was put back as it was.")
+             : al_asprintf("The repository could not be put back as it was: %s", problem.message);
+    err->remedy = done ? "The repository was put back as it was; a person can raise timeout_ms in "
+                         "[tools.git] of the configuration."
+                       : "The repository could not be put back as it was: see git_status, and "
+                         "git_merge with abort.";
     return r;
 }

@@ -3,6 +3,9 @@
 
 static const struct al_tool *const tools[] = {
     &al_tool_workflow_status,
+    &al_tool_workflow_merge,
+    &al_tool_workflow_conflict_info,
+    &al_tool_workflow_resolve_conflict,
     NULL,
 };
 

@@ -33,6 +33,9 @@ extern const struct al_toolset al_toolset_workflow;
 
 /** One file each. */
 extern const struct al_tool al_tool_workflow_status;
+extern const struct al_tool al_tool_workflow_merge;
+extern const struct al_tool al_tool_workflow_conflict_info;
+extern const struct al_tool al_tool_workflow_resolve_conflict;
 
 /* Caps of what an agent may give; they are enforced and not printed in schemas. */
 #define AL_WORKFLOW_PATH_MAX_BYTES 4096

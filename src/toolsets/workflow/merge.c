@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_merge: take another branch in, or give up what was begun. */
+#include "gitops/merge.h"
+
+#include "gitops/underway.h"
+#include "gitops/verbs.h"
+#include "guard/arg.h"
+#include "tool/call.h"
+#include "toolsets/workflow/workflow.h"
+
+struct merge_args {
+    const char *branch, *message;
+    bool no_ff, abort;
+    AL_WORKFLOW_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct merge_args, branch, "Branch to merge into the current one; \"\" with abort.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_EVERY_PATH,
+              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+    AL_BOOL_AS(struct merge_args, no_ff, "noFf",
+               "Make a merge commit even where the branch could simply move.", .default_int = 0),
+    AL_BOOL(struct merge_args, abort,
+            "Give up the merge, rebase, cherry-pick or revert in progress.", .default_int = 0),
+    AL_STRING(struct merge_args, message, "Message of the merge commit; default: git's.",
+              .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
+    AL_WORKFLOW_CWD_ROW(struct merge_args),
+};
+
+static bool aborts(const void *p)
+{
+    return ((const struct merge_args *)p)->abort;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+
+    return args->abort ? 0 : al_arg_check_revision("branch", args->branch, err);
+}
+
+static struct al_merge_options options_of(const struct merge_args *args)
+{
+    return (struct al_merge_options){
+        .commit = args->branch,
+        .message = args->message && *args->message ? args->message : NULL,
+        .no_ff = args->no_ff,
+    };
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+    const struct al_merge_options options = options_of(args);
+    struct al_repo *repo = al_call_repo(call);
+
+    if (args->abort)
+        return al_git_abort_check(repo, al_call_budget(call), err);
+    return al_git_merge_check(repo, &options, al_call_budget(call), err);
+}
+
+/* The files git may find the other branch in; and what an abort throws away. */
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    static const char *const places[] = { "refs/heads", "refs/remotes", "refs/tags" };
+    const struct merge_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+
+    if (args->abort)
+        return al_git_concerned(repo, NULL, false, al_call_budget(call), out, err);
+    al_strv_addf(out, "%s/packed-refs", repo->common_dir);
+    for (size_t i = 0; i < AL_COUNT(places); i++)
+        al_strv_addf(out, "%s/%s/%s", repo->common_dir, places[i], args->branch);
+    return 0;
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct merge_args *args = p;
+    const struct al_merge_options options = options_of(args);
+    struct al_repo *repo = al_call_repo(call);
+
+    (void)op;
+    if (args->abort)
+        return al_git_abort_preview(repo, al_call_budget(call), out, err);
+    return al_git_merge_preview(repo, &options, al_call_budget(call), out, err);
+}
+
+static int merge(struct al_call *call, const void *p, struct al_result *result,
+                 struct al_error *err)
+{
+    const struct al_merge_options options = options_of(p);
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    json_t *object;
+    int r = al_git_merge(al_call_repo(call), &options, al_call_max_bytes(call),
+                         al_call_budget(call), &outcome, err);
+
+    if (r < 0)
+        return r;
+    object = al_json_object();
+    al_json_set(object, "success", al_json_bool(!outcome.conflicted));
+    al_json_set(object, "message", al_json_string(outcome.text.buf));
+    if (outcome.conflicted)
+        al_json_set(object, "conflicts", al_workflow_strings(&outcome.conflicts));
+    else
+        al_json_set(object, "fastForward", al_json_bool(outcome.fast_forward));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static int give_up(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    enum al_underway done = AL_UNDERWAY_NONE;
+    al_auto(al_freep) char *message = NULL;
+    json_t *object;
+    int r = al_git_abort(al_call_repo(call), al_call_budget(call), &done, err);
+
+    (void)p;
+    if (r < 0)
+        return r;
+    message = al_asprintf("Gave up the %s in progress.", al_underway_name(done));
+    object = al_json_object();
+    al_json_set(object, "success", al_json_bool(true));
+    al_json_set(object, "message", al_json_string(message));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "abort", aborts, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_DISCARDS_WORK,
+      give_up, AL_ASKS_ALWAYS },
+    { "merge", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, merge, AL_ASKS_ALWAYS },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct merge_args *args = p;
+
+    (void)op;
+    if (args->abort) {
+        al_str_adds(out, "Abort what is in progress and go back (WARNING: destructive)");
+        return;
+    }
+    al_str_addf(out, "Merge %s into the current branch", args->branch);
+    if (args->no_ff)
+        al_str_adds(out, " with a merge commit");
+    if (args->message && *args->message)
+        al_str_addf(out, ": %s", args->message);
+}
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "success": {"type": "boolean"},
+        "message": {"type": "string"},
+        "conflicts": {"type": "array", "items": {"type": "string"}},
+        "fastForward": {"type": "boolean"}
+    },
+    "required": ["success", "message"],
+    "additionalProperties": false
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_merge = {
+    .name = "git_merge",
+    .title = "Merge a branch",
+    .about = "Merge a branch into the current one, or abort what is in progress. Conflicts are a "
+             "result with success false.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_WORKFLOW_TOOL(struct merge_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .moves_branch = true,
+    .check = check,
+    .authorize = authorize,
+    .concerns = concerns,
+    .preview = preview,
+    .summarize = summarize,
+    .output_schema = output_schema,
+};

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_resolve_conflict: settle one conflicted file by a side or with new content. */
+#include "gitops/resolve.h"
+#include "tool/call.h"
+#include "toolsets/workflow/workflow.h"
+
+#define CONTENT_MAX_BYTES (4u << 20)
+
+struct resolve_args {
+    const char *path, *content;
+    int strategy; /* enum al_resolution */
+    AL_WORKFLOW_FIELDS;
+};
+
+static const struct al_choice strategies[] = {
+    { "ours", AL_RESOLVE_OURS },
+    { "theirs", AL_RESOLVE_THEIRS },
+    { "content", AL_RESOLVE_CONTENT },
+    { NULL, 0 },
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct resolve_args, path, "Conflicted file, relative to the repository's top.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH, .min_bytes = 1,
+              .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
+    AL_CHOICE(struct resolve_args, strategy, "Which content to keep.", .choices = strategies,
+              .flags = AL_PARAM_REQUIRED),
+    AL_STRING(struct resolve_args, content, "The whole file as it is to be (strategy content).",
+              .max_bytes = CONTENT_MAX_BYTES),
+    AL_WORKFLOW_CWD_ROW(struct resolve_args),
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct resolve_args *args = p;
+
+    if (args->strategy == AL_RESOLVE_CONTENT && !args->content)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "content is required with strategy content");
+    if (args->strategy != AL_RESOLVE_CONTENT && args->content)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "content goes with strategy content only");
+    return 0;
+}
+
+static struct al_resolve_options options_of(const struct resolve_args *args)
+{
+    return (struct al_resolve_options){
+        .path = args->path,
+        .how = (enum al_resolution)args->strategy,
+        .content = args->content,
+    };
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct al_resolve_options options = options_of(p);
+
+    return al_git_resolve_check(al_call_repo(call), &options, al_call_budget(call), err);
+}
+
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    const struct resolve_args *args = p;
+
+    (void)call;
+    (void)err;
+    al_strv_add(out, args->path);
+    return 0;
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct al_resolve_options options = options_of(p);
+
+    (void)op;
+    return al_git_resolve_preview(al_call_repo(call), &options, al_call_budget(call), out, err);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct resolve_args *args = p;
+    const struct al_resolve_options options = options_of(args);
+    json_t *object;
+    int r = al_git_resolve(al_call_repo(call), &options, al_call_budget(call), err);
+
+    if (r < 0)
+        return r;
+    object = al_json_object();
+    al_json_set(object, "resolved", al_json_bool(true));
+    al_json_set(object, "path", al_json_string(args->path));
+    al_json_set(object, "strategy", al_json_string(strategies[args->strategy].name));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "resolve_conflict", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
+      AL_ASKS_ALWAYS },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    static const char *const words[] = {
+        [AL_RESOLVE_OURS] = "our side",
+        [AL_RESOLVE_THEIRS] = "their side",
+        [AL_RESOLVE_CONTENT] = "new content",
+    };
+    const struct resolve_args *args = p;
+
+    (void)op;
+    al_str_addf(out, "Resolve the conflict in %s with %s", args->path, words[args->strategy]);
+}
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "resolved": {"type": "boolean"},
+        "path": {"type": "string"},
+        "strategy": {"type": "string", "enum": ["ours", "theirs", "content"]}
+    },
+    "required": ["resolved", "path", "strategy"],
+    "additionalProperties": false
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_resolve_conflict = {
+    .name = "git_resolve_conflict",
+    .title = "Resolve a conflict",
+    .about = "Settle one file in conflict: keep a side, or give the whole new content. git_commit "
+             "concludes when no conflict is left.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_WORKFLOW_TOOL(struct resolve_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .authorize = authorize,
+    .concerns = concerns,
+    .preview = preview,
+    .summarize = summarize,
+    .output_schema = output_schema,
+};

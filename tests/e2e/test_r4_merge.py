@@ -1,0 +1,455 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""workflow: git_merge, git_conflict_info and git_resolve_conflict."""
+import os
+import shutil
+
+import harness
+import workflow
+
+OURS, THEIRS = "const port = 3000;\n", "const port = 8080;\n"
+MARKERS = ("<<<<<<< HEAD\nconst port = 3000;\n=======\nconst port = 8080;\n"
+           ">>>>>>> feature/auth")
+
+
+class MergeCase(workflow.Case):
+    """Repositories whose `main` and `feature/auth` have parted."""
+
+    def branch(self, name, content, message="feat: theirs"):
+        """A commit on feature/auth."""
+        self.git("checkout", "-q", "-B", "feature/auth")
+        self.commit(name, content, message)
+        self.git("checkout", "-q", "main")
+
+    def collide(self, name="src/config.ts", ours=OURS, theirs=THEIRS):
+        """Both sides add a file."""
+        if not (self.root / ".git").exists():
+            self.init()
+        self.branch(name, theirs)
+        self.commit(name, ours, "feat: ours")
+
+    def conflict(self, **named):
+        """The same, and the merge that stops."""
+        self.collide(**named)
+        self.git("merge", "-q", "feature/auth", check=False)
+
+    def tree(self):
+        """Every file of the working tree and what it says."""
+        return {str(path.relative_to(self.root)): path.read_bytes()
+                for path in self.root.rglob("*") if path.is_file() and ".git" not in path.parts}
+
+
+class Merge(MergeCase):
+    def test_example(self):
+        """git_merge: the first example of the requirements, through MCP"""
+        self.init()
+        self.branch("b.txt", "b\n")
+        value = workflow.Server(self).gives("git_merge", {"branch": "feature/auth"})
+        self.assertEqual((value["success"], value["fastForward"]), (True, True))
+        self.assertIn("Fast-forward", value["message"])
+        self.assertNotIn("conflicts", value)
+        self.assertEqual(self.out("log", "-1", "--format=%s"), "feat: theirs\n")
+
+    def test_example_no_ff(self):
+        """git_merge: noFf and message make a merge commit that says so"""
+        self.init()
+        self.branch("b.txt", "b\n")
+        value = self.gives("git_merge", {"branch": "feature/auth", "noFf": True,
+                                         "message": "Merge feature/auth"})
+        self.assertEqual((value["success"], value["fastForward"]), (True, False))
+        self.assertEqual(self.out("log", "-1", "--format=%s"), "Merge feature/auth\n")
+        self.assertEqual(len(self.out("rev-parse", "HEAD^1", "HEAD^2").split()), 2)
+
+    def test_example_abort(self):
+        """git_merge: abort with an empty branch goes back"""
+        self.conflict()
+        value = self.gives("git_merge", {"branch": "", "abort": True})
+        self.assertEqual(value, {"success": True, "message": "Gave up the merge in progress."})
+        self.assertEqual(self.out("status", "--porcelain"), "")
+
+    def test_git_message(self):
+        """git_merge: without a message, and with an empty one, git's own"""
+        self.init()
+        for empty in ({}, {"message": ""}):
+            self.branch("b.txt", f"{empty}\n")
+            self.gives("git_merge", {"branch": "feature/auth", "noFf": True} | empty)
+            self.assertEqual(self.out("log", "-1", "--format=%s"), "Merge branch 'feature/auth'\n")
+
+    def test_up_to_date(self):
+        """git_merge: nothing to merge is a success that says so"""
+        self.init()
+        self.git("branch", "feature/auth")
+        self.assertEqual(self.gives("git_merge", {"branch": "feature/auth"}), {
+            "success": True, "message": "Already up to date.", "fastForward": False})
+
+    def test_conflict(self):
+        """git_merge: a conflict is a result with the files' raw names"""
+        self.collide("n\u00e9w \"file\"")
+        value = self.gives("git_merge", {"branch": "feature/auth"})
+        self.assertEqual((value["success"], value["conflicts"]), (False, ["n\u00e9w \"file\""]))
+        self.assertIn("Automatic merge failed", value["message"])
+        self.assertNotIn("fastForward", value)
+        self.assertTrue((self.root / ".git/MERGE_HEAD").exists())
+
+    def test_conflicts_exist(self):
+        """git_merge: 7030 while conflicts exist, 7010 while a merge is not concluded"""
+        self.conflict()
+        self.fails(7030, "git_merge", {"branch": "feature/auth"})
+        self.git("checkout", "--ours", ".")
+        self.git("add", ".")
+        self.fails(7010, "git_merge", {"branch": "feature/auth"})
+
+    def test_dirty(self):
+        """git_merge: 7031 where changes or untracked files, ignored ones too, would be overwritten"""
+        self.init()
+        self.branch("b.txt", "b\n")
+        for exclude in ("", "b.txt\n"):
+            self.write(".git/info/exclude", exclude)
+            self.write("b.txt", "mine\n")
+            result = self.fails(7031, "git_merge", {"branch": "feature/auth"})
+            self.assertIn("b.txt", result.text)
+            self.assertEqual((self.root / "b.txt").read_text(), "mine\n")
+        (self.root / "b.txt").unlink()
+        self.branch("a.txt", "theirs\n")
+        self.write("a.txt", "edited\n")
+        self.assertIn("a.txt", self.fails(7031, "git_merge", {"branch": "feature/auth"}).text)
+        self.assertEqual((self.root / "a.txt").read_text(), "edited\n")
+
+    def test_unknown(self):
+        """git_merge: 7033 for what is no branch and no commit"""
+        self.init()
+        for branch in ("no-such", "origin/no-such", "HEAD:a.txt", "main~7"):
+            self.fails(7033, "git_merge", {"branch": branch})
+
+    def test_words(self):
+        """git_merge: an empty branch and one that begins with '-' are wrong, whatever else"""
+        self.init()
+        self.branch("b.txt", "b\n")
+        for branch in ("", "-s", "--abort", "-X", "feature/auth\n"):
+            self.assertEqual(self.call("git_merge", {"branch": branch}).kind, "BadArgs")
+        self.assertEqual(self.call("git_merge", {}).kind, "BadArgs")
+        self.assertEqual(self.call("git_merge", {"abort": True}).kind, "BadArgs")
+
+    def test_nothing_to_abort(self):
+        """git_merge: nothing to abort is 7010"""
+        self.init()
+        self.fails(7010, "git_merge", {"branch": "", "abort": True})
+
+    def test_abort_others(self):
+        """git_merge: abort gives up a rebase, a cherry-pick and a revert as well"""
+        self.collide()
+        self.commit("src/config.ts", "again\n", "fix: again")
+        for words, name in ((("rebase", "feature/auth"), "rebase"),
+                            (("cherry-pick", "feature/auth"), "cherry-pick"),
+                            (("revert", "HEAD~1"), "revert")):
+            before = self.out("rev-parse", "HEAD")
+            self.assertNotEqual(self.git(*words, check=False).returncode, 0)
+            value = self.gives("git_merge", {"branch": "", "abort": True})
+            self.assertEqual(value["message"], f"Gave up the {name} in progress.")
+            self.assertEqual(self.out("rev-parse", "HEAD"), before)
+            self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/main\n")
+            self.assertEqual(self.out("status", "--porcelain"), "")
+
+    def test_asks(self):
+        """git_merge: every merge and abort asks, and shows what comes in or is lost"""
+        self.init()
+        self.branch("b.txt", "b\n")
+        self.assert_asks("Merge feature/auth into the current branch", "git_merge",
+                         {"branch": "feature/auth"})
+        server = harness.AskingServer(self, "--toolset", "workflow")
+        shown, result = server.decided("reject", "git_merge", {"branch": "feature/auth"})
+        self.assertEqual(result.kind, "ApprovalDenied")
+        self.assertIn("feat: theirs", shown)
+        self.assertIn("+++ b/b.txt", shown)
+        self.conflict(name="c.txt")
+        self.assert_asks("Abort what is in progress and go back (WARNING: destructive)",
+                         "git_merge", {"branch": "", "abort": True})
+
+    def test_asks_again(self):
+        """git_merge: a branch that moved while a person was asked is asked about again"""
+        self.init()
+        self.branch("b.txt", "b\n")
+        server = harness.AskingServer(self, "--toolset", "workflow")
+        server.ask("git_merge", {"branch": "feature/auth"})
+        question = server.receive()
+        self.branch("c.txt", "c\n", "feat: moved")
+        server.send(id=question["id"], result={"action": "accept", "content": {"decision": "once"}})
+        question = server.receive()
+        self.assertEqual(question["method"], "elicitation/create")
+        self.assertIn("feat: moved", question["params"]["message"])
+        server.send(id=question["id"],
+                    result={"action": "accept", "content": {"decision": "reject"}})
+        self.assertEqual(harness.Result(server.receive()["result"]).kind, "ApprovalDenied")
+
+    def test_interrupted(self):
+        """git_merge: a merge that is cancelled half way was never there"""
+        self.init()
+        self.branch("dir/b.txt", "b\n")
+        self.write("mine.txt", "untracked\n")
+        before, state = self.tree(), self.state()
+        (self.root / ".git/logs/HEAD").unlink()
+        os.mkfifo(self.root / ".git/logs/HEAD")
+        result = self.call("git_merge", {"branch": "feature/auth"}, "--config",
+                           str(self.write("config.toml", "[tools.git]\ntimeout_ms = 700\n",
+                                          self.base)))
+        (self.root / ".git/logs/HEAD").unlink()
+        self.assertEqual((result.kind, result.error["code"]), ("Timeout", 7035), result)
+        self.assertIn("put back as it was", result.text)
+        self.assertEqual((self.tree(), self.state()), (before, state))
+        self.assertFalse((self.root / ".git/ORIG_HEAD").exists())
+
+    def test_cwd(self):
+        """git_merge: cwd says which repository"""
+        self.init()
+        other = self.root / "other"
+        self.init(other)
+        self.git("branch", "side", cwd=other)
+        self.assertTrue(self.gives("git_merge", {"branch": "side", "cwd": "other"})["success"])
+        self.fails(7033, "git_merge", {"branch": "side"})
+
+
+class Info(MergeCase):
+    def test_example(self):
+        """git_conflict_info: the example of the requirements, through MCP"""
+        self.conflict()
+        self.assertEqual(workflow.Server(self).gives("git_conflict_info"), {
+            "hasConflicts": True,
+            "files": [{"path": "src/config.ts", "oursContent": OURS, "theirsContent": THEIRS,
+                       "markers": MARKERS}]})
+
+    def test_none(self):
+        """git_conflict_info: no conflicts, no files"""
+        self.init()
+        self.assertEqual(self.gives("git_conflict_info"), {"hasConflicts": False, "files": []})
+
+    def test_exact(self):
+        """git_conflict_info: sides are whole and exact, markers only the hunks"""
+        lines = [f"line {i}\n" for i in range(30)]
+        self.init()
+        self.commit("f.txt", "".join(lines), "base")
+        self.branch("f.txt", "".join(lines[:5] + ["\x1btheirs\u202e\n"] + lines[6:]))
+        ours = "".join(lines[:5] + ["ours\r\n"] + lines[6:])
+        self.commit("f.txt", ours, "ours")
+        self.git("merge", "-q", "feature/auth", check=False)
+        result = self.ok("git_conflict_info")
+        (file,) = result.value["structuredContent"]["files"]
+        self.assertEqual(file["oursContent"], ours)
+        self.assertEqual(file["theirsContent"].splitlines()[5], "\x1btheirs\u202e")
+        self.assertEqual(file["markers"].count("line"), 0)
+        self.assertNotIn("\u202e", result.text)
+
+    def test_deleted(self):
+        """git_conflict_info: a side that deleted the file is absent"""
+        self.init()
+        self.git("checkout", "-q", "-b", "feature/auth")
+        self.git("rm", "-q", "a.txt")
+        self.git("commit", "-q", "-m", "gone")
+        self.git("checkout", "-q", "main")
+        self.commit("a.txt", "ours\n", "ours")
+        self.git("merge", "-q", "feature/auth", check=False)
+        self.assertEqual(self.gives("git_conflict_info")["files"],
+                         [{"path": "a.txt", "oursContent": "ours\n", "markers": ""}])
+
+    def test_rebase(self):
+        """git_conflict_info: a stopped rebase has conflicts too"""
+        self.collide()
+        self.git("rebase", "-q", "feature/auth", check=False)
+        value = self.gives("git_conflict_info")
+        self.assertTrue(value["hasConflicts"])
+        self.assertEqual(value["files"][0]["oursContent"], THEIRS)
+
+    def test_capped(self):
+        """git_conflict_info: what does not fit is left out, and the result says so"""
+        self.conflict(ours="o" * 150000 + "\n", theirs="t" * 150000 + "\n")
+        result = self.ok("git_conflict_info")
+        self.assertTrue(result.meta["truncated"])
+        self.assertEqual(result.value["structuredContent"],
+                         {"hasConflicts": True, "files": [{"path": "src/config.ts", "markers": ""}]})
+
+    def test_cwd(self):
+        """git_conflict_info: from a directory below, paths are still those from the top"""
+        self.conflict()
+        self.assertEqual(self.gives("git_conflict_info", {"cwd": "src"})["files"][0]["path"],
+                         "src/config.ts")
+
+
+class Resolve(MergeCase):
+    def resolve(self, **arguments):
+        """git_resolve_conflict of src/config.ts."""
+        return self.gives("git_resolve_conflict", {"path": "src/config.ts"} | arguments)
+
+    def content(self):
+        """What the file says."""
+        return (self.root / "src/config.ts").read_text()
+
+    def assert_resolved(self):
+        """No conflict is left, and what is staged is what is there."""
+        self.assertEqual(self.out("ls-files", "-u"), "")
+        self.assertEqual(self.out("diff", "--name-only"), "")
+
+    def test_examples(self):
+        """git_resolve_conflict: the three examples of the requirements, through MCP"""
+        self.conflict()
+        server = workflow.Server(self)
+        for arguments, content in (
+                ({"strategy": "ours"}, OURS), ({"strategy": "theirs"}, THEIRS),
+                ({"strategy": "content", "content": "const port = env || 3000;"},
+                 "const port = env || 3000;")):
+            self.assertEqual(
+                server.gives("git_resolve_conflict", {"path": "src/config.ts"} | arguments),
+                {"resolved": True, "path": "src/config.ts", "strategy": arguments["strategy"]})
+            self.assertEqual(self.content(), content)
+            self.assert_resolved()
+            self.git("reset", "-q", "--hard")
+            self.git("merge", "-q", "feature/auth", check=False)
+
+    def test_wholly_ours(self):
+        """git_resolve_conflict: a merge resolved wholly to ours can be committed"""
+        self.conflict()
+        self.resolve(strategy="ours")
+        self.git("commit", "-q", "-m", "merged")
+        self.assertEqual(len(self.out("rev-parse", "HEAD^1", "HEAD^2").split()), 2)
+
+    def test_deleted(self):
+        """git_resolve_conflict: the side that deleted the file removes it, the other brings it back"""
+        self.init()
+        self.commit("dir/f.txt", "base\n", "base")
+        self.git("checkout", "-q", "-b", "feature/auth")
+        self.commit("dir/f.txt", "theirs\n", "theirs")
+        self.git("checkout", "-q", "main")
+        self.git("rm", "-q", "dir/f.txt")
+        self.git("commit", "-q", "-m", "gone")
+        self.git("merge", "-q", "feature/auth", check=False)
+        self.gives("git_resolve_conflict", {"path": "dir/f.txt", "strategy": "ours"})
+        self.assertFalse((self.root / "dir").exists())
+        self.assert_resolved()
+        self.git("reset", "-q", "--hard")
+        for strategy in ({"strategy": "theirs"}, {"strategy": "content", "content": "theirs\n"}):
+            self.git("merge", "-q", "feature/auth", check=False)
+            shutil.rmtree(self.root / "dir")
+            self.gives("git_resolve_conflict", {"path": "dir/f.txt"} | strategy)
+            self.assertEqual((self.root / "dir/f.txt").read_text(), "theirs\n")
+            self.assert_resolved()
+            self.git("reset", "-q", "--hard")
+
+    def test_modes_links_submodules(self):
+        """git_resolve_conflict: modes, links and submodules become what the side has"""
+        self.init()
+        self.git("checkout", "-q", "-b", "feature/auth")
+        os.symlink("/etc/theirs", self.root / "link")
+        self.write("run.sh", "theirs\n").chmod(0o755)
+        self.git("add", "-A")
+        self.git("update-index", "--add", "--cacheinfo", f"160000,{'2' * 40},sub")
+        self.git("commit", "-q", "-m", "theirs")
+        self.git("checkout", "-q", "main")
+        os.symlink("ours", self.root / "link")
+        self.write("run.sh", "ours\n")
+        self.git("add", "-A")
+        self.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+        self.git("commit", "-q", "-m", "ours")
+        self.git("merge", "-q", "feature/auth", check=False)
+        for path in ("link", "sub"):
+            self.fails(7010, "git_resolve_conflict",
+                       {"path": path, "strategy": "content", "content": "x"})
+        for path in ("link", "run.sh", "sub"):
+            self.gives("git_resolve_conflict", {"path": path, "strategy": "theirs"})
+        self.assertEqual(os.readlink(self.root / "link"), "/etc/theirs")
+        self.assertEqual((self.root / "run.sh").stat().st_mode & 0o777, 0o755)
+        self.assertEqual(self.out("ls-files", "-u"), "")
+        self.assertEqual(self.out("ls-files", "-s", "link", "run.sh", "sub"),
+                         self.out("ls-tree", "feature/auth", "link", "run.sh", "sub",
+                                  "--format=%(objectmode) %(objectname) 0%x09%(path)"))
+
+    def test_mode_kept(self):
+        """git_resolve_conflict: new content leaves a file executable"""
+        self.init()
+        self.write("run.sh", "base\n").chmod(0o755)
+        self.git("add", "run.sh")
+        self.git("commit", "-q", "-m", "base")
+        self.branch("run.sh", "theirs\n")
+        self.commit("run.sh", "ours\n", "ours")
+        self.git("merge", "-q", "feature/auth", check=False)
+        self.gives("git_resolve_conflict",
+                   {"path": "run.sh", "strategy": "content", "content": "both\n"})
+        self.assertTrue((self.root / "run.sh").stat().st_mode & 0o100)
+        self.assertTrue(self.out("ls-files", "-s", "run.sh").startswith("100755 "))
+
+    def test_line_endings(self):
+        """git_resolve_conflict: line endings are what git would write"""
+        self.init()
+        self.git("config", "core.autocrlf", "true")
+        self.collide(ours="ours\n", theirs="theirs\n")
+        self.git("merge", "-q", "feature/auth", check=False)
+        self.resolve(strategy="ours")
+        self.assertEqual((self.root / "src/config.ts").read_bytes(), b"ours\r\n")
+        self.assert_resolved()
+
+    def test_markers(self):
+        """git_resolve_conflict: content that still has markers is refused, with 7030"""
+        self.conflict()
+        for left in (MARKERS, "<<<<<<< HEAD\n", "a\n>>>>>>> x", "a\n||||||| base\n"):
+            result = self.fails(7030, "git_resolve_conflict",
+                                {"path": "src/config.ts", "strategy": "content", "content": left})
+            self.assertEqual(result.kind, "BadArgs")
+        self.resolve(strategy="content", content="Title\n=======\n<<<<<< six\n")
+
+    def test_wrong_paths(self):
+        """git_resolve_conflict: paths not in conflict, protected, or outside are refused"""
+        self.conflict()
+        for path in ("a.txt", "none", "src", "src/config.ts/x", "SRC/config.ts"):
+            self.fails(7010, "git_resolve_conflict", {"path": path, "strategy": "ours"})
+        for path in (".git/config", ".GIT/config", "src/.git/x", ".git"):
+            result = self.fails(7002, "git_resolve_conflict", {"path": path, "strategy": "ours"})
+            self.assertEqual(result.kind, "SandboxViolation")
+        for path in ("../x", "src/../src/config.ts", "..", "/etc/passwd", "src/.."):
+            result = self.call("git_resolve_conflict", {"path": path, "strategy": "ours"})
+            self.assertEqual(result.kind, "SandboxViolation", result)
+
+    def test_arguments(self):
+        """git_resolve_conflict: strategy and content have to fit"""
+        self.conflict()
+        for arguments in ({}, {"strategy": "mine"}, {"strategy": "content"},
+                          {"strategy": "ours", "content": "x"}):
+            result = self.call("git_resolve_conflict", {"path": "src/config.ts"} | arguments)
+            self.assertEqual(result.kind, "BadArgs")
+
+    def test_names(self):
+        """git_resolve_conflict: a path may be absolute, begin with ./, and hold anything"""
+        self.env["GIT_LITERAL_PATHSPECS"] = "1"
+        for name in ("*.txt", ":x", "a b", "n\u00e9w\n"):
+            shutil.rmtree(self.root / ".git", ignore_errors=True)
+            self.conflict(name=name)
+            self.gives("git_resolve_conflict", {"path": f"./{name}", "strategy": "theirs"})
+            self.assertEqual((self.root / name).read_text(), THEIRS)
+            self.assertEqual(self.out("ls-files", "-u"), "")
+            (self.root / name).unlink()
+        shutil.rmtree(self.root / ".git", ignore_errors=True)
+        self.conflict()
+        self.gives("git_resolve_conflict",
+                   {"path": str(self.root / "src/config.ts"), "strategy": "theirs"})
+        self.assertEqual(self.content(), THEIRS)
+
+    def test_cwd(self):
+        """git_resolve_conflict: from a directory below, the path is still that from the top"""
+        self.conflict()
+        self.fails(7010, "git_resolve_conflict",
+                   {"path": "config.ts", "strategy": "ours", "cwd": "src"})
+        self.gives("git_resolve_conflict",
+                   {"path": "src/config.ts", "strategy": "ours", "cwd": "src"})
+
+    def test_asks(self):
+        """git_resolve_conflict: always asks, and shows what will be written"""
+        self.conflict()
+        self.assert_asks("Resolve the conflict in src/config.ts with our side",
+                         "git_resolve_conflict", {"path": "src/config.ts", "strategy": "ours"})
+        server = harness.AskingServer(self, "--toolset", "workflow")
+        for arguments, line in (({"strategy": "theirs"}, "    const port = 8080;"),
+                                ({"strategy": "content", "content": "x\n\x1by"}, "    <U+001B>y")):
+            shown, result = server.decided("reject", "git_resolve_conflict",
+                                           {"path": "src/config.ts"} | arguments)
+            self.assertEqual(result.kind, "ApprovalDenied")
+            self.assertIn(line, shown.splitlines())
+
+
+if __name__ == "__main__":
+    harness.main()
