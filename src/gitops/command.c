@@ -54,12 +54,14 @@ static bool is_replaced(const struct al_git_command *command, const char *entry)
     return al_env_get(command->link->env, name);
 }
 
-/* What every git child gets, whatever it does. */
+/* What every git child gets, whatever it does.  Without a place for translations git does not look
+ * for those of C.UTF-8, of which there are none. */
 static void add_base(struct al_strv *env, const struct al_git_command *command)
 {
     static const char *const base[] = {
         "PATH=/usr/bin:/bin",
         "LC_ALL=C.UTF-8",
+        "GIT_TEXTDOMAINDIR=/nonexistent",
         "TERM=dumb",
         "GIT_TERMINAL_PROMPT=0",
         "GIT_ASKPASS=",

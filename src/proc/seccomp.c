@@ -6,9 +6,9 @@
  * person allowed in the shell, and the kernel and libc under them change.  Files and programs are
  * Landlock's business; a row here closes what Landlock does not cover.
  *
- * The rows become a search tree over the numbers.  A plain chain of comparisons would do the same,
- * but the kernel walks a new filter once for every system call there is, and a chain of these rows
- * makes each child start a tenth of a millisecond later.
+ * The rows become a search tree over the numbers, with one of each answer.  A plain chain of
+ * comparisons would do the same, but the kernel compiles a new filter and walks it once for every
+ * system call there is, so that each child starts later by what the filter is longer.
  */
 #include "proc/seccomp.h"
 
@@ -56,7 +56,7 @@ enum {
 struct row {
     uint32_t number;
     unsigned filters;
-    int error;
+    int error;       /* EPERM or EACCES */
     uint32_t only;   /* refused only with this second argument (a request of ioctl) */
     uint64_t unless; /* refused unless this is the first argument (an address) */
 };
@@ -102,16 +102,21 @@ static const struct row rows[] = {
     { .number = SYS_setpgid, .filters = EXEC_ONCE, .error = EPERM },
 };
 
-#define ROW_INSTRUCTIONS  7
-#define HEAD_INSTRUCTIONS 6
-/* Each row, and at most as many branches and ends of the tree. */
-#define FILTER_INSTRUCTIONS (HEAD_INSTRUCTIONS + AL_COUNT(rows) * (ROW_INSTRUCTIONS + 2))
+/* The head and the answers, and what a row needs: its comparison, a branch, at most four to look at
+ * an argument. */
+#define FILTER_INSTRUCTIONS (16 + AL_COUNT(rows) * 6)
 
 /* Jumps within a filter are counted in eight bits. */
 _Static_assert(FILTER_INSTRUCTIONS < 256, "a jump may not reach");
 
+/*
+ * Filters are written from their end to their beginning: jumps only lead forward, so that where a
+ * jump leads is there before the jump is.  A place is an index into `code`.
+ */
 struct filter {
     struct sock_filter code[FILTER_INSTRUCTIONS];
+    unsigned first; /* of the instructions that are written */
+    unsigned allow, refuse_perm, refuse_access, kill;
     struct sock_fprog program;
 };
 
@@ -121,79 +126,85 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 #define ARG_LOW(n)  (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (n))
 #define ARG_HIGH(n) (ARG_LOW(n) + 4)
 
-static void add(struct filter *filter, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
+/* Numbers that are next to each other and get the same. */
+struct range {
+    uint32_t first, last;
+    unsigned place;
+};
+
+static unsigned put(struct filter *filter, struct sock_filter instruction)
 {
-    filter->code[filter->program.len++] = (struct sock_filter)BPF_JUMP(code, k, yes, no);
+    filter->code[--filter->first] = instruction;
+    return filter->first;
 }
 
-static void load(struct filter *filter, uint32_t offset)
+static unsigned put_answer(struct filter *filter, uint32_t action)
 {
-    add(filter, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
+    return put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
 }
 
-/* Skips `yes` instructions where the loaded value is `value`, else `no`. */
-static void if_equal(struct filter *filter, uint32_t value, uint8_t yes, uint8_t no)
+static unsigned put_load(struct filter *filter, size_t offset)
 {
-    add(filter, BPF_JMP | BPF_JEQ | BPF_K, value, yes, no);
+    return put(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-static void answer(struct filter *filter, uint32_t action)
+/* Compare what is loaded (BPF_JEQ, BPF_JGE, BPF_JGT) and go to one of two places. */
+static unsigned put_branch(struct filter *filter, uint16_t comparison, uint32_t value, unsigned yes,
+                           unsigned no)
 {
-    add(filter, BPF_RET | BPF_K, action, 0, 0);
+    const unsigned next = filter->first; /* from where jumps are counted */
+    const struct sock_filter branch =
+        BPF_JUMP(BPF_JMP | BPF_K | comparison, value, (uint8_t)(yes - next), (uint8_t)(no - next));
+
+    return put(filter, branch);
 }
 
-/* With the number loaded, and still loaded for what follows when it is another one. */
-static void add_row(struct filter *filter, const struct row *row)
+/* What happens once the number is that of the row. */
+static unsigned place_of(struct filter *filter, const struct row *row)
 {
-    const uint32_t refuse = SECCOMP_RET_ERRNO | (uint32_t)row->error;
+    const unsigned refuse = row->error == EACCES ? filter->refuse_access : filter->refuse_perm;
+    unsigned low;
 
     if (row->unless) {
-        if_equal(filter, row->number, 0, 6);
-        load(filter, ARG_LOW(0));
-        if_equal(filter, (uint32_t)row->unless, 0, 2);
-        load(filter, ARG_HIGH(0));
-        if_equal(filter, (uint32_t)(row->unless >> 32), 1, 0);
-        answer(filter, refuse);
-        answer(filter, SECCOMP_RET_ALLOW);
-    } else if (row->only) {
-        if_equal(filter, row->number, 0, 4);
-        load(filter, ARG_LOW(1));
-        if_equal(filter, row->only, 0, 1);
-        answer(filter, refuse);
-        answer(filter, SECCOMP_RET_ALLOW);
-    } else {
-        if_equal(filter, row->number, 0, 1);
-        answer(filter, refuse);
+        (void)put_branch(filter, BPF_JEQ, (uint32_t)(row->unless >> 32), filter->allow, refuse);
+        low = put_load(filter, ARG_HIGH(0));
+        (void)put_branch(filter, BPF_JEQ, (uint32_t)row->unless, low, refuse);
+        return put_load(filter, ARG_LOW(0));
     }
+    if (row->only) {
+        (void)put_branch(filter, BPF_JEQ, row->only, refuse, filter->allow);
+        return put_load(filter, ARG_LOW(1));
+    }
+    return refuse;
 }
 
-/* Where to part rows so that either side has about as many numbers, named or not; never 0. */
-static size_t middle(const struct row *sorted, size_t count)
+/* Where to part ranges so that either side has about as many numbers, named or not; never 0. */
+static size_t middle(const struct range *sorted, size_t count)
 {
-    const uint32_t wanted = (sorted[0].number + sorted[count - 1].number) / 2;
+    const uint32_t wanted = (sorted[0].first + sorted[count - 1].last) / 2;
     size_t at = 1;
 
-    while (at < count - 1 && sorted[at].number <= wanted)
+    while (at < count - 1 && sorted[at].first <= wanted)
         at++;
     return at;
 }
 
-/* Rows in the order of their numbers: one at the end of each path, the rest parted again. */
-static void add_tree(struct filter *filter, const struct row *sorted, size_t count)
+/* One range at the end of each path, the rest parted again. */
+static unsigned put_tree(struct filter *filter, const struct range *sorted, size_t count)
 {
-    size_t branch, half;
+    unsigned below, from;
+    size_t half;
 
+    if (count == 1 && sorted->first == sorted->last)
+        return put_branch(filter, BPF_JEQ, sorted->first, sorted->place, filter->allow);
     if (count == 1) {
-        add_row(filter, sorted);
-        answer(filter, SECCOMP_RET_ALLOW);
-        return;
+        below = put_branch(filter, BPF_JGT, sorted->last, filter->allow, sorted->place);
+        return put_branch(filter, BPF_JGE, sorted->first, below, filter->allow);
     }
     half = middle(sorted, count);
-    branch = filter->program.len;
-    add(filter, BPF_JMP | BPF_JGE | BPF_K, sorted[half].number, 0, 0);
-    add_tree(filter, sorted, half);
-    filter->code[branch].jt = (uint8_t)(filter->program.len - branch - 1);
-    add_tree(filter, sorted + half, count - half);
+    from = put_tree(filter, sorted + half, count - half);
+    below = put_tree(filter, sorted, half);
+    return put_branch(filter, BPF_JGE, sorted[half].first, from, below);
 }
 
 static int by_number(const void *a, const void *b)
@@ -203,26 +214,51 @@ static int by_number(const void *a, const void *b)
     return (left->number > right->number) - (left->number < right->number);
 }
 
-static void build(struct filter *filter, unsigned guards)
+/* The rows of these guards as ranges in the order of their numbers. */
+static size_t find_ranges(struct filter *filter, unsigned guards, struct range *ranges)
 {
     struct row sorted[AL_COUNT(rows)];
-    size_t count = 0;
+    size_t nrows = 0, count = 0;
 
     for (size_t i = 0; i < AL_COUNT(rows); i++) {
         if (rows[i].filters & guards)
-            sorted[count++] = rows[i];
+            sorted[nrows++] = rows[i];
     }
-    qsort(sorted, count, sizeof(*sorted), by_number);
+    qsort(sorted, nrows, sizeof(*sorted), by_number);
+    for (size_t i = 0; i < nrows; i++) {
+        const uint32_t number = sorted[i].number;
+        const unsigned place = place_of(filter, &sorted[i]);
+
+        if (count && ranges[count - 1].last + 1 == number && ranges[count - 1].place == place)
+            ranges[count - 1].last = number;
+        else
+            ranges[count++] = (struct range){ .first = number, .last = number, .place = place };
+    }
+    return count;
+}
+
+static void build(struct filter *filter, unsigned guards)
+{
+    struct range ranges[AL_COUNT(rows)];
+    unsigned tree, native;
+    size_t count;
+
+    filter->first = FILTER_INSTRUCTIONS;
+    filter->allow = put_answer(filter, SECCOMP_RET_ALLOW);
+    filter->refuse_perm = put_answer(filter, SECCOMP_RET_ERRNO | EPERM);
+    filter->refuse_access = put_answer(filter, SECCOMP_RET_ERRNO | EACCES);
+    filter->kill = put_answer(filter, SECCOMP_RET_KILL_PROCESS);
+    count = find_ranges(filter, guards, ranges);
 
     /* A program built for another calling convention would be judged by the wrong numbers. */
-    filter->program.filter = filter->code;
-    load(filter, offsetof(struct seccomp_data, arch));
-    if_equal(filter, NATIVE_ARCH, 1, 0);
-    answer(filter, SECCOMP_RET_KILL_PROCESS);
-    load(filter, offsetof(struct seccomp_data, nr));
-    add(filter, BPF_JMP | BPF_JGE | BPF_K, FOREIGN_BIT, 0, 1);
-    answer(filter, SECCOMP_RET_KILL_PROCESS);
-    add_tree(filter, sorted, count);
+    tree = put_tree(filter, ranges, count);
+    (void)put_branch(filter, BPF_JGE, FOREIGN_BIT, filter->kill, tree);
+    native = put_load(filter, offsetof(struct seccomp_data, nr));
+    (void)put_branch(filter, BPF_JEQ, NATIVE_ARCH, native, filter->kill);
+    (void)put_load(filter, offsetof(struct seccomp_data, arch));
+
+    filter->program.filter = filter->code + filter->first;
+    filter->program.len = (uint16_t)(FILTER_INSTRUCTIONS - filter->first);
 }
 
 static void build_all(void)

@@ -16,7 +16,7 @@
 #include "proc/seccomp.h"
 #include "util/fs.h"
 
-#define STACK_BYTES  (64u * 1024u) /* the child needs a few hundred; the rest is for odd pages */
+#define STACK_BYTES  (16u * 1024u) /* the child needs a few hundred */
 #define SIGSET_BYTES 8
 #define CPU_GRACE_S  5 /* from SIGXCPU, which a program may ignore, to SIGKILL */
 
@@ -155,22 +155,16 @@ const char *al_proc_spawn_method(void)
     return "vfork";
 }
 
-/* The child runs in our memory, on a stack of its own, while this thread waits in clone(). */
+/*
+ * The child runs in our memory while this thread waits in clone(), so a piece of this thread's
+ * stack can be its own: a mapping would be made, filled and taken away for each child.
+ */
 static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
 {
-    char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    pid_t pid;
-    int saved;
+    _Alignas(16) char stack[STACK_BYTES];
 
-    if (stack == MAP_FAILED)
-        return -1;
-    pid = clone(al_child_main, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
-                plan, ret_pidfd);
-    saved = errno;
-    (void)munmap(stack, STACK_BYTES);
-    errno = saved;
-    return pid;
+    return clone(al_child_main, stack + sizeof(stack),
+                 CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, plan, ret_pidfd);
 }
 
 #endif

@@ -36,6 +36,7 @@ static bool is_expected(const char *line)
     static const char *const names[] = {
         "PATH=/usr/bin:/bin",
         "LC_ALL=C.UTF-8",
+        "GIT_TEXTDOMAINDIR=/nonexistent",
         "TERM=dumb",
         "HOME=",
         "TMPDIR=",

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/* proc/seccomp.h: a filter refuses what its guards name and allows every other number.  The
+ * kernel's part is played here, so that all numbers are tried; tests/confine/ has the kernel try
+ * some. */
+#include "proc/seccomp.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "tests/lib/assert.h"
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#else
+#define ARCH AUDIT_ARCH_AARCH64
+#endif
+
+#define NUMBERS 1000 /* more than there are */
+#define PERM    (SECCOMP_RET_ERRNO | EPERM)
+#define ACCESS  (SECCOMP_RET_ERRNO | EACCES)
+
+enum { EXEC_ONCE = 1, NO_SOCKETS = 2, NETWORK = 4 };
+
+/* What a filter answers, as the kernel would run it. */
+static uint32_t answer_of(const struct sock_fprog *program, const struct seccomp_data *data)
+{
+    uint32_t loaded = 0;
+
+    for (unsigned at = 0; at < program->len; at++) {
+        const struct sock_filter *op = &program->filter[at];
+        bool yes = false;
+
+        switch (op->code) {
+        case BPF_LD | BPF_W | BPF_ABS:
+            assert_in_range(op->k, 0, sizeof(*data) - sizeof(loaded));
+            memcpy(&loaded, (const char *)data + op->k, sizeof(loaded));
+            continue;
+        case BPF_RET | BPF_K:
+            return op->k;
+        case BPF_JMP | BPF_JEQ | BPF_K:
+            yes = loaded == op->k;
+            break;
+        case BPF_JMP | BPF_JGE | BPF_K:
+            yes = loaded >= op->k;
+            break;
+        case BPF_JMP | BPF_JGT | BPF_K:
+            yes = loaded > op->k;
+            break;
+        default:
+            fail_msg("no such instruction: %#x", op->code);
+        }
+        at += yes ? op->jt : op->jf;
+    }
+    fail_msg("the filter has no end");
+    return 0;
+}
+
+static const struct sock_fprog *filter_for(int guards)
+{
+    return al_filter_get(guards & EXEC_ONCE, guards & NO_SOCKETS, guards & NETWORK);
+}
+
+static uint32_t answer_to(int guards, int number, uint64_t first, uint64_t second)
+{
+    const struct seccomp_data data = { .nr = number, .arch = ARCH, .args = { first, second } };
+
+    return answer_of(filter_for(guards), &data);
+}
+
+/* What each filter must answer to a number with no arguments in particular. */
+static uint32_t wanted(int guards, int number)
+{
+    static const struct {
+        int number, guards;
+        uint32_t answer;
+    } rows[] = {
+        { SYS_ptrace, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_process_vm_readv, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_process_vm_writev, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { 438 /* pidfd_getfd */, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_bpf, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_userfaultfd, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_keyctl, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_add_key, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_request_key, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_io_uring_setup, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_io_uring_enter, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_io_uring_register, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_socket, NO_SOCKETS, ACCESS },
+        { SYS_socketpair, NO_SOCKETS, ACCESS },
+        { SYS_execve, EXEC_ONCE, PERM },
+        { SYS_execveat, EXEC_ONCE, PERM },
+        { SYS_setsid, EXEC_ONCE, PERM },
+        { SYS_setpgid, EXEC_ONCE, PERM },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].number == number && (rows[i].guards & guards))
+            return rows[i].answer;
+    return SECCOMP_RET_ALLOW;
+}
+
+static void answers_to_every_number(void **state)
+{
+    static const int combinations[] = { EXEC_ONCE, NO_SOCKETS, EXEC_ONCE | NO_SOCKETS, NETWORK };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(combinations); i++)
+        for (int number = 0; number < NUMBERS; number++)
+            assert_int_equal(answer_to(combinations[i], number, 0, 0),
+                             wanted(combinations[i], number));
+}
+
+static void looks_at_arguments_where_they_matter(void **state)
+{
+    const uint64_t high = UINT64_C(1) << 32;
+
+    (void)state;
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_execve, AL_EXEC_PATH, 0), SECCOMP_RET_ALLOW);
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_execve, AL_EXEC_PATH - 1, 0), PERM);
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_execve, AL_EXEC_PATH + 1, 0), PERM);
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_execve, AL_EXEC_PATH | high, 0), PERM);
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_execve, 0, AL_EXEC_PATH), PERM);
+    assert_int_equal(answer_to(NO_SOCKETS, SYS_execve, 0, 0), SECCOMP_RET_ALLOW);
+    for (int guards = EXEC_ONCE; guards <= NETWORK; guards++) {
+        assert_int_equal(answer_to(guards, SYS_ioctl, 0, TIOCSTI), PERM);
+        /* the kernel looks at 32 bits of a request */
+        assert_int_equal(answer_to(guards, SYS_ioctl, 0, TIOCSTI | high), PERM);
+        assert_int_equal(answer_to(guards, SYS_ioctl, 0, TIOCSTI + 1), SECCOMP_RET_ALLOW);
+        assert_int_equal(answer_to(guards, SYS_ioctl, TIOCSTI, 0), SECCOMP_RET_ALLOW);
+    }
+}
+
+static void kills_what_calls_by_other_numbers(void **state)
+{
+    const uint32_t foreign = 0x40000000;
+    struct seccomp_data data = { .nr = SYS_read, .arch = ARCH };
+
+    (void)state;
+    for (int guards = EXEC_ONCE; guards <= NETWORK; guards++) {
+        data.arch = ARCH;
+        data.nr = SYS_read;
+        assert_int_equal(answer_of(filter_for(guards), &data), SECCOMP_RET_ALLOW);
+        data.arch = AUDIT_ARCH_I386;
+        assert_int_equal(answer_of(filter_for(guards), &data), SECCOMP_RET_KILL_PROCESS);
+        data.arch = ARCH;
+        data.nr = (int)(foreign | SYS_read);
+        assert_int_equal(answer_of(filter_for(guards), &data), SECCOMP_RET_KILL_PROCESS);
+        data.nr = (int)(foreign - 1);
+        assert_int_equal(answer_of(filter_for(guards), &data), SECCOMP_RET_ALLOW);
+        data.nr = -1;
+        assert_int_equal(answer_of(filter_for(guards), &data), SECCOMP_RET_KILL_PROCESS);
+    }
+}
+
+static void no_guard_is_no_filter(void **state)
+{
+    (void)state;
+    assert_null(al_filter_get(false, false, false));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_to_every_number),
+        cmocka_unit_test(looks_at_arguments_where_they_matter),
+        cmocka_unit_test(kills_what_calls_by_other_numbers),
+        cmocka_unit_test(no_guard_is_no_filter),
+    };
+
+    return cmocka_run_group_tests_name("proc/seccomp", tests, NULL, NULL);
+}
