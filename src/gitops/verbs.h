@@ -44,11 +44,9 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
 int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
                         struct al_budget *budget, struct al_str *out, struct al_error *err);
 
-/** More changed paths than this are refused by the next function. */
-#define AL_GIT_PATCHES_MAX 10000
-
 /** patches.c: write one patch file per changed path into the open directory `dir_fd`.  All of them
- * are written or none: an existing file is refused.  *ret_names are the file names. */
+ * are written or none: an existing file is refused, and so are more than AL_PATCHES_MAX paths.
+ * *ret_names are the file names. */
 int al_git_write_patches(const struct al_repo *repo, const struct al_diff_options *options,
                          int dir_fd, struct al_budget *budget, struct al_strv *ret_names,
                          struct al_error *err);

@@ -322,14 +322,15 @@ static void feed_split(struct world *w, const struct al_str *stream, size_t spli
     al_auto(al_freep) char *path = tmpdir_path(w->root, "out");
     const struct al_git_output output = { .exit_code = 0 };
     struct writing writing = begin_writing(out->fd);
+    al_auto(al_splitter_clear) struct al_splitter splitter =
+        AL_SPLITTER_INIT(begin_patch, write_piece, &writing);
 
-    assert_true(add(&writing, stream->buf, split));
-    assert_true(add(&writing, stream->buf + split, stream->len - split));
-    assert_int_equal(finish(&writing, &output, NULL), 0);
+    assert_true(al_splitter_add(&splitter, stream->buf, split));
+    assert_true(al_splitter_add(&splitter, stream->buf + split, stream->len - split));
+    assert_int_equal(finish(&writing, &splitter, &output, NULL), 0);
     al_closep(&writing.fd);
-    assert_names(&writing.names, changed);
-    assert_equals(w, &writing.names, expected);
-    end_writing(&writing);
+    assert_names(&splitter.names, changed);
+    assert_equals(w, &splitter.names, expected);
     al_fs_remove_tree(path);
 }
 
@@ -351,15 +352,17 @@ static int end_of(struct world *w, const char *stream, size_t len)
     al_auto(subdir_closep) struct tmpdir *out = subdir_open(w->root, "out");
     const struct al_git_output output = { .exit_code = 0 };
     struct writing writing = begin_writing(out->fd);
+    al_auto(al_splitter_clear) struct al_splitter splitter =
+        AL_SPLITTER_INIT(begin_patch, write_piece, &writing);
     int r;
 
-    (void)add(&writing, stream, len);
-    r = finish(&writing, &output, NULL);
+    (void)al_splitter_add(&splitter, stream, len);
+    r = finish(&writing, &splitter, &output, NULL);
+    al_closep(&writing.fd);
     if (r < 0) {
         remove_temporaries(&writing);
         assert_int_equal(count_files(w), 0);
     }
-    end_writing(&writing);
     return r;
 }
 
@@ -379,58 +382,6 @@ static void refuses_more_or_fewer_patches_than_were_listed(void **state)
     assert_int_equal(end_of(w, right, sizeof(right) - 1), 0);
 }
 
-/* Records of so many paths whose names collide once they are made plain; whether all are taken. */
-static bool takes_paths(struct writing *writing, int count)
-{
-    for (int i = 0; i < count; i++) {
-        al_auto(al_freep) char *path =
-            al_asprintf("%c%c%c", 1 + i % 31, 1 + i / 31 % 31, 1 + i / 31 / 31 % 31);
-
-        if (!add(writing, ":100644 100644 1 2 M", strlen(":100644 100644 1 2 M") + 1) ||
-            !add(writing, path, strlen(path) + 1))
-            return false;
-    }
-    return true;
-}
-
-static void refuses_more_paths_than_it_writes(void **state)
-{
-    static const struct {
-        int count;
-        bool taken;
-    } cases[] = { { AL_GIT_PATCHES_MAX - 1, true },
-                  { AL_GIT_PATCHES_MAX, true },
-                  { AL_GIT_PATCHES_MAX + 1, false } };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-        const struct al_git_output output = { .exit_code = -1 };
-        struct writing writing = begin_writing(-1);
-
-        assert_int_equal(takes_paths(&writing, cases[i].count), cases[i].taken);
-        assert_int_equal(finish(&writing, &output, &err), AL_ERR_EXECUTION);
-        assert_int_equal(strstr(err.message, "more than 10000") == NULL, cases[i].taken);
-        end_writing(&writing);
-    }
-}
-
-static void numbers_names_that_collide_one_after_the_other(void **state)
-{
-    struct writing writing = begin_writing(-1);
-
-    (void)state;
-    assert_true(takes_paths(&writing, AL_GIT_PATCHES_MAX));
-    assert_int_equal(writing.names.count, AL_GIT_PATCHES_MAX);
-    assert_string_equal(writing.names.items[0], "___.patch");
-    for (size_t i = 1; i < writing.names.count; i++) {
-        al_auto(al_freep) char *expected = al_asprintf("___-%zu.patch", i + 1);
-
-        assert_string_equal(writing.names.items[i], expected);
-    }
-    end_writing(&writing);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -445,8 +396,6 @@ int main(void)
         WORLD_TEST(finds_the_headers_in_much_output),
         WORLD_TEST(reads_the_same_patches_at_every_split_point),
         WORLD_TEST(refuses_more_or_fewer_patches_than_were_listed),
-        cmocka_unit_test(refuses_more_paths_than_it_writes),
-        cmocka_unit_test(numbers_names_that_collide_one_after_the_other),
     };
 
     gitops_begin();
