@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "gitops/diffargs.h"
+#include "gitops/queries.h"
 #include "gitops/verbs.h"
 
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
@@ -16,6 +17,32 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
     else if (remote)
         al_strv_add(&command.argv, "-r");
     return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
+                         struct al_budget *budget, struct al_branches *ret_branches,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_branches_clear) struct al_branches branches = AL_BRANCHES_INIT;
+    struct al_branches_reader reader;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", AL_BRANCHES_FORMAT, "refs/heads", NULL);
+    if (remote)
+        al_strv_add(&command.argv, "refs/remotes");
+    al_branches_reader_init(&reader, &branches, max_bytes);
+    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &reader.records }, budget,
+                        &output, err);
+    al_records_clear(&reader.records);
+    if (r == 0 && output.exit_code != 0 && !output.stopped)
+        r = al_git_failed(&output, err);
+    if (r < 0)
+        return r;
+    *ret_branches = branches;
+    branches = AL_BRANCHES_INIT;
+    return 0;
 }
 
 int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_budget *budget,
@@ -38,6 +65,12 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name, struct a
         al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
     }
     return 0;
+}
+
+void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out)
+{
+    al_strv_addf(out, "%s/refs/heads/%s", repo->common_dir, name);
+    al_strv_addf(out, "%s/packed-refs", repo->common_dir);
 }
 
 /* `git branch <words…>`, telling apart the failures a caller can act on. */

@@ -71,6 +71,8 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
 
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "checkout", NULL);
+    if (options->force)
+        al_strv_add(&command.argv, "--force");
     if (options->create) /* any further option would have git rewrite the index */
         al_strv_adds(&command.argv, "-b", options->create, NULL);
     else if (options->branch)

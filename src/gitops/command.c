@@ -421,6 +421,10 @@ static const struct {
     { "would be overwritten by", "conflict", AL_CODE_DIRTY_WORKDIR },
     { " branch named '", NULL, AL_CODE_BRANCH_EXISTS },
     { "unmerged files", "conflict", AL_CODE_CONFLICT },
+    { "you need to resolve your current index first", "conflict", AL_CODE_CONFLICT },
+    { ": needs merge", "conflict", AL_CODE_CONFLICT },
+    { "already exists, no checkout", "conflict", AL_CODE_DIRTY_WORKDIR },
+    { ".lock': File exists", NULL, AL_CODE_LOCK_TIMEOUT },
 };
 
 int al_git_failed(const struct al_git_output *output, struct al_error *err)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/verbs.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
+
+#include "gitops/queries.h"
+#include "gitops/verbs.h"
 
 static void add_value(struct al_strv *argv, const char *option, const char *value)
 {
@@ -38,4 +39,50 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
         al_strv_add(argv, spec);
     }
     return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+/* A branch that has no commit yet is not wrong: its history is empty. */
+static bool is_unborn(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *head = al_repo_head(repo);
+
+    return !*head;
+}
+
+int al_git_read_log(const struct al_repo *repo, const struct al_commits_options *options,
+                    size_t max_bytes, struct al_budget *budget, struct al_commits *ret_history,
+                    struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_commits_clear) struct al_commits history = AL_COMMITS_INIT;
+    al_auto(al_freep) char *spec = NULL;
+    struct al_commits_reader reader;
+    int r = 0;
+
+    al_strv_adds(&command.argv, "git", "log", "-z", AL_COMMITS_FORMAT, "--encoding=UTF-8", NULL);
+    al_strv_addf(&command.argv, "--max-count=%zu", options->limit + 1);
+    if (options->author)
+        al_strv_add(&command.argv, "--fixed-strings");
+    add_value(&command.argv, "--author", options->author);
+    add_value(&command.argv, "--since", options->since);
+    add_value(&command.argv, "--until", options->until);
+    al_strv_adds(&command.argv, "--no-patch", "--no-show-signature", "--", NULL);
+    if (options->path)
+        r = al_repo_pathspec(repo, "path", options->path, budget, &spec, err);
+    if (r < 0)
+        return r;
+    if (spec)
+        al_strv_add(&command.argv, spec);
+    al_commits_reader_init(&reader, &history, options->limit, max_bytes);
+    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &reader.records }, budget,
+                        &output, err);
+    al_records_clear(&reader.records);
+    if (r == 0 && output.exit_code != 0 && !output.stopped && !is_unborn(repo))
+        r = al_git_failed(&output, err);
+    if (r < 0)
+        return r;
+    *ret_history = history;
+    history = AL_COMMITS_INIT;
+    return 0;
 }

@@ -10,10 +10,52 @@
 
 #include "gitops/porcelain.h"
 #include "gitops/repo.h"
+#include "gitops/verbs.h"
 
 /** status.c: one git child.  `branch` is "HEAD" where HEAD is on none.  The caller clears
  * *ret_status. */
 int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
                        struct al_worktree *ret_status, struct al_error *err);
+
+/** log.c: what to list, newest first.  NULL strings are not given. */
+struct al_commits_options {
+    size_t limit;
+    const char *author;        /**< part of a name or an address, no pattern */
+    const char *since, *until; /**< dates as git reads them */
+    const char *path;          /**< a word of an agent */
+};
+
+/** log.c: one git child.  A branch without commits has an empty history. */
+int al_git_read_log(const struct al_repo *repo, const struct al_commits_options *options,
+                    size_t max_bytes, struct al_budget *budget, struct al_commits *ret_history,
+                    struct al_error *err);
+
+/** branch.c: the local branches, and with `remote` the remote-tracking ones.  One git child. */
+int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
+                         struct al_budget *budget, struct al_branches *ret_branches,
+                         struct al_error *err);
+
+/** stash.c: the entries of the stash.  One git child at most. */
+int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+                        struct al_stashes *ret_stashes, struct al_error *err);
+
+/** How many entries the stash has. */
+int al_git_count_stashes(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
+                         struct al_error *err);
+
+/** A patch, its bytes as git gave them. */
+struct al_patch {
+    struct al_buffer text; /**< for al_hunks_read() */
+    size_t files;          /**< in all of the diff, however much of it is here */
+    bool truncated;
+};
+
+void al_patch_clear(struct al_patch *patch);
+
+/** diff.c: `git diff` as a patch; `name_only` and `stat` of the options do not count.  One git
+ * child, and a second to count the files when the patch is cut. */
+int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
+                     size_t max_bytes, struct al_budget *budget, struct al_patch *ret_patch,
+                     struct al_error *err);
 
 #endif

@@ -172,6 +172,26 @@ int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, siz
                           struct al_budget *budget, struct al_git_output *ret_output,
                           struct al_error *err);
 
+/* checkout_from.c */
+
+/** What to put back from a commit, into the index and the working tree. */
+struct al_checkout_from {
+    const char *target;
+    const struct al_strv *paths;
+    bool force; /**< files in conflict too */
+};
+
+/** Refuse a target that does not exist (AL_CODE_BRANCH_NOT_FOUND), and content that would be
+ * written through a configured filter driver. */
+int al_git_checkout_from_check(const struct al_repo *repo, const struct al_checkout_from *from,
+                               struct al_budget *budget, struct al_error *err);
+
+/** `git checkout <target> -- paths`.  `ret_files` are the files it had to write, each with a NUL
+ * behind it; the caller sets its cap and clears it. */
+int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *from,
+                         struct al_budget *budget, struct al_buffer *ret_files,
+                         struct al_error *err);
+
 /* branch.c: names were checked with al_arg_check_branch(); a failing git is an error. */
 
 /** `git branch` as it lists. */
@@ -182,6 +202,9 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
  * excerpt appended to `out`; nothing when there are none. */
 int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_budget *budget,
                           struct al_str *out, struct al_error *err);
+
+/** Append the files that say where a branch is: what an approval about it is bound to. */
+void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out);
 
 /** `git branch <name>`, at HEAD. */
 int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
@@ -199,6 +222,7 @@ int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to,
 /** Where to go: the first of the three that is set. */
 struct al_checkout_options {
     const char *create, *branch, *commit;
+    bool force; /**< local changes are lost */
 };
 
 /** Refuse when going to this branch or commit would write content through a configured filter

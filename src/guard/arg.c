@@ -85,6 +85,26 @@ int al_arg_check_revision(const char *param, const char *value, struct al_error 
     return 0;
 }
 
+int al_arg_check_range(const char *param, const char *value, bool *ret_is_range,
+                       struct al_error *err)
+{
+    const char *dots = strstr(value, "..");
+    const char *right = dots ? dots + 2 + (dots[2] == '.') : NULL;
+    al_auto(al_freep) char *left = dots ? al_strndup(value, (size_t)(dots - value)) : NULL;
+    int r = 0;
+
+    *ret_is_range = dots;
+    if (!dots)
+        return al_arg_check_revision(param, value, err);
+    if (!*left && !*right)
+        return refuse(err, param, "be a range of nothing");
+    if (*left)
+        r = al_arg_check_revision(param, left, err);
+    if (r == 0 && *right)
+        r = al_arg_check_revision(param, right, err);
+    return r;
+}
+
 int al_arg_pathspec(const char *param, const char *value, bool names_a_file, char **ret_spec,
                     struct al_error *err)
 {

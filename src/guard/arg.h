@@ -8,6 +8,8 @@
 #ifndef AL_GUARD_ARG_H
 #define AL_GUARD_ARG_H
 
+#include <stdbool.h>
+
 #include "util/error.h"
 #include "util/str.h"
 
@@ -16,6 +18,10 @@ int al_arg_check_branch(const char *param, const char *value, struct al_error *e
 
 /** A revision to read: no leading '-', no control characters, not empty.  `A..B` is not one. */
 int al_arg_check_revision(const char *param, const char *value, struct al_error *err);
+
+/** A revision, or two with ".." or "..." between them, of which one may be left out. */
+int al_arg_check_range(const char *param, const char *value, bool *ret_is_range,
+                       struct al_error *err);
 
 /**
  * A pathspec.  `names_a_file` is what the caller found: the words name an existing file or index

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """workflow: git_status and git_log."""
+import time
+
 import harness
 import workflow
 
@@ -22,8 +24,7 @@ class Status(workflow.Case):
             "branch": "main", "staged": [], "modified": [], "untracked": [], "clean": True})
 
     def test_kinds(self):
-        """git_status: staged has the new name of a rename, modified what was deleted, and
-        untracked every file"""
+        """git_status: a rename has its new name, a deleted file is modified, each untracked file counts"""
         self.init()
         for name in ("gone.txt", "old.txt", "twice.txt"):
             self.commit(name, f"content of {name}\n" * 5, name)
@@ -127,6 +128,135 @@ class Status(workflow.Case):
         """git_status: nobody is asked"""
         self.init()
         self.assertFalse(self.call("git_status", approval="deny").failed)
+
+
+class Log(workflow.Case):
+    def history(self, count, where=None):
+        """Commits one to `count` of n.txt."""
+        self.git("init", "-q", cwd=where)
+        for number in range(1, count + 1):
+            self.commit("n.txt", f"{number}\n", f"commit {number}", where)
+
+    def subjects(self, arguments=None, **named):
+        """The messages of the commits that are listed."""
+        value = self.gives("git_log", arguments, **named)
+        self.assertEqual(value["count"], len(value["commits"]))
+        return [commit["message"] for commit in value["commits"]], value["truncated"]
+
+    def test_examples(self):
+        """git_log: the examples of the requirements, through MCP"""
+        self.history(12)
+        now = int(time.time())
+        self.write("src/api/handler.ts", "x\n")
+        self.git("add", "src")
+        self.git("commit", "-q", "-m", "handler", "--author=John Doe <john@example.com>",
+                 GIT_COMMITTER_DATE=f"{now} +0000", GIT_AUTHOR_DATE="1700000720 +0100")
+        server = workflow.Server(self)
+        value = server.gives("git_log")
+        self.assertEqual((value["count"], len(value["commits"]), value["truncated"]),
+                         (10, 10, True))
+        head = self.out("rev-parse", "HEAD").strip()
+        handler = {"hash": head, "shortHash": head[:7], "author": "John Doe <john@example.com>",
+                   "date": "2023-11-14T23:25:20+01:00", "message": "handler"}
+        self.assertEqual(value["commits"][0], handler)
+        self.assertEqual(server.gives("git_log", {"author": "john@example.com", "limit": 20}),
+                         {"commits": [handler], "count": 1, "truncated": False})
+        self.assertEqual(server.gives("git_log", {"path": "src/api/handler.ts"})["commits"],
+                         [handler])
+        self.assertEqual(server.gives("git_log", {"since": "1.week.ago"})["commits"], [handler])
+
+    def test_limit(self):
+        """git_log: limit is 1 to 100, and truncated tells that more commits match"""
+        self.history(3)
+        self.assertEqual(self.subjects({"limit": 2}), (["commit 3", "commit 2"], True))
+        self.assertEqual(self.subjects({"limit": 3}),
+                         (["commit 3", "commit 2", "commit 1"], False))
+        self.assertEqual(len(self.subjects({"limit": 4})[0]), 3)
+        self.assertEqual(self.subjects({"limit": 1}), (["commit 3"], True))
+        self.assertFalse(self.call("git_log", {"limit": 100}).failed)
+        for limit in (0, 101, -1, 1.5, "3"):
+            self.assertEqual(self.fails(None, "git_log", {"limit": limit}).kind, "BadArgs")
+
+    def test_hundred(self):
+        """git_log: a hundred commits of a hundred and one"""
+        self.git("init", "-q")
+        commit = ("commit refs/heads/main\ncommitter C <c@x> 17000000{0:02} +0000\n"
+                  "data 3\nm{0:02}\n")
+        self.git("fast-import", "--quiet", stdin="".join(
+            commit.format(number % 100) for number in range(101)).encode())
+        self.git("reset", "-q", "--hard")
+        subjects, truncated = self.subjects({"limit": 100})
+        self.assertEqual((len(subjects), truncated), (100, True))
+
+    def test_dates_and_authors(self):
+        """git_log: since, until and author, which is no pattern"""
+        self.history(3)
+        self.git("commit", "-q", "--allow-empty", "-m", "by a bot",
+                 "--author=robot[bot] <1+robot[bot]@example.com>")
+        self.assertEqual(self.subjects({"author": "robot[bot]"})[0], ["by a bot"])
+        self.assertEqual(self.subjects({"author": "1+robot[bot]@"})[0], ["by a bot"])
+        self.assertEqual(self.subjects({"author": "A.U.Thor"})[0], [])
+        self.assertEqual(self.subjects({"author": "-x"})[0], [])
+        self.assertEqual(self.subjects({"since": "2023-11-14T22:14:20Z", "author": "Thor"})[0],
+                         ["commit 3", "commit 2"])
+        self.assertEqual(self.subjects({"until": "2023-11-14T22:14:20Z"})[0],
+                         ["commit 2", "commit 1"])
+
+    def test_path(self):
+        """git_log: paths are from the top, wherever cwd is, and may be gone"""
+        self.history(1)
+        self.commit("dir/a b", "x\n", "dir")
+        self.git("rm", "-q", "dir/a b")
+        self.git("commit", "-q", "-m", "gone")
+        self.write("dir/other", "")
+        for path in ("dir", "dir/a b"):
+            self.assertEqual(self.subjects({"path": path, "cwd": "dir"})[0], ["gone", "dir"])
+        self.assertEqual(self.subjects({"path": "none"}), ([], False))
+
+    def test_text(self):
+        """git_log: subjects and names are data, and the text shows what is in them"""
+        self.git("init", "-q")
+        self.commit("a", "a", "esc \x1b[31m bidi \u202e umlaut \u00e4 \"quote\" \\ end")
+        self.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "")
+        self.git("-c", "i18n.commitEncoding=latin1", "commit", "-q", "--allow-empty", "-F", "-",
+                 stdin="latin \u00e4".encode("latin-1"))
+        result = self.ok("git_log")
+        self.assertEqual([commit["message"] for commit in
+                          result.value["structuredContent"]["commits"]],
+                         ["latin \u00e4", "",
+                          "esc \x1b[31m bidi \u202e umlaut \u00e4 \"quote\" \\ end"])
+        self.assertNotIn("\u202e", result.text)
+        self.assertNotIn("\x1b", result.text)
+
+    def test_empty(self):
+        """git_log: a branch without commits has an empty history, detached HEAD has one"""
+        self.git("init", "-q")
+        self.assertEqual(self.subjects(), ([], False))
+        self.commit("a.txt", "one\n", "first")
+        self.git("checkout", "-q", "--detach")
+        self.assertEqual(self.subjects(), (["first"], False))
+
+    def test_cap(self):
+        """git_log: commits that do not fit are left out, whole"""
+        self.history(5)
+        config = self.write("config.toml", "[tools.git]\nmax_bytes = 500\n", self.home)
+        result = self.ok("git_log", {}, "--config", str(config))
+        value = result.value["structuredContent"]
+        self.assertEqual((value["count"], value["truncated"], result.meta["truncated"]),
+                         (2, True, True))
+
+    def test_errors(self):
+        """git_log: .git is refused, not a repository is 7000, a git that is slow 7035"""
+        self.fails(7000, "git_log")
+        self.history(1)
+        for path in (".git", ".git/config", "a/.GIT/x"):
+            self.assertEqual(self.fails(7002, "git_log", {"path": path}).kind, "SandboxViolation")
+        self.assertEqual(self.fails(None, "git_log", {"path": "../x"}).kind, "SandboxViolation")
+        config = self.write("config.toml", "[tools.git]\ntimeout_ms = 100\n", self.home)
+        self.block_log()
+        result = self.fails(7035, "git_log", {}, "--config", str(config))
+        self.assertEqual((result.kind, result.error["message"]),
+                         ("Timeout", "git command timed out after 100ms"))
 
 
 if __name__ == "__main__":

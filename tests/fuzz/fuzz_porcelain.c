@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/records.h, gitops/configlist.h: NUL-separated output of git means the same however it
- * arrives, and no field grows without bound. */
+/* gitops/records.h, configlist.h, porcelain.h, hunks.h: output of git means the same however it
+ * arrives, and neither a field nor a list grows without bound. */
 #include "gitops/configlist.h"
+#include "gitops/hunks.h"
+#include "gitops/porcelain.h"
 #include "gitops/records.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -117,17 +119,163 @@ static void require_equal(const struct seen *a, const struct seen *b)
     fuzz_require(a->text.len == b->text.len && !memcmp(a->text.buf, b->text.buf, a->text.len));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Readers of lists.  Each describes what it kept, and that is no more than it was given room for.
+ */
+
+enum { STATUS, HISTORY, BRANCHES, STASHES, NAMES, LISTS };
+
+static void see_list(struct seen *seen, const struct al_strv *list)
 {
-    struct fuzz_input input = { (const char *)data, size };
-    uint8_t choice = fuzz_byte(&input);
-    uint32_t seed = fuzz_byte(&input);
+    for (size_t i = 0; i < list->count; i++)
+        see(seen, list->items[i]);
+    see(seen, "");
+}
+
+static void read_status(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
+{
+    al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT;
+    struct al_status_reader reader;
+
+    al_status_reader_init(&reader, &status, room);
+    feed(al_records_add, &reader.records, text, seed);
+    al_records_clear(&reader.records);
+    see_list(seen, &status.staged);
+    see_list(seen, &status.modified);
+    see_list(seen, &status.untracked);
+    see(seen, status.truncated ? "more" : "");
+}
+
+static void read_history(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
+{
+    al_auto(al_commits_clear) struct al_commits history = AL_COMMITS_INIT;
+    struct al_commits_reader reader;
+
+    al_commits_reader_init(&reader, &history, 3, room);
+    feed(al_records_add, &reader.records, text, seed);
+    al_records_clear(&reader.records);
+    fuzz_require(history.count <= 3);
+    for (size_t i = 0; i < history.count; i++) {
+        see(seen, history.items[i].hash);
+        see(seen, history.items[i].author);
+        see(seen, history.items[i].date);
+        see(seen, history.items[i].subject);
+    }
+    see(seen, history.truncated ? "more" : "");
+}
+
+static void read_branches(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
+{
+    al_auto(al_branches_clear) struct al_branches branches = AL_BRANCHES_INIT;
+    struct al_branches_reader reader;
+
+    al_branches_reader_init(&reader, &branches, room);
+    feed(al_records_add, &reader.records, text, seed);
+    al_records_clear(&reader.records);
+    for (size_t i = 0; i < branches.count; i++) {
+        see(seen, branches.items[i].name);
+        see(seen, branches.items[i].hash);
+        see(seen, branches.items[i].upstream ? branches.items[i].upstream : "(none)");
+    }
+    see(seen, branches.truncated ? "more" : "");
+}
+
+static void read_stashes(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
+{
+    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
+    struct al_stashes_reader reader;
+
+    al_stashes_reader_init(&reader, &stashes, room);
+    feed(al_records_add, &reader.records, text, seed);
+    al_records_clear(&reader.records);
+    for (size_t i = 0; i < stashes.count; i++) {
+        see(seen, stashes.items[i].message);
+        see(seen, stashes.items[i].branch ? stashes.items[i].branch : "(none)");
+        see(seen, stashes.items[i].date);
+    }
+    see(seen, stashes.truncated ? "more" : "");
+}
+
+static void read_names(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    struct al_names_reader reader;
+
+    al_names_reader_init(&reader, &names, room);
+    feed(al_records_add, &reader.records, text, seed);
+    al_records_clear(&reader.records);
+    see_list(seen, &names);
+    see(seen, reader.truncated ? "more" : "");
+}
+
+static void read_list(int kind, const struct al_str *text, uint32_t *seed, size_t room,
+                      struct seen *seen)
+{
+    static void (*const readers[LISTS])(const struct al_str *, uint32_t *, size_t,
+                                        struct seen *) = {
+        [STATUS] = read_status,   [HISTORY] = read_history, [BRANCHES] = read_branches,
+        [STASHES] = read_stashes, [NAMES] = read_names,
+    };
+
+    readers[kind](text, seed, room, seen);
+    /* Beside what was kept there is a line for each list and one for the rest. */
+    fuzz_require(seen->text.len <= room + 64);
+}
+
+/** Where the last hunk ended. */
+struct patch {
+    const char *at, *end;
+};
+
+/* Hunks follow each other, and their parts lie in the patch. */
+static void take_hunk(void *payload, const struct al_hunk *hunk)
+{
+    struct patch *patch = payload;
+
+    fuzz_require(hunk->file && hunk->header >= patch->at);
+    fuzz_require(hunk->header + hunk->header_len <= hunk->body);
+    fuzz_require(!memchr(hunk->header, '\n', hunk->header_len));
+    fuzz_require(hunk->body + hunk->body_len <= patch->end);
+    fuzz_require(hunk->old_start >= 0 && hunk->new_start >= 0);
+    patch->at = hunk->body + hunk->body_len;
+}
+
+static void check_hunks(const struct al_str *text)
+{
+    struct patch patch = { text->buf, text->buf + text->len };
+    size_t files = al_hunks_read(text->buf, text->len, take_hunk, &patch);
+
+    fuzz_require(files == al_hunks_read(text->buf, text->len, NULL, NULL));
+}
+
+static int check_lists(struct fuzz_input *input, uint8_t choice)
+{
+    size_t room = (size_t)fuzz_byte(input) * 4;
+    uint32_t seed = fuzz_byte(input);
+    struct seen whole = SEEN_INIT(0, 0), pieces = SEEN_INIT(0, 0);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    inflate(input, &text);
+    if (choice % (LISTS + 1) == LISTS) {
+        check_hunks(&text);
+    } else {
+        read_list(choice % (LISTS + 1), &text, NULL, room, &whole);
+        read_list(choice % (LISTS + 1), &text, &seed, room, &pieces);
+        require_equal(&whole, &pieces);
+    }
+    al_str_clear(&whole.text);
+    al_str_clear(&pieces.text);
+    return 0;
+}
+
+static int check_records(struct fuzz_input *input, uint8_t choice)
+{
+    uint32_t seed = fuzz_byte(input);
     size_t nfields = choice % (AL_RECORD_FIELDS_MAX + 1), wanted = choice > 127 ? 2 : SIZE_MAX;
     struct seen whole = SEEN_INIT(nfields, wanted), pieces = SEEN_INIT(nfields, wanted);
     struct seen simple = SEEN_INIT(nfields, wanted);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    inflate(&input, &text);
+    inflate(input, &text);
     if (nfields) {
         read_records(&text, NULL, &whole);
         read_records(&text, &seed, &pieces);
@@ -142,4 +290,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     al_str_clear(&pieces.text);
     al_str_clear(&simple.text);
     return 0;
+}
+
+#define READS_LISTS 0x40
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input input = { (const char *)data, size };
+    uint8_t choice = fuzz_byte(&input);
+
+    if (choice & READS_LISTS)
+        return check_lists(&input, choice & (READS_LISTS - 1));
+    return check_records(&input, choice);
 }

@@ -85,13 +85,10 @@ static const char *subject_of(const struct branch_args *args)
 static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
 {
     const char *branch = subject_of(p);
-    const char *common_dir = al_call_repo(call)->common_dir;
 
     (void)err;
-    if (branch) {
-        al_strv_addf(out, "%s/refs/heads/%s", common_dir, branch);
-        al_strv_addf(out, "%s/packed-refs", common_dir);
-    }
+    if (branch)
+        al_git_branch_files(al_call_repo(call), branch, out);
     return 0;
 }
 

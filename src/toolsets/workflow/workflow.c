@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/workflow/workflow.h"
 
+#include "gitops/porcelain.h"
+#include "gitops/repo.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "proc/proc.h"
+#include "tool/call.h"
+#include "util/fs.h"
+
 static const struct al_tool *const tools[] = {
     &al_tool_workflow_status,
+    &al_tool_workflow_diff,
+    &al_tool_workflow_log,
+    &al_tool_workflow_branch,
+    &al_tool_workflow_checkout,
     &al_tool_workflow_merge,
     &al_tool_workflow_conflict_info,
     &al_tool_workflow_resolve_conflict,
+    &al_tool_workflow_stash,
     NULL,
 };
 
@@ -22,4 +35,54 @@ json_t *al_workflow_strings(const struct al_strv *items)
     for (size_t i = 0; i < items->count; i++)
         al_json_append(array, al_json_string(items->items[i]));
     return array;
+}
+
+json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool *ret_truncated)
+{
+    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
+    struct al_names_reader reader;
+
+    al_names_reader_init(&reader, &list, max_bytes);
+    (void)al_records_add(&reader.records, names->data, names->len);
+    al_records_clear(&reader.records);
+    *ret_truncated = reader.truncated;
+    return al_workflow_strings(&list);
+}
+
+int al_workflow_check_path(struct al_call *call, const char *param, const char *given,
+                           struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+    al_auto(al_freep) char *word = NULL;
+    const char *rest;
+    int r = al_path_resolve(al_call_session(call)->roots, repo->dir, given, &path, err);
+
+    if (r < 0)
+        return r;
+    rest = al_fs_below(repo->top, path.abs);
+    if ((rest && al_path_has_dot_git(rest)) || (*given != '/' && al_path_has_dot_git(given))) {
+        word = al_text_word(given);
+        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
+                                 word);
+    }
+    return al_repo_file(repo, param, given, &word, err);
+}
+
+int al_workflow_check_paths(struct al_call *call, const char *param, const struct al_strv *given,
+                            struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < given->count && r == 0; i++)
+        r = al_workflow_check_path(call, param, given->items[i], err);
+    return r;
+}
+
+char *al_workflow_current_branch(struct al_call *call)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_repo_current_branches(al_call_repo(call), &names);
+    return al_strdup(names.items[0]);
 }

@@ -33,9 +33,14 @@ extern const struct al_toolset al_toolset_workflow;
 
 /** One file each. */
 extern const struct al_tool al_tool_workflow_status;
+extern const struct al_tool al_tool_workflow_diff;
+extern const struct al_tool al_tool_workflow_log;
+extern const struct al_tool al_tool_workflow_branch;
+extern const struct al_tool al_tool_workflow_checkout;
 extern const struct al_tool al_tool_workflow_merge;
 extern const struct al_tool al_tool_workflow_conflict_info;
 extern const struct al_tool al_tool_workflow_resolve_conflict;
+extern const struct al_tool al_tool_workflow_stash;
 
 /* Caps of what an agent may give; they are enforced and not printed in schemas. */
 #define AL_WORKFLOW_PATH_MAX_BYTES 4096
@@ -52,8 +57,26 @@ extern const struct al_tool al_tool_workflow_resolve_conflict;
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, cwd), .runs_at_top = true,           \
     .complete_error = al_workflow_complete_error
 
+struct al_buffer;
+struct al_call;
+
+/**
+ * Paths of an agent, checked before anyone is asked: inside the repository, and none of git's own
+ * (AL_ERR_SANDBOX with AL_CODE_PROTECTED_PATH).  They need not exist.
+ */
+int al_workflow_check_path(struct al_call *call, const char *param, const char *given,
+                           struct al_error *err);
+int al_workflow_check_paths(struct al_call *call, const char *param, const struct al_strv *given,
+                            struct al_error *err);
+
 /** An array of strings.  Caller owns the reference. */
 json_t *al_workflow_strings(const struct al_strv *items);
+
+/** The same from names with a NUL behind each, as many as fit. */
+json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool *ret_truncated);
+
+/** The branch HEAD is on; on none, "HEAD".  Caller frees. */
+char *al_workflow_current_branch(struct al_call *call);
 
 /** failure.c: gives a failure its code, one line of cause, and a remedy. */
 void al_workflow_complete_error(struct al_error *err);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A diff as data: the patch, and how many files it is about. */
+#include <stdlib.h>
+
+#include "gitops/diffargs.h"
+#include "gitops/hunks.h"
+#include "gitops/queries.h"
+#include "gitops/records.h"
+
+void al_patch_clear(struct al_patch *patch)
+{
+    al_buffer_clear(&patch->text);
+}
+
+/** Names of a list in which a file in conflict may be twice, one behind the other. */
+struct file_count {
+    char *last;
+    size_t files;
+};
+
+static bool count_file(void *payload, char *const *fields)
+{
+    struct file_count *count = payload;
+
+    if (count->last && !strcmp(count->last, fields[0]))
+        return true;
+    free(count->last);
+    count->last = al_strdup(fields[0]);
+    count->files++;
+    return true;
+}
+
+static int count_files(const struct al_repo *repo, const struct al_diff_options *options,
+                       struct al_budget *budget, size_t *ret_files, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct file_count count = { .last = NULL };
+    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, count_file, &count);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", NULL);
+    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    if (r == 0)
+        r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
+                            &output, err);
+    if (r == 0 && output.exit_code != 0)
+        r = al_git_failed(&output, err);
+    free(count.last);
+    if (r == 0)
+        *ret_files = count.files;
+    return r;
+}
+
+static int read_patch(const struct al_repo *repo, const struct al_diff_options *options,
+                      struct al_budget *budget, struct al_patch *patch, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff", "--src-prefix=" AL_HUNKS_OLD_PREFIX,
+                 "--dst-prefix=" AL_HUNKS_NEW_PREFIX, NULL);
+    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    if (r == 0)
+        r = al_git_run_sink(repo, &command, al_buffer_sink(&patch->text), budget, &output, err);
+    if (r == 0 && output.exit_code != 0 && !output.stopped)
+        r = al_git_failed(&output, err);
+    patch->truncated = output.stopped;
+    return r;
+}
+
+int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
+                     size_t max_bytes, struct al_budget *budget, struct al_patch *ret_patch,
+                     struct al_error *err)
+{
+    struct al_patch patch = { .text = { .max_bytes = max_bytes } };
+    int r = read_patch(repo, options, budget, &patch, err);
+
+    if (r == 0 && patch.truncated)
+        r = count_files(repo, options, budget, &patch.files, err);
+    else if (r == 0 && patch.text.len)
+        patch.files = al_hunks_read(patch.text.data, patch.text.len, NULL, NULL);
+    if (r < 0) {
+        al_patch_clear(&patch);
+        return r;
+    }
+    *ret_patch = patch;
+    return 0;
+}

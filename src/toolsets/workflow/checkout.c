@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_checkout: switch to a branch or commit, or put files back from one. */
+#include "gitops/filters.h"
+#include "gitops/verbs.h"
+#include "guard/arg.h"
+#include "tool/call.h"
+#include "toolsets/workflow/workflow.h"
+
+struct checkout_args {
+    const char *target;
+    bool create, force;
+    struct al_strv paths;
+    AL_WORKFLOW_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct checkout_args, target, "Branch or commit.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_BRANCH, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+    AL_BOOL(struct checkout_args, create, "Create the branch if there is none.", .default_int = 0),
+    AL_STRINGS(struct checkout_args, paths, "Only put these files back as target has them.",
+               .flags = AL_PARAM_PATH, .max = AL_WORKFLOW_PATHS_MAX,
+               .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
+    AL_BOOL(struct checkout_args, force, "Discard local changes.", .default_int = 0),
+    AL_WORKFLOW_CWD_ROW(struct checkout_args),
+};
+
+static bool restores(const struct checkout_args *args)
+{
+    return args->paths.count > 0;
+}
+
+static bool only_restores(const void *p)
+{
+    const struct checkout_args *args = p;
+
+    return !args->force && restores(args);
+}
+
+static bool may_create(const void *p)
+{
+    const struct checkout_args *args = p;
+
+    return !args->force && args->create;
+}
+
+static bool is_gentle(const void *p)
+{
+    return !((const struct checkout_args *)p)->force;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    if (args->create && restores(args))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "create and paths cannot be given together: files are put back from "
+                            "what exists");
+    return args->create ? al_arg_check_branch("target", args->target, err)
+                        : al_arg_check_revision("target", args->target, err);
+}
+
+static bool has_branch(const struct al_repo *repo, const char *name)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+
+    return al_repo_has_ref(repo, ref);
+}
+
+static struct al_checkout_options options_of(struct al_call *call, const struct checkout_args *args)
+{
+    bool creates = args->create && !has_branch(al_call_repo(call), args->target);
+
+    return (struct al_checkout_options){
+        .create = creates ? args->target : NULL,
+        .branch = creates ? NULL : args->target,
+        .force = args->force,
+    };
+}
+
+static struct al_checkout_from source_of(const struct checkout_args *args)
+{
+    return (struct al_checkout_from){
+        .target = args->target,
+        .paths = &args->paths,
+        .force = args->force,
+    };
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    const struct al_checkout_options options = options_of(call, args);
+    const struct al_checkout_from from = source_of(args);
+    int r;
+
+    if (!restores(args)) {
+        /* A branch that is created lies at HEAD: only force writes files. */
+        const struct al_checkout_options to = {
+            .branch = options.branch,
+            .commit = options.branch ? NULL : "HEAD",
+        };
+
+        return options.create && !args->force
+                   ? 0
+                   : al_git_checkout_check(al_call_repo(call), &to, al_call_budget(call), err);
+    }
+    r = al_workflow_check_paths(call, "paths", &args->paths, err);
+    return r < 0 ? r
+                 : al_git_checkout_from_check(al_call_repo(call), &from, al_call_budget(call), err);
+}
+
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    return al_git_concerned(al_call_repo(call), restores(args) ? &args->paths : NULL, false,
+                            al_call_budget(call), out, err);
+}
+
+/* What goes: the difference to what is put in its place. */
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    const struct al_diff_options options = {
+        .unified = -1,
+        .from_ref = restores(args) ? args->target : "HEAD",
+        .paths = &args->paths,
+    };
+    al_auto(al_freep) char *head = al_repo_head(al_call_repo(call));
+
+    (void)op;
+    if ((!args->force && !restores(args)) || !*head)
+        return 0;
+    al_str_adds(out, "This is lost:\n");
+    return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
+}
+
+/* Where HEAD is now: its branch, or the full hash of its commit. */
+static char *current_ref(struct al_call *call)
+{
+    al_auto(al_freep) char *branch = al_workflow_current_branch(call);
+
+    return strcmp(branch, "HEAD") != 0 ? al_take(&branch) : al_repo_head(al_call_repo(call));
+}
+
+static void give(struct al_call *call, bool created, const struct al_buffer *files,
+                 struct al_result *result)
+{
+    al_auto(al_freep) char *ref = current_ref(call);
+    json_t *object = al_json_object();
+
+    al_json_set(object, "ref", al_json_string(ref));
+    al_json_set(object, "created", al_json_bool(created));
+    if (files)
+        al_json_set(object, "restoredFiles",
+                    al_workflow_names(files, al_call_max_bytes(call), &result->truncated));
+    al_result_set_structured(result, object);
+}
+
+static int go(struct al_call *call, const struct checkout_args *args, struct al_result *result,
+              struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    const struct al_checkout_options options = options_of(call, args);
+    bool existed = has_branch(repo, args->target);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
+                            err);
+
+    if (r < 0) {
+        if (err->reason && err->code == AL_CODE_NONE)
+            err->code = AL_CODE_BRANCH_NOT_FOUND;
+        return r;
+    }
+    /* git also makes a branch of the only remote one of its name. */
+    give(call, !existed && has_branch(repo, args->target), NULL, result);
+    return 0;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    const struct al_checkout_from from = source_of(args);
+    struct al_buffer files = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r;
+
+    if (!restores(args))
+        return go(call, args, result, err);
+    r = al_git_checkout_from(al_call_repo(call), &from, al_call_budget(call), &files, err);
+    if (r == 0)
+        give(call, false, &files, result);
+    al_buffer_clear(&files);
+    return r;
+}
+
+#define SWITCHES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
+
+static const struct al_operation operations[] = {
+    { "restore_paths", only_restores, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK,
+      execute, AL_ASKS_NEVER },
+    { "create", may_create, SWITCHES, execute, AL_ASKS_NEVER },
+    { "switch", is_gentle, SWITCHES | AL_WRITES_CONFIG, execute, AL_ASKS_NEVER },
+    { "force", NULL, SWITCHES | AL_WRITES_CONFIG | AL_DISCARDS_WORK, execute, AL_ASKS_ALWAYS },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct checkout_args *args = p;
+
+    (void)op;
+    if (restores(args))
+        al_str_addf(out, "Put %zu file(s) back from '%s'", args->paths.count, args->target);
+    else if (args->create)
+        al_str_addf(out, "Create and switch to branch '%s'", args->target);
+    else
+        al_str_addf(out, "Switch to '%s'", args->target);
+    if (args->force)
+        al_str_adds(out, ", discarding local changes");
+}
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "ref": {"type": "string"},
+        "created": {"type": "boolean"},
+        "restoredFiles": {"type": "array", "items": {"type": "string"}}
+    },
+    "required": ["ref", "created"],
+    "additionalProperties": false
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_checkout = {
+    .name = "git_checkout",
+    .title = "Check out",
+    .about = "Switch to a branch or commit, or put files back as a commit has them (paths).",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_WORKFLOW_TOOL(struct checkout_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .authorize = authorize,
+    .concerns = concerns,
+    .preview = preview,
+    .summarize = summarize,
+    .output_schema = output_schema,
+};
