@@ -133,6 +133,59 @@ static bool is_scheme(struct rest word)
     return false;
 }
 
+static bool is_param_name(char c)
+{
+    return is_word(c) || c == '-';
+}
+
+static bool ends_param(char c)
+{
+    return (unsigned char)c <= ' ' || strchr("\"'`,<>", c);
+}
+
+/* Where the value of a parameter that begins at `from` ends, its quotes included. */
+static size_t end_of_param(struct rest rest, size_t from)
+{
+    size_t end = from;
+
+    if (from >= rest.len || rest.at[from] != '"') {
+        while (end < rest.len && !ends_param(rest.at[end]))
+            end++;
+        return end;
+    }
+    for (end++; end < rest.len && rest.at[end] != '"' && rest.at[end] != '\n'; end++)
+        if (rest.at[end] == '\\' && end + 1 < rest.len && rest.at[end + 1] != '\n')
+            end++;
+    return end < rest.len && rest.at[end] == '"' ? end + 1 : end;
+}
+
+/* `name=value, name="value", …`, RFC 9110 section 11.2: some of the values are secret, and which of
+ * them is the scheme's matter. */
+static size_t span_params(struct rest rest, size_t from)
+{
+    size_t at = from, end = from;
+
+    for (;;) {
+        size_t name = span(rest, at, is_param_name);
+
+        if (!name || at + name >= rest.len || rest.at[at + name] != '=')
+            return end - from;
+        end = end_of_param(rest, at + name + 1);
+        at = end + span(rest, end, is_space);
+        if (at >= rest.len || rest.at[at] != ',')
+            return end - from;
+        at++;
+        at += span(rest, at, is_space);
+    }
+}
+
+static size_t span_credentials(struct rest rest, size_t from)
+{
+    size_t token = span(rest, from, is_token68), params = span_params(rest, from);
+
+    return params > token ? params : token;
+}
+
 /* "Authorization: <scheme> <credentials>", whatever they look like. */
 static size_t find_authorization(struct rest rest, size_t *ret_skip)
 {
@@ -148,11 +201,11 @@ static size_t find_authorization(struct rest rest, size_t *ret_skip)
     while (at < rest.len && (is_space(rest.at[at]) || rest.at[at] == '"' || rest.at[at] == '\''))
         at++;
     *ret_skip = at;
-    word = span(rest, at, is_word);
+    word = span(rest, at, is_token68);
     next = at + word + span(rest, at + word, is_space);
     if (!word || next == at + word)
-        return span(rest, at, is_token68);
-    len = span(rest, next, is_token68);
+        return span_credentials(rest, at);
+    len = span_credentials(rest, next);
     if (!is_scheme((struct rest){ rest.at + at, word }))
         return len ? next + len - at : word;
     *ret_skip = next;

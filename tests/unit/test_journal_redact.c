@@ -47,6 +47,21 @@ static void removes_secrets_from_text(void **state)
         { "Authorization: ghp_" LETTERS_36 " next", "Authorization: [redacted]" },
         { "Authorization: a1b2c3 (key)", "Authorization: [redacted] (key)" },
         { "authorization=Key a1b2c3", "authorization=[redacted]" },
+        { "Authorization: AWS4-HMAC-SHA256 Credential=AKID/20130524/us-east-1/s3/aws4_request, "
+          "SignedHeaders=host;range;x-amz-date, Signature=fe5f80f7 next",
+          "Authorization: [redacted] next" },
+        { "-H 'Authorization: AWS4-HMAC-SHA256 Credential=A/b,SignedHeaders=host,Signature=f0'",
+          "-H 'Authorization: [redacted]'" },
+        { "Authorization: Digest username=\"M \\\"x\", uri=\"/a, b\", response=6629fae4\nHost: h",
+          "Authorization: Digest [redacted]\nHost: h" },
+        { "{\"authorization\": \"AWS4-HMAC-SHA256 Credential=A/b, Signature=f0\", \"n\": 1}",
+          "{\"authorization\": \"[redacted]\", \"n\": 1}" },
+        { "Authorization: Custom-Scheme a.b+c/d==, and more",
+          "Authorization: [redacted], and more" },
+        { "Authorization: Digest response=\"cut off\nnext=line",
+          "Authorization: Digest [redacted]\nnext=line" },
+        { "Authorization: S a-b=c, d-e=f", "Authorization: [redacted]" },
+        { "Authorization: k=v, not a parameter", "Authorization: [redacted], not a parameter" },
         /* assignments to names on the denylist */
         { "API_KEY=abc make", "API_KEY=[redacted] make" },
         { "export MY_TOKEN='a b' X=1", "export MY_TOKEN='[redacted]' X=1" },
@@ -129,9 +144,19 @@ static void keeps_nuls_in_their_place(void **state)
 /* Texts on which a scan that starts over at each word would not end. */
 static void is_quick_on_text_made_to_slow_it_down(void **state)
 {
-    static const char *const pieces[] = { "a.",        "a:",      "://",      "x://",
-                                          "ghp_-",     "bearer ", "A_KEY",    "authorization\"",
-                                          "API_KEY==", "a://b@",  "bearer a-" };
+    static const char *const pieces[] = { "a.",
+                                          "a:",
+                                          "://",
+                                          "x://",
+                                          "ghp_-",
+                                          "bearer ",
+                                          "A_KEY",
+                                          "authorization\"",
+                                          "API_KEY==",
+                                          "a://b@",
+                                          "bearer a-",
+                                          "authorization: Digest a=\"",
+                                          "authorization:a=b, " };
 
     (void)state;
     for (size_t i = 0; i < COUNT(pieces); i++) {
