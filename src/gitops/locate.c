@@ -266,11 +266,47 @@ static int find_parts(struct al_repo *repo, const struct al_roots *roots, const 
     return r < 0 ? r : check_alternates(roots, objects, given, err);
 }
 
+static bool is_there(int dir_fd, const char *name, mode_t type)
+{
+    struct stat st;
+
+    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & S_IFMT) == type;
+}
+
+static bool is_absent(int dir_fd, const char *name)
+{
+    struct stat st;
+
+    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+/*
+ * The usual layout: `.git` is a directory right here, and none of its parts is a link or names
+ * another place.  A few looks below an open directory that is inside a root tell as much then as
+ * resolving each part by its path, which is what takes the time.
+ */
+static bool is_plain(const struct al_repo *repo)
+{
+    al_auto(al_closep) int fd =
+        openat(repo->dir_fd, ".git", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    return fd >= 0 && is_absent(fd, "commondir") && is_there(fd, "HEAD", S_IFREG) &&
+           is_there(fd, "refs", S_IFDIR) && is_there(fd, "objects", S_IFDIR) &&
+           is_absent(fd, "objects/info/alternates");
+}
+
 int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const char *given,
                    struct al_error *err)
 {
-    int r = find_git_dir(repo, roots, given, err);
+    int r;
 
+    if (is_plain(repo)) {
+        repo->top = al_strdup(repo->dir);
+        repo->git_dir = al_fs_join(repo->dir, ".git");
+        repo->common_dir = al_strdup(repo->git_dir);
+        return 0;
+    }
+    r = find_git_dir(repo, roots, given, err);
     return r < 0 ? r : find_parts(repo, roots, given, err);
 }
 

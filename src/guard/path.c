@@ -80,6 +80,14 @@ static bool has_vanished(const char *abs, const struct stat *st)
            (lstat(abs, &named) < 0 || st->st_ino != named.st_ino || st->st_dev != named.st_dev);
 }
 
+/* The result: what `fd` is, by its canonical name.  Both are taken over. */
+static void set(struct al_path *ret_path, const struct al_root *root, char *abs, int fd,
+                mode_t mode)
+{
+    al_path_clear(ret_path);
+    *ret_path = (struct al_path){ .root = root, .abs = abs, .fd = fd, .mode = mode };
+}
+
 /* Keep `fd`, which is below a root, as the result. */
 static int keep(const struct al_roots *roots, int fd, struct al_path *ret_path)
 {
@@ -94,11 +102,24 @@ static int keep(const struct al_roots *roots, int fd, struct al_path *ret_path)
         return -EXDEV;
     if (has_vanished(path.abs, &st))
         return -ENOENT;
-    al_path_clear(ret_path);
-    ret_path->root = path.root;
-    ret_path->abs = al_take(&path.abs);
-    ret_path->fd = al_take_fd(&path.fd);
-    ret_path->mode = st.st_mode;
+    set(ret_path, path.root, al_take(&path.abs), al_take_fd(&path.fd), st.st_mode);
+    return 0;
+}
+
+/*
+ * Open a path below a root that leads through no link: it is its own canonical name, so that the
+ * kernel need not be asked for one.  -ELOOP when there is a link.
+ */
+static int open_directly(const struct al_root *root, const char *path, struct al_path *ret_path)
+{
+    al_auto(al_closep) int fd = al_below_open(root->fd, below_root(root, path), O_PATH, DIRECTLY);
+    struct stat st;
+
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    set(ret_path, root, al_strdup(path), al_take_fd(&fd), st.st_mode);
     return 0;
 }
 
@@ -169,8 +190,9 @@ static int place(const struct al_roots *roots, const char *path, struct al_path 
     return 0;
 }
 
-static int resolve(const struct al_roots *roots, const struct al_root *root, const char *path,
-                   struct al_path *ret_path)
+/* Open a path that leads through links, or begins outside. */
+static int open_through_links(const struct al_roots *roots, const struct al_root *root,
+                              const char *path, struct al_path *ret_path)
 {
     al_auto(al_freep) char *abs = NULL;
     int fd = -EXDEV, r = 0;
@@ -179,8 +201,18 @@ static int resolve(const struct al_roots *roots, const struct al_root *root, con
         fd = al_below_open(root->fd, below_root(root, path), O_PATH, RESOLVE_BENEATH);
     if (fd == -EXDEV)
         r = open_by_end(roots, path, O_PATH, &fd, &abs);
-    if (r == 0)
-        r = fd < 0 ? fd : keep(roots, fd, ret_path);
+    if (r < 0)
+        return r;
+    return fd < 0 ? fd : keep(roots, fd, ret_path);
+}
+
+static int resolve(const struct al_roots *roots, const struct al_root *root, const char *path,
+                   struct al_path *ret_path)
+{
+    int r = root ? open_directly(root, path, ret_path) : -EXDEV;
+
+    if (r == -ELOOP || r == -EXDEV)
+        r = open_through_links(roots, root, path, ret_path);
     return is_absence(r) ? place(roots, path, ret_path) : r;
 }
 
