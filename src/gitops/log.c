@@ -86,3 +86,26 @@ int al_git_read_log(const struct al_repo *repo, const struct al_commits_options 
     history = AL_COMMITS_INIT;
     return 0;
 }
+
+int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+                        char **ret_message, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_buffer text = { .max_bytes = max_bytes };
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "log", "--max-count=1", "--format=%B", "--encoding=UTF-8",
+                 "--no-patch", "--no-show-signature", "HEAD", "--", NULL);
+    r = al_git_run_sink(repo, &command, al_buffer_sink(&text), budget, &output, err);
+    if (r == 0 && output.exit_code != 0 && !output.stopped)
+        r = al_git_failed(&output, err);
+    al_str_add(&message, text.data ? text.data : "", text.len);
+    al_buffer_clear(&text);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&message);
+    *ret_message = al_str_detach(&message);
+    return 0;
+}

@@ -30,6 +30,10 @@ int al_git_read_log(const struct al_repo *repo, const struct al_commits_options 
                     size_t max_bytes, struct al_budget *budget, struct al_commits *ret_history,
                     struct al_error *err);
 
+/** log.c: the whole message of HEAD's commit, at most `max_bytes` of it.  Caller frees. */
+int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+                        char **ret_message, struct al_error *err);
+
 /** branch.c: the local branches, and with `remote` the remote-tracking ones.  One git child. */
 int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
                          struct al_budget *budget, struct al_branches *ret_branches,

@@ -13,6 +13,7 @@ static const struct al_tool *const tools[] = {
     &al_tool_workflow_status,
     &al_tool_workflow_diff,
     &al_tool_workflow_log,
+    &al_tool_workflow_commit,
     &al_tool_workflow_branch,
     &al_tool_workflow_checkout,
     &al_tool_workflow_merge,

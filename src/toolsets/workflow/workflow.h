@@ -35,6 +35,7 @@ extern const struct al_toolset al_toolset_workflow;
 extern const struct al_tool al_tool_workflow_status;
 extern const struct al_tool al_tool_workflow_diff;
 extern const struct al_tool al_tool_workflow_log;
+extern const struct al_tool al_tool_workflow_commit;
 extern const struct al_tool al_tool_workflow_branch;
 extern const struct al_tool al_tool_workflow_checkout;
 extern const struct al_tool al_tool_workflow_merge;

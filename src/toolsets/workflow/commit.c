@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_commit: record what is staged, or everything; in a rebase that stopped, go on with it. */
+#include "gitops/conflict.h"
+#include "gitops/queries.h"
+#include "gitops/resume.h"
+#include "gitops/underway.h"
+#include "gitops/vet.h"
+#include "guard/policy.h"
+#include "guard/text.h"
+#include "tool/call.h"
+#include "toolsets/workflow/workflow.h"
+
+#define SHORT_HASH_SIZE 7
+
+struct commit_args {
+    const char *message;
+    bool all;
+    AL_WORKFLOW_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct commit_args, message, "Message; default: one made from the change.",
+              .min_bytes = 1, .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
+    AL_BOOL(struct commit_args, all, "Stage every change first, new files too.",
+            .flags = AL_PARAM_EVERY_PATH, .default_int = 0),
+    AL_WORKFLOW_CWD_ROW(struct commit_args),
+};
+
+static bool in_rebase(struct al_call *call)
+{
+    return al_git_underway(al_call_repo(call)) == AL_UNDERWAY_REBASE;
+}
+
+/*
+ * Going on with a rebase writes the working tree as well, and only the repository tells that it is
+ * what will happen.  A rule that would ask or say no about it stands; nobody can be asked here.
+ */
+static int check_rules(struct al_call *call, struct al_error *err)
+{
+    const struct al_session *session = al_call_session(call);
+    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT, paths = AL_STRV_INIT;
+    struct al_ruling ruling;
+
+    al_repo_current_branches(al_call_repo(call), &branches);
+    al_strv_add(&paths, ""); /* every path */
+    ruling = al_policy_decide(session->policy, session->mode,
+                              &(struct al_policy_query){
+                                  .tool = "git_commit",
+                                  .operation = "commit",
+                                  .effects = AL_WRITES_INDEX | AL_WRITES_REFS | AL_WRITES_WORKTREE,
+                                  .branches = &branches,
+                                  .paths = &paths,
+                              });
+    if (ruling.decision == AL_APPROVAL_ALLOW)
+        return 0;
+    return al_error_set(err, AL_ERR_APPROVAL_DENIED,
+                        "A commit goes on with the rebase in progress, which writes files, and "
+                        "rule %zu of the configuration (line %u) is against it. Nothing was done",
+                        ruling.number, ruling.line);
+}
+
+/* What staging every file would get wrong: conflicts would pass for resolved, content go by a
+ * filter, and without a name for the commit it would be for nothing. */
+static int check_all(struct al_call *call, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    const struct al_strv *files;
+    int r = al_git_check_no_conflicts(repo, al_call_budget(call), err);
+
+    if (r == 0 && !repo->vetting->has_identity)
+        r = al_git_no_identity(err);
+    if (r < 0 || !al_git_has_filters(repo))
+        return r;
+    r = al_call_concerned(call, &files, err);
+    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct commit_args *args = p;
+    int r = 0;
+
+    if (in_rebase(call)) {
+        r = check_rules(call, err);
+        if (r == 0)
+            r = al_git_resume_check(al_call_repo(call), al_call_budget(call), err);
+    }
+    return r == 0 && args->all ? check_all(call, err) : r;
+}
+
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    const struct commit_args *args = p;
+
+    return args->all
+               ? al_git_concerned(al_call_repo(call), NULL, true, al_call_budget(call), out, err)
+               : 0;
+}
+
+/* Every line indented, so that none can pose as the change below it. */
+static void add_message(const char *message, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+
+    al_text_show(message, strlen(message), &text);
+    for (const char *at = text.buf; *at;) {
+        size_t len = strcspn(at, "\n");
+
+        al_str_addf(&lines, "    %.*s\n", (int)len, at);
+        at += len + (at[len] == '\n');
+    }
+    al_str_adds(out, "The message:\n");
+    al_text_add_excerpt(out, lines.buf, lines.len, false);
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    static const struct al_diff_options unstaged = { .unified = -1 };
+    const struct commit_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    const struct al_strv *files;
+    int r;
+
+    (void)op;
+    if (args->message)
+        add_message(args->message, out);
+    if (!args->all)
+        return in_rebase(call) ? 0 : al_git_commit_preview(repo, al_call_budget(call), out, err);
+    r = al_call_concerned(call, &files, err);
+    if (r < 0)
+        return r;
+    al_git_files_excerpt(repo, files, "These files are staged first:", out);
+    return al_git_diff_excerpt(repo, &unstaged, al_call_budget(call), out, err);
+}
+
+static int stage_everything(struct al_call *call, struct al_error *err)
+{
+    static const struct al_add_options everything = { .mode = AL_ADD_ALL };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    return al_git_add(al_call_repo(call), &everything, al_call_max_bytes(call),
+                      al_call_budget(call), &output, err);
+}
+
+static int record(struct al_call *call, const char *message, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    return al_git_commit(al_call_repo(call), message, al_call_max_bytes(call), al_call_budget(call),
+                         &output, err);
+}
+
+static void give(struct al_call *call, const char *message, struct al_result *result)
+{
+    al_auto(al_freep) char *head = al_repo_head(al_call_repo(call));
+    al_auto(al_str_clear) struct al_str used = AL_STR_INIT;
+    json_t *object = al_json_object();
+
+    al_str_adds(&used, message);
+    al_str_trim_end(&used);
+    if (strlen(head) > SHORT_HASH_SIZE)
+        head[SHORT_HASH_SIZE] = '\0';
+    al_json_set(object, "hash", al_json_string(head));
+    al_json_set(object, "message", al_json_string(used.buf));
+    al_result_set_structured(result, object);
+}
+
+static int resume(struct al_call *call, const struct commit_args *args, struct al_result *result,
+                  struct al_error *err)
+{
+    al_auto(al_freep) char *message = NULL;
+    int r = al_git_resume(al_call_repo(call), args->message, al_call_budget(call), err);
+
+    if (r == 0)
+        r = al_git_read_message(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
+                                &message, err);
+    if (r == 0)
+        give(call, message, result);
+    return r;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct commit_args *args = p;
+    int r = args->all ? stage_everything(call, err) : 0;
+
+    if (r < 0)
+        return r;
+    if (in_rebase(call))
+        return resume(call, args, result, err);
+    if (!args->message)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "message is required");
+    r = record(call, args->message, err);
+    if (r == 0)
+        give(call, args->message, result);
+    return r;
+}
+
+static const struct al_operation operations[] = {
+    { "commit", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, execute, AL_ASKS_NEVER },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct commit_args *args = p;
+
+    (void)op;
+    al_str_addf(out, "Commit%s", args->all ? " every change" : "");
+    if (args->message)
+        al_str_addf(out, ": %.*s", (int)strcspn(args->message, "\n"), args->message);
+}
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "hash": {"type": "string"},
+        "message": {"type": "string"}
+    },
+    "required": ["hash", "message"],
+    "additionalProperties": false
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_commit = {
+    .name = "git_commit",
+    .title = "Commit",
+    .about = "Commit what is staged, or every change (all); in a stopped rebase, go on with it.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_WORKFLOW_TOOL(struct commit_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .moves_branch = true,
+    .authorize = authorize,
+    .concerns = concerns,
+    .preview = preview,
+    .summarize = summarize,
+    .output_schema = output_schema,
+};
