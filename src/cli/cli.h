@@ -67,6 +67,12 @@ int al_setup_git(struct al_setup *setup, struct al_error *err);
 int al_setup_session(struct al_setup *setup, struct al_error *err);
 void al_setup_clear(struct al_setup *setup);
 
+/* helpers.c */
+
+/** Whether this process was started by a git under the name of a helper; then it has done that
+ * helper's work, and *ret_code is its exit code. */
+bool al_helper_run(int argc, char **argv, int *ret_code);
+
 /* signals.c */
 
 /**

@@ -82,7 +82,10 @@ static const struct command {
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
+    int helper;
 
+    if (al_helper_run(argc, argv, &helper))
+        return helper;
     /* Threads come and go with calls: two arenas keep what each of them left behind small. */
     (void)mallopt(M_ARENA_MAX, 2);
     /* Without a fixed threshold one large answer would teach malloc to keep such sizes for ever. */

@@ -209,8 +209,19 @@ int al_setup_git(struct al_setup *setup, struct al_error *err)
     return r;
 }
 
+/* ssh looks for its files in the home that the system knows, whatever $HOME says. */
+static char *find_ssh_home(void)
+{
+    const struct passwd *entry = getpwuid(getuid());
+
+    return entry ? al_strdup(entry->pw_dir) : NULL;
+}
+
 int al_setup_session(struct al_setup *setup, struct al_error *err)
 {
+    al_auto(al_freep) char *ssh = NULL;
+    al_auto(al_freep) char *ssh_home = find_ssh_home();
+    al_auto(al_freep) char *self = realpath("/proc/self/exe", NULL);
     const struct al_config *config = &setup->config;
     struct al_session *session = &setup->session;
     int r;
@@ -223,9 +234,13 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     if (r < 0)
         return r;
     open_journal(setup);
+    ssh = al_find_program(env("PATH"), "ssh", &setup->roots);
     r = al_git_new(
         &(struct al_git_options){
             .program = setup->git_program,
+            .ssh = ssh,
+            .self = self,
+            .ssh_home = ssh_home,
             .roots = &setup->roots,
             .env_allow = &config->env_allow,
             .environ_ = environ,

@@ -21,8 +21,8 @@ struct gathering {
     bool leads_outside;     /* the repository includes a file outside the roots */
     struct al_strv pairs;   /* overrides of driver keys */
     struct al_str personal; /* the stand-in for ~/.gitconfig */
-    char *excludes, *attributes;
-    bool has_name[2], has_email[2]; /* author, committer */
+    char *excludes, *attributes, *authorities; /* files of the person */
+    bool has_name[2], has_email[2];            /* author, committer */
 };
 
 /* `~/x` as git expands it; a relative path is relative to the file that names it. */
@@ -111,6 +111,8 @@ static void take_personal(struct gathering *g, const struct al_config_entry *ent
         replace(&g->excludes, expand(git, entry->origin, entry->value));
     } else if (!strcmp(entry->key, "core.attributesfile")) {
         replace(&g->attributes, expand(git, entry->origin, entry->value));
+    } else if (!strcmp(entry->key, "http.sslcainfo")) {
+        replace(&g->authorities, expand(git, entry->origin, entry->value));
     }
 }
 
@@ -177,6 +179,7 @@ static void take(void *payload, const struct al_config_entry *entry)
         depend_on(g->vetting, target); /* it may be absent now and there later */
         g->leads_outside |= entry->of_repository && is_outside(g->repo, target);
     }
+    al_vetting_note_remote(g->vetting, entry);
     if (!entry->of_repository)
         take_personal(g, entry);
     else
@@ -323,6 +326,8 @@ static int build_env(struct gathering *g, struct al_error *err)
     }
     if (strcmp(attributes, "/dev/null") != 0)
         vetting->attributes_path = al_take(&attributes);
+    if (g->authorities)
+        vetting->ca_path = copy_personal(g, g->authorities, "authorities");
     vetting->has_identity = g->has_name[0] && g->has_name[1] && g->has_email[0] && g->has_email[1];
     return 0;
 }
@@ -341,5 +346,6 @@ int al_vetting_gather(const struct al_repo *repo, struct al_budget *budget,
     al_str_clear(&g.personal);
     free(g.excludes);
     free(g.attributes);
+    free(g.authorities);
     return r;
 }

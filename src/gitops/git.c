@@ -100,6 +100,9 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
     if (git->core)
         git->http_helper = al_asprintf("%s-remote-http", git->core);
     al_env_add_network(&git->env_network, options->environ_);
+    for (char *const *at = options->environ_; at && *at; at++)
+        if (!al_starts_with(*at, "GIT_"))
+            al_strv_add(&git->env_helpers, *at);
     git->home = al_strdup(options->home);
     git->config_home = al_strdup(options->config_home);
     git->roots = options->roots;
@@ -141,6 +144,7 @@ void al_git_free(struct al_git *git)
     free(git->ssh_dir);
     free(git->http_helper);
     al_strv_clear(&git->env_network);
+    al_strv_clear(&git->env_helpers);
     free(git->home);
     free(git->config_home);
     free(git->ceiling);
@@ -160,11 +164,11 @@ const char *al_git_confinement(const struct al_git *git)
     return git->confinement;
 }
 
-/* The git in a directory of $PATH, NULL when there is none to be used.  An empty or relative entry
- * means the current directory, where an agent may write. */
-static char *program_in(const char *dir, const struct al_roots *roots)
+/* A program in a directory of $PATH, NULL when there is none to be used.  An empty or relative
+ * entry means the current directory, where an agent may write. */
+static char *program_in(const char *dir, const char *name, const struct al_roots *roots)
 {
-    al_auto(al_freep) char *path = al_fs_join(dir, "git");
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
     al_auto(al_freep) char *program = NULL;
     struct stat st;
 
@@ -172,7 +176,7 @@ static char *program_in(const char *dir, const struct al_roots *roots)
         return NULL;
     program = realpath(path, NULL);
     if (program && roots && al_roots_find(roots, program)) {
-        al_log_warn("the git in '%s' is not used: it lies in a root", dir);
+        al_log_warn("the %s in '%s' is not used: it lies in a root", name, dir);
         return NULL;
     }
     return al_take(&program);
@@ -180,12 +184,17 @@ static char *program_in(const char *dir, const struct al_roots *roots)
 
 char *al_git_find_program(const char *path_list, const struct al_roots *roots)
 {
+    return al_find_program(path_list, "git", roots);
+}
+
+char *al_find_program(const char *path_list, const char *name, const struct al_roots *roots)
+{
     const char *at = path_list;
 
     while (at && *at) {
         const char *end = strchrnul(at, ':');
         al_auto(al_freep) char *dir = al_strndup(at, (size_t)(end - at));
-        char *program = program_in(dir, roots);
+        char *program = program_in(dir, name, roots);
 
         if (program)
             return program;

@@ -64,6 +64,9 @@ const char *al_git_confinement(const struct al_git *git);
  * would decide what runs.  `roots` may be NULL.  Caller frees. */
 char *al_git_find_program(const char *path_list, const struct al_roots *roots);
 
+/** The same for another program. */
+char *al_find_program(const char *path_list, const char *name, const struct al_roots *roots);
+
 /**
  * Ask a git for its version, "2.39.5".  The one git child that runs without a repository: confined
  * like a reader of nothing.

@@ -36,6 +36,7 @@ struct al_git {
     char *http_helper;          /* <exec-path>/git-remote-http, NULL without core */
     char *ssh, *self;           /* as in al_git_options */
     char *ssh_dir;              /* ssh_home's .ssh */
+    struct al_strv env_helpers; /* all of ours but GIT_*, for the person's credential helpers */
     struct al_strv env_network; /* "NAME=value" of ours that children with the network get */
     char *home, *config_home;
     const struct al_roots *roots;

@@ -59,6 +59,23 @@ static int make_locked(struct al_git *git, const char *run_dir)
     return mkdir(tmp, 0700) < 0 ? -errno : 0;
 }
 
+/* What git starts as askpass and as ssh is airlock itself, which goes by the name it has there. */
+static int make_links(const struct al_git *git)
+{
+    static const char *const names[] = { "airlock-askpass", "airlock-ssh" };
+    al_auto(al_freep) char *bin = al_fs_join(git->private_dir, "bin");
+
+    if (mkdir(bin, 0700) < 0)
+        return -errno;
+    for (size_t i = 0; git->self && i < AL_COUNT(names); i++) {
+        al_auto(al_freep) char *path = al_fs_join(bin, names[i]);
+
+        if (symlink(git->self, path) < 0)
+            return -errno;
+    }
+    return 0;
+}
+
 int al_git_make_private_dir(struct al_git *git, const char *state_dir, struct al_error *err)
 {
     al_auto(al_freep) char *run_dir = al_fs_join(state_dir, "run");
@@ -66,6 +83,8 @@ int al_git_make_private_dir(struct al_git *git, const char *state_dir, struct al
 
     if (r == 0)
         r = make_locked(git, run_dir);
+    if (r == 0)
+        r = make_links(git);
     if (r < 0)
         return al_error_errno(err, -r, "cannot make a private directory in '%s'", run_dir);
     return 0;

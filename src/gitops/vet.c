@@ -23,6 +23,11 @@ static void free_vetting(struct al_vetting *vetting)
     al_strv_clear(&vetting->own_filters);
     al_strv_clear(&vetting->merge_drivers);
     al_strv_clear(&vetting->ignore_revs);
+    al_strv_clear(&vetting->remotes);
+    al_strv_clear(&vetting->rewrites);
+    free(vetting->proxy);
+    free(vetting->ca_path);
+    free(vetting->refused_key);
     al_strv_clear(&vetting->safe_directories);
     free(vetting);
 }

@@ -40,6 +40,13 @@ struct al_vetting {
     struct al_strv merge_drivers; /**< merge drivers with a command, any scope */
     struct al_strv ignore_revs;   /**< blame.ignoreRevsFile of the repository, made absolute: each
                                        once, and at most one too many */
+    struct al_strv remotes; /**< remote.*, branch.*.remote and branch.*.merge: key, value, key, … */
+    struct al_strv
+        rewrites;      /**< the person's url.*.insteadOf: base, variable, beginning, base, … */
+    char *proxy;       /**< the person's http.proxy, NULL */
+    char *ca_path;     /**< the person's http.sslCAInfo (a private copy), NULL */
+    char *refused_key; /**< the first key of the repository that could lead git elsewhere than
+                            a remote's address says, NULL */
     struct al_strv safe_directories; /**< of the person's configuration */
     bool hooks_path_is_personal;     /**< core.hooksPath came from the person's configuration */
     char *hooks_path;                /**< core.hooksPath as configured, NULL */
@@ -65,6 +72,9 @@ struct al_config_entry {
     const char *key;    /**< section and name in lower case, subsection as written */
     const char *value;
 };
+
+/** remotevet.c: keep what an entry says about other repositories. */
+void al_vetting_note_remote(struct al_vetting *vetting, const struct al_config_entry *entry);
 
 /** overrides.c: append what every child gets, as "key", "value" pairs. */
 void al_overrides_add_always(struct al_strv *pairs, const char *excludes, const char *attributes);

@@ -41,7 +41,7 @@ void al_url_clear(struct al_url *url);
 /**
  * Take an address apart.
  *
- * @return 0; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR and two lines, a cause and a remedy, for
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR and a remedy, for
  *         "ext::" and every other helper, unknown protocols, hosts and paths that begin with '-',
  *         and what cannot be part of an address.  The message never shows user or password.
  */

@@ -167,6 +167,16 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
     return r;
 }
 
+int al_proc_take_turn(struct al_cancel *cancel, struct al_error *err)
+{
+    return al_slot_take(cancel, err);
+}
+
+void al_proc_give_turn(void)
+{
+    al_slot_give();
+}
+
 int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
                 struct al_error *err)
 {

@@ -64,7 +64,7 @@ struct al_proc_spec {
     int socket_fd;
     const int *kept_fds; /**< descriptors above 2 that the child has under the same numbers */
     size_t nkept_fds;
-    bool without_turn; /**< it works for another child, whose turn is enough for both */
+    bool without_turn; /**< the caller holds a turn that is enough for this child too */
 
     const struct al_sandbox *sandbox; /**< never NULL */
     struct al_cancel *cancel;         /**< may be NULL */
@@ -120,6 +120,14 @@ const char *al_exec_page_path(void);
 int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
                 struct al_error *err);
 
+/**
+ * Wait for a turn as al_proc_run() does, for several children that work on one thing together and
+ * run `without_turn`.
+ * @return 0, and then al_proc_give_turn() is due; AL_ERR_CANCELLED; AL_ERR_EXECUTION.
+ */
+int al_proc_take_turn(struct al_cancel *cancel, struct al_error *err);
+void al_proc_give_turn(void);
+
 /** How many children may work at once (at least 1).  Default: the number of online cores. */
 void al_proc_set_slots(unsigned slots);
 
@@ -131,6 +139,10 @@ uint64_t al_proc_started(void);
  * the longest of them to end by themselves.  Threads: any.
  */
 void al_proc_kill_all(void);
+
+/** Go on as another program, under the confinement there is.  Returns only when that fails: -errno.
+ */
+int al_proc_become(const char *program, char *const *argv, char *const *envp);
 
 /** A sink that keeps at most `max_bytes` and counts everything. */
 struct al_buffer {

@@ -100,10 +100,13 @@ static void two_children_talk_on_one_turn(void **state)
     partner.fd = pair[1];
     spec.socket_fd = pair[0];
     spec.err = al_buffer_sink(&errors);
+    spec.without_turn = true;
+    assert_int_equal(al_proc_take_turn(NULL, NULL), 0);
     assert_int_equal(pthread_create(&thread, NULL, run_partner, &partner), 0);
     assert_int_equal(al_proc_run(&spec, &result, NULL), 0);
     close(pair[0]);
     assert_int_equal(pthread_join(thread, NULL), 0);
+    al_proc_give_turn();
     assert_int_equal(result.exit_code, 0);
     assert_int_equal(partner.got.r, 0);
     assert_int_equal(partner.got.result.exit_code, 0);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A server of http that asks who we are. */
+#include <errno.h>
+
+#include "gitops/credential.h"
+#include "gitops/netparts.h"
+
+static bool says(const struct al_git_output *output, const char *words)
+{
+    return strstr(output->err.out.buf, words);
+}
+
+static bool asks(const struct al_git_output *output)
+{
+    return output->exit_code != 0 && (says(output, "fatal: could not read Username for '") ||
+                                      says(output, "fatal: could not read Password for '"));
+}
+
+static bool was_refused(const struct al_git_output *output)
+{
+    return output->exit_code != 0 && says(output, "fatal: Authentication failed for '");
+}
+
+static int refused(const struct al_network *network, struct al_error *err)
+{
+    return al_remote_error(err,
+                           "A person can put the right ones into their credential helper, or sign "
+                           "in there once with git.",
+                           "%s does not accept the credentials it was given", network->url.origin);
+}
+
+static int run_with(const struct al_network_job *job, const char *user, const char *password,
+                    struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_closep) int answers = al_credential_answers(&job->network->url, user, password);
+
+    if (answers < 0)
+        return al_error_errno(err, errno, "cannot hand over the credentials");
+    return al_network_run_once(job, answers, ret_output, err);
+}
+
+/* The server asked: once more, with what the person's helpers have. */
+static int run_with_helpers(const struct al_network_job *job, struct al_git_output *ret_output,
+                            struct al_error *err)
+{
+    al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
+    const struct al_network *network = job->network;
+    struct al_git *git = network->repo->git;
+    bool found, right;
+    int r = al_credential_fill(git, &network->url, job->budget, &credential, &found, err);
+
+    if (r < 0)
+        return r;
+    if (!found)
+        return al_remote_error(err,
+                               "A person can set up a credential helper, or sign in there once "
+                               "with git; airlock never prompts.",
+                               "%s asks for a user and a password, and no credential helper has "
+                               "them",
+                               network->url.origin);
+    r = run_with(job, credential.user, credential.password, ret_output, err);
+    if (r < 0)
+        return r;
+    right = !was_refused(ret_output) && !asks(ret_output);
+    al_credential_tell(git, &credential, right, job->budget);
+    if (right)
+        return 0;
+    al_git_output_clear(ret_output);
+    return refused(network, err);
+}
+
+int al_network_run_http(const struct al_network_job *job, struct al_git_output *ret_output,
+                        struct al_error *err)
+{
+    const struct al_url *url = &job->network->url;
+    struct al_git_output output;
+    int r = url->password ? run_with(job, url->user, url->password, &output, err)
+                          : al_network_run_once(job, -1, &output, err);
+
+    if (r < 0)
+        return r;
+    if (!asks(&output) && !was_refused(&output)) {
+        *ret_output = output;
+        return 0;
+    }
+    al_git_output_clear(&output);
+    if (url->password)
+        return refused(job->network, err);
+    return run_with_helpers(job, ret_output, err);
+}

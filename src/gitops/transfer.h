@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Fetching and pushing.  What git says comes back made safe; failures are AL_CODE_REMOTE_ERROR with
+ * a cause and a remedy.
+ *
+ * Source: git-fetch(1), git-push(1) "--porcelain".
+ */
+#ifndef AL_GITOPS_TRANSFER_H
+#define AL_GITOPS_TRANSFER_H
+
+#include "gitops/network.h"
+
+/** What to fetch. */
+struct al_fetch_options {
+    const char *branch; /**< NULL: what the remote's refspecs say */
+    bool prune;         /**< references of branches that are gone are removed */
+};
+
+/** `git fetch`.  *ret_text gets a line for each reference that changed, "" when none did. */
+int al_git_fetch(struct al_network *network, const struct al_fetch_options *options,
+                 const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
+                 struct al_str *ret_text, struct al_error *err);
+
+/** What to push. */
+struct al_push_options {
+    const char *branch; /**< here and there */
+    const char *lease;  /**< NULL: only what follows what is there; else what has to be there to be
+                             replaced, an object id, "" for nothing at all */
+};
+
+/** What became of a push that worked. */
+struct al_pushed {
+    bool up_to_date, is_new, forced;
+    char *range;             /**< "1234567..89abcde", NULL for a new branch */
+    struct al_str from_hook; /**< what the other side had to say, safe */
+};
+
+#define AL_PUSHED_INIT ((struct al_pushed){ .from_hook = AL_STR_INIT })
+
+void al_pushed_clear(struct al_pushed *pushed);
+
+/** `git push` of one branch to the branch of the same name. */
+int al_git_push(struct al_network *network, const struct al_push_options *options,
+                const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
+                struct al_pushed *ret_pushed, struct al_error *err);
+
+/** Let a branch follow the branch of the same name at a remote. */
+int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
+                        struct al_budget *budget, struct al_error *err);
+
+/* remote.c: names were checked with al_remote_check_name(). */
+
+/** `git remote add`, after a look at whether the address can be used at all. */
+int al_git_remote_add(struct al_repo *repo, const char *name, const char *url,
+                      struct al_budget *budget, struct al_error *err);
+int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_budget *budget,
+                         struct al_error *err);
+int al_git_remote_rename(struct al_repo *repo, const char *from, const char *to,
+                         struct al_budget *budget, struct al_error *err);
+
+#endif
