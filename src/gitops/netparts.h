@@ -5,6 +5,7 @@
 
 #include "gitops/network.h"
 
+/** An exchange with one address of a remote. */
 struct al_network {
     const struct al_repo *repo;
     const struct al_remote *remote;

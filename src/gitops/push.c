@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
+#include "gitops/diffargs.h"
 #include "gitops/transfer.h"
 #include "guard/text.h"
 
@@ -120,6 +121,39 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
         return al_network_failed(network, &output, err);
     take(&output, status, ret_pushed);
     return 0;
+}
+
+/* The commits of one reference that another one does not have; `without` NULL: that no remote has.
+ */
+static int add_commits(const struct al_repo *repo, const char *ref, const char *without,
+                       const char *title, struct al_budget *budget, struct al_str *out,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", ref, "--not",
+                 without ? without : "--remotes", "--", NULL);
+    r = al_git_run_text(repo, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
+    if (r == 0 && output.exit_code == 0 && output.out.out.len) {
+        al_str_addf(out, "%s\n", title);
+        al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
+    }
+    return r;
+}
+
+int al_git_push_preview(const struct al_repo *repo, const char *branch, const char *tracking,
+                        bool force, struct al_budget *budget, struct al_str *out,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", branch);
+    bool known = tracking && al_repo_has_ref(repo, tracking);
+    int r = 0;
+
+    if (force && known)
+        r = add_commits(repo, tracking, ref, "Replaced, and gone from there:", budget, out, err);
+    return r < 0 ? r : add_commits(repo, ref, known ? tracking : NULL, "Pushed:", budget, out, err);
 }
 
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,

@@ -44,6 +44,12 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
                 const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
                 struct al_pushed *ret_pushed, struct al_error *err);
 
+/** What a push brings and takes away there, as far as known here: commits as excerpts appended to
+ * `out`.  `tracking` is where the branch was seen there last, NULL when it never was. */
+int al_git_push_preview(const struct al_repo *repo, const char *branch, const char *tracking,
+                        bool force, struct al_budget *budget, struct al_str *out,
+                        struct al_error *err);
+
 /** Let a branch follow the branch of the same name at a remote. */
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
                         struct al_budget *budget, struct al_error *err);

@@ -322,6 +322,11 @@ struct al_cancel *al_call_cancel(const struct al_call *call)
     return call->input->cancel;
 }
 
+const struct al_progress *al_call_progress(const struct al_call *call)
+{
+    return call->input->progress;
+}
+
 struct al_repo *al_call_repo(const struct al_call *call)
 {
     return call->repo;

@@ -24,6 +24,7 @@ struct al_cancel;
 struct al_git;
 struct al_git_output;
 struct al_journal;
+struct al_progress;
 struct al_repo;
 struct al_roots;
 
@@ -67,6 +68,7 @@ struct al_call_input {
     struct al_cancel *cancel;
     const struct al_approver *approvers; /**< tried in order */
     size_t napprovers;
+    const struct al_progress *progress; /**< who hears how far it is; NULL: nobody */
 };
 
 /** Run one call.  Always fills *result.  Threads: safe, one call per thread. */
@@ -122,6 +124,9 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
 /** The session the call belongs to, and the token that cancels it.  Borrowed. */
 const struct al_session *al_call_session(const struct al_call *call);
 struct al_cancel *al_call_cancel(const struct al_call *call);
+
+/** Who wants to hear how far the call is, NULL: nobody.  Borrowed. */
+const struct al_progress *al_call_progress(const struct al_call *call);
 
 /** The vetted repository of working_dir; set from `authorize` on. */
 struct al_repo *al_call_repo(const struct al_call *call);

@@ -20,6 +20,9 @@ static const struct al_tool *const tools[] = {
     &al_tool_workflow_conflict_info,
     &al_tool_workflow_resolve_conflict,
     &al_tool_workflow_stash,
+    &al_tool_workflow_fetch,
+    &al_tool_workflow_push,
+    &al_tool_workflow_remote,
     NULL,
 };
 

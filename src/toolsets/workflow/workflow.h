@@ -42,6 +42,9 @@ extern const struct al_tool al_tool_workflow_merge;
 extern const struct al_tool al_tool_workflow_conflict_info;
 extern const struct al_tool al_tool_workflow_resolve_conflict;
 extern const struct al_tool al_tool_workflow_stash;
+extern const struct al_tool al_tool_workflow_fetch;
+extern const struct al_tool al_tool_workflow_push;
+extern const struct al_tool al_tool_workflow_remote;
 
 /* Caps of what an agent may give; they are enforced and not printed in schemas. */
 #define AL_WORKFLOW_PATH_MAX_BYTES 4096

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_push: bring a branch to the branch of the same name at a remote. */
+#include "gitops/repo.h"
+#include "gitops/verbs.h"
+#include "guard/text.h"
+#include "guard/url.h"
+#include "toolsets/workflow/transfer.h"
+#include "toolsets/workflow/workflow.h"
+
+struct push_args {
+    const char *remote, *branch;
+    bool force, set_upstream;
+    AL_WORKFLOW_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_TRANSFER_ROW_REMOTE(struct push_args),
+    AL_STRING(struct push_args, branch, "Branch to push; default: the current one.",
+              .flags = AL_PARAM_BRANCH, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+    AL_BOOL(struct push_args, force,
+            "Replace what is there, if it still is what was last fetched or pushed.",
+            .default_int = 0),
+    AL_BOOL_AS(struct push_args, set_upstream, "setUpstream", "Let the branch follow the remote's.",
+               .default_int = 0),
+    AL_WORKFLOW_CWD_ROW(struct push_args),
+};
+
+static bool is_push(const void *p)
+{
+    return !((const struct push_args *)p)->force;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct push_args *args = p;
+
+    return al_transfer_check(args->remote, args->branch, err);
+}
+
+static int find_branch(struct al_call *call, const struct push_args *args, char **ret_branch,
+                       struct al_error *err)
+{
+    al_auto(al_freep) char *ref = NULL;
+    int r = 0;
+
+    if (args->branch)
+        *ret_branch = al_strdup(args->branch);
+    else
+        r = al_transfer_current_branch(call, ret_branch, err);
+    if (r < 0)
+        return r;
+    ref = al_asprintf("refs/heads/%s", *ret_branch);
+    if (al_repo_has_ref(al_call_repo(call), ref))
+        return 0;
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
+                          "There is no branch '%s', or no commit on it", *ret_branch);
+    if (err)
+        err->reason = "not_found";
+    free(al_take(ret_branch));
+    return r;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct push_args *args = p;
+    al_auto(al_freep) char *branch = NULL;
+    int r = al_transfer_authorize(call, args->remote, err);
+
+    return r == 0 ? find_branch(call, args, &branch, err) : r;
+}
+
+/* Where the branch is here, where it was there, and where "there" is. */
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    const struct push_args *args = p;
+    const char *common_dir = al_call_repo(call)->common_dir;
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_freep) char *branch = NULL;
+    al_auto(al_freep) char *tracking = NULL;
+    int r = find_branch(call, args, &branch, err);
+
+    if (r == 0)
+        r = al_remote_find(al_call_repo(call), args->remote, &remote, err);
+    if (r < 0)
+        return r;
+    tracking = al_remote_tracking(&remote, branch);
+    al_strv_addf(out, "%s/config", common_dir);
+    al_strv_addf(out, "%s/packed-refs", common_dir);
+    al_strv_addf(out, "%s/refs/heads/%s", common_dir, branch);
+    if (tracking)
+        al_strv_addf(out, "%s/%s", common_dir, tracking);
+    return 0;
+}
+
+/* A person sees where it goes, and what a forced push takes away there. */
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct push_args *args = p;
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_freep) char *branch = NULL;
+    al_auto(al_freep) char *tracking = NULL;
+    int r = find_branch(call, args, &branch, err);
+
+    (void)op;
+    if (r == 0)
+        r = al_remote_find(al_call_repo(call), args->remote, &remote, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < remote.push_urls.count; i++) {
+        al_auto(al_freep) char *shown = al_url_shown(remote.push_urls.items[i]);
+
+        al_str_addf(out, "To %s\n", shown);
+    }
+    tracking = al_remote_tracking(&remote, branch);
+    return al_git_push_preview(al_call_repo(call), branch, tracking, args->force,
+                               al_call_budget(call), out, err);
+}
+
+static int push_to(struct al_call *call, const struct al_remote *remote, const char *address,
+                   const struct al_push_options *options, struct al_pushed *pushed,
+                   struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
+
+    if (r < 0)
+        return r;
+    al_pushed_clear(pushed);
+    return al_git_push(network, options, al_call_progress(call), al_call_max_bytes(call),
+                       al_call_budget(call), pushed, err);
+}
+
+static void describe(const struct push_args *args, const char *branch,
+                     const struct al_pushed *pushed, struct al_str *text)
+{
+    if (pushed->up_to_date)
+        al_str_addf(text, "%s/%s was up to date already", args->remote, branch);
+    else if (pushed->is_new)
+        al_str_addf(text, "Pushed the new branch %s to %s", branch, args->remote);
+    else
+        al_str_addf(text, "%s %s to %s: %s", pushed->forced ? "Force pushed" : "Pushed", branch,
+                    args->remote, pushed->range);
+    if (args->set_upstream)
+        al_str_addf(text, "; it follows %s/%s now", args->remote, branch);
+    if (pushed->from_hook.len)
+        al_str_addf(text, "\nThe remote says:\n%s", pushed->from_hook.buf);
+}
+
+static int push(struct al_call *call, const struct push_args *args, const char *branch,
+                struct al_pushed *pushed, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_freep) char *tracking = NULL;
+    al_auto(al_freep) char *seen = NULL;
+    struct al_push_options options = { .branch = branch };
+    int r = al_remote_find(repo, args->remote, &remote, err);
+
+    if (r < 0)
+        return r;
+    tracking = al_remote_tracking(&remote, branch);
+    seen = tracking ? al_repo_read_ref(repo, tracking) : al_strdup("");
+    if (args->force)
+        options.lease = seen;
+    for (size_t i = 0; i < remote.push_urls.count && r == 0; i++)
+        r = push_to(call, &remote, remote.push_urls.items[i], &options, pushed, err);
+    if (r == 0 && args->set_upstream)
+        r = al_git_set_upstream(repo, branch, remote.name, al_call_budget(call), err);
+    return r;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct push_args *args = p;
+    al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *branch = NULL;
+    json_t *object;
+    int r = find_branch(call, args, &branch, err);
+
+    if (r == 0)
+        r = push(call, args, branch, &pushed, err);
+    if (r < 0)
+        return r;
+    describe(args, branch, &pushed, &text);
+    result->truncated = al_text_truncate(&text, al_call_max_bytes(call));
+    object = al_json_object();
+    al_json_set(object, "success", al_json_bool(true));
+    al_json_set(object, "remote", al_json_string(args->remote));
+    al_json_set(object, "message", al_json_string(text.buf));
+    al_json_set(object, "branch", al_json_string(branch));
+    al_json_set(object, "forced", al_json_bool(args->force));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+#define EFFECTS (AL_USES_NETWORK | AL_LEAVES_MACHINE | AL_WRITES_REFS | AL_WRITES_CONFIG)
+
+static const struct al_operation operations[] = {
+    { "push", is_push, EFFECTS, execute, AL_ASKS_NEVER },
+    { "force", NULL, EFFECTS | AL_REWRITES_HISTORY, execute, AL_ASKS_ALWAYS },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct push_args *args = p;
+
+    (void)op;
+    al_str_addf(out, "%s %s to %s", args->force ? "Force push" : "Push",
+                args->branch ? args->branch : "the current branch", args->remote);
+}
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "success": {"type": "boolean"},
+        "remote": {"type": "string"},
+        "message": {"type": "string"},
+        "branch": {"type": "string"},
+        "forced": {"type": "boolean"}
+    },
+    "required": ["success", "remote", "message"],
+    "additionalProperties": false
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_push = {
+    .name = "git_push",
+    .title = "Push",
+    .about = "Push a branch to the branch of the same name at a remote.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_WORKFLOW_TOOL(struct push_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .moves_branch = true,
+    .check = check,
+    .authorize = authorize,
+    .concerns = concerns,
+    .preview = preview,
+    .summarize = summarize,
+    .output_schema = output_schema,
+};

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolsets/workflow/transfer.h"
+
+#include "gitops/repo.h"
+#include "guard/arg.h"
+#include "guard/url.h"
+#include "toolsets/workflow/workflow.h"
+
+int al_transfer_check(const char *remote, const char *branch, struct al_error *err)
+{
+    int r = al_remote_check_name("remote", remote, err);
+
+    return r == 0 && branch ? al_arg_check_branch("branch", branch, err) : r;
+}
+
+static int check_addresses(const struct al_strv *addresses, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < addresses->count && r == 0; i++) {
+        al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+
+        r = al_url_parse(addresses->items[i], &url, err);
+    }
+    return r;
+}
+
+int al_transfer_authorize(struct al_call *call, const char *name, struct al_error *err)
+{
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    int r = al_remote_find(al_call_repo(call), name, &remote, err);
+
+    if (r == 0)
+        r = check_addresses(&remote.urls, err);
+    return r == 0 ? check_addresses(&remote.push_urls, err) : r;
+}
+
+int al_transfer_begin(struct al_call *call, const struct al_remote *remote, const char *address,
+                      enum al_direction direction, struct al_network **ret_network,
+                      struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = al_network_begin(al_call_repo(call), remote, address, direction, al_call_budget(call),
+                             &network, err);
+    const struct al_repo *other = r == 0 ? al_network_other(network) : NULL;
+    bool writes = direction == AL_PUSHES;
+
+    if (other) {
+        r = al_call_check_granted(call, other->top, writes, err);
+        if (r == 0)
+            r = al_call_check_granted(call, other->git_dir, writes, err);
+        if (r == 0)
+            r = al_call_check_granted(call, other->common_dir, writes, err);
+    }
+    if (r == 0)
+        *ret_network = al_take(&network);
+    return r;
+}
+
+int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
+                      const struct al_fetch_options *options, struct al_str *ret_text,
+                      struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = al_transfer_begin(call, remote, remote->urls.items[0], AL_FETCHES, &network, err);
+
+    if (r < 0)
+        return r;
+    return al_git_fetch(network, options, al_call_progress(call), al_call_max_bytes(call),
+                        al_call_budget(call), ret_text, err);
+}
+
+int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r;
+
+    al_repo_current_branches(al_call_repo(call), &names);
+    if (strcmp(names.items[0], "HEAD") != 0) {
+        *ret_branch = al_strdup(names.items[0]);
+        return 0;
+    }
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "HEAD is on no branch");
+    if (err)
+        err->remedy = "Switch to a branch with git_checkout first.";
+    return r;
+}

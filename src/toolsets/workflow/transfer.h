@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What git_fetch, git_pull and git_push share: from a remote's name to a git that talks to it. */
+#ifndef AL_TOOLSETS_WORKFLOW_TRANSFER_H
+#define AL_TOOLSETS_WORKFLOW_TRANSFER_H
+
+#include "gitops/transfer.h"
+#include "tool/call.h"
+
+/** The remote that is meant when none is named. */
+#define AL_DEFAULT_REMOTE "origin"
+
+/** What these tools have in common. */
+#define AL_TRANSFER_ROW_REMOTE(T)                                                                  \
+    AL_STRING(T, remote, "Name of the remote.", .flags = AL_PARAM_HAS_DEFAULT,                     \
+              .default_str = AL_DEFAULT_REMOTE, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES)
+
+/** Refuse words that can be neither a remote nor a branch; `branch` may be NULL. */
+int al_transfer_check(const char *remote, const char *branch, struct al_error *err);
+
+/** Stage 4: the remote exists and its addresses can be used. */
+int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err);
+
+/** al_network_begin(), for a repository the session's grant covers. */
+int al_transfer_begin(struct al_call *call, const struct al_remote *remote, const char *address,
+                      enum al_direction direction, struct al_network **ret_network,
+                      struct al_error *err);
+
+/** Fetch from the first address of a remote; *ret_text as al_git_fetch(). */
+int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
+                      const struct al_fetch_options *options, struct al_str *ret_text,
+                      struct al_error *err);
+
+/** The branch that HEAD is on.  AL_CODE_OPERATION_FAILED where it is on none.  Caller frees. */
+int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err);
+
+#endif
