@@ -35,14 +35,12 @@ void al_git_shape_restored(const struct al_call *call, const struct al_strv *pat
 
 /* Rows that every tool has.  `T` is the tool's args struct. */
 #define AL_GIT_TIMEOUT_ROW(T)                                                                      \
-    AL_INT(T, timeout_ms, "Timeout in milliseconds.", .flags = AL_PARAM_TIMEOUT, .min = 100,       \
-           .max = 600000)
+    AL_INT(T, timeout_ms, "Timeout.", .flags = AL_PARAM_TIMEOUT, .min = 100, .max = 600000)
 #define AL_GIT_WORKING_DIR_ROW(T)                                                                  \
-    AL_STRING(T, working_dir, "Directory to run git in; default: the first root.",                 \
-              .max_bytes = AL_GIT_PATH_MAX_BYTES)
+    AL_STRING(T, working_dir, "Where git runs.", .max_bytes = AL_GIT_PATH_MAX_BYTES)
 #define AL_GIT_MAX_BYTES_ROW(T)                                                                    \
-    AL_INT(T, max_bytes, "Most bytes of output; more is cut off.", .flags = AL_PARAM_MAX_BYTES,    \
-           .min = 1, .max = 5000000)
+    AL_INT(T, max_bytes, "Cap of the output.", .flags = AL_PARAM_MAX_BYTES, .min = 1,              \
+           .max = 5000000)
 
 /* The fields of those rows. */
 #define AL_GIT_COMMON_FIELDS                                                                       \

@@ -12,11 +12,10 @@ struct fetch_args {
 
 static const struct al_param params[] = {
     AL_TRANSFER_ROW_REMOTE(struct fetch_args),
-    AL_STRING(struct fetch_args, branch, "Only this branch of the remote.",
+    AL_STRING(struct fetch_args, branch, "Only this branch.",
               .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
-    AL_BOOL(struct fetch_args, all, "Fetch from all remotes.", .default_int = 0),
-    AL_BOOL(struct fetch_args, prune, "Remove references of branches that are gone there.",
-            .default_int = 0),
+    AL_BOOL(struct fetch_args, all, "From all remotes.", .default_int = 0),
+    AL_BOOL(struct fetch_args, prune, "Forget branches that are gone.", .default_int = 0),
     AL_WORKFLOW_CWD_ROW(struct fetch_args),
 };
 
@@ -129,7 +128,7 @@ static const char output_schema[] = AL_JSON({
 const struct al_tool al_tool_workflow_fetch = {
     .name = "git_fetch",
     .title = "Fetch",
-    .about = "Bring commits and branches from a remote, without touching the working tree.",
+    .about = "Fetch commits from a remote.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_WORKFLOW_TOOL(struct fetch_args),

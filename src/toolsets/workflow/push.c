@@ -15,12 +15,10 @@ struct push_args {
 
 static const struct al_param params[] = {
     AL_TRANSFER_ROW_REMOTE(struct push_args),
-    AL_STRING(struct push_args, branch, "Branch to push; default: the current one.",
-              .flags = AL_PARAM_BRANCH, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
-    AL_BOOL(struct push_args, force,
-            "Replace what is there, if it still is what was last fetched or pushed.",
-            .default_int = 0),
-    AL_BOOL_AS(struct push_args, set_upstream, "setUpstream", "Let the branch follow the remote's.",
+    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
+              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+    AL_BOOL(struct push_args, force, "Replace what was last seen there.", .default_int = 0),
+    AL_BOOL_AS(struct push_args, set_upstream, "setUpstream", "Follow the remote's branch.",
                .default_int = 0),
     AL_WORKFLOW_CWD_ROW(struct push_args),
 };
@@ -230,7 +228,7 @@ static const char output_schema[] = AL_JSON({
 const struct al_tool al_tool_workflow_push = {
     .name = "git_push",
     .title = "Push",
-    .about = "Push a branch to the branch of the same name at a remote.",
+    .about = "Push a branch to the same name at a remote.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_WORKFLOW_TOOL(struct push_args),

@@ -21,11 +21,10 @@ static const struct al_choice actions[] = {
 static const struct al_param params[] = {
     AL_CHOICE(struct remote_args, action, "What to do.", .flags = AL_PARAM_REQUIRED,
               .choices = actions),
-    AL_STRING(struct remote_args, name, "Name of the remote; for all but list.",
+    AL_STRING(struct remote_args, name, "Remote, for all but list.",
               .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
-    AL_STRING(struct remote_args, url, "Address of the remote; for add.",
-              .max_bytes = AL_URL_MAX_BYTES),
-    AL_STRING_AS(struct remote_args, new_name, "newName", "New name; for rename.",
+    AL_STRING(struct remote_args, url, "Address, for add.", .max_bytes = AL_URL_MAX_BYTES),
+    AL_STRING_AS(struct remote_args, new_name, "newName", "New name, for rename.",
                  .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_WORKFLOW_CWD_ROW(struct remote_args),
 };
