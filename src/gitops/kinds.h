@@ -5,6 +5,7 @@
 
 #include "util/str.h"
 
+/** What files are for. */
 enum al_kind { AL_KIND_CODE, AL_KIND_TEST, AL_KIND_DOCS, AL_KIND_BUILD, AL_KIND_CI, AL_KIND_CHORE };
 
 /** The kind of a file. */

@@ -108,7 +108,8 @@ int al_repo_open_git_dir(const struct al_repo *repo, int *ret_fd, struct al_erro
 
 /**
  * Append the branches that a commit would move: the one HEAD is on, and where that is a symbolic
- * reference those it leads to.  "HEAD" when it is on none.
+ * reference those it leads to.  "HEAD" when it is on none, and the branch of a stopped rebase,
+ * which moves when that has gone on to its end.
  */
 void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_names);
 

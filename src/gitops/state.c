@@ -172,19 +172,33 @@ char *al_repo_read_ref(const struct al_repo *repo, const char *ref)
     return refs.count ? commit_at_end(repo, &refs) : al_strdup("");
 }
 
+/* The branch that a stopped rebase will move when it has gone on to its end. */
+static void add_rebased(const struct al_repo *repo, struct al_strv *refs)
+{
+    static const char *const files[] = { "rebase-merge/head-name", "rebase-apply/head-name" };
+
+    for (size_t i = 0; i < AL_COUNT(files); i++) {
+        al_auto(al_freep) char *ref = read_own(repo, files[i]);
+
+        if (ref && al_is_reference(ref))
+            al_strv_add(refs, ref);
+    }
+}
+
 void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_names)
 {
     static const char heads[] = "refs/heads/";
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
 
     al_repo_follow_head(repo, &refs);
+    if (!refs.count)
+        al_strv_add(ret_names, "HEAD");
+    add_rebased(repo, &refs);
     for (size_t i = 0; i < refs.count; i++) {
         const char *ref = refs.items[i];
 
         al_strv_add(ret_names, al_starts_with(ref, heads) ? ref + strlen(heads) : ref);
     }
-    if (!refs.count)
-        al_strv_add(ret_names, "HEAD");
 }
 
 static void add_id(struct sha256_ctx *sum, const struct al_file_id *id)
