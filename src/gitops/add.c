@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/records.h"
 #include "gitops/verbs.h"
 
 int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
@@ -27,29 +26,12 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
     return al_git_run_writer(repo, &command, max_bytes, budget, ret_output, err);
 }
 
-static bool count_record(void *payload, char *const *fields)
-{
-    (void)fields;
-    ++*(uint64_t *)payload;
-    return true;
-}
-
 int al_git_count_staged(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    uint64_t count = 0;
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, count_record, &count);
-    int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--name-only", "-z", "--no-ext-diff",
                  "--no-textconv", "--ignore-submodules=dirty", "--", NULL);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
-                        &output, err);
-    if (r == 0 && output.exit_code != 0)
-        r = al_git_failed(&output, err);
-    if (r == 0)
-        *ret_count = count;
-    return r;
+    return al_git_count_records(repo, &command, budget, ret_count, err);
 }

@@ -24,7 +24,6 @@ int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_byt
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_branches_clear) struct al_branches branches = AL_BRANCHES_INIT;
     struct al_branches_reader reader;
     int r;
@@ -33,11 +32,8 @@ int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_byt
     if (remote)
         al_strv_add(&command.argv, "refs/remotes");
     al_branches_reader_init(&reader, &branches, max_bytes);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &reader.records }, budget,
-                        &output, err);
+    r = al_git_read_records(repo, &command, &reader.records, budget, err);
     al_records_clear(&reader.records);
-    if (r == 0 && output.exit_code != 0 && !output.stopped)
-        r = al_git_failed(&output, err);
     if (r < 0)
         return r;
     *ret_branches = branches;

@@ -6,6 +6,7 @@
 
 #include "gitops/private.h"
 #include "gitops/progress.h"
+#include "gitops/records.h"
 #include "gitops/vet.h"
 #include "guard/env.h"
 
@@ -340,6 +341,35 @@ int al_git_run_sink(const struct al_repo *repo, const struct al_git_command *com
     output.stopped = result.stopped;
     *ret_output = output;
     return 0;
+}
+
+int al_git_read_records(const struct al_repo *repo, const struct al_git_command *command,
+                        struct al_records *records, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run_sink(repo, command, (struct al_sink){ al_records_add, records }, budget,
+                            &output, err);
+
+    return r == 0 && output.exit_code != 0 ? al_git_failed(&output, err) : r;
+}
+
+static bool count_record(void *payload, char *const *fields)
+{
+    (void)fields;
+    ++*(uint64_t *)payload;
+    return true;
+}
+
+int al_git_count_records(const struct al_repo *repo, const struct al_git_command *command,
+                         struct al_budget *budget, uint64_t *ret_count, struct al_error *err)
+{
+    uint64_t count = 0;
+    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, count_record, &count);
+    int r = al_git_read_records(repo, command, &records, budget, err);
+
+    if (r == 0)
+        *ret_count = count;
+    return r;
 }
 
 static int checked(struct al_git_output *output, struct al_git_output *ret_output,

@@ -16,6 +16,8 @@
 #include "util/error.h"
 #include "util/str.h"
 
+struct al_records;
+
 /** What a command has that talks to another repository.  All of it borrowed. */
 struct al_git_link {
     const char *protocol;         /**< the only one git may use; "none" for a server */
@@ -83,6 +85,15 @@ int al_git_run_until(const struct al_repo *repo, const struct al_git_command *co
 int al_git_run_sink(const struct al_repo *repo, const struct al_git_command *command,
                     struct al_sink sink, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err);
+
+/** Run a command whose output is records, and feed them; a git that fails is an error, one that
+ * `records` wanted no more of is not. */
+int al_git_read_records(const struct al_repo *repo, const struct al_git_command *command,
+                        struct al_records *records, struct al_budget *budget, struct al_error *err);
+
+/** The same, counting records of one field. */
+int al_git_count_records(const struct al_repo *repo, const struct al_git_command *command,
+                         struct al_budget *budget, uint64_t *ret_count, struct al_error *err);
 
 /** al_git_run_text(), with a non-zero exit code as an error. */
 int al_git_run_checked(const struct al_repo *repo, const struct al_git_command *command,

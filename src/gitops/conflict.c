@@ -71,16 +71,12 @@ int al_git_conflicts(const struct al_repo *repo, struct al_budget *budget,
                      struct al_conflicts *ret_conflicts, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_conflicts found = AL_CONFLICTS_INIT;
     al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_stage, &found);
     int r;
 
     al_strv_adds(&command.argv, "git", "-C", repo->top, "ls-files", "-z", "--unmerged", NULL);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
-                        &output, err);
-    if (r == 0 && output.exit_code != 0)
-        r = al_git_failed(&output, err);
+    r = al_git_read_records(repo, &command, &records, budget, err);
     if (r < 0) {
         al_conflicts_clear(&found);
         return r;
@@ -146,11 +142,9 @@ int al_git_marker_sizes(const struct al_repo *repo, const struct al_strv *paths,
                         struct al_budget *budget, size_t *ret_sizes, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     struct marker_sizes sizes = { .sizes = ret_sizes, .count = paths->count };
     al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(3, take_size, &sizes);
-    int r;
 
     for (size_t i = 0; i < paths->count; i++) {
         al_str_add(&input, paths->items[i], strlen(paths->items[i]) + 1);
@@ -160,9 +154,7 @@ int al_git_marker_sizes(const struct al_repo *repo, const struct al_strv *paths,
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "-C", repo->top, "check-attr", "-z", "--stdin",
                  "conflict-marker-size", NULL);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
-                        &output, err);
-    return r == 0 && output.exit_code != 0 ? al_git_failed(&output, err) : r;
+    return al_git_read_records(repo, &command, &records, budget, err);
 }
 
 void al_conflict_views_clear(struct al_conflict_views *views)

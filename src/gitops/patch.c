@@ -34,7 +34,6 @@ static int count_files(const struct al_repo *repo, const struct al_diff_options 
                        struct al_budget *budget, size_t *ret_files, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct file_count count = { .last = NULL };
     al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, count_file, &count);
     int r;
@@ -42,10 +41,7 @@ static int count_files(const struct al_repo *repo, const struct al_diff_options 
     al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", NULL);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
-                            &output, err);
-    if (r == 0 && output.exit_code != 0)
-        r = al_git_failed(&output, err);
+        r = al_git_read_records(repo, &command, &records, budget, err);
     free(count.last);
     if (r == 0)
         *ret_files = count.files;

@@ -40,7 +40,6 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
                         struct al_stashes *ret_stashes, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
     struct al_stashes_reader reader;
     int r;
@@ -51,11 +50,8 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
     al_strv_adds(&command.argv, "git", "log", "-z", AL_STASHES_FORMAT, "-g", "--no-patch",
                  "--no-show-signature", "refs/stash", "--", NULL);
     al_stashes_reader_init(&reader, &stashes, max_bytes);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &reader.records }, budget,
-                        &output, err);
+    r = al_git_read_records(repo, &command, &reader.records, budget, err);
     al_records_clear(&reader.records);
-    if (r == 0 && output.exit_code != 0 && !output.stopped)
-        r = al_git_failed(&output, err);
     if (r < 0)
         return r;
     *ret_stashes = stashes;
@@ -63,33 +59,17 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
     return 0;
 }
 
-static bool count_entry(void *payload, char *const *fields)
-{
-    (void)fields;
-    ++*(uint64_t *)payload;
-    return true;
-}
-
 int al_git_count_stashes(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    uint64_t count = 0;
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, count_entry, &count);
-    int r = 0;
 
-    if (al_repo_has_ref(repo, "refs/stash")) {
-        al_strv_adds(&command.argv, "git", "log", "-z", "--format=%h", "-g", "--no-patch",
-                     "--no-show-signature", "refs/stash", "--", NULL);
-        r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
-                            &output, err);
-        if (r == 0 && output.exit_code != 0)
-            r = al_git_failed(&output, err);
-    }
-    if (r == 0)
-        *ret_count = count;
-    return r;
+    *ret_count = 0;
+    if (!al_repo_has_ref(repo, "refs/stash"))
+        return 0;
+    al_strv_adds(&command.argv, "git", "log", "-z", "--format=%h", "-g", "--no-patch",
+                 "--no-show-signature", "refs/stash", "--", NULL);
+    return al_git_count_records(repo, &command, budget, ret_count, err);
 }
 
 int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,

@@ -38,7 +38,6 @@ int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_b
                        struct al_worktree *ret_status, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_worktree status = AL_WORKTREE_INIT;
     struct al_status_reader reader;
     int r;
@@ -47,10 +46,7 @@ int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_b
     al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "--no-ahead-behind",
                  "-z", "--untracked-files=all", "--find-renames", "--ignore-submodules=dirty",
                  NULL);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &reader.records }, budget,
-                        &output, err);
-    if (r == 0 && output.exit_code != 0 && !output.stopped)
-        r = al_git_failed(&output, err);
+    r = al_git_read_records(repo, &command, &reader.records, budget, err);
     al_records_clear(&reader.records);
     if (r < 0) {
         al_worktree_clear(&status);

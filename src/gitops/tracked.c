@@ -23,16 +23,12 @@ int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *name
     }
     for (size_t at = 0; at < words.len;) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
         al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take, ret_files);
         int r;
 
         al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--", NULL);
         (void)al_batch_add(&command.argv, &words, &at);
-        r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
-                            &output, err);
-        if (r == 0 && output.exit_code != 0)
-            r = al_git_failed(&output, err);
+        r = al_git_read_records(repo, &command, &records, budget, err);
         if (r < 0)
             return r;
     }
