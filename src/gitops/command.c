@@ -57,7 +57,7 @@ static bool is_replaced(const struct al_git_command *command, const char *entry)
 
 /* What every git child gets, whatever it does.  Without a place for translations git does not look
  * for those of C.UTF-8, of which there are none. */
-static void add_base(struct al_strv *env, const struct al_git_command *command)
+void al_git_env_base(struct al_strv *env, const struct al_git_command *command)
 {
     static const char *const base[] = {
         "PATH=/usr/bin:/bin",
@@ -142,7 +142,7 @@ static void build_env(struct al_strv *env, const struct al_repo *repo,
 {
     const struct al_git *git = repo->git;
 
-    add_base(env, command);
+    al_git_env_base(env, command);
     if (command->link && command->link->env)
         for (size_t i = 0; i < command->link->env->count; i++)
             al_strv_add(env, command->link->env->items[i]);
@@ -156,7 +156,7 @@ static void build_env(struct al_strv *env, const struct al_repo *repo,
         al_strv_add(env, git->env_allowed.items[i]);
 }
 
-static struct al_limits limits_for(const struct al_git_command *command, uint32_t left_ms)
+struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms)
 {
     static _Atomic long known; /* asking costs three system calls */
     long cores = known;
@@ -181,7 +181,7 @@ static struct al_sandbox sandbox_for(const struct al_git_command *command,
         .exec_once = !command->starts_children,
         .no_sockets = !network,
         .network = network,
-        .limits = limits_for(command, left_ms),
+        .limits = al_git_limits(command, left_ms),
     };
 }
 
@@ -210,7 +210,7 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
             .program = git->program,
             .argv = (const char *const *)command->argv.items,
             .envp = (const char *const *)env.items,
-            .cwd_fd = repo->dir_fd,
+            .cwd_fd = command->cwd_fd ? command->cwd_fd : repo->dir_fd,
             .input = command->input,
             .input_len = command->input_len,
             .out = out,

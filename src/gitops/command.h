@@ -37,6 +37,7 @@ struct al_git_command {
     enum al_git_class class;
     bool starts_children; /**< git starts gits of its own, so exec-once cannot be put on */
     const char *index;    /**< GIT_INDEX_FILE, NULL: the repository's own; borrowed */
+    int cwd_fd;           /**< directory to start in; 0: the repository's working directory */
     const void *input;    /**< standard input; borrowed */
     size_t input_len;
     bool show_controls;             /**< in the text of its output, see al_text */

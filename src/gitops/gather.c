@@ -150,6 +150,17 @@ static void take_ignore_revs(struct gathering *g, const char *value)
         al_strv_take(files, al_take(&abs));
 }
 
+/* How the repository is stored, which only its own configuration can say. */
+static void note_storage(struct al_vetting *vetting, const struct al_config_entry *entry)
+{
+    if (!entry->of_repository)
+        return;
+    if (!strcmp(entry->key, "extensions.objectformat"))
+        vetting->is_sha256 = !strcmp(entry->value, "sha256");
+    if (!strcmp(entry->key, "extensions.refstorage"))
+        vetting->has_reftable = strcmp(entry->value, "files") != 0;
+}
+
 static void take(void *payload, const struct al_config_entry *entry)
 {
     struct gathering *g = payload;
@@ -160,6 +171,7 @@ static void take(void *payload, const struct al_config_entry *entry)
         return; /* it is refused: nothing more is kept of it */
     depend_on(g->vetting, origin);
     note_identity(g, entry->key, *entry->value != '\0');
+    note_storage(g->vetting, entry);
     note_filter(g, entry, "clean");
     note_filter(g, entry, "smudge");
     note_filter(g, entry, "process");

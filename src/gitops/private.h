@@ -9,6 +9,9 @@
 #include "gitops/git.h"
 #include "util/fs.h"
 
+struct al_budget;
+struct al_error;
+struct al_git_command;
 struct al_repo;
 struct al_vetting;
 
@@ -60,6 +63,15 @@ struct al_git {
 int al_git_ruleset(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
                    struct al_error *err);
 void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held);
+
+/** ruleset.c: a ruleset for one bare repository of our own, written below `dir_fd`.  The caller
+ * frees it; NULL where the kernel has no Landlock. */
+int al_git_bare_ruleset(struct al_git *git, int dir_fd, bool reads_roots,
+                        struct al_ruleset **ret_ruleset, struct al_error *err);
+
+/** command.c: what every git child gets, whatever it does, and how much it may use. */
+void al_git_env_base(struct al_strv *env, const struct al_git_command *command);
+struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms);
 
 /** private_dir.c: make and remove it, and what earlier servers left behind. */
 int al_git_make_private_dir(struct al_git *git, const char *state_dir, struct al_error *err);

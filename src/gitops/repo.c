@@ -269,3 +269,8 @@ int al_repo_open_git_dir(const struct al_repo *repo, int *ret_fd, struct al_erro
 {
     return open_part(repo, repo->git_dir, ret_fd, err);
 }
+
+int al_repo_open_common_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err)
+{
+    return open_part(repo, repo->common_dir, ret_fd, err);
+}

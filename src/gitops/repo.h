@@ -98,13 +98,14 @@ char *al_repo_head(const struct al_repo *repo);
 char *al_repo_read_ref(const struct al_repo *repo, const char *ref);
 
 /**
- * Open the top of the working tree, or the git directory, by the path it was found at and through
- * no link, for the calls that take a descriptor (O_PATH).
+ * Open the top of the working tree, the git directory or the common one, by the path it was found
+ * at and through no link, for the calls that take a descriptor (O_PATH).
  *
  * @return 0, or AL_ERR_EXECUTION when it is no longer there.
  */
 int al_repo_open_top(const struct al_repo *repo, int *ret_fd, struct al_error *err);
 int al_repo_open_git_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err);
+int al_repo_open_common_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err);
 
 /**
  * Append the branches that a commit would move: the one HEAD is on, and where that is a symbolic

@@ -89,6 +89,38 @@ static void add_ssh(struct rules *rules, const struct al_git *git)
     add(rules, git->ssh_dir, AL_RIGHT_READ, true);
 }
 
+/* By descriptor: a root inside another root can be swapped for a link to anywhere. */
+static int add_roots(struct rules *rules, const struct al_roots *roots, unsigned rights,
+                     struct al_error *err)
+{
+    if (roots->count > RULES_MAX - rules->count)
+        return al_error_set(err, AL_ERR_SANDBOX, "Too many roots for one confinement: %zu",
+                            roots->count);
+    for (size_t i = 0; i < roots->count; i++)
+        rules->items[rules->count++] = (struct al_confine_rule){
+            .path = roots->items[i].path, .rights = rights, .by_fd = true, .fd = roots->items[i].fd
+        };
+    return 0;
+}
+
+int al_git_bare_ruleset(struct al_git *git, int dir_fd, bool reads_roots,
+                        struct al_ruleset **ret_ruleset, struct al_error *err)
+{
+    struct rules rules = { .count = 0 };
+    int r = 0;
+
+    *ret_ruleset = NULL;
+    if (al_confine_abi() == 0)
+        return 0;
+    add_system(&rules, git);
+    rules.items[rules.count++] = (struct al_confine_rule){
+        .path = "the store", .rights = AL_RIGHT_READ | AL_RIGHT_WRITE, .by_fd = true, .fd = dir_fd
+    };
+    if (reads_roots)
+        r = add_roots(&rules, git->roots, AL_RIGHT_READ, err);
+    return r < 0 ? r : al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
+}
+
 static int build(struct al_git *git, enum al_git_class class, struct al_ruleset **ret_ruleset,
                  struct al_error *err)
 {
@@ -96,6 +128,7 @@ static int build(struct al_git *git, enum al_git_class class, struct al_ruleset 
     unsigned on_roots = AL_RIGHT_READ | (writes ? AL_RIGHT_WRITE : 0);
     al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
     struct rules rules = { .count = 0 };
+    int r;
 
     add_system(&rules, git);
     if (class == AL_GIT_CONFIG)
@@ -109,15 +142,9 @@ static int build(struct al_git *git, enum al_git_class class, struct al_ruleset 
         add_ssh(&rules, git);
     if (writes)
         add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
-    if (git->roots->count > RULES_MAX - rules.count)
-        return al_error_set(err, AL_ERR_SANDBOX, "Too many roots for one confinement: %zu",
-                            git->roots->count);
-    /* By descriptor: a root inside another root can be swapped for a link to anywhere. */
-    for (size_t i = 0; i < git->roots->count; i++)
-        rules.items[rules.count++] = (struct al_confine_rule){ .path = git->roots->items[i].path,
-                                                               .rights = on_roots,
-                                                               .by_fd = true,
-                                                               .fd = git->roots->items[i].fd };
+    r = add_roots(&rules, git->roots, on_roots, err);
+    if (r < 0)
+        return r;
     return connects ? al_ruleset_new_connecting(rules.items, rules.count, ret_ruleset, err)
                     : al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
 }

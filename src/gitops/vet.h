@@ -52,6 +52,8 @@ struct al_vetting {
     char *hooks_path;                /**< core.hooksPath as configured, NULL */
     char *attributes_path;           /**< the person's attributes file (a private copy), NULL */
     bool has_identity;               /**< a name and an address are configured */
+    bool is_sha256;                  /**< the repository names its objects by SHA-256 */
+    bool has_reftable;               /**< its references are in no files airlock reads */
 };
 
 /** The vetting of a repository, from memory or from one git child.  The caller owns a reference. */
