@@ -16,6 +16,7 @@ python3               command:python3
 git                   command:git
 libjansson-dev        library:jansson
 nettle-dev            library:nettle
+zlib1g-dev            library:zlib
 libtomlplusplus-dev   library:tomlplusplus
 libcmocka-dev         library:cmocka
 clang                 command:clang

@@ -96,7 +96,7 @@ int al_checkpoint_find_after(struct al_store *store, const char *before, char re
 struct al_checkpoint {
     char id[AL_OID_TEXT];
     char before[AL_OID_TEXT]; /**< of an "after": the id of its before; "" for a "before" */
-    int64_t taken_s;          /**< seconds since 1970 */
+    int64_t taken_ns;         /**< since 1970 */
 };
 
 struct al_checkpoint_list {
@@ -136,6 +136,7 @@ struct al_saved_ref {
 struct al_saved_state {
     bool has_index;
     struct al_str index;       /**< the index file, byte for byte */
+    char entries[AL_OID_TEXT]; /**< digest of its entries: the same for the same ones */
     char *head;                /**< HEAD's line, as a value of a reference */
     struct al_saved_ref *refs; /**< sorted by name; loose ones and packed ones alike */
     size_t nrefs;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The files of a git directory that a checkpoint keeps: HEAD, and what an operation that stopped
+ * left for its continuation. */
+#ifndef AL_JOURNAL_GITDIR_H
+#define AL_JOURNAL_GITDIR_H
+
+#include <stddef.h>
+
+#include "gitops/watch.h"
+#include "util/str.h"
+
+/** One of them. */
+struct al_gitdir_file {
+    char *
+        path; /**< relative to the git directory, or to the common one; see al_gitdir_is_common() */
+    unsigned mode;       /**< st_mode */
+    struct al_str bytes; /**< or the target of a link */
+};
+
+/** Sorted by path.  Zero-initialised is empty. */
+struct al_gitdir_files {
+    struct al_gitdir_file *items;
+    size_t count;
+};
+
+void al_gitdir_files_clear(struct al_gitdir_files *files);
+
+/** Whether a file is of the common directory, which linked working trees share. */
+bool al_gitdir_is_common(const char *path);
+
+/** Read them.  Directories that are links are not entered. */
+int al_gitdir_read(int git_fd, int common_fd, struct al_watch *watch,
+                   struct al_gitdir_files *ret_files, struct al_error *err);
+
+/** One of the files, NULL when it is not there. */
+const struct al_gitdir_file *al_gitdir_find(const struct al_gitdir_files *files, const char *path);
+
+#endif

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/names.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/listing.h"
+#include "gitops/vet.h"
+#include "guard/plain.h"
+#include "guard/root.h"
+#include "util/fs.h"
+
+#define MODE_GITLINK     0160000u
+#define TEXT_MAX_BYTES   (512u << 20)
+#define NESTED_DEPTH_MAX 256
+
+/** Names on their way, and where they come from. */
+struct gathering {
+    const struct al_repo *repo;
+    int top_fd;
+    const struct al_strv *include_ignored;
+    struct al_watch *watch;
+    struct al_names tracked, others; /* each in git's order, which is ours */
+    struct al_strv nested;           /* directories to walk into, without '/' */
+    struct al_oid *staged;
+    size_t nstaged, staged_capacity;
+    struct al_hash entries;
+    int status;
+    struct al_error *err;
+};
+
+void al_names_clear(struct al_names *names)
+{
+    al_str_clear(&names->text);
+    free(names->items);
+    *names = AL_NAMES_INIT;
+}
+
+const char *al_names_path(const struct al_names *names, const struct al_name *name)
+{
+    return names->text.buf + name->at;
+}
+
+void al_gathered_clear(struct al_gathered *gathered)
+{
+    al_names_clear(&gathered->names);
+    free(gathered->staged);
+    *gathered = AL_GATHERED_INIT;
+}
+
+static struct al_name *add_name(struct al_names *names, const char *path, size_t len)
+{
+    struct al_name *name;
+
+    if (names->count == names->capacity) {
+        names->capacity = names->capacity ? 2 * names->capacity : 256;
+        names->items = al_reallocarray(names->items, names->capacity, sizeof(*names->items));
+    }
+    name = &names->items[names->count++];
+    *name = (struct al_name){ .at = names->text.len };
+    al_str_add(&names->text, path, len);
+    al_str_addc(&names->text, '\0');
+    return name;
+}
+
+/* A path that could be a file's below the top: no empty component, no '.', no '..'. */
+static bool is_plain(const char *path)
+{
+    size_t total = 0;
+
+    for (;;) {
+        size_t len = strcspn(path, "/");
+
+        total += len + 1;
+        if (len == 0 || len > NAME_MAX || total > PATH_MAX || (len == 1 && path[0] == '.') ||
+            (len == 2 && path[0] == '.' && path[1] == '.'))
+            return false;
+        if (!path[len])
+            return true;
+        path += len + 1;
+    }
+}
+
+static bool lies_in_dir(const char *top, const char *dir, const char *path)
+{
+    size_t top_len = strlen(top), len;
+
+    if (strncmp(top, dir, top_len) != 0 || dir[top_len] != '/')
+        return false;
+    dir += top_len + 1;
+    len = strlen(dir);
+    return !strncmp(path, dir, len) && (path[len] == '/' || !path[len]);
+}
+
+/* The repository's own parts are no files of its working tree, whatever an index says. */
+static bool is_of_git(const struct al_repo *repo, const char *path)
+{
+    if (path[0] == '.' || path[0] == 'g' || path[0] == 'G' || (unsigned char)path[0] >= 0x80) {
+        al_auto(al_freep) char *first = al_strndup(path, strcspn(path, "/"));
+
+        if (al_path_has_dot_git(first))
+            return true;
+    }
+    return lies_in_dir(repo->top, repo->git_dir, path) ||
+           lies_in_dir(repo->top, repo->common_dir, path);
+}
+
+static bool fail(struct gathering *g, int status)
+{
+    g->status = status;
+    return false;
+}
+
+static bool is_too_much(struct gathering *g)
+{
+    if (g->tracked.count + g->others.count + g->nested.count < AL_CHECKPOINT_FILES_MAX &&
+        g->tracked.text.len + g->others.text.len < TEXT_MAX_BYTES)
+        return false;
+    (void)fail(g, al_error_set(g->err, AL_ERR_EXECUTION,
+                               "the working tree has more than %u files that are not ignored",
+                               AL_CHECKPOINT_FILES_MAX));
+    return true;
+}
+
+static void add_nested(struct gathering *g, const char *path, size_t len)
+{
+    al_strv_take(&g->nested, al_strndup(path, len));
+}
+
+static void add_staged(struct gathering *g, const struct al_oid *oid)
+{
+    if (g->nstaged == g->staged_capacity) {
+        g->staged_capacity = g->staged_capacity ? 2 * g->staged_capacity : 16;
+        g->staged = al_reallocarray(g->staged, g->staged_capacity, sizeof(*g->staged));
+    }
+    g->staged[g->nstaged++] = *oid;
+}
+
+static void add_to_digest(struct gathering *g, const struct al_listed *listed)
+{
+    char head[AL_OID_TEXT + 32];
+    int len = snprintf(head, sizeof(head), "%c %o %.64s %u\t", listed->tag, listed->mode,
+                       listed->oid, listed->stage);
+
+    al_hash_add(&g->entries, head, (size_t)len);
+    al_hash_add(&g->entries, listed->path, strlen(listed->path) + 1);
+}
+
+/* An entry that is not to be on the disk keeps its object in the repository, as what is committed
+ * does. */
+static void take_entry(struct gathering *g, const struct al_listed *listed)
+{
+    bool absent = listed->tag == 'S' || listed->tag == 's';
+    struct al_oid oid;
+    struct al_name *name;
+
+    add_to_digest(g, listed);
+    if (!is_plain(listed->path) || is_of_git(g->repo, listed->path) ||
+        !al_oid_parse(listed->oid, g->repo->vetting->is_sha256, &oid))
+        return;
+    if (listed->mode == MODE_GITLINK) /* on the disk it may be a directory, or anything else */
+        add_nested(g, listed->path, strlen(listed->path));
+    name = g->tracked.count ? &g->tracked.items[g->tracked.count - 1] : NULL;
+    if (!name || strcmp(al_names_path(&g->tracked, name), listed->path) != 0)
+        name = add_name(&g->tracked, listed->path, strlen(listed->path));
+    if (listed->mode == MODE_GITLINK)
+        return;
+    if (listed->stage) {
+        add_staged(g, &oid);
+    } else if (!absent) {
+        name->in_index = true;
+        name->oid = oid;
+    }
+}
+
+static bool take_listed(void *payload, const struct al_listed *listed)
+{
+    struct gathering *g = payload;
+    size_t len = strlen(listed->path);
+
+    if (is_too_much(g))
+        return false;
+    if (listed->tag != '?') {
+        take_entry(g, listed);
+        return true;
+    }
+    if (len > 1 && listed->path[len - 1] == '/') {
+        al_auto(al_freep) char *dir = al_strndup(listed->path, len - 1);
+
+        if (is_plain(dir) && !is_of_git(g->repo, dir))
+            add_nested(g, dir, len - 1);
+    } else if (is_plain(listed->path) && !is_of_git(g->repo, listed->path)) {
+        (void)add_name(&g->others, listed->path, len);
+    }
+    return true;
+}
+
+static bool take_ignored(void *payload, const struct al_listed *listed)
+{
+    struct gathering *g = payload;
+    const char *slash = strrchr(listed->path, '/');
+    const char *name = slash ? slash + 1 : listed->path;
+
+    for (size_t i = 0; i < g->include_ignored->count; i++) {
+        const char *glob = g->include_ignored->items[i];
+
+        /* As in .gitignore, a glob without '/' is about names and not about paths. */
+        if (fnmatch(glob, strchr(glob, '/') ? listed->path : name, 0) == 0)
+            return take_listed(payload, listed);
+    }
+    return true;
+}
+
+static int walk(struct gathering *g, const char *path, int depth);
+
+static int take_found(struct gathering *g, const char *dir, int dir_fd, const struct dirent *entry,
+                      int depth)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, entry->d_name);
+    unsigned char type = entry->d_type;
+
+    if (type == DT_UNKNOWN) {
+        struct stat st;
+
+        if (fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            return 0;
+        type = (unsigned char)IFTODT(st.st_mode);
+    }
+    if (is_too_much(g))
+        return g->status;
+    if (type == DT_DIR)
+        return walk(g, path, depth + 1);
+    if ((type == DT_REG || type == DT_LNK) && is_plain(path))
+        (void)add_name(&g->others, path, strlen(path));
+    return al_watch_step(g->watch, g->err);
+}
+
+/* Everything below a directory.  What cannot be opened is a file's, a link's or nobody's. */
+static int walk(struct gathering *g, const char *path, int depth)
+{
+    int fd = al_plain_open(g->top_fd, path, O_RDONLY | O_DIRECTORY);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    int r = 0;
+
+    if (!dir) {
+        al_close(fd);
+        return 0;
+    }
+    if (depth > NESTED_DEPTH_MAX)
+        r = al_error_set(g->err, AL_ERR_EXECUTION,
+                         "a nested repository has more than %d levels of directories",
+                         NESTED_DEPTH_MAX);
+    while (r == 0 && (entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            r = take_found(g, path, dirfd(dir), entry, depth);
+    (void)closedir(dir);
+    return r;
+}
+
+static int compare_names(const void *a, const void *b, void *names)
+{
+    return strcmp(al_names_path(names, a), al_names_path(names, b));
+}
+
+static void sort(struct al_names *names)
+{
+    for (size_t i = 1; i < names->count; i++) {
+        if (compare_names(&names->items[i - 1], &names->items[i], names) > 0) {
+            qsort_r(names->items, names->count, sizeof(*names->items), compare_names, names);
+            return;
+        }
+    }
+}
+
+/* Both lists as one, in order and without doubles; the index's word is the one that stays. */
+static void merge(struct gathering *g, struct al_names *into)
+{
+    struct al_names *a = &g->tracked, *b = &g->others;
+    size_t i = 0, k = 0;
+
+    while (i < a->count || k < b->count) {
+        const struct al_names *from = a;
+        int order = i == a->count ? 1
+                    : k == b->count
+                        ? -1
+                        : strcmp(al_names_path(a, &a->items[i]), al_names_path(b, &b->items[k]));
+        const struct al_name *name = order <= 0 ? &a->items[i++] : &b->items[k];
+        const char *path;
+        struct al_name *added;
+
+        if (order > 0)
+            from = b;
+        if (order >= 0)
+            k++;
+        path = al_names_path(from, name);
+        if (into->count && !strcmp(al_names_path(into, &into->items[into->count - 1]), path))
+            continue;
+        added = add_name(into, path, strlen(path));
+        added->in_index = name->in_index;
+        added->oid = name->oid;
+    }
+}
+
+static int list(struct gathering *g, bool ignored)
+{
+    int r;
+
+    al_watch_sync(g->watch);
+    r = al_git_list_files(g->repo, g->top_fd, ignored, ignored ? take_ignored : take_listed, g,
+                          g->watch->budget, g->err);
+    return g->status < 0 ? g->status : r;
+}
+
+static int gather(struct gathering *g, struct al_gathered *gathered)
+{
+    int r = list(g, false);
+
+    if (r == 0 && g->include_ignored && g->include_ignored->count)
+        r = list(g, true);
+    for (size_t i = 0; i < g->nested.count && r == 0; i++)
+        r = walk(g, g->nested.items[i], 0);
+    if (r < 0)
+        return r;
+    sort(&g->tracked);
+    sort(&g->others);
+    merge(g, &gathered->names);
+    al_hash_end(&g->entries, &gathered->entries);
+    gathered->staged = al_take(&g->staged);
+    gathered->nstaged = g->nstaged;
+    return 0;
+}
+
+int al_gather_names(const struct al_repo *repo, int top_fd, const struct al_strv *include_ignored,
+                    struct al_watch *watch, struct al_gathered *ret_gathered, struct al_error *err)
+{
+    struct gathering g = {
+        .repo = repo,
+        .top_fd = top_fd,
+        .include_ignored = include_ignored,
+        .watch = watch,
+        .tracked = AL_NAMES_INIT,
+        .others = AL_NAMES_INIT,
+        .err = err,
+    };
+    int r;
+
+    *ret_gathered = AL_GATHERED_INIT;
+    al_hash_init(&g.entries, true);
+    r = gather(&g, ret_gathered);
+    al_names_clear(&g.tracked);
+    al_names_clear(&g.others);
+    al_strv_clear(&g.nested);
+    free(g.staged);
+    if (r < 0)
+        al_gathered_clear(ret_gathered);
+    return r;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A checkpoint on its way, and the parts of it that have files of their own. */
+#ifndef AL_JOURNAL_TAKE_H
+#define AL_JOURNAL_TAKE_H
+
+#include <stdbool.h>
+
+#include "gitops/watch.h"
+#include "journal/gitdir.h"
+#include "journal/names.h"
+#include "journal/objects.h"
+#include "journal/refs.h"
+#include "journal/seen.h"
+#include "journal/store.h"
+#include "journal/worktree.h"
+
+/** Released, and its parts with it, by take.c. */
+struct al_taking {
+    struct al_store *store;
+    const struct al_checkpoint_reason *reason;
+    struct al_watch *watch;
+    int top_fd, git_fd, common_fd;
+    struct al_objects objects;
+    struct al_seen seen;
+    bool seen_is_sure; /* what was seen is in the store */
+    struct al_seen_writer next;
+    struct al_seen_head head; /* what will have been seen */
+    bool changed;             /* it says something new */
+    struct al_gathered gathered;
+    struct al_tree_files worktree;
+    struct al_refs refs;
+    struct al_gitdir_files files;
+    struct al_error *err;
+};
+
+/** The parts of the checkpoint's tree, in git's order; none where the id is none. */
+struct al_parts {
+    struct al_oid about, index, left_out, modes, refs, staged, state, worktree;
+};
+
+/** parts.c: the index file, in pieces, unless it is as it was seen. */
+int al_take_index(struct al_taking *taking, struct al_oid *ret_tree);
+
+/** parts.c: objects of the index that no file of the working tree stands for, copied where the
+ * store does not have them. */
+int al_take_staged(struct al_taking *taking, struct al_oid *ret_tree);
+
+/** parts.c: the files of the git directory. */
+int al_take_state(struct al_taking *taking, struct al_oid *ret_tree);
+
+/** parts.c: permissions and other lines about the checkpoint. */
+int al_take_about(struct al_taking *taking, struct al_parts *parts);
+
+#endif
