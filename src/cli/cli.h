@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "guard/root.h"
+#include "journal/checkpoint.h"
 #include "tool/call.h"
 #include "util/error.h"
 
@@ -26,6 +27,7 @@ struct al_options {
     struct al_strv roots, toolsets;
     const char *config, *audit, *approval, *grant;
     bool json, help;
+    bool no_git; /**< take no checkpoints */
 };
 
 /**
@@ -48,6 +50,7 @@ struct al_setup {
     char *fallback_dir; /**< stands in for the state directory where that cannot be written */
     struct al_roots roots;
     struct al_registry registry;
+    struct al_checkpoint_settings checkpoints;
     struct al_session session;
     const char *confinement;
 };

@@ -39,6 +39,7 @@ static const char session_options[] =
     "                         workflow; of tools with the same name the earlier toolset's counts\n"
     "  --approval MODE        ask (default), allow or deny what changes a repository\n"
     "  --grant NAME           narrow the session to [grants.NAME] of the configuration\n"
+    "  --no-git               take no checkpoints\n"
     "  --audit FILE           the journal to write\n"
     "  --config FILE          the configuration to read\n";
 

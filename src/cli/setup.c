@@ -90,6 +90,8 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
             return al_error_set(err, AL_ERR_BAD_ARGS, "--approval is ask, allow or deny");
         config->approval.mode = (enum al_approval_mode)mode;
     }
+    if (options->no_git)
+        config->journal.checkpoints = false;
     if (options->grant) {
         free(config->serve.grant);
         config->serve.grant = al_strdup(options->grant);
@@ -217,6 +219,23 @@ static char *find_ssh_home(void)
     return entry ? al_strdup(entry->pw_dir) : NULL;
 }
 
+static void set_checkpoints(struct al_setup *setup)
+{
+    const struct al_config *config = &setup->config;
+    struct al_session *session = &setup->session;
+
+    setup->checkpoints = (struct al_checkpoint_settings){
+        .state_dir = setup->state_dir,
+        .max_store_bytes = config->journal.max_store_bytes,
+        .max_age_days = config->journal.max_age_days,
+        .max_file_bytes = config->journal.max_file_bytes,
+        .include_ignored = &config->journal.include_ignored,
+    };
+    session->checkpoints = config->journal.checkpoints ? &setup->checkpoints : NULL;
+    session->requires_checkpoints =
+        config->journal.on_snapshot_failure == AL_SNAPSHOT_FAILURE_REFUSE;
+}
+
 int al_setup_session(struct al_setup *setup, struct al_error *err)
 {
     al_auto(al_freep) char *ssh = NULL;
@@ -262,6 +281,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     session->mode = config->approval.mode;
     session->policy = &config->approval.policy;
     session->confinement = al_git_confinement(session->git);
+    set_checkpoints(setup);
     return 0;
 }
 

@@ -22,7 +22,11 @@ void al_config_init(struct al_config *config)
                  .max_bytes = AL_MAX_BYTES_DEFAULT },
         .sandbox = { .allow_absolute = true },
         .approval = { .mode = AL_APPROVAL_ASK },
-        .journal = { .max_log_bytes = AL_LOG_MAX_BYTES_DEFAULT },
+        .journal = { .max_log_bytes = AL_LOG_MAX_BYTES_DEFAULT,
+                     .checkpoints = true,
+                     .max_store_bytes = AL_STORE_MAX_BYTES_DEFAULT,
+                     .max_age_days = AL_MAX_AGE_DAYS_DEFAULT,
+                     .max_file_bytes = AL_SNAPSHOT_FILE_BYTES_DEFAULT },
     };
     al_strv_adds(&config->toolsets, "git", "workflow", NULL);
 }

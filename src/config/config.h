@@ -18,6 +18,19 @@
 #include "util/error.h"
 #include "util/str.h"
 
+#define AL_STORE_MAX_BYTES_DEFAULT     2147483648
+#define AL_STORE_MAX_BYTES_MIN         1048576
+#define AL_STORE_MAX_BYTES_MAX         1125899906842624
+#define AL_MAX_AGE_DAYS_DEFAULT        30
+#define AL_MAX_AGE_DAYS_MIN            1
+#define AL_MAX_AGE_DAYS_MAX            3650
+#define AL_SNAPSHOT_FILE_BYTES_DEFAULT 104857600
+#define AL_SNAPSHOT_FILE_BYTES_MIN     1
+#define AL_SNAPSHOT_FILE_BYTES_MAX     1073741823
+
+/** What becomes of a destructive call before which no checkpoint can be taken. */
+enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN };
+
 #define AL_TIMEOUT_MS_DEFAULT    30000
 #define AL_TIMEOUT_MS_MIN        100
 #define AL_TIMEOUT_MS_MAX        600000
@@ -56,6 +69,12 @@ struct al_config {
     struct {
         char *file;             /**< journal.file, --audit; NULL: the default place */
         uint32_t max_log_bytes; /**< journal.max_log_bytes: a larger log makes room for the next */
+        bool checkpoints;       /**< journal.checkpoints; --no-git sets it false */
+        enum al_snapshot_failure on_snapshot_failure;
+        uint64_t max_store_bytes;       /**< journal.max_store_bytes, for each repository */
+        uint32_t max_age_days;          /**< journal.max_age_days */
+        uint32_t max_file_bytes;        /**< journal.max_file_bytes: larger ones are left out */
+        struct al_strv include_ignored; /**< journal.include_ignored: globs */
     } journal;
 
     struct {

@@ -14,6 +14,8 @@
 #define BOOL(name)         .kind = AL_KEY_BOOL, FIELD(name, bool)
 #define UINT32(name, least, most)                                                                  \
     .kind = AL_KEY_UINT32, FIELD(name, uint32_t), .min = (least), .max = (most)
+#define UINT64(name, least, most)                                                                  \
+    .kind = AL_KEY_UINT64, FIELD(name, uint64_t), .min = (least), .max = (most)
 #define STRING(name) .kind = AL_KEY_STRING, FIELD(name, char *)
 #define STRINGS(name, least, most)                                                                 \
     .kind = AL_KEY_STRINGS, FIELD(name, struct al_strv), .min = (least), .max = (most)
@@ -32,6 +34,9 @@
 
 /* In the order of enum al_approval_mode. */
 static const char *const approval_modes[] = { "ask", "allow", "deny", NULL };
+
+/* In the order of enum al_snapshot_failure. */
+static const char *const snapshot_failures[] = { "refuse", "warn", NULL };
 
 static const struct al_key keys[] = {
     { "toolsets", STRINGS(toolsets, 1, 32) },
@@ -59,6 +64,16 @@ static const struct al_key keys[] = {
     { "journal.file", ABS_FILE(journal.file) },
     { "journal.max_log_bytes",
       UINT32(journal.max_log_bytes, AL_LOG_MAX_BYTES_MIN, AL_LOG_MAX_BYTES_MAX) },
+    { "journal.checkpoints", BOOL(journal.checkpoints) },
+    { "journal.on_snapshot_failure",
+      CHOICE(journal.on_snapshot_failure, enum al_snapshot_failure, snapshot_failures) },
+    { "journal.max_store_bytes",
+      UINT64(journal.max_store_bytes, AL_STORE_MAX_BYTES_MIN, AL_STORE_MAX_BYTES_MAX) },
+    { "journal.max_age_days",
+      UINT32(journal.max_age_days, AL_MAX_AGE_DAYS_MIN, AL_MAX_AGE_DAYS_MAX) },
+    { "journal.max_file_bytes",
+      UINT32(journal.max_file_bytes, AL_SNAPSHOT_FILE_BYTES_MIN, AL_SNAPSHOT_FILE_BYTES_MAX) },
+    { "journal.include_ignored", STRINGS(journal.include_ignored, 0, 256) },
 
     { "serve.grant", STRING(serve.grant) },
 
@@ -138,6 +153,7 @@ void al_keys_clear(struct al_config *config)
             break;
         case AL_KEY_BOOL:
         case AL_KEY_UINT32:
+        case AL_KEY_UINT64:
         case AL_KEY_CHOICE:
         case AL_KEY_RULE_STRING: /* the list of rules owns what is in them */
         case AL_KEY_RULE_DECISION:
@@ -190,6 +206,7 @@ void al_keys_own(struct al_config *copy)
             break;
         case AL_KEY_BOOL:
         case AL_KEY_UINT32:
+        case AL_KEY_UINT64:
         case AL_KEY_CHOICE:
         case AL_KEY_RULE_STRING:
         case AL_KEY_RULE_DECISION:

@@ -18,6 +18,7 @@ struct al_config;
 enum al_key_kind {
     AL_KEY_BOOL,
     AL_KEY_UINT32,
+    AL_KEY_UINT64,
     AL_KEY_STRING,   /**< char *, NULL when absent */
     AL_KEY_STRINGS,  /**< struct al_strv */
     AL_KEY_ABS_FILE, /**< char *, an absolute path once it was read */
@@ -32,7 +33,7 @@ struct al_key {
     const char *path; /**< dotted from the top */
     enum al_key_kind kind;
     size_t offset;            /**< into struct al_config; in a rule, into struct al_rule */
-    int64_t min, max;         /**< UINT32: the value; STRINGS: the number of items */
+    int64_t min, max;         /**< UINT32, UINT64: the value; STRINGS: the number of items */
     const char *const *words; /**< CHOICE and RULE_DECISION: what may be chosen, then NULL */
     int (*check)(const char *item, struct al_error *err); /**< of each string; may be NULL */
 };

@@ -13,6 +13,7 @@ static enum al_toml_type type_wanted(enum al_key_kind kind)
     case AL_KEY_BOOL:
         return AL_TOML_BOOL;
     case AL_KEY_UINT32:
+    case AL_KEY_UINT64:
         return AL_TOML_INT;
     case AL_KEY_STRINGS:
         return AL_TOML_STRINGS;
@@ -30,14 +31,14 @@ static enum al_toml_type type_wanted(enum al_key_kind kind)
     return AL_TOML_TABLE;
 }
 
-static void set_uint32(struct al_reading *reading, const struct al_key *key,
-                       const struct al_toml_value *value, uint32_t *field)
+static bool is_within(struct al_reading *reading, const struct al_key *key,
+                      const struct al_toml_value *value)
 {
-    if (value->integer < key->min || value->integer > key->max)
-        al_reading_complain(reading, value->line, key->path,
-                            "must be between %" PRId64 " and %" PRId64, key->min, key->max);
-    else
-        *field = (uint32_t)value->integer;
+    if (value->integer >= key->min && value->integer <= key->max)
+        return true;
+    al_reading_complain(reading, value->line, key->path, "must be between %" PRId64 " and %" PRId64,
+                        key->min, key->max);
+    return false;
 }
 
 static void set_strings(struct al_reading *reading, const struct al_key *key,
@@ -140,7 +141,12 @@ bool al_reading_set(struct al_reading *reading, const struct al_key *key,
         *(bool *)field = value->boolean;
         break;
     case AL_KEY_UINT32:
-        set_uint32(reading, key, value, field);
+        if (is_within(reading, key, value))
+            *(uint32_t *)field = (uint32_t)value->integer;
+        break;
+    case AL_KEY_UINT64:
+        if (is_within(reading, key, value))
+            *(uint64_t *)field = (uint64_t)value->integer;
         break;
     case AL_KEY_STRINGS:
         set_strings(reading, key, value, field);

@@ -154,14 +154,17 @@ static int obtain_turn(struct al_call *call, struct al_error *err)
     return r;
 }
 
-/* Stage 7.  Writers of one repository take turns. */
+/* Stages 6 and 7.  Writers of one repository take turns. */
 static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     int r = obtain_turn(call, err);
 
     if (r < 0)
         return r;
-    r = call->operation->execute(call, call->args, result, err);
+    r = al_call_checkpoint(call, err);
+    if (r == 0)
+        r = call->operation->execute(call, call->args, result, err);
+    al_call_checkpoint_after(call);
     al_repo_end_write(call->repo);
     return r;
 }
@@ -249,6 +252,7 @@ static void close_record(struct al_call *call, const struct al_result *result)
         .root = call->repo ? call->repo->root->path : NULL,
         .repository = call->repo ? call->repo->top : NULL,
         .confinement = call->session->confinement,
+        .git_commit = call->checkpoint[0] ? call->checkpoint : NULL,
         .success = result->status == AL_OK,
         .text = result->text.buf,
         .text_len = result->text.len,

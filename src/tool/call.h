@@ -21,6 +21,7 @@
 
 struct al_budget;
 struct al_cancel;
+struct al_checkpoint_settings;
 struct al_git;
 struct al_git_output;
 struct al_journal;
@@ -39,7 +40,9 @@ struct al_session {
     const struct al_policy *policy; /**< NULL: no rules */
     const struct al_grant *grant;   /**< NULL: everything */
     struct al_tool_defaults defaults;
-    const char *confinement; /**< "landlock7+seccomp", "none" */
+    const struct al_checkpoint_settings *checkpoints; /**< NULL: none are taken */
+    bool requires_checkpoints; /**< what destroys something is refused where none can be taken */
+    const char *confinement;   /**< "landlock7+seccomp", "none" */
 };
 
 /** What comes back, whatever happened.  Set up with AL_RESULT_INIT. */

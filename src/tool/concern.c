@@ -23,18 +23,22 @@ static const char *string_of(const struct al_call *call, const struct al_param *
     return value;
 }
 
-static void add_branches(const struct al_call *call, struct al_strv *branches)
+void al_call_named_branches(const struct al_call *call, unsigned flag, struct al_strv *ret_branches)
 {
     const struct al_tool *tool = call->tool;
 
     for (size_t i = 0; i < tool->nparams; i++) {
-        const char *name =
-            tool->params[i].flags & AL_PARAM_BRANCH ? string_of(call, &tool->params[i]) : NULL;
+        const char *name = tool->params[i].flags & flag ? string_of(call, &tool->params[i]) : NULL;
 
         if (name)
-            al_strv_add(branches, name);
+            al_strv_add(ret_branches, name);
     }
-    if (!branches->count && tool->moves_branch)
+}
+
+static void add_branches(const struct al_call *call, struct al_strv *branches)
+{
+    al_call_named_branches(call, AL_PARAM_BRANCH, branches);
+    if (!branches->count && call->tool->moves_branch)
         al_repo_current_branches(call->repo, branches);
 }
 

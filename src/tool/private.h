@@ -4,6 +4,7 @@
 #define AL_TOOL_PRIVATE_H
 
 #include "gitops/repo.h"
+#include "journal/checkpoint.h"
 #include "tool/call.h"
 
 struct al_record;
@@ -25,12 +26,24 @@ struct al_call {
     char state[65];                    /* what the approval is bound to, "" when nobody was asked */
     struct al_strv concerned;          /* what `concerns` gave last */
     bool knows_concerned;
+    struct al_store *store;       /* open from stage 6 until the call's checkpoint after */
+    char checkpoint[AL_OID_TEXT]; /* the one before; "" when there is none */
 };
 
 /** The branches and paths a call concerns, for policy; from stage 4 on.  Refuses what resolving a
  * path refuses. */
 int al_call_concern(struct al_call *call, struct al_strv *ret_branches, struct al_strv *ret_paths,
                     struct al_error *err);
+
+/** The branches that a call's arguments of this flag (AL_PARAM_BRANCH, AL_PARAM_DROPPED) name. */
+void al_call_named_branches(const struct al_call *call, unsigned flag,
+                            struct al_strv *ret_branches);
+
+/** Stage 6: the checkpoint before, for operations that change the repository. */
+int al_call_checkpoint(struct al_call *call, struct al_error *err);
+
+/** The checkpoint after, when there is one before.  What goes wrong is a warning. */
+void al_call_checkpoint_after(struct al_call *call);
 
 /** What policy says to a call. */
 struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *branches,

@@ -55,6 +55,8 @@ enum al_param_flags {
     AL_PARAM_EVERY_PATH = 1 << 8,
     /** The time of the whole call in seconds, with a default of its own. */
     AL_PARAM_SECONDS = 1 << 9,
+    /** Names a branch that is to go: the checkpoint keeps what only it reaches. */
+    AL_PARAM_DROPPED = 1 << 10,
 };
 
 struct al_choice {

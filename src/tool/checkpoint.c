@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stage 6: what the repository was, before an operation that changes it and after. */
+#include "journal/checkpoint.h"
+
+#include <stdlib.h>
+
+#include "tool/private.h"
+#include "util/log.h"
+
+/* The checkpoint after is taken even when the call's own time is over: without it, nobody could
+ * tell later what the call did from what came then. */
+#define AFTER_MS 30000u
+
+static struct al_checkpoint_reason reason_of(const struct al_call *call)
+{
+    return (struct al_checkpoint_reason){ .tool = call->tool->name,
+                                          .operation = call->operation->name };
+}
+
+static void name_dropped(const struct al_call *call, struct al_strv *ret_names)
+{
+    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
+
+    al_call_named_branches(call, AL_PARAM_DROPPED, &branches);
+    for (size_t i = 0; i < branches.count; i++)
+        al_strv_addf(ret_names, "refs/heads/%s", branches.items[i]);
+}
+
+static int take(struct al_call *call, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
+    struct al_checkpoint_reason reason = reason_of(call);
+    int r = al_store_open(call->session->checkpoints, call->repo, true, &call->budget, &call->store,
+                          err);
+
+    if (r < 0)
+        return r;
+    name_dropped(call, &dropping);
+    reason.dropping = &dropping;
+    return al_checkpoint_take(call->store, &reason, &call->budget, call->checkpoint, err);
+}
+
+/* What only adds can go on: nothing is lost that a checkpoint would hold. */
+static int go_on_without(struct al_call *call, struct al_error *why, struct al_error *err)
+{
+    if (call->session->requires_checkpoints && al_effects_destructive(call->operation->effects))
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s",
+                                 why->message);
+    al_log_warn("%s", why->message);
+    return 0;
+}
+
+int al_call_checkpoint(struct al_call *call, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r;
+
+    if (!call->session->checkpoints || !al_effects_change_repository(call->operation->effects))
+        return 0;
+    r = take(call, &why);
+    if (r == 0)
+        return 0;
+    call->checkpoint[0] = '\0';
+    if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
+        return al_error_set_code(err, (enum al_status)r, why.code, "%s", why.message);
+    return go_on_without(call, &why, err);
+}
+
+void al_call_checkpoint_after(struct al_call *call)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_checkpoint_reason reason;
+    struct al_budget budget = { .left_ms = AFTER_MS, .exit_code = -1 };
+    char id[AL_OID_TEXT];
+    int r = 0;
+
+    if (call->checkpoint[0]) {
+        reason = reason_of(call);
+        reason.before = call->checkpoint;
+        r = al_checkpoint_take(call->store, &reason, &budget, id, &err);
+        if (r == 0)
+            r = al_store_maintain(call->store, &budget, &err);
+    }
+    if (r < 0)
+        al_log_warn("after %s: %s", call->tool->name, err.message);
+    al_store_close(call->store);
+    call->store = NULL;
+}
