@@ -78,7 +78,8 @@ int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *
                              al_underway_name(underway));
 }
 
-char *al_git_goes_back_to(const struct al_repo *repo)
+/* The commit that a rebase goes back to, "HEAD" for everything else.  Caller frees. */
+static char *goes_back_to(const struct al_repo *repo)
 {
     static const char *const files[] = { "rebase-merge/orig-head", "rebase-apply/orig-head",
                                          "sequencer/head" };
@@ -111,7 +112,7 @@ int al_git_abort_check(const struct al_repo *repo, struct al_budget *budget, str
                                  "revert is in progress");
     if (!repo->vetting->filters.count)
         return 0;
-    target = al_git_goes_back_to(repo);
+    target = goes_back_to(repo);
     r = al_git_list_changed(repo, target, NULL, budget, &list, err);
     if (r == 0)
         r = al_git_check_filters(repo, &list, target, budget, err);
@@ -122,7 +123,7 @@ int al_git_abort_check(const struct al_repo *repo, struct al_budget *budget, str
 int al_git_abort_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
                          struct al_error *err)
 {
-    al_auto(al_freep) char *target = al_git_goes_back_to(repo);
+    al_auto(al_freep) char *target = goes_back_to(repo);
     const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = target };
     al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
     int r = al_git_diff_excerpt(repo, &lost, budget, &excerpt, err);

@@ -30,9 +30,6 @@ const char *al_underway_name(enum al_underway underway);
 int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *budget,
                                   struct al_error *err);
 
-/** The commit that giving up a rebase goes back to, "HEAD" for everything else.  Caller frees. */
-char *al_git_goes_back_to(const struct al_repo *repo);
-
 /** Refuse when there is nothing to give up (AL_CODE_OPERATION_FAILED), or when going back would
  * write content through a configured filter. */
 int al_git_abort_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err);

@@ -29,15 +29,19 @@ class Commit(workflow.Case):
         self.assertTrue((self.root / ".git/rebase-merge").exists())
 
     def test_examples(self):
-        """git_commit: the first example of the requirements, through MCP"""
+        """git_commit: the examples of the requirements, through MCP"""
         self.init()
         self.write("a.txt", "two\n")
         self.write("new.txt", "new\n")
         self.git("add", "a.txt")
-        value = workflow.Server(self).gives("git_commit",
-                                            {"message": "feat: add user authentication"})
+        server = workflow.Server(self)
+        value = server.gives("git_commit", {"message": "feat: add user authentication"})
         self.assert_committed(value, "feat: add user authentication")
         self.assertEqual(self.out("status", "--porcelain"), "?? new.txt\n")
+        value = server.gives("git_commit", {"all": True})
+        self.assert_committed(value, self.head()[2])
+        self.assertIn("new.txt", value["message"])
+        self.assertEqual(self.out("status", "--porcelain"), "")
 
     def test_all(self):
         """git_commit: all takes what changed, what is gone and what is new, from everywhere"""
@@ -98,6 +102,7 @@ class Commit(workflow.Case):
     def test_nothing(self):
         """git_commit: 7036 when nothing is staged, or nothing changed at all"""
         self.init()
+        self.fails(7036, "git_commit")
         result = self.fails(7036, "git_commit", {"message": "x"})
         self.assertIn("all: true", result.text.splitlines()[1])
         self.write("new.txt", "untracked\n")
@@ -131,7 +136,7 @@ class Commit(workflow.Case):
         self.conflict()
         self.git("checkout", "--ours", "a.txt")
         self.git("add", "a.txt")
-        self.assert_committed(self.gives("git_commit", {"message": "ours"}), "ours")
+        self.assert_committed(self.gives("git_commit"), "Merge branch 'side'")
         self.assertEqual(len(self.out("rev-list", "--parents", "-1", "HEAD").split()), 3)
 
     def test_rebase(self):

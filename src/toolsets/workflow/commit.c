@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_commit: record what is staged, or everything; in a rebase that stopped, go on with it. */
 #include "gitops/conflict.h"
+#include "gitops/describe.h"
 #include "gitops/queries.h"
-#include "gitops/resume.h"
+#include "gitops/rebase.h"
 #include "gitops/underway.h"
 #include "gitops/vet.h"
 #include "guard/policy.h"
@@ -11,6 +12,7 @@
 #include "toolsets/workflow/workflow.h"
 
 #define SHORT_HASH_SIZE 7
+#define CONFLICTS_NAMED 8
 
 struct commit_args {
     const char *message;
@@ -83,7 +85,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (in_rebase(call)) {
         r = check_rules(call, err);
         if (r == 0)
-            r = al_git_resume_check(al_call_repo(call), al_call_budget(call), err);
+            r = al_git_rebase_check(al_call_repo(call), al_call_budget(call), err);
     }
     return r == 0 && args->all ? check_all(call, err) : r;
 }
@@ -126,8 +128,10 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     if (args->message)
         add_message(args->message, out);
+    if (in_rebase(call) && !args->all)
+        return al_git_rebase_preview(repo, al_call_budget(call), out, err);
     if (!args->all)
-        return in_rebase(call) ? 0 : al_git_commit_preview(repo, al_call_budget(call), out, err);
+        return al_git_commit_preview(repo, al_call_budget(call), out, err);
     r = al_call_concerned(call, &files, err);
     if (r < 0)
         return r;
@@ -167,12 +171,29 @@ static void give(struct al_call *call, const char *message, struct al_result *re
     al_result_set_structured(result, object);
 }
 
+/* The commit was made; the one after it is not. */
+static int stopped_again(const struct al_rebase_outcome *outcome, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    int r;
+
+    al_text_add_list(&names, &outcome->conflicts, CONFLICTS_NAMED);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
+                          "The rebase went on and stopped at a conflict in %s", names.buf);
+    err->reason = "conflict";
+    return r;
+}
+
 static int resume(struct al_call *call, const struct commit_args *args, struct al_result *result,
                   struct al_error *err)
 {
+    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
     al_auto(al_freep) char *message = NULL;
-    int r = al_git_resume(al_call_repo(call), args->message, al_call_budget(call), err);
+    int r = al_git_rebase_continue(al_call_repo(call), args->message, al_call_max_bytes(call),
+                                   al_call_budget(call), &outcome, err);
 
+    if (r == 0 && outcome.conflicted)
+        r = stopped_again(&outcome, err);
     if (r == 0)
         r = al_git_read_message(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                                 &message, err);
@@ -185,17 +206,22 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                    struct al_error *err)
 {
     const struct commit_args *args = p;
+    al_auto(al_freep) char *made = NULL;
+    const char *message = args->message;
     int r = args->all ? stage_everything(call, err) : 0;
 
     if (r < 0)
         return r;
     if (in_rebase(call))
         return resume(call, args, result, err);
-    if (!args->message)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "message is required");
-    r = record(call, args->message, err);
+    if (!message) {
+        r = al_git_describe_staged(al_call_repo(call), al_call_budget(call), &made, err);
+        message = made;
+    }
     if (r == 0)
-        give(call, args->message, result);
+        r = record(call, message, err);
+    if (r == 0)
+        give(call, message, result);
     return r;
 }
 
