@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +216,28 @@ static int make_room(struct al_chain *chain, struct al_head *head, size_t len)
     return r;
 }
 
-static int append_locked(struct al_chain *chain, json_t *line)
+/* The line with its two values put in.  What is in quotes has its own quotes escaped, so that the
+ * first such member is one, and that of the object itself where it comes before all others. */
+static int fill_in(const struct al_str *line, const struct al_head *head, struct al_str *out)
+{
+    static const char seq[] = "\"seq\":null", prev[] = "\"prev\":null}";
+    const char *number = strstr(line->buf, seq);
+    const char *end = line->buf + line->len;
+
+    if (!number || !al_ends_with(line->buf, prev))
+        return -EINVAL;
+    number += strlen(seq) - strlen("null");
+    end -= strlen("null}");
+    al_str_reserve(out, line->len + AL_MAC_HEX + 32);
+    al_str_add(out, line->buf, (size_t)(number - line->buf));
+    al_str_addf(out, "%" PRIu64, head->seq + 1);
+    number += strlen("null");
+    al_str_add(out, number, (size_t)(end - number));
+    al_str_addf(out, "\"%s\"}", head->mac);
+    return 0;
+}
+
+static int append_locked(struct al_chain *chain, const struct al_str *line)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_head head;
@@ -225,11 +247,11 @@ static int append_locked(struct al_chain *chain, json_t *line)
     r = catch_up(chain, &head, &inside);
     if (r < 0)
         return r;
-    al_json_set(line, "seq", al_json_int((int64_t)(head.seq + 1)));
-    al_json_set(line, "prev", al_json_string(head.mac));
     if (inside)
         al_str_addc(&text, '\n');
-    al_json_dump(line, true, &text);
+    r = fill_in(line, &head, &text);
+    if (r < 0)
+        return r;
     al_key_mac(&chain->key, text.buf + inside, text.len - inside, head.next);
     al_str_addc(&text, '\n');
 
@@ -251,7 +273,7 @@ static int append_locked(struct al_chain *chain, json_t *line)
     return 0;
 }
 
-int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err)
+int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al_error *err)
 {
     int r;
 

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "util/error.h"
-#include "util/json.h"
+#include "util/str.h"
 
 struct al_chain;
 
@@ -36,10 +36,11 @@ const char *al_chain_file(const struct al_chain *chain);
 void al_chain_limit(struct al_chain *chain, uint64_t max_bytes);
 
 /**
- * Append one line.  The object's members "seq" and "prev" are set here.
+ * Append one line, a JSON object in ASCII.  Its member "seq" is null and gets its value here, and
+ * so is "prev", its last.
  * @return 0 or AL_ERR_EXECUTION; nothing of the line is in the log then.
  */
-int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err);
+int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al_error *err);
 
 /**
  * Whether the log is still where others read it; asked before anything is done that a line is to

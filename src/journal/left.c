@@ -63,13 +63,15 @@ int al_left_record(void *context, const char *text, size_t len)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_json_decrefp) json_t *note = last_line(text, len);
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     struct al_chain *chain = context;
     int r;
 
     /* Not even one line: its process died before the call began. */
     if (!al_json_get_string(note, "conversation_id") || is_recorded(chain, note))
         return 0;
-    r = al_chain_append(chain, note, &err);
+    al_json_dump(note, true, &line);
+    r = al_chain_append(chain, &line, &err);
     if (r < 0)
         al_log_warn("the record of a call that was interrupted stays open: %s", err.message);
     return r;

@@ -2,6 +2,7 @@
 #include "journal/journal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -103,9 +104,30 @@ static void free_record(struct al_record *record)
     free(record);
 }
 
-static void set_text(json_t *line, const char *name, const char *text)
+/*
+ * Lines are written as text from the start: a tree of values for each would be built only to be
+ * written, which takes longer than the rest of them.
+ */
+static void begin_member(struct al_str *line, const char *name)
 {
-    al_json_set(line, name, text ? al_json_string(text) : json_null());
+    al_str_adds(line, line->len ? ",\"" : "{\"");
+    al_str_adds(line, name);
+    al_str_adds(line, "\":");
+}
+
+static void add_text(struct al_str *line, const char *name, const char *text)
+{
+    begin_member(line, name);
+    if (text)
+        al_json_quote_ascii(text, strlen(text), line);
+    else
+        al_str_adds(line, "null");
+}
+
+static void add_json(struct al_str *line, const char *name, const json_t *value)
+{
+    begin_member(line, name);
+    al_json_dump(value, true, line);
 }
 
 /* Where to stop reading: after the margin, and there between two words. */
@@ -121,7 +143,7 @@ static size_t window(const char *text, size_t len)
     return al_utf8_floor(text, end);
 }
 
-static json_t *short_text(const char *text, size_t len)
+static void add_short_text(struct al_str *line, const char *name, const char *text, size_t len)
 {
     al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str clean = AL_STR_INIT;
@@ -130,62 +152,70 @@ static json_t *short_text(const char *text, size_t len)
     al_redact_text(valid.buf, valid.len, &clean);
     if (clean.len > TEXT_MAX_BYTES)
         al_str_truncate(&clean, al_utf8_floor(clean.buf, TEXT_MAX_BYTES));
-    return al_json_stringn(clean.buf, clean.len);
+    begin_member(line, name);
+    al_json_quote_ascii(clean.buf, clean.len, line);
 }
 
-static json_t *result_of(const struct al_record_end *end)
+static void add_result(struct al_str *line, const struct al_record_end *end)
 {
-    json_t *result = al_json_object();
-    const char *text = end->text ? end->text : "";
-    size_t len = end->text ? end->text_len : 0;
-
-    al_json_set(result, "success", al_json_bool(end->success));
-    al_json_set(result, end->success ? "output" : "error", short_text(text, len));
-    return result;
+    begin_member(line, "result");
+    al_str_adds(line, end->success ? "{\"success\":true" : "{\"success\":false");
+    add_short_text(line, end->success ? "output" : "error", end->text ? end->text : "",
+                   end->text ? end->text_len : 0);
+    al_str_addc(line, '}');
 }
 
-static json_t *summary_of(const struct al_record_end *end)
+static void add_summary(struct al_str *line, const struct al_record_end *end)
 {
-    return end->summary ? short_text(end->summary, strlen(end->summary)) : json_null();
+    if (end->summary)
+        add_short_text(line, "summary", end->summary, strlen(end->summary));
+    else
+        add_text(line, "summary", NULL);
 }
 
-/* The members in the order they have in the log; "seq" and "prev" get their values from the chain.
- */
-static json_t *line_of(const struct al_journal *journal, const struct al_record *record,
-                       const struct al_record_end *end)
+static void add_effects(struct al_str *line, unsigned effects)
 {
-    json_t *line = al_json_object();
+    al_auto(al_json_decrefp) json_t *names = al_effects_names(effects);
 
-    set_text(line, "timestamp", record->stamp);
-    set_text(line, "time", record->time);
-    al_json_set(line, "seq", json_null());
-    set_text(line, "conversation_id", journal->conversation);
-    set_text(line, "tool", record->tool);
-    set_text(line, "operation", end->operation);
-    al_json_set(line, "effects", al_effects_names(end->effects));
-    al_json_set(line, "input", json_incref(record->input));
-    al_json_set(line, "result", result_of(end));
-    set_text(line, "outcome", end->outcome);
-    set_text(line, "decision", end->decision);
-    set_text(line, "decided_by", end->decided_by);
-    al_json_set(line, "summary", summary_of(end));
-    set_text(line, "git_commit", end->git_commit);
-    al_json_set(line, "duration_ms", al_json_int(end->duration_ms));
-    set_text(line, "root", end->root);
-    set_text(line, "repository", end->repository);
-    set_text(line, "confinement", end->confinement);
-    al_json_set(line, "prev", json_null());
-    return line;
+    add_json(line, "effects", names);
+}
+
+/* The members in the order they have in the log; see al_chain_append() for the two that are null.
+ * No duration: one that is not over. */
+static void add_line(const struct al_journal *journal, const struct al_record *record,
+                     const struct al_record_end *end, const int64_t *duration_ms,
+                     struct al_str *line)
+{
+    add_text(line, "timestamp", record->stamp);
+    add_text(line, "time", record->time);
+    add_text(line, "seq", NULL);
+    add_text(line, "conversation_id", journal->conversation);
+    add_text(line, "tool", record->tool);
+    add_text(line, "operation", end->operation);
+    add_effects(line, end->effects);
+    add_json(line, "input", record->input);
+    add_result(line, end);
+    add_text(line, "outcome", end->outcome);
+    add_text(line, "decision", end->decision);
+    add_text(line, "decided_by", end->decided_by);
+    add_summary(line, end);
+    add_text(line, "git_commit", end->git_commit);
+    if (duration_ms)
+        al_str_addf(line, ",\"duration_ms\":%" PRId64, *duration_ms);
+    else
+        add_text(line, "duration_ms", NULL);
+    add_text(line, "root", end->root);
+    add_text(line, "repository", end->repository);
+    add_text(line, "confinement", end->confinement);
+    add_text(line, "prev", NULL);
+    al_str_addc(line, '}');
 }
 
 /* The line as it is written if this process dies before the call ends. */
 static void add_note(const struct al_journal *journal, const struct al_record *record,
                      const struct al_record_end *known, struct al_str *out)
 {
-    al_auto(al_json_decrefp) json_t *note = line_of(journal, record, known);
-
-    al_json_set(note, "duration_ms", json_null());
-    al_json_dump(note, true, out);
+    add_line(journal, record, known, NULL, out);
     al_str_addc(out, '\n');
 }
 
@@ -248,10 +278,11 @@ int al_journal_note(struct al_journal *journal, struct al_record *record,
 int al_journal_close_record(struct al_journal *journal, struct al_record *record,
                             const struct al_record_end *end, struct al_error *err)
 {
-    al_auto(al_json_decrefp) json_t *line = line_of(journal, record, end);
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     int r;
 
-    r = al_chain_append(journal->chain, line, err);
+    add_line(journal, record, end, &end->duration_ms, &line);
+    r = al_chain_append(journal->chain, &line, err);
     if (r == 0)
         al_slots_give_back(journal->open, record->slot);
     else

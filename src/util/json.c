@@ -194,7 +194,7 @@ static void add_escaped(uint32_t c, struct al_str *out)
     al_str_addf(out, "\\u%04X", (unsigned)c);
 }
 
-static void quote_ascii(const char *text, size_t len, struct al_str *out)
+void al_json_quote_ascii(const char *text, size_t len, struct al_str *out)
 {
     size_t at = 0;
 
@@ -209,7 +209,7 @@ static void quote_ascii(const char *text, size_t len, struct al_str *out)
         if (at == len)
             break;
         n = al_utf8_next(text + at, len - at, &c);
-        add_escaped(n > 0 ? c : 0xfffd, out); /* jansson keeps nothing but UTF-8 */
+        add_escaped(n > 0 ? c : 0xfffd, out);
         at += n > 0 ? (size_t)n : 1;
     }
     al_str_addc(out, '"');
@@ -218,7 +218,7 @@ static void quote_ascii(const char *text, size_t len, struct al_str *out)
 static void add_string(const char *text, size_t len, bool ascii, struct al_str *out)
 {
     if (ascii)
-        quote_ascii(text, len, out);
+        al_json_quote_ascii(text, len, out);
     else
         al_json_quote(text, len, out);
 }

@@ -37,6 +37,9 @@ void al_json_dump(const json_t *value, bool ascii, struct al_str *out);
 /** Append a JSON string literal, quotes included and in one line, without building a value. */
 void al_json_quote(const char *text, size_t len, struct al_str *out);
 
+/** The same in ASCII; bytes that are not UTF-8 become U+FFFD. */
+void al_json_quote_ascii(const char *text, size_t len, struct al_str *out);
+
 /** `object[name]` when it is a string, else NULL.  Borrowed. */
 const char *al_json_get_string(const json_t *object, const char *name);
 
