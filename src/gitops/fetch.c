@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/filters.h"
 #include "gitops/transfer.h"
 
 /* "From <where>" says nothing a caller does not know. */
@@ -39,4 +40,29 @@ int al_git_fetch(struct al_network *network, const struct al_fetch_options *opti
         return al_network_failed(network, &output, err);
     add_changes(&output, ret_text);
     return 0;
+}
+
+static int list_all(const struct al_repo *repo, struct al_budget *budget, struct al_buffer *list,
+                    struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD",
+                 NULL);
+    return al_git_list_paths(repo, &command, budget, list, err);
+}
+
+int al_git_count_updated(const struct al_repo *repo, const char *before, struct al_budget *budget,
+                         uint64_t *ret_count, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = *before ? al_git_list_changed(repo, before, "HEAD", budget, &list, err)
+                    : list_all(repo, budget, &list, err);
+    uint64_t count = 0;
+
+    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
+        count++;
+    *ret_count = count;
+    al_buffer_clear(&list);
+    return r;
 }

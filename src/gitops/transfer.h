@@ -21,6 +21,10 @@ int al_git_fetch(struct al_network *network, const struct al_fetch_options *opti
                  const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
                  struct al_str *ret_text, struct al_error *err);
 
+/** How many files differ between a commit ("" for none at all) and HEAD. */
+int al_git_count_updated(const struct al_repo *repo, const char *before, struct al_budget *budget,
+                         uint64_t *ret_count, struct al_error *err);
+
 /** What to push. */
 struct al_push_options {
     const char *branch; /**< here and there */

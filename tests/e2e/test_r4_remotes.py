@@ -1,52 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """git_remote, git_fetch and git_push of toolset `workflow`, with repositories on this machine."""
-import os
-
 import harness
-import workflow
+import remotes
 
 
-class Case(workflow.Case):
-    """`repo` with one commit, and the bare repository `hub.git` beside it, both inside the root."""
-
-    def setUp(self):
-        super().setUp()
-        self.top, self.root = self.root, self.root / "repo"
-        self.init(self.root)
-        self.hub = self.top / "hub.git"
-        self.git("init", "-q", "--bare", str(self.hub))
-
-    def call(self, tool, arguments=None, *options, **named):
-        arguments = {"cwd": str(self.root), **(arguments or {})}
-        return super().call(tool, arguments, *options, root=named.pop("root", self.top), **named)
-
-    def with_origin(self):
-        """`origin` is the hub, and has main."""
-        self.git("remote", "add", "origin", str(self.hub))
-        self.git("push", "-q", "-u", "origin", "main")
-
-    def elsewhere(self, name="b.txt", content="b\n", branch="main"):
-        """Somebody else commits to the hub; gives the commit."""
-        other = self.base / "other"
-        if not other.exists():
-            self.git("clone", "-q", str(self.hub), str(other), cwd=self.base)
-        self.git("fetch", "-q", cwd=other)
-        self.git("checkout", "-q", "-B", branch, "origin/main", cwd=other)
-        commit = self.commit(name, content, "elsewhere", other)
-        self.git("push", "-q", "origin", branch, cwd=other)
-        return commit
-
-    def at_hub(self, branch="main"):
-        """What a branch of the hub is."""
-        return self.out("rev-parse", "--verify", "refs/heads/" + branch, cwd=self.hub).strip()
-
-    def here(self, name="HEAD"):
-        """What a revision is here."""
-        return self.out("rev-parse", "--verify", name).strip()
-
-
-class Remotes(Case):
+class Remotes(remotes.Case):
     """git_remote."""
 
     def test_examples(self):
@@ -137,7 +96,7 @@ class Remotes(Case):
         self.assertEqual(self.out("remote"), "")
 
 
-class Fetches(Case):
+class Fetches(remotes.Case):
     """git_fetch."""
 
     def test_examples(self):
@@ -250,7 +209,7 @@ class Fetches(Case):
             self.assertEqual(result.kind, kind, (hub, tool, result))
 
 
-class Pushes(Case):
+class Pushes(remotes.Case):
     """git_push."""
 
     def test_examples(self):
@@ -360,5 +319,4 @@ class Pushes(Case):
 
 
 if __name__ == "__main__":
-    os.umask(0o022)
     harness.main()

@@ -14,12 +14,12 @@ struct add_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRINGS(struct add_args, paths, "Files to stage; ignored with all.", .max = AL_GIT_PATHS_MAX,
+    AL_STRINGS(struct add_args, paths, "Ignored with all.", .max = AL_GIT_PATHS_MAX,
                .flags = AL_PARAM_PATH, .max_bytes = AL_GIT_PATH_MAX_BYTES),
-    AL_BOOL(struct add_args, all, "Stage all changes, new files included (-A).",
-            .flags = AL_PARAM_EVERY_PATH, .default_int = 0),
-    AL_BOOL(struct add_args, update, "Stage changes of tracked files only (-u).",
-            .flags = AL_PARAM_EVERY_PATH, .default_int = 0),
+    AL_BOOL(struct add_args, all, "All changes, new files too.", .flags = AL_PARAM_EVERY_PATH,
+            .default_int = 0),
+    AL_BOOL(struct add_args, update, "Tracked files only.", .flags = AL_PARAM_EVERY_PATH,
+            .default_int = 0),
     AL_GIT_TIMEOUT_ROW(struct add_args),
     AL_GIT_WORKING_DIR_ROW(struct add_args),
 };

@@ -14,13 +14,13 @@ struct branch_args {
 };
 
 static const struct al_param params[] = {
-    AL_BOOL(struct branch_args, list_all, "List local and remote branches (-a).", .default_int = 0),
-    AL_BOOL(struct branch_args, list_remote, "List remote branches only (-r).", .default_int = 0),
-    AL_STRING(struct branch_args, create, "Create a branch of this name at HEAD.",
-              .flags = AL_PARAM_BRANCH, .max_bytes = AL_GIT_REF_MAX_BYTES),
-    AL_STRING(struct branch_args, delete, "Delete this branch, which must be merged (-d).",
+    AL_BOOL(struct branch_args, list_all, "List remote ones too.", .default_int = 0),
+    AL_BOOL(struct branch_args, list_remote, "List remote ones only.", .default_int = 0),
+    AL_STRING(struct branch_args, create, "Create this branch at HEAD.", .flags = AL_PARAM_BRANCH,
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct branch_args, delete, "Delete this merged branch.",
               .flags = AL_PARAM_BRANCH | AL_PARAM_DROPPED, .max_bytes = AL_GIT_REF_MAX_BYTES),
-    AL_STRING(struct branch_args, force_delete, "Delete this branch even if unmerged (-D).",
+    AL_STRING(struct branch_args, force_delete, "Delete this branch, merged or not.",
               .flags = AL_PARAM_BRANCH | AL_PARAM_DROPPED, .max_bytes = AL_GIT_REF_MAX_BYTES),
     AL_STRING(struct branch_args, rename, "Rename this branch; needs new_name.",
               .flags = AL_PARAM_BRANCH, .max_bytes = AL_GIT_REF_MAX_BYTES),

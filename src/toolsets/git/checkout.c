@@ -14,13 +14,13 @@ struct checkout_args {
 static const struct al_param params[] = {
     AL_STRING(struct checkout_args, branch, "Branch to switch to.",
               .flags = AL_PARAM_BRANCH | AL_PARAM_EVERY_PATH, .max_bytes = AL_GIT_REF_MAX_BYTES),
-    AL_STRING(struct checkout_args, create_branch, "Create this branch and switch to it (-b).",
+    AL_STRING(struct checkout_args, create_branch, "Create and switch to it.",
               .flags = AL_PARAM_BRANCH, .max_bytes = AL_GIT_REF_MAX_BYTES),
-    AL_STRING(struct checkout_args, commit, "Commit to check out with a detached HEAD.",
-              .flags = AL_PARAM_EVERY_PATH, .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct checkout_args, commit, "Detach HEAD there.", .flags = AL_PARAM_EVERY_PATH,
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
     AL_STRINGS(struct checkout_args, paths,
-               "Put these files back as the index has them; only when none of the others is given.",
-               .flags = AL_PARAM_PATH, .max = AL_GIT_PATHS_MAX, .max_bytes = AL_GIT_PATH_MAX_BYTES),
+               "Put these back from the index, when nothing else is given.", .flags = AL_PARAM_PATH,
+               .max = AL_GIT_PATHS_MAX, .max_bytes = AL_GIT_PATH_MAX_BYTES),
     AL_GIT_TIMEOUT_ROW(struct checkout_args),
     AL_GIT_WORKING_DIR_ROW(struct checkout_args),
 };

@@ -14,14 +14,13 @@ struct commit_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct commit_args, type,
-              "Kind of change: feat, fix, docs, style, refactor, test, chore, and so on.",
+    AL_STRING(struct commit_args, type, "feat, fix, docs, style, refactor, test, chore, and so on.",
               .flags = AL_PARAM_REQUIRED, .pattern = "^[a-z]+$", .max_bytes = 64,
               .bad_message = "type must be lowercase letters only (e.g., feat, fix, docs)"),
     AL_STRING(struct commit_args, scope, "Area of the change.", .pattern = "^[a-z0-9_-]+$",
               .max_bytes = 64,
               .bad_message = "scope must be lowercase alphanumeric, underscore, or hyphen"),
-    AL_STRING(struct commit_args, message, "Description; further lines become the body.",
+    AL_STRING(struct commit_args, message, "Further lines are the body.",
               .flags = AL_PARAM_REQUIRED, .min_bytes = 1, .max_bytes = AL_GIT_TEXT_MAX_BYTES,
               .bad_message = "message must not be empty"),
     AL_GIT_TIMEOUT_ROW(struct commit_args),

@@ -16,10 +16,8 @@ static const struct al_param params[] = {
                .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH, .min = 1, .max = AL_GIT_PATHS_MAX,
                .max_bytes = AL_GIT_PATH_MAX_BYTES,
                .bad_message = "paths must contain at least one element"),
-    AL_BOOL(struct restore_args, staged, "Restore the index from HEAD: unstage (--staged).",
-            .default_int = 0),
-    AL_BOOL(struct restore_args, worktree,
-            "Restore the files on disk, losing their changes (--worktree).", .default_int = 1),
+    AL_BOOL(struct restore_args, staged, "Unstage.", .default_int = 0),
+    AL_BOOL(struct restore_args, worktree, "Lose the changes on disk.", .default_int = 1),
     AL_GIT_TIMEOUT_ROW(struct restore_args),
     AL_GIT_WORKING_DIR_ROW(struct restore_args),
 };

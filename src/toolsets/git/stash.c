@@ -23,11 +23,10 @@ static const struct al_choice actions[] = {
 
 static const struct al_param params[] = {
     AL_CHOICE(struct stash_args, action, "What to do.", .choices = actions, .default_int = PUSH),
-    AL_STRING(struct stash_args, message, "Message of the new entry (push).",
-              .max_bytes = AL_GIT_TEXT_MAX_BYTES),
-    AL_INT(struct stash_args, index, "Entry to pop, apply, drop or show; default: the newest, 0.",
-           .min = 0, .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
-    AL_BOOL(struct stash_args, include_untracked, "Stash untracked files as well (push).",
+    AL_STRING(struct stash_args, message, "For push.", .max_bytes = AL_GIT_TEXT_MAX_BYTES),
+    AL_INT(struct stash_args, index, "Entry; default: 0, the newest.", .min = 0, .max = INT32_MAX,
+           .flags = AL_PARAM_MAX_HIDDEN),
+    AL_BOOL(struct stash_args, include_untracked, "With push: untracked files too.",
             .default_int = 0),
     AL_GIT_TIMEOUT_ROW(struct stash_args),
     AL_GIT_WORKING_DIR_ROW(struct stash_args),

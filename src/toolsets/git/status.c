@@ -10,11 +10,9 @@ struct status_args {
 };
 
 static const struct al_param params[] = {
-    AL_BOOL(struct status_args, porcelain, "Machine-readable format (--porcelain=1).",
-            .default_int = 1),
-    AL_BOOL(struct status_args, branch, "Include the branch line (-b).", .default_int = 1),
-    AL_BOOL(struct status_args, untracked, "Include untracked files; false: -uno.",
-            .default_int = 1),
+    AL_BOOL(struct status_args, porcelain, "As --porcelain=1.", .default_int = 1),
+    AL_BOOL(struct status_args, branch, "With the branch line.", .default_int = 1),
+    AL_BOOL(struct status_args, untracked, "With untracked files.", .default_int = 1),
     AL_GIT_TIMEOUT_ROW(struct status_args),
     AL_GIT_WORKING_DIR_ROW(struct status_args),
 };

@@ -15,14 +15,12 @@ struct merge_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct merge_args, branch, "Branch to merge into the current one; \"\" with abort.",
+    AL_STRING(struct merge_args, branch, "What to merge; \"\" with abort.",
               .flags = AL_PARAM_REQUIRED | AL_PARAM_EVERY_PATH,
               .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
-    AL_BOOL_AS(struct merge_args, no_ff, "noFf",
-               "Make a merge commit even where the branch could simply move.", .default_int = 0),
-    AL_BOOL(struct merge_args, abort,
-            "Give up the merge, rebase, cherry-pick or revert in progress.", .default_int = 0),
-    AL_STRING(struct merge_args, message, "Message of the merge commit; default: git's.",
+    AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .default_int = 0),
+    AL_BOOL(struct merge_args, abort, "Give up what is in progress.", .default_int = 0),
+    AL_STRING(struct merge_args, message, "Of the merge commit.",
               .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
     AL_WORKFLOW_CWD_ROW(struct merge_args),
 };

@@ -20,12 +20,12 @@ static const struct al_choice strategies[] = {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct resolve_args, path, "Conflicted file, relative to the repository's top.",
+    AL_STRING(struct resolve_args, path, "Conflicted file.",
               .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH, .min_bytes = 1,
               .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
     AL_CHOICE(struct resolve_args, strategy, "Which content to keep.", .choices = strategies,
               .flags = AL_PARAM_REQUIRED),
-    AL_STRING(struct resolve_args, content, "The whole file as it is to be (strategy content).",
+    AL_STRING(struct resolve_args, content, "The whole file, for content.",
               .max_bytes = CONTENT_MAX_BYTES),
     AL_WORKFLOW_CWD_ROW(struct resolve_args),
 };

@@ -31,7 +31,7 @@ static const struct al_param params[] = {
     AL_INT(struct stash_args, index, "Entry to pop, apply or drop; default: the newest, 0.",
            .min = 0, .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
     AL_BOOL_AS(struct stash_args, include_untracked, "includeUntracked",
-               "Stash untracked files as well (push).", .default_int = 0),
+               "With push: untracked files too.", .default_int = 0),
     AL_WORKFLOW_CWD_ROW(struct stash_args),
 };
 

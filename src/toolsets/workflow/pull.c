@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_pull: fetch a branch, then take it in by a merge or a rebase. */
+#include <stdlib.h>
+
+#include "gitops/replay.h"
+#include "gitops/repo.h"
+#include "gitops/underway.h"
+#include "guard/text.h"
+#include "guard/url.h"
+#include "toolsets/workflow/transfer.h"
+#include "toolsets/workflow/workflow.h"
+
+struct pull_args {
+    const char *remote, *branch;
+    bool rebase;
+    AL_WORKFLOW_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_TRANSFER_ROW_REMOTE(struct pull_args),
+    AL_STRING(struct pull_args, branch, "Default: the one followed, else of the same name.",
+              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+    AL_BOOL(struct pull_args, rebase, "Rebase instead of merge.", .default_int = 0),
+    AL_WORKFLOW_CWD_ROW(struct pull_args),
+};
+
+/* What is being pulled. */
+struct pulling {
+    struct al_remote remote;
+    char *current;      /* the branch here, NULL when HEAD is on none */
+    char *branch;       /* the branch there */
+    char *before;       /* the commit HEAD was, "" on an unborn branch */
+    const char *commit; /* what to take in: a word for git */
+    char *tracking;     /* the reference that follows it, NULL */
+};
+
+static void pulling_clear(struct pulling *pulling)
+{
+    al_remote_clear(&pulling->remote);
+    free(pulling->current);
+    free(pulling->branch);
+    free(pulling->before);
+    free(pulling->tracking);
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct pull_args *args = p;
+
+    return al_transfer_check(args->remote, args->branch, err);
+}
+
+/* The branch there: the one that is named, the one followed, the one of the same name. */
+static int find_branch(struct al_call *call, const struct pull_args *args, struct pulling *pulling,
+                       struct al_error *err)
+{
+    int r = al_transfer_current_branch(call, &pulling->current, args->branch ? NULL : err);
+
+    if (args->branch) {
+        pulling->branch = al_strdup(args->branch);
+        return 0;
+    }
+    if (r < 0)
+        return r;
+    pulling->branch = al_remote_upstream(al_call_repo(call), &pulling->remote, pulling->current);
+    if (!pulling->branch)
+        pulling->branch = al_strdup(pulling->current);
+    return 0;
+}
+
+static int prepare(struct al_call *call, const struct pull_args *args, struct pulling *pulling,
+                   struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    int r = al_git_check_nothing_underway(repo, al_call_budget(call), err);
+
+    if (r == 0)
+        r = al_remote_find(repo, args->remote, &pulling->remote, err);
+    if (r == 0)
+        r = find_branch(call, args, pulling, err);
+    if (r < 0)
+        return r;
+    pulling->before = al_repo_head(repo);
+    pulling->tracking = al_remote_tracking(&pulling->remote, pulling->branch);
+    pulling->commit = pulling->tracking ? pulling->tracking : "FETCH_HEAD";
+    return 0;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct pull_args *args = p;
+    al_auto(pulling_clear) struct pulling pulling = { .remote = AL_REMOTE_INIT };
+    int r = prepare(call, args, &pulling, err);
+
+    return r == 0 ? al_transfer_authorize(call, args->remote, err) : r;
+}
+
+/* git's own words for a merge of what was fetched. */
+static char *merge_message(const struct pulling *pulling)
+{
+    al_auto(al_freep) char *where = al_url_shown(pulling->remote.urls.items[0]);
+    bool into_main = !pulling->current || !strcmp(pulling->current, "main") ||
+                     !strcmp(pulling->current, "master");
+
+    return al_asprintf("Merge branch '%s' of %s%s%s", pulling->branch, where,
+                       into_main ? "" : " into ", into_main ? "" : pulling->current);
+}
+
+static int take_in(struct al_call *call, const struct pull_args *args,
+                   const struct pulling *pulling, struct al_merge_outcome *outcome,
+                   struct al_error *err)
+{
+    al_auto(al_freep) char *message = merge_message(pulling);
+    const struct al_merge_options options = { .commit = pulling->commit, .message = message };
+    struct al_repo *repo = al_call_repo(call);
+
+    if (args->rebase && *pulling->before)
+        return al_git_replay(repo, pulling->commit, al_call_max_bytes(call), al_call_budget(call),
+                             outcome, err);
+    return al_git_merge(repo, &options, al_call_max_bytes(call), al_call_budget(call), outcome,
+                        err);
+}
+
+static void describe(const struct pull_args *args, const struct pulling *pulling,
+                     const struct al_merge_outcome *outcome, struct al_str *text)
+{
+    const char *how = args->rebase ? "rebased" : "merged";
+
+    if (outcome->conflicted)
+        al_str_addf(text,
+                    "%s/%s conflicts with this branch in %zu file%s: resolve them, then git_commit "
+                    "goes on, or git_merge with abort: true gives up",
+                    args->remote, pulling->branch, outcome->conflicts.count,
+                    outcome->conflicts.count == 1 ? "" : "s");
+    else if (outcome->up_to_date)
+        al_str_addf(text, "Already up to date with %s/%s", args->remote, pulling->branch);
+    else if (outcome->fast_forward)
+        al_str_addf(text, "Moved on to %s/%s", args->remote, pulling->branch);
+    else
+        al_str_addf(text, "Pulled %s/%s and %s", args->remote, pulling->branch, how);
+}
+
+static int answer(struct al_call *call, const struct pull_args *args, const struct pulling *pulling,
+                  const struct al_merge_outcome *outcome, struct al_result *result,
+                  struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    json_t *object;
+    uint64_t updated = 0;
+    int r = outcome->conflicted ? 0
+                                : al_git_count_updated(al_call_repo(call), pulling->before,
+                                                       al_call_budget(call), &updated, err);
+
+    if (r < 0)
+        return r;
+    describe(args, pulling, outcome, &text);
+    object = al_json_object();
+    al_json_set(object, "success", al_json_bool(!outcome->conflicted));
+    al_json_set(object, "remote", al_json_string(args->remote));
+    al_json_set(object, "message", al_json_string(text.buf));
+    if (args->rebase)
+        al_json_set(object, "rebased", al_json_bool(!outcome->conflicted));
+    if (outcome->conflicted)
+        al_json_set(object, "conflicts", al_workflow_strings(&outcome->conflicts));
+    else
+        al_json_set(object, "filesUpdated", al_json_int((int64_t)updated));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct pull_args *args = p;
+    al_auto(pulling_clear) struct pulling pulling = { .remote = AL_REMOTE_INIT };
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_str_clear) struct al_str fetched = AL_STR_INIT;
+    struct al_fetch_options options = { .prune = false };
+    int r = prepare(call, args, &pulling, err);
+
+    if (r < 0)
+        return r;
+    options.branch = pulling.branch;
+    r = al_transfer_fetch(call, &pulling.remote, &options, &fetched, err);
+    if (r == 0)
+        r = take_in(call, args, &pulling, &outcome, err);
+    return r < 0 ? r : answer(call, args, &pulling, &outcome, result, err);
+}
+
+static const struct al_operation operations[] = {
+    { "pull", NULL,
+      AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY,
+      execute, AL_ASKS_NEVER },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct pull_args *args = p;
+
+    (void)op;
+    al_str_addf(out, "Pull%s%s from %s%s", args->branch ? " " : "",
+                args->branch ? args->branch : "", args->remote,
+                args->rebase ? " and rebase on it" : "");
+}
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "success": {"type": "boolean"},
+        "remote": {"type": "string"},
+        "message": {"type": "string"},
+        "rebased": {"type": "boolean"},
+        "filesUpdated": {"type": "integer"},
+        "conflicts": {"type": "array", "items": {"type": "string"}}
+    },
+    "required": ["success", "remote", "message"],
+    "additionalProperties": false
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_pull = {
+    .name = "git_pull",
+    .title = "Pull",
+    .about = "Fetch a branch and merge it, or rebase on it. Conflicts are a result.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_WORKFLOW_TOOL(struct pull_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .moves_branch = true,
+    .check = check,
+    .authorize = authorize,
+    .summarize = summarize,
+    .output_schema = output_schema,
+};

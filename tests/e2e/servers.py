@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real servers for git on loopback: `git daemon`, sshd and smart HTTP.  Each serves a directory of
+the test, on a port that was free, and is stopped by its pid at the end of the test."""
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+
+WAIT_SECONDS = 30  # a server that is not there by then is broken
+
+
+def free_port():
+    """A port nobody listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def program(name, *places):
+    """Where a program is; the test fails when it is nowhere."""
+    found = shutil.which(name) or shutil.which(name, path=os.pathsep.join(places))
+    if not found:
+        raise AssertionError(f"{name} is missing: run 'make deps'")
+    return found
+
+
+class Process:
+    """A server in the foreground, whose own words tell when it is ready."""
+
+    def __init__(self, case, argv, ready, env=None):
+        self.process = subprocess.Popen(argv, env=env or case.env, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        start_new_session=True)
+        self.said = []
+        case.addCleanup(self.stop)
+        came = threading.Event()
+        self.reader = threading.Thread(target=self.read, args=(ready, came), daemon=True)
+        self.reader.start()
+        if not came.wait(WAIT_SECONDS) or self.process.poll() is not None:
+            raise AssertionError(f"{argv[0]} did not start: {b''.join(self.said).decode()}")
+
+    def read(self, ready, came):
+        """Keep what it says, and its pipe empty."""
+        for line in self.process.stderr:
+            self.said.append(line)
+            if ready in line:
+                came.set()
+        came.set()
+
+    def stop(self):
+        """End it with everything it started, which is in its session."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(timeout=WAIT_SECONDS)
+        self.reader.join(WAIT_SECONDS)
+        self.process.stderr.close()
+
+
+class Daemon:
+    """`git daemon`: git://127.0.0.1:PORT/NAME, pushing allowed."""
+
+    def __init__(self, case, base):
+        self.port = free_port()
+        Process(case, [program("git"), "daemon", "--verbose", "--reuseaddr", "--export-all",
+                       "--listen=127.0.0.1", f"--port={self.port}", f"--base-path={base}",
+                       "--enable=receive-pack", str(base)], b"Ready to rumble")
+
+    def url(self, name):
+        """The address of a repository."""
+        return f"git://127.0.0.1:{self.port}/{name}"
+
+
+SSHD_CONFIG = """\
+ListenAddress 127.0.0.1
+Port {port}
+HostKey {keys}/host
+AuthorizedKeysFile {keys}/authorized
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+"""
+
+
+class Sshd:
+    """sshd for whoever runs the test, with keys made for it; ssh://127.0.0.1:PORT/PATH.
+
+    ssh takes the home from the system and not from the environment, so airlock is run where
+    /etc/passwd names the test's home: `run_at_home()`.
+    """
+
+    def __init__(self, case, base):
+        self.case, self.base, self.port = case, base, free_port()
+        self.keys = case.base / "sshd"
+        self.keys.mkdir()
+        dot_ssh = case.home / ".ssh"
+        dot_ssh.mkdir(mode=0o700)
+        for path in (self.keys / "host", dot_ssh / "id_ed25519"):
+            subprocess.run([program("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-f",
+                            str(path)], check=True)
+        shutil.copy(dot_ssh / "id_ed25519.pub", self.keys / "authorized")
+        config = self.keys / "config"
+        config.write_text(SSHD_CONFIG.format(port=self.port, keys=self.keys), encoding="utf-8")
+        argv = [program("sshd", "/usr/sbin"), "-D", "-e", "-f", str(config)]
+        if os.geteuid() == 0:  # privilege separation wants a directory that only an install makes
+            argv = [program("unshare"), "--mount", "sh", "-c",
+                    'mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec "$@"', "sh", *argv]
+        self.process = Process(case, argv, b"Server listening on")
+        self.passwd = case.base / "passwd"
+        entry = ":".join(("tester", "x", "0", "0", "", str(case.home), "/bin/sh"))
+        self.passwd.write_text(entry + "\n", encoding="utf-8")
+
+    def url(self, name):
+        """The address of a repository."""
+        return f"ssh://127.0.0.1:{self.port}{self.base}/{name}"
+
+    def trust(self):
+        """What a person does who connects once and accepts the host key."""
+        kind, key = (self.keys / "host.pub").read_text(encoding="utf-8").split()[:2]
+        (self.case.home / ".ssh/known_hosts").write_text(
+            f"[127.0.0.1]:{self.port} {kind} {key}\n", encoding="utf-8")
+
+    def at_home(self, argv):
+        """A command line that runs where the test's home is the one ssh looks in."""
+        user = [] if os.geteuid() == 0 else ["--map-root-user"]
+        return [program("unshare"), *user, "--mount", "sh", "-c",
+                'mount --bind "$0" /etc/passwd && exec "$@"', str(self.passwd), *argv]
+
+
+LIGHTTPD_CONFIG = """\
+server.modules = ("mod_alias", "mod_setenv", "mod_auth", "mod_authn_file", "mod_cgi")
+server.document-root = "{base}"
+server.bind = "127.0.0.1"
+server.port = {port}
+server.max-request-size = 0
+server.stream-response-body = 2
+alias.url = ("/git" => "{backend}", "/private" => "{backend}")
+cgi.assign = ("" => "")
+setenv.set-environment = ("GIT_PROJECT_ROOT" => "{base}", "GIT_HTTP_EXPORT_ALL" => "1",
+                          "PATH" => "{path}", "HOME" => "{home}")
+auth.backend = "plain"
+auth.backend.plain.userfile = "{users}"
+auth.require = ("/private" => ("method" => "basic", "realm" => "git", "require" => "valid-user"))
+"""
+
+
+class Http:
+    """`git http-backend` behind lighttpd: /git/NAME for all, /private/NAME for user:password."""
+
+    user, password = "person", "pass:word@1"
+
+    def __init__(self, case, base):
+        self.port = free_port()
+        exec_path = subprocess.run([program("git"), "--exec-path"], check=True,
+                                   capture_output=True, text=True).stdout.strip()
+        users, config = case.base / "users", case.base / "lighttpd.conf"
+        users.write_text(f"{self.user}:{self.password}\n", encoding="utf-8")
+        config.write_text(LIGHTTPD_CONFIG.format(
+            base=base, port=self.port, users=users, home=case.home, path=os.environ["PATH"],
+            backend=pathlib.Path(exec_path) / "git-http-backend"), encoding="utf-8")
+        self.process = Process(case, [program("lighttpd", "/usr/sbin"), "-D", "-f", str(config)],
+                               b"server started")
+
+    def url(self, name, user=""):
+        """The address of a repository, for everybody."""
+        return f"http://{user}127.0.0.1:{self.port}/git/{name}"
+
+    def private(self, name, user=""):
+        """The same for those who sign in."""
+        return f"http://{user}127.0.0.1:{self.port}/private/{name}"
