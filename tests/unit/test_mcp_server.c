@@ -7,38 +7,8 @@
 
 #include "mcp/calls.h"
 #include "mcp/out.h"
-#include "tests/lib/assert.h"
-#include "tests/mcp/client.h"
-#include "tests/mcp/fake_pipeline.h"
+#include "test_mcp_server_lib.h"
 #include "util/fs.h"
-
-#define CALL                                                                                       \
-    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\"}}"
-
-static int setup(void **state)
-{
-    *state = client_start(fake_session(), false);
-    return 0;
-}
-
-static int setup_sockets(void **state)
-{
-    *state = client_start(fake_session(), true);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    client_finish(*state);
-    return 0;
-}
-
-/* For tests that end the server themselves. */
-static int no_teardown(void **state)
-{
-    (void)state;
-    return 0;
-}
 
 static void agrees_on_each_revision(void **state)
 {
@@ -348,110 +318,6 @@ static void threads_of_a_burst_take_the_next(void **state)
     client_expect_alive(client);
 }
 
-static void the_end_of_input_cancels_what_runs(void **state)
-{
-    struct client *client = *state;
-
-    for (int id = 1; id <= 16; id++)
-        client_send(client, CALL, id, "gate");
-    fake_wait_at_gate(16);
-    client_finish(client); /* nothing more is said */
-    fake_wait_cancelled(16);
-}
-
-static void the_last_line_may_end_with_the_input(void **state)
-{
-    static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
-    struct client *client = *state;
-
-    assert_int_equal(al_write_all(client->to_server, ping, sizeof(ping) - 1), 0);
-    close(client->to_server);
-    client->to_server = -1;
-    client_expect(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
-    client_finish(client);
-}
-
-static void a_closed_output_ends_the_server(void **state)
-{
-    struct client *client = *state;
-
-    client_send(client, CALL, 1, "gate");
-    fake_wait_at_gate(1);
-    close(client->from_server);
-    client->from_server = -1;
-    client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
-    fake_wait_cancelled(1); /* though the input is still open */
-    client_abandon(client);
-}
-
-static void a_big_answer_arrives_whole(void **state)
-{
-    struct client *client = *state;
-    const size_t bytes = 5000000;
-
-    client_send(client,
-                "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
-                "\"params\":{\"name\":\"big\",\"arguments\":{\"bytes\":%zu}}}",
-                bytes);
-    al_auto(al_json_decrefp) json_t *message = client_read(client);
-    const json_t *content = json_object_get(json_object_get(message, "result"), "content");
-
-    assert_int_equal(json_string_length(json_object_get(json_array_get(content, 0), "text")),
-                     bytes);
-    client_expect_alive(client);
-}
-
-static void an_unread_answer_does_not_keep_the_server(void **state)
-{
-    struct client *client = *state;
-
-    client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
-                        "\"params\":{\"name\":\"big\",\"arguments\":{\"bytes\":5000000}}}");
-    client_wait_readable(client);
-    client_abandon(client);
-}
-
-#define FLOOD 60000
-
-static void *send_flood(void *payload)
-{
-    for (int i = 0; i < FLOOD; i++)
-        client_send(payload, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i);
-    return NULL;
-}
-
-/* The answers are more than the pipe and the queue hold, and nobody reads them at first. */
-static void a_flood_is_answered_in_order(void **state)
-{
-    struct client *client = *state;
-    pthread_t sender;
-
-    assert_int_equal(pthread_create(&sender, NULL, send_flood, client), 0);
-    for (int i = 0; i < FLOOD; i++) {
-        al_auto(al_json_decrefp) json_t *message = client_read(client);
-
-        assert_int_equal(json_integer_value(json_object_get(message, "id")), i);
-    }
-    assert_int_equal(pthread_join(sender, NULL), 0);
-    client_expect_alive(client);
-}
-
-/* Answers of a little more than the output and the queue hold together; what the server has not
- * read by then fits into its input. */
-static void a_client_that_does_not_read_can_still_leave(void **state)
-{
-    static const size_t bytes = AL_OUT_FULL_BYTES + (size_t)96 * 1024;
-    struct client *client = *state;
-    al_auto(al_str_clear) struct al_str requests = AL_STR_INIT;
-
-    for (size_t answers = 0, id = 10000; answers < bytes; id++) {
-        al_str_addf(&requests, "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"ping\"}\n", id);
-        answers += strlen("{\"jsonrpc\":\"2.0\",\"id\":10000,\"result\":{}}\n");
-    }
-    assert_int_equal(al_write_all(client->to_server, requests.buf, requests.len), 0);
-    client_abandon(client);
-}
-
 static void batches_belong_to_one_revision(void **state)
 {
     static const char *const revisions[] = { "2024-11-05", "2025-06-18", "2025-11-25" };
@@ -495,10 +361,6 @@ static void a_batch_waits_for_its_calls_only(void **state)
     client_expect_alive(client);
 }
 
-#define SERVER_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define SOCKET_TEST(name) cmocka_unit_test_setup_teardown(name, setup_sockets, teardown)
-#define ENDING_TEST(name) cmocka_unit_test_setup_teardown(name, setup, no_teardown)
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -517,17 +379,6 @@ int main(void)
         SERVER_TEST(calls_in_flight_are_limited),
         SERVER_TEST(calls_after_each_other_share_threads),
         SERVER_TEST(threads_of_a_burst_take_the_next),
-        ENDING_TEST(the_end_of_input_cancels_what_runs),
-        ENDING_TEST(the_last_line_may_end_with_the_input),
-        ENDING_TEST(a_closed_output_ends_the_server),
-        SERVER_TEST(a_big_answer_arrives_whole),
-        SOCKET_TEST(a_big_answer_arrives_whole),
-        ENDING_TEST(an_unread_answer_does_not_keep_the_server),
-        SERVER_TEST(a_flood_is_answered_in_order),
-        SOCKET_TEST(a_flood_is_answered_in_order),
-        ENDING_TEST(a_client_that_does_not_read_can_still_leave),
-        cmocka_unit_test_setup_teardown(a_client_that_does_not_read_can_still_leave, setup_sockets,
-                                        no_teardown),
         SERVER_TEST(batches_belong_to_one_revision),
         SERVER_TEST(a_batch_waits_for_its_calls_only),
     };
