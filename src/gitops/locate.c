@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/private.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
@@ -247,6 +248,30 @@ static int check_head(const struct al_repo *repo, const struct al_roots *roots, 
     return r == AL_ERR_SANDBOX ? outside(given, err) : 0;
 }
 
+/*
+ * References kept in tables are not where we look for them: an approval would be bound to nothing,
+ * and an older git does not know the repository.  git marks it with a HEAD that no branch can have.
+ *
+ * Source: git's Documentation/technical/reftable.txt, "Compatibility".
+ */
+static int check_ref_storage(const struct al_repo *repo, struct al_error *err)
+{
+    static const char mark[] = "ref: refs/heads/.invalid";
+    al_auto(al_freep) char *tables = al_fs_join(repo->common_dir, "reftable");
+    al_auto(al_freep) char *head = NULL;
+    struct stat st;
+
+    if (lstat(tables, &st) < 0)
+        return 0;
+    head = al_repo_read_head(repo);
+    if (!head || strcmp(head, mark) != 0)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The repository keeps its references as reftable (extensions.refStorage), "
+                        "which airlock does not read; 'git refs migrate --ref-format=files' "
+                        "changes that");
+}
+
 /* The parts of a repository whose git directory is known. */
 static int find_parts(struct al_repo *repo, const struct al_roots *roots, const char *given,
                       struct al_error *err)
@@ -259,6 +284,8 @@ static int find_parts(struct al_repo *repo, const struct al_roots *roots, const 
     r = find_common_dir(repo, roots, given, err);
     if (r == 0)
         r = check_head(repo, roots, given, err);
+    if (r == 0)
+        r = check_ref_storage(repo, err);
     if (r < 0)
         return r;
     path = al_fs_join(repo->common_dir, "objects");
@@ -292,7 +319,7 @@ static bool is_plain(const struct al_repo *repo)
 
     return fd >= 0 && is_absent(fd, "commondir") && is_there(fd, "HEAD", S_IFREG) &&
            is_there(fd, "refs", S_IFDIR) && is_there(fd, "objects", S_IFDIR) &&
-           is_absent(fd, "objects/info/alternates");
+           is_absent(fd, "objects/info/alternates") && is_absent(fd, "reftable");
 }
 
 int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const char *given,
