@@ -5,6 +5,9 @@
 # With nothing missing this takes no time and no rights.
 set -eu
 
+# Servers, which the tests start on loopback, are outside of most people's PATH.
+PATH=$PATH:/usr/sbin:/sbin
+
 rows='
 build-essential       command:make
 build-essential       command:gcc
@@ -22,6 +25,10 @@ libcmocka-dev         library:cmocka
 clang                 command:clang
 clang-format          command:clang-format
 clang-tidy            command:clang-tidy
+openssh-client        command:ssh-agent
+openssh-server        command:sshd
+lighttpd              command:lighttpd
+util-linux            command:unshare
 '
 [ "${1:-}" != fuzz ] || rows="$rows
 libclang-rt-dev       links:-fsanitize=fuzzer
@@ -57,5 +64,5 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "Installing: $missing"
 $as_root apt-get update -qq
-# $missing is a list of words on purpose.
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+# $missing is a list of words on purpose.  Nothing that is installed here is started: RUNLEVEL=1.
+$as_root env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing

@@ -113,11 +113,16 @@ class Case(unittest.TestCase):
 
     # The program.
 
+    def launch(self, argv):
+        """How a command line of airlock is started; for tests that need it somewhere else."""
+        return argv
+
     def call(self, tool, arguments=None, *options, approval="allow", root=None, env=None, cwd=None):
         """`airlock call --json`; nobody can be asked, since there is no terminal."""
         command = [AIRLOCK, "call", "--json", "--root", str(root or self.root), "--approval",
                    approval, *options, tool, json.dumps(arguments or {})]
-        done = subprocess.run(command, cwd=cwd or self.root, env=self.env | (env or {}),
+        done = subprocess.run(self.launch(command), cwd=cwd or self.root,
+                              env=self.env | (env or {}),
                               stdin=subprocess.DEVNULL, capture_output=True, check=False,
                               timeout=WATCHDOG_SECONDS, start_new_session=True)
         try:
@@ -210,7 +215,8 @@ class Server:
 
     def __init__(self, case, *options, env=None, **popen):
         command = [AIRLOCK, "serve", "--root", str(case.root), "--approval", "allow", *options]
-        self.process = subprocess.Popen(command, cwd=case.root, env=case.env | (env or {}),
+        self.process = subprocess.Popen(case.launch(command), cwd=case.root,
+                                        env=case.env | (env or {}),
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, start_new_session=True, **popen)
         case.addCleanup(self.close)

@@ -4,6 +4,7 @@ the test, on a port that was free, and is stopped by its pid at the end of the t
 import contextlib
 import os
 import pathlib
+import pwd
 import shutil
 import signal
 import socket
@@ -112,7 +113,8 @@ class Sshd:
                     'mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec "$@"', "sh", *argv]
         self.process = Process(case, argv, b"Server listening on")
         self.passwd = case.base / "passwd"
-        entry = ":".join(("tester", "x", "0", "0", "", str(case.home), "/bin/sh"))
+        name = pwd.getpwuid(os.geteuid()).pw_name
+        entry = ":".join((name, "x", "0", "0", "", str(case.home), "/bin/sh"))
         self.passwd.write_text(entry + "\n", encoding="utf-8")
 
     def url(self, name):
@@ -173,3 +175,50 @@ class Http:
     def private(self, name, user=""):
         """The same for those who sign in."""
         return f"http://{user}127.0.0.1:{self.port}/private/{name}"
+
+
+class Silent:
+    """Takes connections and never says a word."""
+
+    def __init__(self, case):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        case.addCleanup(self.listener.close)
+
+
+class Cut:
+    """Passes connections on to another port, and cuts each once so many bytes came back."""
+
+    def __init__(self, case, port, after):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self.target, self.after = self.listener.getsockname()[1], port, after
+        case.addCleanup(self.listener.close)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        """One connection after the other, until the listener is closed."""
+        with contextlib.suppress(OSError):
+            while True:
+                client = self.listener.accept()[0]
+                server = socket.create_connection(("127.0.0.1", self.target))
+                threading.Thread(target=self.forward, args=(client, server), daemon=True).start()
+                self.back(server, client)
+
+    @staticmethod
+    def forward(source, target):
+        """What the client says, all of it."""
+        with contextlib.suppress(OSError):
+            while piece := source.recv(65536):
+                target.sendall(piece)
+
+    def back(self, server, client):
+        """What the server says, up to the cut."""
+        left = self.after
+        with contextlib.suppress(OSError):
+            while left and (piece := server.recv(min(left, 65536))):
+                client.sendall(piece)
+                left -= len(piece)
+        for end in (client, server):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
