@@ -124,6 +124,8 @@ int al_cmd_serve(int argc, char **argv);
 int al_cmd_call(int argc, char **argv);
 int al_cmd_tools(int argc, char **argv);
 int al_cmd_policy(int argc, char **argv);
+int al_cmd_rollback(int argc, char **argv);
+int al_cmd_diff(int argc, char **argv);
 int al_cmd_doctor(int argc, char **argv);
 int al_cmd_version(void);
 

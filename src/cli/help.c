@@ -15,6 +15,8 @@ static const char overview[] =
     "  call TOOL [JSON|-]     run one tool from the shell, through the same checks\n"
     "  tools [--json]         list the tools an agent would see\n"
     "  log [N]                show the last N tool executions\n"
+    "  diff [N]               show what the last N tool executions changed\n"
+    "  rollback [N]           undo the last N tool executions\n"
     "  policy explain TOOL [JSON]  which rule would decide a call, and how\n"
     "  doctor [--json]        what this machine offers, and how to mend what is missing\n"
     "\n"
@@ -30,6 +32,12 @@ static const char overview[] =
 static const char journal_options[] =
     "  --audit FILE           the journal to read\n"
     "  --config FILE          the configuration that names it; both stand before the others\n";
+
+static const char undo_options[] =
+    "  --root DIR             a directory the agent works in, when it is not the top of this\n"
+    "                         working tree\n"
+    "  --audit FILE           the journal\n"
+    "  --config FILE          the configuration to read\n";
 
 static const char session_options[] =
     "  --root DIR             a directory the agent may work in; may be repeated. Default: the "
@@ -66,6 +74,19 @@ static const struct command_help {
       "  --follow               go on showing executions as they happen\n"
       "  --tool NAME            only this tool\n"
       "  --since WHEN           only from this time on, for example 2026-01-31\n" },
+    { "rollback", "airlock rollback [OPTIONS] [N]",
+      "Put the repository of this directory back to before the last N tool executions that "
+      "changed\n"
+      "it (1 without N): files, index, references, stash, unfinished operations. The present is\n"
+      "kept first, so a rollback can be rolled back. airlock --rollback[=N] is the same.\n"
+      "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.\n",
+      undo_options,
+      "  --dry-run              only say what would change\n"
+      "  --force                also where what somebody else changed since would be lost\n" },
+    { "diff", "airlock diff [OPTIONS] [N]",
+      "Show what the last N tool executions changed in the repository of this directory (1\n"
+      "without N).\n",
+      undo_options, "  --stat                 only how much, file by file\n" },
     { "policy", "airlock policy explain [OPTIONS] TOOL [JSON|-]",
       "Say what would become of a call: the decision, the rule it comes from, and what the rules\n"
       "looked at. The call is checked like any other; nothing is run and nobody is asked.\n"

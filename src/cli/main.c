@@ -75,8 +75,9 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "serve", al_cmd_serve }, { "call", al_cmd_call },     { "tools", al_cmd_tools },
-    { "log", log_command },    { "policy", al_cmd_policy }, { "doctor", al_cmd_doctor },
+    { "serve", al_cmd_serve },       { "call", al_cmd_call },     { "tools", al_cmd_tools },
+    { "log", log_command },          { "policy", al_cmd_policy }, { "doctor", al_cmd_doctor },
+    { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },
 };
 
 int main(int argc, char **argv)
@@ -94,6 +95,12 @@ int main(int argc, char **argv)
         return al_cmd_version();
     if (!strcmp(word, "--tool-log"))
         return log_command(argc - 2, argv + 2);
+    if (!strcmp(word, "--rollback"))
+        return al_cmd_rollback(argc - 2, argv + 2);
+    if (al_starts_with(word, "--rollback=")) {
+        argv[1] += strlen("--rollback=");
+        return al_cmd_rollback(argc - 1, argv + 1);
+    }
     if (al_starts_with(word, "--tool-log=")) {
         argv[1] += strlen("--tool-log=");
         return log_command(argc - 1, argv + 1);

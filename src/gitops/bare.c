@@ -309,6 +309,26 @@ int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const cha
     return run(bare, &command, false, sink, budget, err);
 }
 
+int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, bool lines,
+                 size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_text text = AL_TEXT_INIT(max_bytes);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--relative=worktree", "--no-renames",
+                 "--no-ext-diff", "--no-textconv", lines ? "--patch" : "--stat", from, to, NULL);
+    text.show_controls = true;
+    r = run(bare, &command, false, (struct al_sink){ add_text, &text }, budget, err);
+    al_text_end(&text);
+    if (r == 0)
+        al_str_add(ret_text, text.out.buf, text.out.len);
+    (void)al_text_truncate(ret_text, max_bytes);
+    al_text_clear(&text);
+    return r;
+}
+
 int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_budget *budget,
                  struct al_error *err)
 {

@@ -54,6 +54,12 @@ int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const cha
                       size_t nnames, struct al_sink sink, struct al_budget *budget,
                       struct al_error *err);
 
+/** What differs between two checkpoints' working trees, as safe text for people: how much, file by
+ * file, or the lines themselves. */
+int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, bool lines,
+                 size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
+                 struct al_error *err);
+
 /** The references: "<oid> SP <name> SP <all but the first paragraph of the commit's message>" LF
  * each. */
 int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_budget *budget,

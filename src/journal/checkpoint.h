@@ -173,15 +173,15 @@ enum al_part {
 };
 
 /** One difference between two checkpoints. */
-struct al_change {
+struct al_difference {
     enum al_part part;
     char *name;
     unsigned from_mode, to_mode; /**< of a file; 0 where it is absent */
     char *from, *to; /**< a file's blob; the value of HEAD or a reference; NULL where absent */
 };
 
-struct al_changes {
-    struct al_change *items; /**< by part, then by name */
+struct al_differences {
+    struct al_difference *items; /**< by part, then by name */
     size_t count;
 };
 
@@ -193,8 +193,8 @@ struct al_changes {
  * unchanged or absent).
  */
 int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
-                          struct al_budget *budget, struct al_changes *ret_changes,
+                          struct al_budget *budget, struct al_differences *ret_changes,
                           struct al_error *err);
-void al_changes_clear(struct al_changes *changes);
+void al_differences_clear(struct al_differences *changes);
 
 #endif

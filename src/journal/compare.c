@@ -5,7 +5,7 @@
 
 #include "journal/checkpoint.h"
 
-void al_changes_clear(struct al_changes *changes)
+void al_differences_clear(struct al_differences *changes)
 {
     for (size_t i = 0; i < changes->count; i++) {
         free(changes->items[i].name);
@@ -13,27 +13,27 @@ void al_changes_clear(struct al_changes *changes)
         free(changes->items[i].to);
     }
     free(changes->items);
-    *changes = (struct al_changes){ .items = NULL };
+    *changes = (struct al_differences){ .items = NULL };
 }
 
-static struct al_change *add(struct al_changes *changes, enum al_part part, const char *name,
-                             const char *from, const char *to)
+static struct al_difference *add(struct al_differences *changes, enum al_part part,
+                                 const char *name, const char *from, const char *to)
 {
-    struct al_change *change;
+    struct al_difference *change;
 
     changes->items = al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
     change = &changes->items[changes->count++];
-    *change = (struct al_change){
+    *change = (struct al_difference){
         .part = part, .name = al_strdup(name), .from = al_strdup(from), .to = al_strdup(to)
     };
     return change;
 }
 
-static void add_file(struct al_changes *changes, enum al_part part,
+static void add_file(struct al_differences *changes, enum al_part part,
                      const struct al_saved_file *from, const struct al_saved_file *to)
 {
-    struct al_change *change = add(changes, part, from ? from->path : to->path,
-                                   from ? from->oid : NULL, to ? to->oid : NULL);
+    struct al_difference *change = add(changes, part, from ? from->path : to->path,
+                                       from ? from->oid : NULL, to ? to->oid : NULL);
 
     change->from_mode = from ? from->mode : 0;
     change->to_mode = to ? to->mode : 0;
@@ -52,7 +52,7 @@ static enum al_part part_of(const char *path, bool worktree)
 }
 
 static void compare_files(const struct al_saved_files *from, const struct al_saved_files *to,
-                          bool worktree, struct al_changes *changes)
+                          bool worktree, struct al_differences *changes)
 {
     size_t i = 0, k = 0;
 
@@ -69,7 +69,7 @@ static void compare_files(const struct al_saved_files *from, const struct al_sav
 }
 
 static void compare_refs(const struct al_saved_state *from, const struct al_saved_state *to,
-                         struct al_changes *changes)
+                         struct al_differences *changes)
 {
     size_t i = 0, k = 0;
 
@@ -87,7 +87,7 @@ static void compare_refs(const struct al_saved_state *from, const struct al_save
 }
 
 static void compare_states(const struct al_saved_state *from, const struct al_saved_state *to,
-                           struct al_changes *changes)
+                           struct al_differences *changes)
 {
     if (strcmp(from->entries, to->entries) != 0)
         add(changes, AL_PART_INDEX, "index", from->entries, to->entries);
@@ -99,7 +99,7 @@ static void compare_states(const struct al_saved_state *from, const struct al_sa
 
 static int by_part(const void *a, const void *b)
 {
-    const struct al_change *one = a, *two = b;
+    const struct al_difference *one = a, *two = b;
 
     return one->part != two->part ? (int)one->part - (int)two->part : strcmp(one->name, two->name);
 }
@@ -125,12 +125,12 @@ static int load(struct al_store *store, const char *id, struct side *side, struc
 }
 
 int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
-                          struct al_budget *budget, struct al_changes *ret_changes,
+                          struct al_budget *budget, struct al_differences *ret_changes,
                           struct al_error *err)
 {
     al_auto(side_clear) struct side a = { .state = { .index = AL_STR_INIT } };
     al_auto(side_clear) struct side b = { .state = { .index = AL_STR_INIT } };
-    struct al_changes changes = { .items = NULL };
+    struct al_differences changes = { .items = NULL };
     int r = load(store, from, &a, budget, err);
 
     if (r == 0)

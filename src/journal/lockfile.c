@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/lockfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "util/fs.h"
+
+#define PREFIX         ".airlock-"
+#define FIRST_WORDS    "airlock rollback "
+#define LOCK_MAX_BYTES 64u
+
+int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err)
+{
+    uint64_t value;
+
+    if (getrandom(&value, sizeof(value), 0) != (ssize_t)sizeof(value))
+        return al_error_errno(err, errno, "cannot name a rollback");
+    (void)snprintf(ret_token, AL_LOCK_TOKEN, "%016" PRIx64, value);
+    return 0;
+}
+
+/* With its content from the first moment on: an empty lock would be nobody's. */
+static int create(int dir_fd, const char *name, const char *token)
+{
+    al_auto(al_freep) char *text = al_asprintf(FIRST_WORDS "%s\n", token);
+    al_auto(al_freep) char *temp = al_asprintf(".airlock-lock-%s", token);
+    int r = al_fs_write_beside(dir_fd, temp, text, strlen(text), 0600, true);
+
+    if (r < 0)
+        return r;
+    if (linkat(dir_fd, temp, dir_fd, name, 0) < 0)
+        r = -errno;
+    (void)unlinkat(dir_fd, temp, 0);
+    return r;
+}
+
+int al_lockfile_take(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
+                     struct al_error *err)
+{
+    int r = create(dir_fd, name, token);
+
+    if (r == -EEXIST)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                                 "Another git process holds %s; wait for it to end, or remove the "
+                                 "file if none runs",
+                                 name);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot make '%s'", name);
+    lock->dir_fd = dir_fd;
+    (void)snprintf(lock->name, sizeof(lock->name), "%s", name);
+    lock->held = true;
+    return 0;
+}
+
+void al_lockfile_release(struct al_lockfile *lock)
+{
+    if (lock->held)
+        (void)unlinkat(lock->dir_fd, lock->name, 0);
+    lock->held = false;
+}
+
+void al_lockfile_sweep(int dir_fd, const char *name, char ret_token[AL_LOCK_TOKEN])
+{
+    const size_t at = strlen(FIRST_WORDS), end = at + AL_LOCK_TOKEN - 1;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (al_fs_read(dir_fd, name, LOCK_MAX_BYTES, &text) < 0 || text.len != end + 1 ||
+        !al_starts_with(text.buf, FIRST_WORDS) || text.buf[end] != '\n' ||
+        strspn(text.buf + at, "0123456789abcdef") != AL_LOCK_TOKEN - 1)
+        return;
+    memcpy(ret_token, text.buf + at, AL_LOCK_TOKEN - 1);
+    ret_token[AL_LOCK_TOKEN - 1] = '\0';
+    (void)unlinkat(dir_fd, name, 0);
+}
+
+void al_lockfile_tidy(int dir_fd)
+{
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!dir) {
+        al_close(fd);
+        return;
+    }
+    while ((entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, PREFIX))
+            (void)unlinkat(dir_fd, entry->d_name, 0);
+    (void)closedir(dir);
+}

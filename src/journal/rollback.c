@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/rollback.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "gitops/watch.h"
+#include "guard/effects.h"
+#include "journal/journal.h"
+#include "journal/lockfile.h"
+#include "journal/plan.h"
+#include "journal/refs.h"
+#include "journal/restore.h"
+#include "journal/store.h"
+#include "util/clock.h"
+
+#define TOOL           "rollback"
+#define OPERATION      "restore"
+#define STAT_MAX_BYTES (64u << 10)
+
+/* Everything a rollback holds while it runs. */
+struct run {
+    const struct al_rollback_options *options;
+    struct al_repo *repo;
+    struct al_budget *budget;
+    struct al_rollback *report;
+
+    struct al_record *record;
+    int64_t began_ms;
+    int alone_fd; /* locked: one rollback at a time, so that what a killed one left can be told */
+    struct al_lockfile index_lock;
+    char token[AL_LOCK_TOKEN];
+    char leftover[AL_LOCK_TOKEN]; /* token of one that was killed; "" */
+    int top_fd, git_fd, common_fd;
+
+    struct al_store *store;
+    struct al_executions executions;
+    struct al_plan plan;
+    struct al_saved_state from, to;
+    char present[AL_OID_TEXT];
+};
+
+void al_rollback_clear(struct al_rollback *rollback)
+{
+    al_strv_clear(&rollback->lost);
+    al_strv_clear(&rollback->unsaved);
+    al_strv_clear(&rollback->kept);
+    al_differences_clear(&rollback->changes);
+    al_str_clear(&rollback->stat);
+    *rollback = AL_ROLLBACK_INIT;
+}
+
+/* --- Being alone --- */
+
+static int open_dir(const char *path, int *ret_fd, struct al_error *err)
+{
+    *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    return *ret_fd < 0 ? al_error_errno(err, errno, "cannot open '%s'", path) : 0;
+}
+
+static int open_dirs(struct run *run, struct al_error *err)
+{
+    int r = open_dir(run->repo->top, &run->top_fd, err);
+
+    if (r == 0)
+        r = open_dir(run->repo->git_dir, &run->git_fd, err);
+    return r < 0 ? r : open_dir(run->repo->common_dir, &run->common_fd, err);
+}
+
+static int be_alone(struct run *run, struct al_error *err)
+{
+    run->alone_fd = openat(run->store->dir_fd, "rollback.lock",
+                           O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (run->alone_fd < 0)
+        return al_error_errno(err, errno, "cannot lock the store of checkpoints");
+    if (flock(run->alone_fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                             "another rollback of this repository is at work");
+}
+
+/* The repository's writers wait from here on, airlock's and others. */
+static int lock_repository(struct run *run, struct al_error *err)
+{
+    struct al_budget wait = { .cancel = run->budget->cancel,
+                              .left_ms = run->options->lock_wait_ms,
+                              .exit_code = -1 };
+    int r = be_alone(run, err);
+
+    if (r < 0)
+        return r;
+    al_lockfile_sweep(run->git_fd, "HEAD.lock", run->leftover);
+    al_lockfile_sweep(run->common_fd, "config.lock", run->leftover);
+    al_lockfile_sweep(run->git_fd, "index.lock", run->leftover);
+    al_lockfile_tidy(run->git_fd);
+    al_lockfile_tidy(run->common_fd);
+    r = al_lockfile_token(run->token, err);
+    if (r == 0)
+        r = al_repo_begin_write(run->repo, &wait, err);
+    return r < 0 ? r
+                 : al_lockfile_take(&run->index_lock, run->git_fd, "index.lock", run->token, err);
+}
+
+/* --- The journal --- */
+
+static int open_record(struct run *run, struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *input = al_json_object();
+
+    al_json_set(input, "count", al_json_int((int64_t)run->plan.count));
+    al_json_set(input, "force", al_json_bool(run->options->force));
+    al_json_set(input, "to", al_json_string(run->plan.target));
+    return al_journal_open_record(run->options->journal, TOOL, input, &run->record, err);
+}
+
+static const char *outcome_of(int r)
+{
+    switch (r) {
+    case 0:
+        return "ok";
+    case AL_ERR_APPROVAL_REQUIRED:
+    case AL_ERR_NOT_FOUND:
+        return "refused";
+    case AL_ERR_TIMEOUT:
+        return "timeout";
+    case AL_ERR_CANCELLED:
+        return "cancelled";
+    default:
+        return "error";
+    }
+}
+
+/* `begun` tells that the repository may have been changed. */
+static struct al_record_end describe(const struct run *run, const char *summary, bool begun)
+{
+    return (struct al_record_end){
+        .operation = OPERATION,
+        .effects = AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_DISCARDS_WORK,
+        .decision = "once",
+        .decided_by = "terminal",
+        .summary = summary,
+        .root = run->repo->root->path,
+        .repository = run->repo->top,
+        .confinement = run->options->confinement,
+        .git_commit = begun ? run->present : NULL,
+    };
+}
+
+static char *summary_of(const struct run *run)
+{
+    return al_asprintf("Roll back %zu execution%s", run->plan.count,
+                       run->plan.count == 1 ? "" : "s");
+}
+
+static void close_record(struct run *run, int r, bool begun, const struct al_error *err)
+{
+    al_auto(al_freep) char *summary = summary_of(run);
+    al_auto(al_error_clear) struct al_error ignored = AL_ERROR_INIT;
+    struct al_record_end end = describe(run, summary, begun);
+    const char *text = r == 0 ? "Rolled back" : err->message ? err->message : "";
+
+    end.outcome = outcome_of(r);
+    end.success = r == 0;
+    end.text = text;
+    end.text_len = strlen(text);
+    end.duration_ms = al_clock_ms() - run->began_ms;
+    if (run->record)
+        (void)al_journal_close_record(run->options->journal, al_take(&run->record), &end, &ignored);
+}
+
+/* --- Before anything is changed --- */
+
+/* References that move away from where they are: what only they reach is kept in the store first.
+ */
+static int find_dropped(struct run *run, struct al_strv *ret_names, struct al_error *err)
+{
+    struct al_watch watch = al_watch_begin(run->budget);
+    int own_fd = strcmp(run->repo->git_dir, run->repo->common_dir) != 0 ? run->git_fd : -1;
+    struct al_refs now = { .count = 0 }, then = { .items = run->to.refs, .count = run->to.nrefs };
+    int r = al_refs_read(run->common_fd, own_fd, run->store->sha256, &watch, &now, err);
+
+    al_watch_sync(&watch);
+    for (size_t i = 0, k = 0; r == 0 && i < now.count; i++) {
+        int order = -1;
+
+        while (k < then.count && (order = strcmp(then.items[k].name, now.items[i].name)) < 0)
+            k++;
+        if (k == then.count || order != 0 || strcmp(then.items[k].value, now.items[i].value) != 0)
+            al_strv_add(ret_names, now.items[i].name);
+    }
+    al_refs_clear(&now);
+    return r;
+}
+
+static int look_at_present(struct run *run, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv dropped = AL_STRV_INIT;
+    int r = al_checkpoint_state(run->store, run->plan.target, run->budget, &run->to, err);
+
+    if (r == 0)
+        r = find_dropped(run, &dropped, err);
+    if (r == 0)
+        r = al_checkpoint_take(run->store,
+                               &(struct al_checkpoint_reason){
+                                   .tool = TOOL, .operation = OPERATION, .dropping = &dropped },
+                               run->budget, run->present, err);
+    if (r == 0)
+        r = al_checkpoint_state(run->store, run->present, run->budget, &run->from, err);
+    return r < 0 ? r
+                 : al_checkpoint_compare(run->store, run->present, run->plan.target, run->budget,
+                                         &run->report->changes, err);
+}
+
+static struct al_restore restore_of(const struct run *run)
+{
+    return (struct al_restore){
+        .store = run->store,
+        .repo = run->repo,
+        .present = run->present,
+        .target = run->plan.target,
+        .changes = &run->report->changes,
+        .from = &run->from,
+        .to = &run->to,
+        .token = run->token,
+        .budget = run->budget,
+        .top_fd = run->top_fd,
+        .git_fd = run->git_fd,
+        .common_fd = run->common_fd,
+    };
+}
+
+static int find_conflicts(struct run *run, struct al_error *err)
+{
+    al_auto(al_freep) char *leftover =
+        al_asprintf("%s%s", *run->leftover ? ".airlock-" : "", run->leftover);
+    struct al_restore restore = restore_of(run);
+    int r = al_plan_check(run->store, &run->executions, &run->plan, run->present, leftover,
+                          run->budget, &run->report->lost, err);
+
+    return r < 0 ? r : al_restore_check(&restore, &run->report->unsaved, err);
+}
+
+/* What a person has to say first. */
+static int judge(const struct run *run, struct al_error *err)
+{
+    const struct al_rollback *report = run->report;
+
+    if (report->unsaved.count)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "files are in the way that no checkpoint has, since they are ignored "
+                            "or too large; move them away first");
+    if (run->options->force)
+        return 0;
+    if (run->plan.interrupted)
+        return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                            "execution %" PRIu64 " was interrupted, so it cannot be told what it "
+                            "changed and what somebody else did; --force goes back all the same",
+                            run->plan.interrupted);
+    if (report->lost.count)
+        return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                            "what somebody else changed since would be lost; --force goes back all "
+                            "the same");
+    return 0;
+}
+
+static int prepare(struct run *run, struct al_error *err)
+{
+    int r = al_executions_read(run->options->journal_file, run->repo->top, &run->executions, err);
+
+    if (r == 0)
+        r = al_plan_make(run->store, &run->executions, run->options->count, run->budget, &run->plan,
+                         err);
+    if (r < 0)
+        return r;
+    run->report->count = run->plan.count;
+    run->report->resumed = run->plan.resumes;
+    if (!run->options->dry_run)
+        r = open_record(run, err);
+    if (r == 0)
+        r = look_at_present(run, err);
+    return r < 0 ? r : find_conflicts(run, err);
+}
+
+/* --- Doing it --- */
+
+static void remove_leftovers(const struct run *run)
+{
+    al_auto(al_freep) char *name = al_asprintf(".airlock-%s", run->leftover);
+    const struct al_place place = { run->top_fd, run->repo->top, "" };
+
+    for (size_t i = 0; *run->leftover && i < run->report->changes.count; i++)
+        if (run->report->changes.items[i].part == AL_PART_WORKTREE)
+            al_place_clean(&place, run->report->changes.items[i].name, name);
+}
+
+static int restore(struct run *run, struct al_error *err)
+{
+    struct al_restore restore = restore_of(run);
+    char after[AL_OID_TEXT];
+    int r;
+
+    remove_leftovers(run);
+    r = al_restore_apply(&restore, &run->report->kept, err);
+    /* Also of what came of it when it failed: that can be undone as well. */
+    if (al_checkpoint_take(run->store,
+                           &(struct al_checkpoint_reason){
+                               .tool = TOOL, .operation = OPERATION, .before = run->present },
+                           run->budget, after, r < 0 ? NULL : err) < 0 &&
+        r == 0)
+        r = AL_ERR_EXECUTION;
+    return r;
+}
+
+static int note(struct run *run, struct al_error *err)
+{
+    al_auto(al_freep) char *summary = summary_of(run);
+    const struct al_record_end known = describe(run, summary, true);
+
+    return al_journal_note(run->options->journal, run->record, &known, err);
+}
+
+static int go_back(struct run *run, struct al_error *err)
+{
+    bool begun = false;
+    int r = prepare(run, err);
+
+    if (r == 0)
+        r = judge(run, err);
+    if (r == 0)
+        r = note(run, err);
+    if (r == 0) {
+        /* Half of it helps nobody: from here on only SIGKILL stops it. */
+        struct al_budget budget = { .left_ms = run->budget->left_ms, .exit_code = -1 };
+
+        begun = true;
+        run->budget = &budget;
+        r = restore(run, err);
+    }
+    close_record(run, r, begun, err);
+    return r;
+}
+
+static int look(struct run *run, struct al_error *err)
+{
+    int r = prepare(run, err);
+
+    if (r == 0)
+        r = al_bare_diff(&run->store->bare, run->present, run->plan.target, false, STAT_MAX_BYTES,
+                         run->budget, &run->report->stat, err);
+    return r < 0 ? r : judge(run, err);
+}
+
+static void release(struct run *run)
+{
+    al_lockfile_release(&run->index_lock);
+    al_repo_end_write(run->repo);
+    al_saved_state_clear(&run->from);
+    al_saved_state_clear(&run->to);
+    al_executions_clear(&run->executions);
+    al_store_close(run->store);
+    al_close(run->alone_fd);
+    al_close(run->top_fd);
+    al_close(run->git_fd);
+    al_close(run->common_fd);
+}
+
+int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *options,
+                    struct al_budget *budget, struct al_rollback *rollback, struct al_error *err)
+{
+    struct run run = {
+        .options = options,
+        .repo = repo,
+        .budget = budget,
+        .report = rollback,
+        .began_ms = al_clock_ms(),
+        .alone_fd = -1,
+        .index_lock = AL_LOCKFILE_INIT,
+        .top_fd = -1,
+        .git_fd = -1,
+        .common_fd = -1,
+    };
+    int r = al_store_open(options->settings, repo, false, budget, &run.store, err);
+
+    if (r == AL_ERR_NOT_FOUND)
+        return al_error_set(err, r, "there is nothing to undo in this repository");
+    if (r == 0)
+        r = open_dirs(&run, err);
+    if (r == 0)
+        r = lock_repository(&run, err);
+    if (r == 0)
+        r = options->dry_run ? look(&run, err) : go_back(&run, err);
+    release(&run);
+    return r;
+}
