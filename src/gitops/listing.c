@@ -10,21 +10,22 @@ struct listing {
     bool broken; /* git said something that is no listing */
 };
 
-/* "<mode> SP <oid> SP <stage> TAB <path>" */
-static bool parse_entry(char *text, struct al_listed *listed)
+/* "<tag> SP <mode> SP <oid> SP <stage> TAB <path>" */
+static bool parse_entry(const char *text, struct al_listed *listed)
 {
-    char *tab = strchr(text, '\t');
-    char *oid = strchr(text, ' ');
-    char *stage = oid ? strchr(oid + 1, ' ') : NULL;
+    const char *tab = strchr(text, '\t');
+    const char *oid = strchr(text + 2, ' ');
+    const char *stage = oid ? strchr(oid + 1, ' ') : NULL;
 
     if (!tab || !stage || stage > tab || stage[1] < '0' || stage[1] > '3')
         return false;
-    for (const char *at = text; at < oid; at++) {
+    for (const char *at = text + 2; at < oid; at++) {
         if (*at < '0' || *at > '7')
             return false;
         listed->mode = listed->mode * 8 + (unsigned)(*at - '0');
     }
-    *stage = '\0';
+    listed->entry = text;
+    listed->entry_len = (size_t)(tab - text) + 1;
     listed->oid = oid + 1;
     listed->stage = (unsigned)(stage[1] - '0');
     listed->path = tab + 1;
@@ -34,8 +35,8 @@ static bool parse_entry(char *text, struct al_listed *listed)
 static bool take_record(void *payload, char *const *fields)
 {
     struct listing *listing = payload;
-    char *text = fields[0];
-    struct al_listed listed = { .tag = text[0], .oid = "" };
+    const char *text = fields[0];
+    struct al_listed listed = { .tag = text[0], .oid = "", .entry = "" };
 
     if (text[0] == '\0' || text[1] != ' ') {
         listing->broken = true;
@@ -43,7 +44,7 @@ static bool take_record(void *payload, char *const *fields)
     }
     if (listed.tag == '?') {
         listed.path = text + 2;
-    } else if (!parse_entry(text + 2, &listed)) {
+    } else if (!parse_entry(text, &listed)) {
         listing->broken = true;
         return false;
     }

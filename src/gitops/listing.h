@@ -14,10 +14,12 @@ struct al_listed {
                            for an entry that is not to be on the disk; small letters for entries
                            marked unchanged */
     unsigned mode;    /**< of an entry, 0160000 for a gitlink; 0 for others */
-    const char *oid;  /**< of an entry; "" for others */
+    const char *oid;  /**< of an entry, a space behind it; "" for others */
     unsigned stage;   /**< of an entry: 0, or 1 to 3 in a conflict */
     const char *path; /**< relative to the top; a nested repository ends with '/'.  The index may
                            say anything here: nothing about it has been checked */
+    const char *entry; /**< all that git says of an entry, up to its path; "" for others */
+    size_t entry_len;
 };
 
 /** Takes a name; false ends the listing. */

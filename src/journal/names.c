@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -143,16 +142,6 @@ static void add_staged(struct gathering *g, const struct al_oid *oid)
     g->staged[g->nstaged++] = *oid;
 }
 
-static void add_to_digest(struct gathering *g, const struct al_listed *listed)
-{
-    char head[AL_OID_TEXT + 32];
-    int len = snprintf(head, sizeof(head), "%c %o %.64s %u\t", listed->tag, listed->mode,
-                       listed->oid, listed->stage);
-
-    al_hash_add(&g->entries, head, (size_t)len);
-    al_hash_add(&g->entries, listed->path, strlen(listed->path) + 1);
-}
-
 /* An entry that is not to be on the disk keeps its object in the repository, as what is committed
  * does. */
 static void take_entry(struct gathering *g, const struct al_listed *listed)
@@ -161,7 +150,8 @@ static void take_entry(struct gathering *g, const struct al_listed *listed)
     struct al_oid oid;
     struct al_name *name;
 
-    add_to_digest(g, listed);
+    al_hash_add(&g->entries, listed->entry, listed->entry_len);
+    al_hash_add(&g->entries, listed->path, strlen(listed->path) + 1);
     if (!is_plain(listed->path) || is_of_git(g->repo, listed->path) ||
         !al_oid_parse(listed->oid, g->repo->vetting->is_sha256, &oid))
         return;

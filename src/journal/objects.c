@@ -131,7 +131,13 @@ int al_objects_finish(struct al_objects *objects, struct al_error *err)
 void al_tree_add(struct al_str *tree, unsigned mode, const char *name, const struct al_oid *oid,
                  bool sha256)
 {
-    al_str_addf(tree, "%o %s", mode, name);
-    al_str_addc(tree, '\0');
+    char digits[16];
+    size_t at = sizeof(digits);
+
+    digits[--at] = ' ';
+    for (; mode; mode >>= 3)
+        digits[--at] = (char)('0' + (mode & 7));
+    al_str_add(tree, digits + at, sizeof(digits) - at);
+    al_str_add(tree, name, strlen(name) + 1);
     al_str_add(tree, oid->bytes, al_oid_bytes(sha256));
 }
