@@ -91,12 +91,17 @@ const char *al_exec_page_path(void)
     return exec_path;
 }
 
+void al_spawned_count(void)
+{
+    atomic_fetch_add(&started, 1);
+}
+
 uint64_t al_proc_started(void)
 {
     return atomic_load(&started);
 }
 
-static int check_spec(const struct al_proc_spec *spec, struct al_error *err)
+int al_spec_check(const struct al_proc_spec *spec, struct al_error *err)
 {
     const struct al_sandbox *sandbox = spec->sandbox;
 
@@ -150,7 +155,7 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
     r = al_spawn(spec, &child, err);
     if (r < 0)
         return r;
-    atomic_fetch_add(&started, 1);
+    al_spawned_count();
     capture = al_capture_begin(spec, &child);
     ending = al_capture_wait(&capture);
     if (ending != AL_ENDING_EXIT)
@@ -182,7 +187,7 @@ int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_resu
 {
     int r;
 
-    r = check_spec(spec, err);
+    r = al_spec_check(spec, err);
     if (r < 0)
         return r;
     if (spec->without_turn)

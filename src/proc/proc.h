@@ -62,6 +62,11 @@ struct al_proc_spec {
     /** A connected socket that is standard input and output, instead of `input` and `out`; above 2,
      * 0: none.  Borrowed. */
     int socket_fd;
+    /** Descriptors that are standard input, output or error instead of `input`, `out` and `err`;
+     * above 2, 0: none.  Borrowed. */
+    int in_fd, out_fd, err_fd;
+    bool joined; /**< standard error goes where standard output goes */
+
     const int *kept_fds; /**< descriptors above 2 that the child has under the same numbers */
     size_t nkept_fds;
     bool without_turn; /**< the caller holds a turn that is enough for this child too */
@@ -127,6 +132,24 @@ int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_resu
  */
 int al_proc_take_turn(struct al_cancel *cancel, struct al_error *err);
 void al_proc_give_turn(void);
+
+/** The most stages of a pipeline. */
+#define AL_PIPELINE_MAX 16
+
+/**
+ * Run several programs side by side, each one's standard output being the next one's standard
+ * input, except where a stage has an out_fd or the next one an in_fd or input of its own.
+ *
+ * All of them run on one turn, and under the timeout_ms and cancel token of the first.  What ends
+ * one of them early (deadline, cancel token, the last one's sink) ends all.  The sinks of standard
+ * error may be the same.
+ *
+ * @param      stages      1 to AL_PIPELINE_MAX.
+ * @param[out] ret_results  As many; written on success only.
+ * @return As al_proc_run(); AL_ERR_TIMEOUT too when the kernel ended one for its use of the CPU.
+ */
+int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
+                         struct al_proc_result *ret_results, struct al_error *err);
 
 /** How many children may work at once (at least 1).  Default: the number of online cores. */
 void al_proc_set_slots(unsigned slots);

@@ -44,6 +44,8 @@ static int open_input(const struct al_proc_spec *spec)
 {
     int fd, r;
 
+    if (spec->in_fd)
+        return fcntl(spec->in_fd, F_DUPFD_CLOEXEC, 3);
     if (!spec->input)
         return open("/dev/null", O_RDONLY | O_CLOEXEC);
     fd = memfd_create("stdin", MFD_CLOEXEC);
@@ -63,7 +65,8 @@ static int open_ends(const struct al_proc_spec *spec, struct ends *ends, struct 
     ends->in = open_input(spec);
     if (ends->in < 0)
         return al_error_errno(err, errno, "cannot open standard input");
-    if (pipe2(ends->out, O_CLOEXEC) < 0 || pipe2(ends->err, O_CLOEXEC) < 0 ||
+    if ((!spec->out_fd && pipe2(ends->out, O_CLOEXEC) < 0) ||
+        (!spec->err_fd && !spec->joined && pipe2(ends->err, O_CLOEXEC) < 0) ||
         pipe2(ends->report, O_CLOEXEC) < 0)
         return al_error_errno(err, errno, "cannot create a pipe");
     return 0;
@@ -115,6 +118,12 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         .keep_setuid = sandbox->keep_setuid,
     };
 
+    if (spec->out_fd)
+        plan.stream_fds[1] = spec->out_fd;
+    if (spec->err_fd)
+        plan.stream_fds[2] = spec->err_fd;
+    if (spec->joined)
+        plan.stream_fds[2] = plan.stream_fds[1];
     if (spec->socket_fd)
         plan.stream_fds[0] = plan.stream_fds[1] = spec->socket_fd;
     add_limits(&plan, &sandbox->limits);

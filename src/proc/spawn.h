@@ -23,4 +23,10 @@ struct al_spawned {
 int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, struct al_error *err);
 void al_spawned_clear(struct al_spawned *child);
 
+/** proc.c: whether what a specification asks for can be given. */
+int al_spec_check(const struct al_proc_spec *spec, struct al_error *err);
+
+/** proc.c: one more for al_proc_started(). */
+void al_spawned_count(void);
+
 #endif
