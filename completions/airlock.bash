@@ -3,14 +3,21 @@
 
 _airlock() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local shared='--root --toolset --approval --grant --audit --config --help'
+    local shared='--root --toolset --approval --grant --tool --command-timeout --audit --config --help'
 
     case $prev in
     --root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
     --audit | --config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     --approval) COMPREPLY=($(compgen -W 'ask allow deny' -- "$cur")); return ;;
-    --toolset) COMPREPLY=($(compgen -W 'git workflow readonly' -- "$cur")); return ;;
-    --tool) COMPREPLY=($(compgen -W "$(_airlock_tools)" -- "$cur")); return ;;
+    --toolset) COMPREPLY=($(compgen -W 'git workflow readonly shell' -- "$cur")); return ;;
+    --tool)
+        if [[ $command == log ]]; then
+            COMPREPLY=($(compgen -W "$(_airlock_tools)" -- "$cur"))
+        else
+            COMPREPLY=($(compgen -W 'command all read write' -- "$cur"))
+        fi
+        return ;;
+    --command-timeout) return ;;
     esac
     if ((COMP_CWORD == 1)); then
         COMPREPLY=($(compgen -W 'serve call tools policy log doctor help --help --version --tool-log' -- "$cur"))

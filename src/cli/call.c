@@ -83,7 +83,7 @@ static int print_result(const struct al_result *result, bool json)
 
         al_result_dump(result, &object);
         print_line(STDOUT_FILENO, "", &object);
-    } else if (result->status == AL_OK) {
+    } else if (result->status == AL_OK || result->structured) {
         if (result->text.len)
             print_line(STDOUT_FILENO, "", &result->text);
     } else {

@@ -26,6 +26,8 @@ enum al_exit {
 struct al_options {
     struct al_strv roots, toolsets;
     const char *config, *audit, *approval, *grant;
+    const char *tool;            /**< --tool: what bash_command may do */
+    const char *command_timeout; /**< --command-timeout, in seconds */
     bool json, help;
     bool no_git; /**< take no checkpoints */
 };
@@ -53,6 +55,7 @@ struct al_setup {
     struct al_checkpoint_settings checkpoints;
     struct al_session session;
     const char *confinement;
+    bool runs_commands; /**< --tool has `command` or `all` */
 };
 
 /** Where things are: configuration, home, journal file.  Nothing is created. */

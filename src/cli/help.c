@@ -47,6 +47,9 @@ static const char session_options[] =
     "                         workflow; of tools with the same name the earlier toolset's counts\n"
     "  --approval MODE        ask (default), allow or deny what changes a repository\n"
     "  --grant NAME           narrow the session to [grants.NAME] of the configuration\n"
+    "  --tool LIST            let bash_command of the toolset shell run: command or all.\n"
+    "                         Without it, and with read or write, it shows what would run\n"
+    "  --command-timeout S    seconds after which it is stopped, 1 to 600. Default: 30\n"
     "  --no-git               take no checkpoints\n"
     "  --audit FILE           the journal to write\n"
     "  --config FILE          the configuration to read\n";

@@ -40,9 +40,14 @@ static int read_one(struct al_options *options, bool with_json, int *argc, char 
         struct al_strv *list; /* NULL: the last one counts */
         const char **word;
     } valued[] = {
-        { "--root", &options->roots, NULL },        { "--toolset", &options->toolsets, NULL },
-        { "--approval", NULL, &options->approval }, { "--audit", NULL, &options->audit },
-        { "--config", NULL, &options->config },     { "--grant", NULL, &options->grant },
+        { "--root", &options->roots, NULL },
+        { "--toolset", &options->toolsets, NULL },
+        { "--approval", NULL, &options->approval },
+        { "--audit", NULL, &options->audit },
+        { "--config", NULL, &options->config },
+        { "--grant", NULL, &options->grant },
+        { "--tool", NULL, &options->tool },
+        { "--command-timeout", NULL, &options->command_timeout },
     };
     const char *word = (*argv)[0];
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From words and files to a session. */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
@@ -12,6 +13,7 @@
 #include "guard/guards.h"
 #include "journal/journal.h"
 #include "proc/proc.h"
+#include "toolsets/shell/shell.h"
 #include "toolsets/toolsets.h"
 #include "util/fs.h"
 #include "util/log.h"
@@ -58,6 +60,42 @@ static void find_places(struct al_setup *setup)
                               : al_fs_join(setup->state_dir, "tool_log.jsonl");
 }
 
+/* "read,command": what bash_command may do; only `command` and `all` make it run anything. */
+static int read_tool_option(struct al_setup *setup, const char *list, struct al_error *err)
+{
+    static const char *const words[] = { "all", "command", "read", "write" };
+
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        size_t len = strcspn(at, ","), i = 0;
+
+        while (i < AL_COUNT(words) && (strlen(words[i]) != len || strncmp(words[i], at, len) != 0))
+            i++;
+        if (i == AL_COUNT(words))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "--tool is a list of command, all, read and write");
+        setup->runs_commands |= i < 2;
+    }
+    return 0;
+}
+
+static int read_shell_options(struct al_setup *setup, const struct al_options *options,
+                              struct al_error *err)
+{
+    const char *text = options->command_timeout;
+    char *end = NULL;
+    long seconds;
+
+    if (text) {
+        seconds = strtol(text, &end, 10);
+        if (*end || !isdigit((unsigned char)*text) || seconds < AL_SHELL_TIMEOUT_S_MIN ||
+            seconds > AL_SHELL_TIMEOUT_S_MAX)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "--command-timeout is %d to %d seconds",
+                                AL_SHELL_TIMEOUT_S_MIN, AL_SHELL_TIMEOUT_S_MAX);
+        setup->config.shell.timeout_s = (uint32_t)seconds;
+    }
+    return read_tool_option(setup, options->tool, err);
+}
+
 int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err)
 {
     struct al_config *config = &setup->config;
@@ -97,7 +135,7 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
         config->serve.grant = al_strdup(options->grant);
     }
     find_places(setup);
-    return 0;
+    return read_shell_options(setup, options, err);
 }
 
 int al_setup_tools(struct al_setup *setup, struct al_error *err)
@@ -236,6 +274,29 @@ static void set_checkpoints(struct al_setup *setup)
         config->journal.on_snapshot_failure == AL_SNAPSHOT_FAILURE_REFUSE;
 }
 
+/* Only where the tool is offered. */
+static int make_shell(struct al_setup *setup, struct al_error *err)
+{
+    const struct al_config *config = &setup->config;
+
+    if (!al_registry_find(&setup->registry, al_tool_bash_command.name))
+        return 0;
+    return al_shell_new(
+        &(struct al_shell_options){
+            .whitelist = &config->shell.whitelist,
+            .live = setup->runs_commands,
+            .timeout_s = config->shell.timeout_s,
+            .isolation = config->shell.isolation,
+            .path_list = env("PATH"),
+            .roots = &setup->roots,
+            .grant = setup->session.grant,
+            .env_allow = &config->env_allow,
+            .environ_ = environ,
+            .state_dir = setup->fallback_dir ? setup->fallback_dir : setup->state_dir,
+        },
+        &setup->session.shell, err);
+}
+
 int al_setup_session(struct al_setup *setup, struct al_error *err)
 {
     al_auto(al_freep) char *ssh = NULL;
@@ -282,12 +343,13 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     session->policy = &config->approval.policy;
     session->confinement = al_git_confinement(session->git);
     set_checkpoints(setup);
-    return 0;
+    return make_shell(setup, err);
 }
 
 void al_setup_clear(struct al_setup *setup)
 {
     al_signals_forget();
+    al_shell_free(setup->session.shell);
     al_git_free(setup->session.git);
     al_journal_free(setup->session.journal);
     al_approvals_free(setup->session.approvals);

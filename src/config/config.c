@@ -9,6 +9,7 @@
 #include "config/reading.h"
 #include "config/toml.h"
 #include "guard/text.h"
+#include "guard/whitelist.h"
 #include "util/fs.h"
 
 #define SYSTEM_FILE    "/etc/airlock/config.toml"
@@ -21,6 +22,7 @@ void al_config_init(struct al_config *config)
                  .timeout_ms = AL_TIMEOUT_MS_DEFAULT,
                  .max_bytes = AL_MAX_BYTES_DEFAULT },
         .sandbox = { .allow_absolute = true },
+        .shell = { .timeout_s = AL_SHELL_TIMEOUT_S_DEFAULT, .isolation = AL_ISOLATION_AUTO },
         .approval = { .mode = AL_APPROVAL_ASK },
         .journal = { .max_log_bytes = AL_LOG_MAX_BYTES_DEFAULT,
                      .checkpoints = true,
@@ -29,6 +31,8 @@ void al_config_init(struct al_config *config)
                      .max_file_bytes = AL_SNAPSHOT_FILE_BYTES_DEFAULT },
     };
     al_strv_adds(&config->toolsets, "git", "workflow", NULL);
+    for (const char *const *name = al_whitelist_standard; *name; name++)
+        al_strv_add(&config->shell.whitelist, *name);
 }
 
 void al_config_clear(struct al_config *config)

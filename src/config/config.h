@@ -15,6 +15,7 @@
 #include "guard/approval.h"
 #include "guard/grant.h"
 #include "guard/policy.h"
+#include "guard/whitelist.h"
 #include "util/error.h"
 #include "util/str.h"
 
@@ -31,16 +32,20 @@
 /** What becomes of a destructive call before which no checkpoint can be taken. */
 enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN };
 
-#define AL_TIMEOUT_MS_DEFAULT    30000
-#define AL_TIMEOUT_MS_MIN        100
-#define AL_TIMEOUT_MS_MAX        600000
-#define AL_MAX_BYTES_DEFAULT     200000
-#define AL_MAX_BYTES_MIN         1
-#define AL_MAX_BYTES_MAX         5000000
+#define AL_TIMEOUT_MS_DEFAULT      30000
+#define AL_TIMEOUT_MS_MIN          100
+#define AL_TIMEOUT_MS_MAX          600000
+#define AL_MAX_BYTES_DEFAULT       200000
+#define AL_MAX_BYTES_MIN           1
+#define AL_MAX_BYTES_MAX           5000000
 
-#define AL_LOG_MAX_BYTES_DEFAULT 67108864
-#define AL_LOG_MAX_BYTES_MIN     16384
-#define AL_LOG_MAX_BYTES_MAX     1073741824
+#define AL_LOG_MAX_BYTES_DEFAULT   67108864
+#define AL_LOG_MAX_BYTES_MIN       16384
+#define AL_LOG_MAX_BYTES_MAX       1073741824
+
+#define AL_SHELL_TIMEOUT_S_DEFAULT 30
+#define AL_SHELL_TIMEOUT_S_MIN     1
+#define AL_SHELL_TIMEOUT_S_MAX     600
 
 struct al_config {
     char *file; /**< the file that was read, NULL when there is none */
@@ -58,6 +63,12 @@ struct al_config {
         bool allow_absolute;      /**< tools.sandbox.allow_absolute */
         bool require_confinement; /**< tools.sandbox.require_confinement */
     } sandbox;
+
+    struct {
+        struct al_strv whitelist;    /**< tools.shell.command_whitelist */
+        uint32_t timeout_s;          /**< tools.shell.command_timeout, --command-timeout, 1..600 */
+        enum al_isolation isolation; /**< tools.shell.isolation */
+    } shell;
 
     struct al_strv env_allow; /**< tools.environment.allow, each name checked */
 

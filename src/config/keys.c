@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "config/nearest.h"
 #include "guard/env.h"
+#include "guard/whitelist.h"
 
 /* The offset of a field; naming a field of another type does not compile. */
 #define FIELD_OF(type, name, ctype)                                                                \
@@ -38,6 +39,9 @@ static const char *const approval_modes[] = { "ask", "allow", "deny", NULL };
 /* In the order of enum al_snapshot_failure. */
 static const char *const snapshot_failures[] = { "refuse", "warn", NULL };
 
+/* In the order of enum al_isolation. */
+static const char *const isolations[] = { "auto", "landlock", "firejail", "none", NULL };
+
 static const struct al_key keys[] = {
     { "toolsets", STRINGS(toolsets, 1, 32) },
     { "roots", STRINGS(roots, 0, 64) },
@@ -48,6 +52,12 @@ static const struct al_key keys[] = {
 
     { "tools.sandbox.allow_absolute", BOOL(sandbox.allow_absolute) },
     { "tools.sandbox.require_confinement", BOOL(sandbox.require_confinement) },
+
+    { "tools.shell.command_whitelist", STRINGS(shell.whitelist, 0, 256),
+      .check = al_whitelist_check },
+    { "tools.shell.command_timeout",
+      UINT32(shell.timeout_s, AL_SHELL_TIMEOUT_S_MIN, AL_SHELL_TIMEOUT_S_MAX) },
+    { "tools.shell.isolation", CHOICE(shell.isolation, enum al_isolation, isolations) },
 
     { "tools.environment.allow", STRINGS(env_allow, 0, 256), .check = al_env_check_allowed },
 

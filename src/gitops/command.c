@@ -137,8 +137,8 @@ static bool writes(enum al_git_class class)
     return class != AL_GIT_CONFIG && class != AL_GIT_READ;
 }
 
-static void build_env(struct al_strv *env, const struct al_repo *repo,
-                      const struct al_git_command *command)
+void al_git_command_env(struct al_strv *env, const struct al_repo *repo,
+                        const struct al_git_command *command)
 {
     const struct al_git *git = repo->git;
 
@@ -171,8 +171,8 @@ struct al_limits al_git_limits(const struct al_git_command *command, uint32_t le
     };
 }
 
-static struct al_sandbox sandbox_for(const struct al_git_command *command,
-                                     const struct al_held_ruleset *held, uint32_t left_ms)
+struct al_sandbox al_git_command_sandbox(const struct al_git_command *command,
+                                         const struct al_held_ruleset *held, uint32_t left_ms)
 {
     bool network = command->class > AL_GIT_WRITE;
 
@@ -203,8 +203,8 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
     r = al_git_ruleset(git, command->class, &held, err);
     if (r < 0)
         return r;
-    build_env(&env, repo, command);
-    sandbox = sandbox_for(command, held, budget->left_ms);
+    al_git_command_env(&env, repo, command);
+    sandbox = al_git_command_sandbox(command, held, budget->left_ms);
     r = al_proc_run(
         &(struct al_proc_spec){
             .program = git->program,

@@ -73,6 +73,12 @@ int al_git_bare_ruleset(struct al_git *git, int dir_fd, bool reads_roots,
 void al_git_env_base(struct al_strv *env, const struct al_git_command *command);
 struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms);
 
+/** command.c: the environment of a command, and what a child that has this much time is held to. */
+void al_git_command_env(struct al_strv *env, const struct al_repo *repo,
+                        const struct al_git_command *command);
+struct al_sandbox al_git_command_sandbox(const struct al_git_command *command,
+                                         const struct al_held_ruleset *held, uint32_t left_ms);
+
 /** private_dir.c: make and remove it, and what earlier servers left behind. */
 int al_git_make_private_dir(struct al_git *git, const char *state_dir, struct al_error *err);
 void al_git_remove_private_dir(struct al_git *git);

@@ -133,6 +133,7 @@ bool al_repo_may_have_gitlinks(const struct al_repo *repo);
  *         AL_CODE_LOCK_TIMEOUT.
  */
 int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct al_error *err);
+/** NULL is fine. */
 void al_repo_end_write(struct al_repo *repo);
 
 /** Wait until there is no index.lock, at most budget->left_ms.  Counts down the budget. */

@@ -95,7 +95,7 @@ int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct a
 
 void al_repo_end_write(struct al_repo *repo)
 {
-    if (repo->turn)
+    if (repo && repo->turn)
         leave(repo->git, al_take(&repo->turn));
 }
 

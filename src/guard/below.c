@@ -18,6 +18,7 @@ int al_below_open(int dir_fd, const char *path, int flags, uint64_t resolve)
 {
     struct open_how how = {
         .flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
+        .mode = flags & O_CREAT ? 0666 : 0,
         .resolve = resolve | RESOLVE_NO_MAGICLINKS,
     };
 

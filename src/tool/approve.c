@@ -41,7 +41,10 @@ static int bind_to_state(struct al_call *call, char ret_state[65], struct al_err
     add_named(call, &paths);
     for (size_t i = 0; i < files->count; i++)
         al_strv_add(&paths, files->items[i]);
-    al_repo_state(call->repo, &paths, ret_state);
+    if (call->repo)
+        al_repo_state(call->repo, &paths, ret_state);
+    else
+        (void)snprintf(ret_state, 65, "no repository");
     return 0;
 }
 
@@ -57,7 +60,8 @@ static char *current_branches(const struct al_call *call)
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     struct al_str joined = AL_STR_INIT;
 
-    al_repo_current_branches(call->repo, &names);
+    if (call->repo)
+        al_repo_current_branches(call->repo, &names);
     for (size_t i = 0; i < names.count; i++)
         al_str_addf(&joined, "%s\n", names.items[i]);
     return al_str_detach(&joined);
@@ -154,7 +158,8 @@ static int answered(struct al_call *call, const struct al_ruling *ruling,
                             call->summary);
     }
     if (answer == AL_ANSWER_ALWAYS)
-        al_approvals_remember(call->session->approvals, call->tool->name, kind, call->repo->top);
+        al_approvals_remember(call->session->approvals, call->tool->name, kind,
+                              al_call_place(call));
     return decided(call, answer == AL_ANSWER_ALWAYS ? "always" : "once", approver->name);
 }
 
@@ -186,7 +191,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .operation = call->operation->name,
         .summary = call->summary,
         .detail = detail.buf,
-        .repository = call->repo->top,
+        .repository = al_call_place(call),
         .risk = al_effects_risk(call->operation->effects),
         .state = bound ? bound : call->state,
     };
@@ -208,7 +213,7 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
 {
     al_auto(al_freep) char *kind = kind_of(call, ruling);
 
-    if (al_approvals_has(call->session->approvals, call->tool->name, kind, call->repo->top))
+    if (al_approvals_has(call->session->approvals, call->tool->name, kind, al_call_place(call)))
         return decided(call, "always", "policy");
     return ask(call, ruling, err);
 }

@@ -78,6 +78,8 @@ static int decode(struct al_call *call, struct al_error *err)
     r = al_tool_decode(tool, call->input->arguments, &call->session->defaults, call->args, err);
     if (r < 0)
         return r;
+    if (tool->adapt)
+        tool->adapt(call->session, call->args);
     call->budget.cancel = call->input->cancel;
     call->budget.left_ms = (uint32_t)timeout_of(call);
     return 0;
@@ -100,12 +102,36 @@ static void select_operation(struct al_call *call)
  * written, by whatever name. */
 static int check_grant(const struct al_call *call, struct al_error *err)
 {
-    const char *const parts[] = { call->repo->top, call->repo->git_dir, call->repo->common_dir };
+    const struct al_repo *repo = call->repo;
+    const char *const parts[] = { repo ? repo->top : NULL, repo ? repo->git_dir : NULL,
+                                  repo ? repo->common_dir : NULL };
     bool writes = al_effects_have_side_effects(call->operation->effects);
     int r = 0;
 
+    if (!call->repo)
+        return al_grant_check_dir(call->session->grant, al_call_place(call), writes, err);
     for (size_t i = 0; i < AL_COUNT(parts) && r == 0; i++)
         r = al_grant_check_dir(call->session->grant, parts[i], writes, err);
+    return r;
+}
+
+/* A tool that works in the first root needs neither a repository there nor a git. */
+static int open_repository(struct al_call *call, struct al_error *err)
+{
+    const struct al_session *session = call->session;
+    const char *first = session->roots->items[0].path;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r;
+
+    if (!call->tool->at_first_root)
+        return al_repo_open(session->git, first, working_dir_of(call), &call->budget, &call->repo,
+                            err);
+    r = al_repo_open(session->git, first, ".", &call->budget, &call->repo, &why);
+    if (r == AL_ERR_EXECUTION &&
+        (why.code == AL_CODE_NOT_INITIALIZED || !strcmp(why.message, "git binary not available")))
+        return 0;
+    if (r < 0)
+        r = al_error_set_code(err, r, why.code, "%s", why.message);
     return r;
 }
 
@@ -116,8 +142,7 @@ static int authorize(struct al_call *call, struct al_error *err)
     int r = al_grant_check_tool(session->grant, call->tool->name, err);
 
     if (r == 0)
-        r = al_repo_open(session->git, session->roots->items[0].path, working_dir_of(call),
-                         &call->budget, &call->repo, err);
+        r = open_repository(call, err);
     if (r == 0)
         r = check_grant(call, err);
     if (r == 0 && call->tool->runs_at_top)
@@ -198,6 +223,8 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     result->status = r == AL_ERR_NOT_FOUND ? AL_ERR_EXECUTION : (enum al_status)r;
     result->error = *err;
     *err = AL_ERROR_INIT;
+    if (result->structured) /* the tool has said it all */
+        return;
     if (r == AL_ERR_TIMEOUT)
         name_the_whole_time(call, &result->error);
     /* A git that failed is the last that ran; one that did not fail is not why the call did. */
@@ -219,7 +246,7 @@ static const char *outcome_of(const struct al_result *result)
 {
     switch (result->status) {
     case AL_OK:
-        return "ok";
+        return result->dry_run ? "dry_run" : "ok";
     case AL_ERR_TIMEOUT:
         return "timeout";
     case AL_ERR_CANCELLED:
@@ -249,10 +276,12 @@ static void close_record(struct al_call *call, const struct al_result *result)
         .decision = call->decision ? call->decision : "none",
         .decided_by = call->decided_by ? call->decided_by : "none",
         .summary = call->summary,
-        .root = call->repo ? call->repo->root->path : NULL,
+        .root = call->repo                  ? call->repo->root->path
+                : call->tool->at_first_root ? al_call_place(call)
+                                            : NULL,
         .repository = call->repo ? call->repo->top : NULL,
-        .confinement = call->session->confinement,
         .git_commit = call->checkpoint[0] ? call->checkpoint : NULL,
+        .confinement = result->confinement ? result->confinement : call->session->confinement,
         .success = result->status == AL_OK,
         .text = result->text.buf,
         .text_len = result->text.len,
@@ -329,6 +358,11 @@ struct al_cancel *al_call_cancel(const struct al_call *call)
 const struct al_progress *al_call_progress(const struct al_call *call)
 {
     return call->input->progress;
+}
+
+const char *al_call_place(const struct al_call *call)
+{
+    return call->repo ? call->repo->top : call->session->roots->items[0].path;
 }
 
 struct al_repo *al_call_repo(const struct al_call *call)

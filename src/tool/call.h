@@ -28,6 +28,7 @@ struct al_journal;
 struct al_progress;
 struct al_repo;
 struct al_roots;
+struct al_shell;
 
 /** What all calls of one server or command share.  Set up by the front door, then read only. */
 struct al_session {
@@ -43,6 +44,7 @@ struct al_session {
     const struct al_checkpoint_settings *checkpoints; /**< NULL: none are taken */
     bool requires_checkpoints; /**< what destroys something is refused where none can be taken */
     const char *confinement;   /**< "landlock7+seccomp", "none" */
+    struct al_shell *shell;    /**< for bash_command; NULL in a session without it */
 };
 
 /** What comes back, whatever happened.  Set up with AL_RESULT_INIT. */
@@ -52,6 +54,8 @@ struct al_result {
     bool truncated;
     int exit_code; /**< git's; -1 when no git ran or a signal ended it */
     int64_t duration_ms;
+    bool dry_run;            /**< it only said what would be done: the journal tells it apart */
+    const char *confinement; /**< what held it, a constant; NULL: what holds every git */
     enum al_status
         status; /**< AL_OK, or why it failed: `error` is then set and `text` is what to show */
     struct al_error error;
@@ -131,7 +135,8 @@ struct al_cancel *al_call_cancel(const struct al_call *call);
 /** Who wants to hear how far the call is, NULL: nobody.  Borrowed. */
 const struct al_progress *al_call_progress(const struct al_call *call);
 
-/** The vetted repository of working_dir; set from `authorize` on. */
+/** The vetted repository of working_dir; set from `authorize` on.  NULL for a tool that works in
+ * the first root when that is in none. */
 struct al_repo *al_call_repo(const struct al_call *call);
 
 /**

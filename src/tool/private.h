@@ -30,6 +30,9 @@ struct al_call {
     char checkpoint[AL_OID_TEXT]; /* the one before; "" when there is none */
 };
 
+/** Where a call works: the top of the repository, or the first root. */
+const char *al_call_place(const struct al_call *call);
+
 /** The branches and paths a call concerns, for policy; from stage 4 on.  Refuses what resolving a
  * path refuses. */
 int al_call_concern(struct al_call *call, struct al_strv *ret_branches, struct al_strv *ret_paths,

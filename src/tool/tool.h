@@ -22,6 +22,7 @@
 
 struct al_call;
 struct al_result;
+struct al_session;
 
 enum al_param_type {
     AL_TYPE_BOOL,    /**< bool */
@@ -172,6 +173,14 @@ struct al_tool {
     void (*complete_error)(struct al_error *err);
 
     size_t working_dir_offset; /**< of the const char * in the args struct that says where */
+
+    /** It works in the first root, be that in a repository or not; al_call_repo() may then give
+     * NULL. */
+    bool at_first_root;
+
+    /** What the session says about the arguments, before the operation is chosen.  NULL: nothing.
+     */
+    void (*adapt)(const struct al_session *session, void *args);
 
     /** git runs at the top of the working tree, and paths are relative to it; else both go by the
      * working directory. */

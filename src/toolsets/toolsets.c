@@ -3,11 +3,9 @@
 
 #include "toolsets/git/git.h"
 #include "toolsets/readonly/readonly.h"
+#include "toolsets/shell/shell.h"
 #include "toolsets/workflow/workflow.h"
 
 const struct al_toolset *const al_toolsets[] = {
-    &al_toolset_git,
-    &al_toolset_workflow,
-    &al_toolset_readonly,
-    NULL,
+    &al_toolset_git, &al_toolset_workflow, &al_toolset_readonly, &al_toolset_shell, NULL,
 };

@@ -17,7 +17,7 @@ COUNTS = {
 
 
 # Ids of the other requirements, which number what they accept.
-NUMBERED = {"R2": 10}
+NUMBERED = {"R2": 10, "R3": 12}
 
 ID = r"(?:T-GIT-[A-Z]+-\d\d|R\d-\d+)"
 

@@ -102,7 +102,7 @@ class ExitCodes(Program):
                 ("unknown option '--json'; see airlock --help", "serve", "--json"),
                 ("--root needs a value; see airlock --help", "serve", "--root"),
                 ("--approval is ask, allow or deny", "serve", "--approval=maybe"),
-                ("unknown toolset 'nope' (valid: git, workflow, readonly)", "serve", "--toolset", "nope"),
+                ("unknown toolset 'nope' (valid: git, workflow, readonly, shell)", "serve", "--toolset", "nope"),
                 ("serve takes options only", "serve", "word"),
                 ("tools takes options only", "tools", "word"),
                 ("doctor takes options only", "doctor", "word"),

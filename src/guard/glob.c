@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/glob.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <wctype.h>
+
+#include "guard/below.h"
+#include "guard/text.h"
+#include "util/utf8.h"
+
+/* One character of a text that does not end here. */
+static const char *take(const char *at, uint32_t *ret_char)
+{
+    int len = al_utf8_next(at, strnlen(at, 4), ret_char);
+
+    if (len > 0)
+        return at + len;
+    *ret_char = 0x110000u + (unsigned char)*at; /* no character, so equal to none */
+    return at + 1;
+}
+
+/* Matching one name. */
+
+static const char *take_literal(const char *at, uint32_t *ret_char)
+{
+    if (*at == '\\' && at[1])
+        at++;
+    return take(at, ret_char);
+}
+
+/* What programs are run with: the process itself stays in the C locale. */
+static locale_t classes;
+static pthread_once_t classes_once = PTHREAD_ONCE_INIT;
+
+static void load_classes(void)
+{
+    classes = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
+
+/* "[:alpha:]" at a bracket's '[': whether it is one, and the class has the character. */
+static const char *take_class(const char *at, uint32_t c, bool *ret_has)
+{
+    char name[16];
+    const char *end = strstr(at, ":]");
+    size_t len = end ? (size_t)(end - at) - 2 : 0;
+
+    if (at[1] != ':' || !end || end < at + 2 || len >= sizeof(name))
+        return NULL;
+    memcpy(name, at + 2, len);
+    name[len] = '\0';
+    (void)pthread_once(&classes_once, load_classes);
+    if (classes)
+        *ret_has = iswctype_l((wint_t)c, wctype_l(name, classes), classes);
+    return end + 2;
+}
+
+/* A bracket expression; NULL when it has no end, so that '[' stands for itself. */
+static const char *take_bracket(const char *at, uint32_t c, bool *ret_matches)
+{
+    bool negated = *at == '!' || *at == '^', has = false, first = true;
+
+    at += negated;
+    for (; *at && (*at != ']' || first); first = false) {
+        uint32_t low, high;
+        bool in_class = false;
+        const char *end = *at == '[' ? take_class(at, c, &in_class) : NULL;
+
+        if (end) {
+            has |= in_class;
+            at = end;
+            continue;
+        }
+        at = take_literal(at, &low);
+        high = low;
+        if (at[0] == '-' && at[1] && at[1] != ']')
+            at = take_literal(at + 1, &high);
+        has |= c >= low && c <= high;
+    }
+    *ret_matches = has != negated;
+    return *at ? at + 1 : NULL;
+}
+
+/* One element of the pattern against one character; what follows it, or NULL. */
+static const char *match_one(const char *pattern, uint32_t c)
+{
+    uint32_t wanted;
+
+    if (*pattern == '?')
+        return pattern + 1;
+    if (*pattern == '[') {
+        bool matches;
+        const char *after = take_bracket(pattern + 1, c, &matches);
+
+        if (after)
+            return matches ? after : NULL;
+    }
+    if (!*pattern)
+        return NULL;
+    pattern = take_literal(pattern, &wanted);
+    return wanted == c ? pattern : NULL;
+}
+
+bool al_glob_match(const char *pattern, const char *name)
+{
+    const char *star = NULL, *retry = NULL;
+
+    if (*name == '.' && *pattern != '.' && strncmp(pattern, "\\.", 2) != 0)
+        return false;
+    if (!strcmp(name, ".") || !strcmp(name, ".."))
+        return false;
+    while (*name) {
+        uint32_t c;
+        const char *next = take(name, &c);
+        const char *after = *pattern == '*' ? NULL : match_one(pattern, c);
+
+        if (*pattern == '*') {
+            star = ++pattern;
+            retry = name;
+        } else if (after) {
+            pattern = after;
+            name = next;
+        } else if (star) {
+            /* The last star takes one character more. */
+            pattern = star;
+            name = retry = take(retry, &c);
+        } else {
+            return false;
+        }
+    }
+    return pattern[strspn(pattern, "*")] == '\0';
+}
+
+char *al_glob_literal(const char *pattern)
+{
+    struct al_str text = AL_STR_INIT;
+
+    for (; *pattern; pattern++) {
+        if (*pattern == '\\' && pattern[1])
+            pattern++;
+        al_str_addc(&text, *pattern);
+    }
+    return al_str_detach(&text);
+}
+
+/* Walking the tree, one part between slashes after the other. */
+
+struct walk {
+    int dir_fd;
+    struct al_strv *names;
+    size_t first; /* where ours begin among the names */
+    size_t entries;
+    bool too_many;
+};
+
+static bool is_pattern(const char *part)
+{
+    for (; *part; part++) {
+        if (*part == '\\' && part[1])
+            part++;
+        else if (strchr("*?[", *part))
+            return true;
+    }
+    return false;
+}
+
+static void descend(struct walk *walk, const char *prefix, const char *pattern);
+
+static void keep(struct walk *walk, const char *name)
+{
+    if (walk->names->count - walk->first >= AL_GLOB_NAMES_MAX)
+        walk->too_many = true;
+    else
+        al_strv_add(walk->names, name);
+}
+
+static bool is_there(const struct walk *walk, const char *name, bool directory)
+{
+    al_auto(al_closep) int fd = al_below_open(
+        walk->dir_fd, name, O_PATH | (directory ? O_DIRECTORY : O_NOFOLLOW), RESOLVE_BENEATH);
+
+    return fd >= 0;
+}
+
+/* `name` is there as far as is known; go on with what is left of the pattern. */
+static void go_on(struct walk *walk, const char *name, const char *rest, bool known)
+{
+    size_t slashes = strspn(rest, "/");
+    al_auto(al_freep) char *longer = al_asprintf("%s%.*s", name, (int)slashes, rest);
+
+    if (rest[slashes])
+        descend(walk, longer, rest + slashes);
+    else if ((!slashes && known) || is_there(walk, longer, slashes > 0))
+        keep(walk, longer);
+}
+
+static void list(struct walk *walk, const char *prefix, const char *part, const char *rest)
+{
+    int fd = al_below_open(walk->dir_fd, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY,
+                           RESOLVE_BENEATH);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!dir)
+        al_close(fd);
+    while (dir && !walk->too_many && (entry = readdir(dir))) {
+        walk->too_many |= ++walk->entries > AL_GLOB_ENTRIES_MAX;
+        if (al_glob_match(part, entry->d_name)) {
+            al_auto(al_freep) char *name = al_asprintf("%s%s", prefix, entry->d_name);
+
+            go_on(walk, name, rest, true);
+        }
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+static void descend(struct walk *walk, const char *prefix, const char *pattern)
+{
+    size_t len = strcspn(pattern, "/");
+    al_auto(al_freep) char *part = al_strndup(pattern, len);
+
+    if (is_pattern(part)) {
+        list(walk, prefix, part, pattern + len);
+    } else {
+        al_auto(al_freep) char *literal = al_glob_literal(part);
+        al_auto(al_freep) char *name = al_asprintf("%s%s", prefix, literal);
+
+        go_on(walk, name, pattern + len, false);
+    }
+}
+
+static bool leaves(const char *pattern)
+{
+    if (*pattern == '/')
+        return true;
+    while (*pattern) {
+        size_t len = strcspn(pattern, "/");
+        al_auto(al_freep) char *part = al_strndup(pattern, len);
+        al_auto(al_freep) char *literal = al_glob_literal(part);
+
+        if (!strcmp(literal, ".."))
+            return true;
+        pattern += len + strspn(pattern + len, "/");
+    }
+    return false;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int al_glob_expand(int dir_fd, const char *pattern, struct al_strv *names, struct al_error *err)
+{
+    struct walk walk = { .dir_fd = dir_fd, .names = names, .first = names->count };
+    al_auto(al_freep) char *safe = NULL;
+
+    if (!leaves(pattern))
+        descend(&walk, "", pattern);
+    else
+        safe = al_text_word(pattern);
+    if (safe)
+        return al_error_set(err, AL_ERR_SANDBOX, "The pattern '%s' leaves the working directory",
+                            safe);
+    if (walk.too_many) {
+        safe = al_text_word(pattern);
+        return al_error_set(err, AL_ERR_BAD_ARGS, "The pattern '%s' matches too many names", safe);
+    }
+    if (names->count > walk.first)
+        qsort(names->items + walk.first, names->count - walk.first, sizeof(*names->items),
+              by_bytes);
+    return 0;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/fs.h"
+#include "util/log.h"
+
+#define INTERP_MAX_BYTES 4096
+
+/* The dynamic loader an ELF file names: the kernel executes it too, so it needs the right. */
+char *al_program_interpreter(const char *program)
+{
+    al_auto(al_closep) int fd = open(program, O_RDONLY | O_CLOEXEC);
+    char path[INTERP_MAX_BYTES + 1];
+    Elf64_Ehdr head;
+
+    if (fd < 0 || pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64)
+        return NULL;
+    for (unsigned i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr part;
+        off_t at = (off_t)(head.e_phoff + (uint64_t)i * head.e_phentsize);
+        ssize_t n;
+
+        if (pread(fd, &part, sizeof(part), at) != (ssize_t)sizeof(part))
+            return NULL;
+        if (part.p_type != PT_INTERP || part.p_filesz > INTERP_MAX_BYTES)
+            continue;
+        n = pread(fd, path, (size_t)part.p_filesz, (off_t)part.p_offset);
+        if (n <= 1)
+            return NULL;
+        path[n] = '\0';
+        return al_strdup(path);
+    }
+    return NULL;
+}
+
+/* The program in a directory of $PATH, NULL when there is none to be used.  An empty or relative
+ * entry means the current directory, where an agent may write. */
+static char *program_in(const char *dir, const char *name, const struct al_roots *roots)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    al_auto(al_freep) char *program = NULL;
+    struct stat st;
+
+    if (dir[0] != '/' || stat(path, &st) < 0 || !S_ISREG(st.st_mode) || access(path, X_OK) < 0)
+        return NULL;
+    program = realpath(path, NULL);
+    if (program && roots && al_roots_find(roots, program)) {
+        al_log_warn("the %s in '%s' is not used: it lies in a root", name, dir);
+        return NULL;
+    }
+    return al_take(&program);
+}
+
+char *al_program_find(const char *name, const char *path_list, const struct al_roots *roots)
+{
+    const char *at = path_list;
+
+    while (at && *at) {
+        const char *end = strchrnul(at, ':');
+        al_auto(al_freep) char *dir = al_strndup(at, (size_t)(end - at));
+        char *program = program_in(dir, name, roots);
+
+        if (program)
+            return program;
+        at = *end ? end + 1 : end;
+    }
+    return NULL;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Files a command line reads from and writes to: below the working directory, never through a
+ * symbolic link, never in a `.git` directory.
+ */
+#ifndef AL_GUARD_REDIRECT_H
+#define AL_GUARD_REDIRECT_H
+
+#include "guard/root.h"
+#include "util/error.h"
+
+enum al_redirect_mode {
+    AL_REDIRECT_READ,
+    AL_REDIRECT_WRITE, /**< create, or make empty */
+    AL_REDIRECT_APPEND,
+};
+
+/**
+ * Check a name by its words alone.
+ *
+ * `/dev/null` is always fine; another absolute name is one below the root.
+ *
+ * @return 0; AL_ERR_BAD_ARGS for an empty name; AL_ERR_SANDBOX for one outside, and for one with a
+ *         `.git` component in any case (AL_CODE_PROTECTED_PATH).
+ */
+int al_redirect_check(const struct al_root *root, const char *given, struct al_error *err);
+
+/**
+ * Open it.
+ *
+ * @param[out] ret_fd  Close-on-exec, of a regular file or /dev/null.
+ * @return 0; what al_redirect_check() says; AL_ERR_SANDBOX where a link is on the way;
+ *         AL_ERR_EXECUTION when it cannot be opened or is no regular file.
+ */
+int al_redirect_open(const struct al_root *root, const char *given, enum al_redirect_mode mode,
+                     int *ret_fd, struct al_error *err);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+/* bash_command: a line of whitelisted commands, shown, or run where the session allows it. */
+#include "guard/text.h"
+#include "tool/call.h"
+#include "toolsets/shell/private.h"
+#include "util/clock.h"
+#include "util/json.h"
+
+#define COMMAND_MAX_BYTES 16384
+#define REASON_MAX_BYTES  4096
+
+struct bash_args {
+    const char *command, *reason;
+    bool live; /* of the session, not a parameter */
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct bash_args, command,
+              "The command line: words, quotes, patterns, |, > >> < 2> 2>&1; no variables.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_EVERY_PATH, .min_bytes = 1,
+              .max_bytes = COMMAND_MAX_BYTES),
+    AL_STRING(struct bash_args, reason, "Why it is needed; recorded.", .flags = AL_PARAM_REQUIRED,
+              .min_bytes = 1, .max_bytes = REASON_MAX_BYTES),
+};
+
+static void adapt(const struct al_session *session, void *args)
+{
+    ((struct bash_args *)args)->live = session->shell && al_shell_is_live(session->shell);
+}
+
+/* What cannot be run is refused before anybody is asked. */
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct bash_args *args = p;
+    const struct al_shell *shell = al_call_session(call)->shell;
+    al_auto(al_shell_plan_clear) struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
+
+    if (!shell)
+        return al_error_set(err, AL_ERR_EXECUTION, "This session has no shell");
+    return al_shell_plan(shell, args->command, &plan, err);
+}
+
+static json_t *list_of(const struct al_strv *words, size_t from)
+{
+    json_t *list = al_json_array();
+
+    for (size_t i = from; i < words->count; i++)
+        al_json_append(list, al_json_string(words->items[i]));
+    return list;
+}
+
+static void set_redirect(json_t *object, const char *name, const char *path, bool append)
+{
+    if (!path)
+        return;
+    al_json_set(object, name, al_json_string(path));
+    if (append)
+        al_json_set(object, "append", al_json_bool(true));
+}
+
+static json_t *stage_object(const struct al_shell_step *step)
+{
+    const struct al_shell_redirects *to = step->redirects;
+    json_t *object = al_json_object();
+
+    al_json_set(object, "command", al_json_string(step->words.items[0]));
+    al_json_set(object, "args", list_of(&step->words, 1));
+    set_redirect(object, "stdin", to->in, false);
+    set_redirect(object, "stdout", to->out, to->append_out);
+    set_redirect(object, "stderr", to->join ? "&1" : to->err, to->append_err);
+    return object;
+}
+
+/* The names alone: a value may be the person's own. */
+static json_t *env_names(const struct al_strv *env)
+{
+    json_t *names = al_json_array();
+
+    for (size_t i = 0; i < env->count; i++)
+        al_json_append(names, al_json_stringn(env->items[i], strcspn(env->items[i], "=")));
+    return names;
+}
+
+static int preview(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct bash_args *args = p;
+    const struct al_shell *shell = al_call_session(call)->shell;
+    al_auto(al_shell_plan_clear) struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
+    json_t *object, *stages;
+    int r = al_shell_plan(shell, args->command, &plan, err);
+
+    if (r < 0)
+        return r;
+    object = al_json_object();
+    stages = al_json_array();
+    for (size_t i = 0; i < plan.nsteps; i++)
+        al_json_append(stages, stage_object(&plan.steps[i]));
+    al_json_set(object, "dry_run", al_json_bool(true));
+    al_json_set(object, "command", al_json_string(args->command));
+    al_json_set(object, "stages", stages);
+    al_json_set(object, "cwd", al_json_string(shell->options.roots->items[0].path));
+    al_json_set(object, "env", env_names(&shell->env));
+    al_result_set_structured(result, object);
+    result->dry_run = true;
+    return 0;
+}
+
+/* The object of a run, and what to say when it is a failure. */
+static json_t *outcome_object(const struct al_shell *shell, struct al_shell_outcome *outcome,
+                              int64_t took_ms, char **ret_error)
+{
+    const struct al_str *out = &outcome->out.out, *errors = &outcome->err.out;
+    json_t *object = al_json_object();
+
+    if (outcome->timed_out)
+        *ret_error = al_asprintf("command timeout after %us", (unsigned)shell->options.timeout_s);
+    else if (outcome->exit_code != 0)
+        *ret_error = al_asprintf("command failed: exit code %d", outcome->exit_code);
+    if (*ret_error)
+        al_json_set(object, "error", al_json_string(*ret_error));
+    al_json_set(object, "stdout", al_json_stringn(out->buf, out->len));
+    al_json_set(object, "stderr", al_json_stringn(errors->buf, errors->len));
+    al_json_set(object, "exit_code", al_json_int(outcome->exit_code));
+    if (!*ret_error)
+        al_json_set(object, "duration_ms", al_json_int(took_ms));
+    return object;
+}
+
+static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    const struct bash_args *args = p;
+    struct al_shell *shell = al_call_session(call)->shell;
+    struct al_budget *budget = al_call_budget(call);
+    al_auto(al_shell_plan_clear) struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
+    al_auto(al_shell_outcome_clear) struct al_shell_outcome outcome = { .exit_code = -1 };
+    al_auto(al_freep) char *error = NULL;
+    int64_t began_ms = al_clock_ms();
+    int r = al_shell_plan(shell, args->command, &plan, err);
+
+    result->confinement = al_shell_confinement(shell);
+    if (r < 0)
+        return r;
+    budget->left_ms = shell->options.timeout_s * 1000;
+    r = al_shell_run(shell, &plan, al_call_repo(call), budget, al_call_max_bytes(call), &outcome,
+                     err);
+    if (r < 0)
+        return r;
+    result->truncated = al_text_truncate(&outcome.out.out, outcome.out.max_bytes);
+    result->truncated |= al_text_truncate(&outcome.err.out, outcome.err.max_bytes);
+    al_result_set_structured(result,
+                             outcome_object(shell, &outcome, al_clock_ms() - began_ms, &error));
+    result->exit_code = outcome.exit_code;
+    if (!error)
+        return 0;
+    return al_error_set_code(err, outcome.timed_out ? AL_ERR_TIMEOUT : AL_ERR_EXECUTION,
+                             outcome.timed_out ? AL_CODE_TIMEOUT : AL_CODE_NONE, "%s", error);
+}
+
+static bool is_dry(const void *p)
+{
+    return !((const struct bash_args *)p)->live;
+}
+
+/* The whitelist and --tool are the consent: a live call asks nobody unless a rule says so. */
+static const struct al_operation operations[] = {
+    { "preview", is_dry, AL_READS, preview, AL_ASKS_NEVER },
+    { "run", NULL, AL_READS | AL_RUNS_PROGRAM | AL_WRITES_FILES, run, AL_ASKS_NEVER },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct bash_args *args = p;
+
+    (void)op;
+    al_str_addf(out, "%s %s (%s)", args->live ? "Run" : "Preview", args->command, args->reason);
+}
+
+static const char output_schema[] = AL_JSON({
+    "type" : "object",
+    "properties" : {
+        "dry_run" : { "type" : "boolean" },
+        "command" : { "type" : "string" },
+        "stages" : { "type" : "array", "items" : { "type" : "object" } },
+        "cwd" : { "type" : "string" },
+        "env" : { "type" : "array", "items" : { "type" : "string" } },
+        "error" : { "type" : "string" },
+        "stdout" : { "type" : "string" },
+        "stderr" : { "type" : "string" },
+        "exit_code" : { "type" : "integer" },
+        "duration_ms" : { "type" : "integer" }
+    },
+    "anyOf" : [
+        { "required" : [ "dry_run", "command", "stages", "cwd", "env" ] },
+        { "required" : [ "stdout", "stderr", "exit_code", "duration_ms" ] },
+        { "required" : [ "error", "stdout", "stderr", "exit_code" ] }
+    ],
+    "additionalProperties" : false
+});
+
+const struct al_tool al_tool_bash_command = {
+    .name = "bash_command",
+    .title = "Run a command",
+    .about = "Execute a bash command. Whitelist enforced. Shows preview in dry-run.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    .args_size = sizeof(struct bash_args),
+    .at_first_root = true,
+    .adapt = adapt,
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .authorize = authorize,
+    .summarize = summarize,
+    .output_schema = output_schema,
+};

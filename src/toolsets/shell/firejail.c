@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The other way to run a plan: our own words, quoted, in a bash inside firejail.
+ *
+ * firejail is set-uid root and needs that, so no_new_privs, Landlock and seccomp stay away from it;
+ * what it makes of its options is its business.  Redirects are checked, and opened once by us, but
+ * it is bash that opens them for the command.
+ */
+#include "gitops/stage.h"
+#include "guard/redirect.h"
+#include "toolsets/shell/private.h"
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    return al_text_add(payload, data, len);
+}
+
+static int open_once(const struct al_root *root, const char *name, enum al_redirect_mode mode,
+                     struct al_error *err)
+{
+    al_auto(al_closep) int fd = -1;
+
+    return name ? al_redirect_open(root, name, mode, &fd, err) : 0;
+}
+
+static int check_redirects(const struct al_root *root, const struct al_shell_plan *plan,
+                           struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
+        const struct al_shell_redirects *to = plan->steps[i].redirects;
+
+        r = open_once(root, to->in, AL_REDIRECT_READ, err);
+        if (r == 0)
+            r = open_once(root, to->out, to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
+                          err);
+        if (r == 0)
+            r = open_once(root, to->err, to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
+                          err);
+    }
+    return r;
+}
+
+/* git's hardening is in its words and its environment, which every program then has. */
+static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo, uint32_t left_ms,
+                      struct al_git_stage *git, struct al_error *err)
+{
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        struct al_shell_step *step = &plan->steps[i];
+        struct al_git_stage stage = AL_GIT_STAGE_INIT;
+        int r;
+
+        if (step->kind != AL_SHELL_GIT || !repo)
+            continue;
+        r = al_git_stage_open(repo, &step->words, left_ms, &stage, err);
+        if (r < 0)
+            return r;
+        al_strv_clear(&step->words);
+        step->words = stage.argv;
+        stage.argv = AL_STRV_INIT;
+        al_git_stage_close(git);
+        *git = stage;
+    }
+    return 0;
+}
+
+int al_shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
+                          const struct al_repo *repo, struct al_budget *budget,
+                          struct al_shell_outcome *outcome, struct al_error *err)
+{
+    const struct al_root *root = &shell->options.roots->items[0];
+    al_auto(al_git_stage_close) struct al_git_stage git = AL_GIT_STAGE_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_freep) char *whitelist = al_asprintf("--whitelist=%s", root->path);
+    const char *argv[] = { "firejail",
+                           "--noprofile",
+                           "--private-tmp",
+                           "--private-dev",
+                           "--noroot",
+                           "--net=none",
+                           whitelist,
+                           "--",
+                           "bash",
+                           "-c",
+                           NULL,
+                           NULL };
+    struct al_proc_result result;
+    int r = check_redirects(root, plan, err);
+
+    if (r == 0)
+        r = harden_git(plan, repo, budget->left_ms, &git, err);
+    if (r < 0)
+        return r;
+    al_shell_plan_quote(plan, &line);
+    argv[AL_COUNT(argv) - 2] = line.buf;
+    r = al_proc_run_pipeline(
+        &(struct al_proc_spec){
+            .program = shell->firejail,
+            .argv = argv,
+            .envp = (const char *const *)(git.env.count ? git.env.items : shell->env.items),
+            .cwd_fd = root->fd,
+            .out = { add_text, &outcome->out },
+            .err = { add_text, &outcome->err },
+            .sandbox = &(struct al_sandbox){ .keep_setuid = true },
+            .cancel = budget->cancel,
+            .timeout_ms = budget->left_ms,
+        },
+        1, &result, err);
+    if (r < 0)
+        return r;
+    outcome->exit_code = result.signal ? 128 + result.signal : result.exit_code;
+    outcome->stopped = result.stopped;
+    return 0;
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolsets/shell/parse.h"
+
+#include <stdlib.h>
+
+#include "guard/text.h"
+
+/* What ends a word. */
+#define ENDS " \t|<>"
+
+/* A line on its way through the parser. */
+struct parser {
+    const char *at;
+    struct al_shell_line *line;
+    size_t nwords;
+    struct al_error *err;
+};
+
+/* One word being put together. */
+struct word {
+    struct al_str text, pattern;
+    bool is_pattern, is_there, is_quoted;
+};
+
+static int refuse(struct parser *parser, const char *what, const char *why)
+{
+    return al_error_set(parser->err, AL_ERR_BAD_ARGS, "%s is not allowed: %s", what, why);
+}
+
+/*
+ * What the line may not have, at the place the parser is at, outside of quotes.  The longer sign
+ * comes first.
+ */
+static const struct sign {
+    const char *text, *name, *why;
+} signs[] = {
+    { "&&", "'&&'", "one pipeline a call" },
+    { "||", "'||'", "one pipeline a call" },
+    { "|&", "'|&'", "write 2>&1 |" },
+    { "&>", "'&>'", "write > FILE 2>&1" },
+    { "&", "'&'", "nothing runs in the background" },
+    { ";", "';'", "one pipeline a call" },
+    { "`", "'`' (command substitution)", "nothing is substituted" },
+    { "(", "'(' (subshell)", "one pipeline a call" },
+    { ")", "')' (subshell)", "one pipeline a call" },
+    { "<<<", "'<<<' (here-string)", "pipe it in with echo" },
+    { "<<", "'<<' (here-document)", "pipe it in with echo" },
+    { "<>", "'<>'", "a file is read or written" },
+    { "<&", "'<&'", "only 2>&1 joins streams" },
+    { "<(", "'<(' (process substitution)", "one pipeline a call" },
+    { ">(", "'>(' (process substitution)", "one pipeline a call" },
+    { ">|", "'>|'", "write >" },
+    { ">&", "'>&'", "only 2>&1 joins streams" },
+};
+
+static int check_sign(struct parser *parser)
+{
+    for (size_t i = 0; i < AL_COUNT(signs); i++)
+        if (al_starts_with(parser->at, signs[i].text))
+            return refuse(parser, signs[i].name, signs[i].why);
+    return 0;
+}
+
+static int check_characters(struct parser *parser)
+{
+    for (const unsigned char *s = (const unsigned char *)parser->at; *s; s++) {
+        if (*s == '\n')
+            return refuse(parser, "A newline", "one pipeline a call");
+        if ((*s < 0x20 && *s != '\t') || *s == 0x7f)
+            return refuse(parser, "A control character", "write it as printf or echo -e would");
+    }
+    return 0;
+}
+
+/* '$' stands for itself where no name, bracket or quote follows. */
+static int check_dollar(struct parser *parser, bool in_quotes)
+{
+    const char next = parser->at[1];
+    static const char specials[] = "_{([*@#?-$!'\"";
+
+    if (!next || (in_quotes && next == '"'))
+        return 0;
+    if ((next >= '0' && next <= '9') || (next >= 'a' && next <= 'z') ||
+        (next >= 'A' && next <= 'Z'))
+        return refuse(parser, "'$' (a variable)", "quote it with ' to mean the character");
+    if (!in_quotes && (next == '\'' || next == '"'))
+        return refuse(parser, "'$' before a quote", "use plain quotes");
+    if (strchr(specials, next) && (!in_quotes || (next != '\'' && next != '"')))
+        return refuse(parser, "'$' (an expansion)", "quote it with ' to mean the character");
+    return 0;
+}
+
+/* bash makes several words of {a,b} and {1..3}; of any other braces it makes nothing.  Quotes
+ * inside do not hinder it, so all of the line up to its last '}' counts. */
+static int check_brace(struct parser *parser)
+{
+    const char *last = strrchr(parser->at, '}');
+    al_auto(al_freep) char *inside =
+        last ? al_strndup(parser->at, (size_t)(last - parser->at)) : NULL;
+
+    if (inside && (strchr(inside, ',') || strstr(inside, "..")))
+        return refuse(parser, "'{' (brace expansion)", "write the words out, or quote it");
+    return 0;
+}
+
+/* At the beginning of a word, or where a value or another directory begins in it. */
+static bool expands_tilde(const struct word *word)
+{
+    return !word->is_there || (word->text.len && strchr("=:", word->text.buf[word->text.len - 1]));
+}
+
+static void add(struct word *word, const char *text, size_t len, bool quoted)
+{
+    word->is_there = true;
+    word->is_quoted |= quoted;
+    al_str_add(&word->text, text, len);
+    for (size_t i = 0; i < len; i++) {
+        bool special = strchr("*?[", text[i]);
+
+        if (quoted && (special || strchr("]\\-!^", text[i])))
+            al_str_addc(&word->pattern, '\\');
+        word->is_pattern |= special && !quoted;
+        al_str_addc(&word->pattern, text[i]);
+    }
+}
+
+static int take_single(struct parser *parser, struct word *word)
+{
+    size_t len = strcspn(parser->at + 1, "'");
+
+    if (!parser->at[len + 1])
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A quote ' is not closed");
+    add(word, parser->at + 1, len, true);
+    parser->at += len + 2;
+    return 0;
+}
+
+static int take_double(struct parser *parser, struct word *word)
+{
+    add(word, "", 0, true);
+    for (parser->at++; *parser->at != '"'; parser->at++) {
+        const char c = *parser->at;
+
+        if (!c)
+            return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A quote \" is not closed");
+        if (c == '`')
+            return check_sign(parser);
+        if (c == '$') {
+            int r = check_dollar(parser, true);
+
+            if (r < 0)
+                return r;
+        }
+        if (c == '\\' && parser->at[1] && strchr("\\\"$`", parser->at[1]))
+            parser->at++;
+        add(word, parser->at, 1, true);
+    }
+    parser->at++;
+    return 0;
+}
+
+static int take_plain(struct parser *parser, struct word *word)
+{
+    int r = check_sign(parser);
+
+    if (r < 0)
+        return r;
+    if (*parser->at == '\\') {
+        if (!parser->at[1])
+            return refuse(parser, "'\\' at the end", "nothing follows it");
+        add(word, parser->at + 1, 1, true);
+        parser->at += 2;
+        return 0;
+    }
+    if (*parser->at == '~' && expands_tilde(word))
+        return refuse(parser, "'~' (a home directory)", "quote it to mean the character");
+    if (!word->is_there && *parser->at == '#')
+        return refuse(parser, "'#' (a comment)", "quote it to mean the character");
+    if (*parser->at == '$')
+        r = check_dollar(parser, false);
+    if (*parser->at == '{')
+        r = check_brace(parser);
+    if (r < 0)
+        return r;
+    add(word, parser->at, 1, false);
+    parser->at++;
+    return 0;
+}
+
+static void word_clear(struct word *word)
+{
+    al_str_clear(&word->text);
+    al_str_clear(&word->pattern);
+}
+
+#define WORD_INIT ((struct word){ .text = AL_STR_INIT, .pattern = AL_STR_INIT })
+
+static int take_word(struct parser *parser, struct word *word)
+{
+    int r = 0;
+
+    while (r == 0 && *parser->at && !strchr(ENDS, *parser->at)) {
+        if (*parser->at == '\'')
+            r = take_single(parser, word);
+        else if (*parser->at == '"')
+            r = take_double(parser, word);
+        else
+            r = take_plain(parser, word);
+    }
+    return r;
+}
+
+static void skip_blanks(struct parser *parser)
+{
+    parser->at += strspn(parser->at, " \t");
+}
+
+/* Redirects. */
+
+static int take_target(struct parser *parser, char **place)
+{
+    al_auto(word_clear) struct word word = WORD_INIT;
+    int r;
+
+    skip_blanks(parser);
+    if (*place)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
+    r = check_sign(parser);
+    if (r == 0)
+        r = take_word(parser, &word);
+    if (r < 0)
+        return r;
+    if (!word.is_there)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A redirect needs the name of a file");
+    if (word.is_pattern)
+        return refuse(parser, "A pattern after a redirect", "quote it to mean the characters");
+    *place = al_str_detach(&word.text);
+    return 0;
+}
+
+static int join_streams(struct parser *parser, struct al_shell_redirects *to)
+{
+    if (to->join || to->err)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
+    to->join = true;
+    parser->at += strlen(">&1");
+    if (*parser->at && !strchr(" \t|", *parser->at))
+        return refuse(parser, "'>&'", "only 2>&1 joins streams");
+    return 0;
+}
+
+/* At '<' or '>'; `number` is the digit before it, '\0' for none. */
+static int take_redirect(struct parser *parser, struct al_shell_redirects *to, char number)
+{
+    bool into = *parser->at == '>', append = al_starts_with(parser->at, ">>");
+    int r;
+
+    if (number == '2' && al_starts_with(parser->at, ">&1"))
+        return join_streams(parser, to);
+    r = check_sign(parser);
+    if (r < 0)
+        return r;
+    parser->at += append ? 2 : 1;
+    if (!into)
+        return number && number != '0' ? refuse(parser, "Such a descriptor", "only 0, 1 and 2 are")
+                                       : take_target(parser, &to->in);
+    if (number == '2') {
+        if (to->join)
+            return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
+        to->append_err = append;
+        return take_target(parser, &to->err);
+    }
+    if (number && number != '1')
+        return refuse(parser, "Such a descriptor", "only 0, 1 and 2 are");
+    /* What went before it would have joined the old output, and hardly anybody means that. */
+    if (to->join)
+        return refuse(parser, "A redirect of the output behind 2>&1", "write > FILE 2>&1");
+    to->append_out = append;
+    return take_target(parser, &to->out);
+}
+
+/* Stages. */
+
+static struct al_shell_stage *add_stage(struct al_shell_line *line)
+{
+    line->stages = al_reallocarray(line->stages, line->nstages + 1, sizeof(*line->stages));
+    line->stages[line->nstages] = (struct al_shell_stage){ .words = NULL };
+    return &line->stages[line->nstages++];
+}
+
+static int add_word(struct parser *parser, struct al_shell_stage *stage, struct word *word)
+{
+    if (++parser->nwords > AL_SHELL_WORDS_MAX)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "The command has more than %d words",
+                            AL_SHELL_WORDS_MAX);
+    stage->words = al_reallocarray(stage->words, stage->nwords + 1, sizeof(*stage->words));
+    stage->words[stage->nwords++] = (struct al_shell_word){
+        .pattern = word->is_pattern ? al_strdup(word->pattern.buf) : NULL,
+        .text = al_str_detach(&word->text),
+    };
+    return 0;
+}
+
+/* "2>": a number that stands right before a redirect and is nothing else. */
+static bool is_number(const struct word *word, char next)
+{
+    return (next == '<' || next == '>') && word->is_there && !word->is_quoted &&
+           word->text.len == strspn(word->text.buf, "0123456789");
+}
+
+static int take_item(struct parser *parser, struct al_shell_stage *stage)
+{
+    al_auto(word_clear) struct word word = WORD_INIT;
+    int r = take_word(parser, &word);
+
+    if (r < 0)
+        return r;
+    if (is_number(&word, *parser->at)) {
+        if (word.text.len > 1)
+            return refuse(parser, "Such a descriptor", "only 0, 1 and 2 are");
+        return take_redirect(parser, &stage->redirects, word.text.buf[0]);
+    }
+    if (word.text.buf[0] == '{' && *parser->at && strchr("<>", *parser->at))
+        return refuse(parser, "'{' before a redirect", "only 0, 1 and 2 are redirected");
+    if (word.is_there)
+        return add_word(parser, stage, &word);
+    return take_redirect(parser, &stage->redirects, '\0');
+}
+
+static int take_stage(struct parser *parser)
+{
+    struct al_shell_stage *stage = add_stage(parser->line);
+    int r = 0;
+
+    if (parser->line->nstages > AL_SHELL_STAGES_MAX)
+        return al_error_set(parser->err, AL_ERR_BAD_ARGS, "The pipeline has more than %d commands",
+                            AL_SHELL_STAGES_MAX);
+    skip_blanks(parser);
+    while (r == 0 && *parser->at && *parser->at != '|') {
+        r = take_item(parser, stage);
+        skip_blanks(parser);
+    }
+    if (r == 0 && *parser->at == '|')
+        r = check_sign(parser);
+    if (r == 0 && !stage->nwords)
+        r = al_error_set(parser->err, AL_ERR_BAD_ARGS, "A command is missing%s",
+                         parser->line->nstages > 1 || *parser->at ? " beside '|'" : "");
+    return r;
+}
+
+int al_shell_parse(const char *command, struct al_shell_line *ret_line, struct al_error *err)
+{
+    struct parser parser = { .at = command, .line = ret_line, .err = err };
+    int r = check_characters(&parser);
+
+    *ret_line = AL_SHELL_LINE_INIT;
+    while (r == 0) {
+        r = take_stage(&parser);
+        if (r < 0 || *parser.at != '|')
+            break;
+        parser.at++;
+    }
+    if (r < 0)
+        al_shell_line_clear(ret_line);
+    return r;
+}
+
+void al_shell_line_clear(struct al_shell_line *line)
+{
+    for (size_t i = 0; i < line->nstages; i++) {
+        struct al_shell_stage *stage = &line->stages[i];
+
+        for (size_t k = 0; k < stage->nwords; k++) {
+            free(stage->words[k].text);
+            free(stage->words[k].pattern);
+        }
+        free(stage->words);
+        free(stage->redirects.in);
+        free(stage->redirects.out);
+        free(stage->redirects.err);
+    }
+    free(line->stages);
+    *line = AL_SHELL_LINE_INIT;
+}
+
+void al_shell_quote(const char *word, struct al_str *out)
+{
+    al_str_addc(out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            al_str_adds(out, "'\\''");
+        else
+            al_str_addc(out, *word);
+    }
+    al_str_addc(out, '\'');
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From a line of words to what would run. */
+#include "guard/glob.h"
+#include "guard/redirect.h"
+#include "toolsets/shell/private.h"
+
+/* The kernel takes 2 MiB of arguments and environment. */
+#define WORDS_MAX_BYTES (1024u * 1024u)
+
+void al_shell_plan_clear(struct al_shell_plan *plan)
+{
+    for (size_t i = 0; i < plan->nsteps; i++)
+        al_strv_clear(&plan->steps[i].words);
+    al_shell_line_clear(&plan->line);
+    *plan = AL_SHELL_PLAN_INIT;
+}
+
+static int check_redirects(const struct al_root *root, const struct al_shell_redirects *redirects,
+                           struct al_error *err)
+{
+    const char *const names[] = { redirects->in, redirects->out, redirects->err };
+    int r = 0;
+
+    for (size_t i = 0; i < AL_COUNT(names) && r == 0; i++)
+        if (names[i])
+            r = al_redirect_check(root, names[i], err);
+    return r;
+}
+
+/* The words as they stand: what is refused does not depend on which files there are. */
+static int check_as_written(const struct al_shell *shell, const struct al_shell_stage *stage,
+                            struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+    const char *command = stage->words[0].pattern ? stage->words[0].pattern : stage->words[0].text;
+    int r = al_shell_check_command(shell->options.whitelist, command, err);
+
+    for (size_t i = 0; i < stage->nwords; i++)
+        al_strv_add(&words, stage->words[i].text);
+    if (r == 0)
+        r = al_shell_check_words(&words, err);
+    if (r == 0)
+        r = check_redirects(&shell->options.roots->items[0], &stage->redirects, err);
+    return r;
+}
+
+static int expand(const struct al_root *root, const struct al_shell_stage *stage,
+                  struct al_strv *words, struct al_error *err)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < stage->nwords; i++) {
+        const struct al_shell_word *word = &stage->words[i];
+        size_t before = words->count;
+        int r = word->pattern ? al_glob_expand(root->fd, word->pattern, words, err) : 0;
+
+        if (r < 0)
+            return r;
+        if (words->count == before)
+            al_strv_add(words, word->text);
+        for (size_t k = before; k < words->count; k++)
+            bytes += strlen(words->items[k]) + 1;
+        if (bytes > WORDS_MAX_BYTES)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "The command becomes longer than %u bytes",
+                                WORDS_MAX_BYTES);
+    }
+    return 0;
+}
+
+int al_shell_plan(const struct al_shell *shell, const char *command, struct al_shell_plan *ret_plan,
+                  struct al_error *err)
+{
+    const struct al_root *root = &shell->options.roots->items[0];
+    struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
+    int r = al_shell_parse(command, &plan.line, err);
+
+    for (size_t i = 0; i < plan.line.nstages && r == 0; i++)
+        r = check_as_written(shell, &plan.line.stages[i], err);
+    for (size_t i = 0; i < plan.line.nstages && r == 0; i++) {
+        const struct al_shell_stage *stage = &plan.line.stages[i];
+        struct al_shell_step *step = &plan.steps[plan.nsteps++];
+
+        step->kind = al_shell_kind_of(stage->words[0].text);
+        step->redirects = &stage->redirects;
+        r = expand(root, stage, &step->words, err);
+        if (r == 0)
+            r = al_shell_check_words(&step->words, err);
+    }
+    if (r < 0)
+        al_shell_plan_clear(&plan);
+    else
+        *ret_plan = plan;
+    return r;
+}
+
+static void quote_redirect(const char *sign, const char *name, struct al_str *out)
+{
+    if (!name)
+        return;
+    al_str_adds(out, sign);
+    al_shell_quote(name, out);
+}
+
+void al_shell_plan_quote(const struct al_shell_plan *plan, struct al_str *out)
+{
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        const struct al_shell_step *step = &plan->steps[i];
+        const struct al_shell_redirects *to = step->redirects;
+
+        al_str_adds(out, i ? " | " : "");
+        for (size_t k = 0; k < step->words.count; k++) {
+            al_str_adds(out, k ? " " : "");
+            al_shell_quote(step->words.items[k], out);
+        }
+        quote_redirect(" < ", to->in, out);
+        quote_redirect(to->append_out ? " >> " : " > ", to->out, out);
+        quote_redirect(to->append_err ? " 2>> " : " 2> ", to->err, out);
+        al_str_adds(out, to->join ? " 2>&1" : "");
+    }
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Running a plan.
+ *
+ * A stage is a program, or it is said: its output is known beforehand, because it is a builtin or
+ * because there is no such program.  Programs that stand next to each other are joined by pipes
+ * (proc/pipeline.c); a said stage is the next one's input, and reads nothing itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "gitops/stage.h"
+#include "guard/redirect.h"
+#include "toolsets/shell/private.h"
+#include "util/fs.h"
+
+#define MISSING_CODE     127
+#define FATAL_CODE       128
+
+#define ERRORS_MAX_BYTES (64u * 1024u)
+
+/* One stage on its way. */
+struct stage {
+    const struct al_shell_step *step;
+    bool said;
+    struct al_str out, err; /* what a said stage says */
+    int code;
+    int in_fd, out_fd, err_fd; /* redirects; -1: none */
+    int dead_fd;               /* the end of a pipe that nobody reads; -1: none */
+    struct al_git_stage git;
+    size_t spec; /* which child it is, unless said */
+};
+
+struct run {
+    struct al_shell *shell;
+    const struct al_repo *repo;
+    struct al_budget *budget;
+    struct stage stages[AL_SHELL_STAGES_MAX];
+    size_t count;
+    struct al_proc_spec specs[AL_SHELL_STAGES_MAX];
+    struct al_sandbox sandboxes[AL_SHELL_STAGES_MAX];
+    size_t nspecs;
+    struct al_shell_outcome *outcome;
+};
+
+void al_shell_outcome_clear(struct al_shell_outcome *outcome)
+{
+    al_text_clear(&outcome->out);
+    al_text_clear(&outcome->err);
+}
+
+static void stage_clear(struct stage *stage)
+{
+    al_str_clear(&stage->out);
+    al_str_clear(&stage->err);
+    al_closep(&stage->in_fd);
+    al_closep(&stage->out_fd);
+    al_closep(&stage->err_fd);
+    al_closep(&stage->dead_fd);
+    al_git_stage_close(&stage->git);
+}
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    return al_text_add(payload, data, len);
+}
+
+/* Redirects. */
+
+static int open_redirects(struct run *run, struct stage *stage, struct al_error *err)
+{
+    const struct al_root *root = &run->shell->options.roots->items[0];
+    const struct al_shell_redirects *to = stage->step->redirects;
+    int r = 0;
+
+    if (to->in)
+        r = al_redirect_open(root, to->in, AL_REDIRECT_READ, &stage->in_fd, err);
+    if (r == 0 && to->out)
+        r = al_redirect_open(root, to->out, to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
+                             &stage->out_fd, err);
+    if (r == 0 && to->err)
+        r = al_redirect_open(root, to->err, to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
+                             &stage->err_fd, err);
+    return r;
+}
+
+/* Said stages. */
+
+static void say(struct stage *stage, int code)
+{
+    stage->said = true;
+    stage->code = code;
+}
+
+static void say_missing(struct stage *stage)
+{
+    al_str_addf(&stage->err, "%s: command not found\n", stage->step->words.items[0]);
+    say(stage, MISSING_CODE);
+}
+
+/* Standard error of a said stage goes where its redirects say; what is left is returned in `out`,
+ * in the order bash has it: errors come before what is said. */
+static int deliver_said(const struct run *run, struct stage *stage, struct al_error *err)
+{
+    const struct al_shell_redirects *to = stage->step->redirects;
+    int r = 0;
+
+    if (to->join && stage->err.len) {
+        al_str_add(&stage->out, stage->err.buf, stage->err.len);
+        al_str_clear(&stage->err);
+    }
+    if (stage->err_fd >= 0)
+        r = al_write_all(stage->err_fd, stage->err.buf, stage->err.len);
+    else
+        (void)al_text_add(&run->outcome->err, stage->err.buf, stage->err.len);
+    if (r == 0 && stage->out_fd >= 0) {
+        r = al_write_all(stage->out_fd, stage->out.buf, stage->out.len);
+        al_str_clear(&stage->out);
+    }
+    return r < 0 ? al_error_errno(err, -r, "cannot write") : 0;
+}
+
+/* Programs. */
+
+static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
+{
+    struct al_proc_spec *spec = &run->specs[run->nspecs];
+
+    stage->spec = run->nspecs;
+    *spec = (struct al_proc_spec){
+        .cwd_fd = run->shell->options.roots->items[0].fd,
+        .err = { add_text, &run->outcome->err },
+        .sandbox = &run->sandboxes[run->nspecs],
+        .cancel = run->budget->cancel,
+        .timeout_ms = run->budget->left_ms,
+        .joined = stage->step->redirects->join,
+    };
+    run->nspecs++;
+    return spec;
+}
+
+static int add_git(struct run *run, struct stage *stage, struct al_error *err)
+{
+    struct al_proc_spec *spec;
+    int r;
+
+    if (!run->repo) {
+        al_str_adds(&stage->err, "fatal: not a git repository (or any of the parent "
+                                 "directories): .git\n");
+        say(stage, FATAL_CODE);
+        return 0;
+    }
+    r = al_git_stage_open(run->repo, &stage->step->words, run->budget->left_ms, &stage->git, err);
+    if (r < 0)
+        return r;
+    spec = add_spec(run, stage);
+    spec->program = stage->git.program;
+    spec->argv = (const char *const *)stage->git.argv.items;
+    spec->envp = (const char *const *)stage->git.env.items;
+    run->sandboxes[stage->spec] = stage->git.sandbox;
+    return 0;
+}
+
+static int add_program(struct run *run, struct stage *stage, struct al_error *err)
+{
+    const struct al_shell_step *step = stage->step;
+    const struct al_ruleset *ruleset;
+    struct al_proc_spec *spec;
+    const char *path;
+    int r = al_shell_find(run->shell, step->words.items[0], &path, &ruleset, err);
+
+    if (r < 0)
+        return r;
+    if (!path) {
+        say_missing(stage);
+        return 0;
+    }
+    spec = add_spec(run, stage);
+    spec->program = path;
+    spec->argv = (const char *const *)step->words.items;
+    spec->envp = (const char *const *)(step->kind == AL_SHELL_GO ? run->shell->go_env.items
+                                                                 : run->shell->env.items);
+    run->sandboxes[stage->spec] = (struct al_sandbox){
+        .ruleset = ruleset,
+        .no_sockets = true,
+        .limits = al_shell_limits(step->kind, run->budget->left_ms),
+    };
+    return 0;
+}
+
+static int prepare(struct run *run, struct stage *stage, struct al_error *err)
+{
+    const struct al_strv *words = &stage->step->words;
+    int r = open_redirects(run, stage, err);
+
+    if (r < 0)
+        return r;
+    switch (stage->step->kind) {
+    case AL_SHELL_ECHO:
+        say(stage, al_shell_echo(words, &stage->out));
+        break;
+    case AL_SHELL_PWD:
+        say(stage, al_shell_pwd(words, run->shell->options.roots->items[0].path, &stage->out,
+                                &stage->err));
+        break;
+    case AL_SHELL_GIT:
+        r = add_git(run, stage, err);
+        break;
+    case AL_SHELL_READER:
+    case AL_SHELL_GO:
+    case AL_SHELL_OTHER:
+        r = add_program(run, stage, err);
+        break;
+    }
+    if (r == 0 && stage->said)
+        r = deliver_said(run, stage, err);
+    return r;
+}
+
+/* The write end of a pipe without a reader: who writes there ends by SIGPIPE, as in bash. */
+static int make_dead_end(struct stage *stage, struct al_error *err)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return al_error_errno(err, errno, "cannot create a pipe");
+    al_close(ends[0]);
+    stage->dead_fd = ends[1];
+    return 0;
+}
+
+static int connect_output(struct run *run, size_t i, struct al_error *err)
+{
+    struct stage *stage = &run->stages[i], *next = i + 1 < run->count ? stage + 1 : NULL;
+    struct al_proc_spec *spec = &run->specs[stage->spec];
+    int r = 0;
+
+    if (stage->out_fd >= 0) {
+        spec->out_fd = stage->out_fd;
+    } else if (next && (next->said || next->in_fd >= 0)) {
+        r = make_dead_end(stage, err);
+        spec->out_fd = r == 0 ? stage->dead_fd : 0;
+    } else if (!next) {
+        spec->out = (struct al_sink){ add_text, &run->outcome->out };
+    }
+    if (stage->err_fd >= 0)
+        spec->err_fd = stage->err_fd;
+    return r;
+}
+
+static void connect_input(struct run *run, size_t i)
+{
+    struct stage *stage = &run->stages[i];
+    const struct stage *before = i ? stage - 1 : NULL;
+    struct al_proc_spec *spec = &run->specs[stage->spec];
+
+    if (stage->in_fd >= 0) {
+        spec->in_fd = stage->in_fd;
+    } else if (before && (before->said || before->out_fd >= 0)) {
+        /* Nothing, where it was redirected. */
+        spec->input = before->said ? before->out.buf : "";
+        spec->input_len = before->said ? before->out.len : 0;
+    }
+}
+
+static int connect_stages(struct run *run, struct al_error *err)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        int r;
+
+        if (run->stages[i].said)
+            continue;
+        connect_input(run, i);
+        r = connect_output(run, i, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* As bash has it: 128 and the signal's number. */
+static int code_of(const struct al_proc_result *result)
+{
+    return result->signal ? 128 + result->signal : result->exit_code;
+}
+
+static int start(struct run *run, struct al_error *err)
+{
+    const struct stage *last = &run->stages[run->count - 1];
+    struct al_proc_result results[AL_SHELL_STAGES_MAX];
+    int r = run->nspecs ? al_proc_run_pipeline(run->specs, run->nspecs, results, err) : 0;
+
+    if (r < 0)
+        return r;
+    if (last->said) {
+        (void)al_text_add(&run->outcome->out, last->out.buf, last->out.len);
+        run->outcome->exit_code = last->code;
+    } else {
+        run->outcome->exit_code = code_of(&results[last->spec]);
+        run->outcome->stopped = results[last->spec].stopped;
+    }
+    return 0;
+}
+
+static int run_stages(struct run *run, const struct al_shell_plan *plan, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
+        struct stage *stage = &run->stages[run->count++];
+
+        *stage = (struct stage){ .step = &plan->steps[i],
+                                 .out = AL_STR_INIT,
+                                 .err = AL_STR_INIT,
+                                 .in_fd = -1,
+                                 .out_fd = -1,
+                                 .err_fd = -1,
+                                 .dead_fd = -1,
+                                 .git = AL_GIT_STAGE_INIT };
+        r = prepare(run, stage, err);
+    }
+    if (r == 0)
+        r = connect_stages(run, err);
+    return r < 0 ? r : start(run, err);
+}
+
+int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struct al_repo *repo,
+                 struct al_budget *budget, size_t max_bytes, struct al_shell_outcome *ret_outcome,
+                 struct al_error *err)
+{
+    struct al_shell_outcome outcome = { .out = AL_TEXT_INIT(max_bytes),
+                                        .err = AL_TEXT_INIT(ERRORS_MAX_BYTES),
+                                        .exit_code = -1 };
+    struct run run = { .shell = shell, .repo = repo, .budget = budget, .outcome = &outcome };
+    int r = shell->isolation == AL_ISOLATION_FIREJAIL
+                ? al_shell_run_firejail(shell, plan, repo, budget, &outcome, err)
+                : run_stages(&run, plan, err);
+
+    for (size_t i = 0; i < run.count; i++)
+        stage_clear(&run.stages[i]);
+    al_text_end(&outcome.out);
+    al_text_end(&outcome.err);
+    outcome.timed_out = r == AL_ERR_TIMEOUT;
+    if (r < 0 && r != AL_ERR_TIMEOUT) {
+        al_shell_outcome_clear(&outcome);
+        return r;
+    }
+    *ret_outcome = outcome;
+    return 0;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The toolset `shell`: command lines, without a shell. */
+#ifndef AL_TOOLSETS_SHELL_SHELL_H
+#define AL_TOOLSETS_SHELL_SHELL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guard/grant.h"
+#include "guard/root.h"
+#include "guard/whitelist.h"
+#include "tool/tool.h"
+#include "util/error.h"
+#include "util/str.h"
+
+/** The toolset, and its one tool. */
+extern const struct al_toolset al_toolset_shell;
+extern const struct al_tool al_tool_bash_command;
+
+/** What a session's command lines are run with.  Borrowed; outlives the al_shell. */
+struct al_shell_options {
+    const struct al_strv *whitelist;
+    bool live; /**< else every call is a dry run */
+    uint32_t timeout_s;
+    enum al_isolation isolation;
+    const char *path_list; /**< $PATH, where programs are looked for */
+    const struct al_roots *roots;
+    const struct al_grant *grant; /**< NULL: everything */
+    const struct al_strv *env_allow;
+    char *const *environ_;
+    const char *state_dir; /**< outside every root */
+};
+
+struct al_shell;
+
+/**
+ * Set up.  Starts nothing; says on stderr when there is no isolation for a live session.
+ *
+ * @return 0, or AL_ERR_BAD_ARGS when the isolation asked for is not to be had.
+ */
+int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_shell,
+                 struct al_error *err);
+void al_shell_free(struct al_shell *shell);
+
+#endif
