@@ -133,6 +133,9 @@ bool al_repo_may_have_gitlinks(const struct al_repo *repo);
  *         AL_CODE_LOCK_TIMEOUT.
  */
 int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct al_error *err);
+/** The same for what changes files without git, to which an index.lock is no obstacle. */
+int al_repo_begin_turn(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err);
+
 /** NULL is fine. */
 void al_repo_end_write(struct al_repo *repo);
 

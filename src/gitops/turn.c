@@ -58,12 +58,11 @@ static int cancelled(struct al_error *err)
     return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
 }
 
-int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+int al_repo_begin_turn(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err)
 {
     struct al_turn *turn = al_calloc(1, sizeof(*turn));
     struct al_git *git = repo->git;
     bool first;
-    int r;
 
     turn->common_dir = repo->common_dir;
     turn->ready_fd = eventfd(0, EFD_CLOEXEC);
@@ -74,11 +73,11 @@ int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct a
     while (!first) {
         struct pollfd wait[2] = {
             { .fd = turn->ready_fd, .events = POLLIN },
-            { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
+            { .fd = al_cancel_fd(cancel), .events = POLLIN },
         };
 
         (void)poll(wait, 2, -1);
-        if (al_cancel_fired(budget->cancel)) {
+        if (al_cancel_fired(cancel)) {
             leave(git, turn);
             return cancelled(err);
         }
@@ -87,6 +86,15 @@ int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct a
         (void)pthread_mutex_unlock(&git->lock);
     }
     repo->turn = turn;
+    return 0;
+}
+
+int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+{
+    int r = al_repo_begin_turn(repo, budget->cancel, err);
+
+    if (r < 0)
+        return r;
     r = al_repo_wait_index_lock(repo, budget, err);
     if (r < 0)
         al_repo_end_write(repo);

@@ -161,6 +161,15 @@ static int check_journal(const struct al_call *call, struct al_error *err)
                         "see airlock doctor");
 }
 
+static int begin_write(struct al_call *call, struct al_error *err)
+{
+    if (!call->repo)
+        return 0;
+    if (call->tool->at_first_root)
+        return al_repo_begin_turn(call->repo, call->budget.cancel, err);
+    return al_repo_begin_write(call->repo, &call->budget, err);
+}
+
 /* Stages 5 and 7 meet: an approval counts only while what was shown is what is there. */
 static int obtain_turn(struct al_call *call, struct al_error *err)
 {
@@ -170,7 +179,7 @@ static int obtain_turn(struct al_call *call, struct al_error *err)
     while (r == 0 && !current) {
         r = al_approval_obtain(call, err);
         if (r == 0 && al_effects_change_repository(call->operation->effects))
-            r = al_repo_begin_write(call->repo, &call->budget, err);
+            r = begin_write(call, err);
         if (r == 0)
             r = al_approval_check(call, &current, err);
         if (r < 0 || !current)

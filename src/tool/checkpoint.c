@@ -57,6 +57,10 @@ int al_call_checkpoint(struct al_call *call, struct al_error *err)
 
     if (!call->session->checkpoints || !al_effects_change_repository(call->operation->effects))
         return 0;
+    if (!call->repo) {
+        al_log_note("Warning: git auto-commit failed (not in git repo?)");
+        return 0;
+    }
     r = take(call, &why);
     if (r == 0)
         return 0;

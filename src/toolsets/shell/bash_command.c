@@ -162,10 +162,13 @@ static bool is_dry(const void *p)
     return !((const struct bash_args *)p)->live;
 }
 
+/* A redirect may overwrite what is there. */
+#define RUNS (AL_READS | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM | AL_WRITES_FILES)
+
 /* The whitelist and --tool are the consent: a live call asks nobody unless a rule says so. */
 static const struct al_operation operations[] = {
     { "preview", is_dry, AL_READS, preview, AL_ASKS_NEVER },
-    { "run", NULL, AL_READS | AL_RUNS_PROGRAM | AL_WRITES_FILES, run, AL_ASKS_NEVER },
+    { "run", NULL, RUNS, run, AL_ASKS_NEVER },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
