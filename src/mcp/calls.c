@@ -7,6 +7,7 @@
 #include "proc/cancel.h"
 #include "tool/call.h"
 #include "util/clock.h"
+#include "util/progress.h"
 
 /* A call's own code is straight and shallow; its buffers are on the heap. */
 #define STACK_BYTES ((size_t)256 * 1024)
@@ -35,6 +36,8 @@ struct al_running {
     bool cancelled;
     bool waiting; /* for a person */
     int64_t progress_at_ms;
+    int64_t told_at_ms; /* when the last one was sent */
+    char *heard;        /* what git said last about how far it is, NULL: nothing */
     unsigned long progress;
 };
 
@@ -52,6 +55,7 @@ static void running_free(struct al_running *call)
     al_cancel_unref(call->cancel);
     free(call->order.id);
     free(call->order.progress_token);
+    free(call->heard);
     json_decref(call->order.arguments);
     al_round_clear(&call->order.round);
     free(call);
@@ -162,6 +166,39 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
     return r;
 }
 
+/* Caller holds the lock: a call that leaves cannot overtake its own progress. */
+static void send_progress(struct al_running *call)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    const char *message = call->waiting ? "waiting for approval" : "running";
+
+    if (!call->waiting && call->heard)
+        message = call->heard;
+    al_str_addf(&line,
+                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+                "\"progressToken\":%s,\"progress\":%lu,\"message\":",
+                call->order.progress_token, ++call->progress);
+    al_json_quote(message, strlen(message), &line);
+    al_str_adds(&line, "}}");
+    call->told_at_ms = al_clock_ms();
+    call->progress_at_ms = call->told_at_ms + AL_PROGRESS_NEXT_MS;
+    al_out_send(call->calls->out, &line);
+}
+
+/* git says more than anybody wants to hear: what comes too soon is left to the next time. */
+static void hear(void *payload, const char *line)
+{
+    struct al_running *call = payload;
+
+    (void)pthread_mutex_lock(&call->calls->lock);
+    free(call->heard);
+    call->heard = al_strdup(line);
+    if (!call->cancelled && al_clock_ms() - call->told_at_ms >= AL_PROGRESS_STEP_MS)
+        send_progress(call);
+    (void)pthread_mutex_unlock(&call->calls->lock);
+}
+
 /* From here on there is no progress, and the id may be used again. */
 static bool leave(struct al_running *call)
 {
@@ -205,6 +242,7 @@ static void answer(struct al_running *call, const struct al_result *result)
 static void run(struct al_running *call)
 {
     const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
+    const struct al_progress progress = { .report = hear, .payload = call };
     const struct al_call_input input = {
         .tool = call->order.tool,
         .arguments = call->order.arguments,
@@ -212,6 +250,7 @@ static void run(struct al_running *call)
         .cancel = call->cancel,
         .approvers = &approver,
         .napprovers = call->order.form != AL_FORM_NONE,
+        .progress = call->order.progress_token ? &progress : NULL,
     };
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
 
@@ -354,31 +393,16 @@ void al_calls_start(struct al_calls *calls, struct al_call_order *order)
     refuse(call, AL_RPC_INTERNAL_ERROR, "no thread could be started for the call");
 }
 
-static void send_progress(struct al_running *call)
-{
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-
-    al_str_addf(&line,
-                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
-                "\"progressToken\":%s,\"progress\":%lu,\"message\":\"%s\"}}",
-                call->order.progress_token, ++call->progress,
-                call->waiting ? "waiting for approval" : "running");
-    al_out_send(call->calls->out, &line);
-}
-
 int al_calls_progress(struct al_calls *calls)
 {
     int64_t now = al_clock_ms(), next = INT64_MAX;
 
-    /* Sent under the lock: a call that leaves cannot overtake its own progress. */
     (void)pthread_mutex_lock(&calls->lock);
     for (struct al_running *call = calls->running; call; call = call->next) {
         if (!call->order.progress_token || call->cancelled)
             continue;
-        if (call->progress_at_ms <= now) {
+        if (call->progress_at_ms <= now)
             send_progress(call);
-            call->progress_at_ms = now + AL_PROGRESS_NEXT_MS;
-        }
         if (call->progress_at_ms < next)
             next = call->progress_at_ms;
     }

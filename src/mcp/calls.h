@@ -33,6 +33,9 @@ struct al_session;
 #define AL_PROGRESS_FIRST_MS 2000
 #define AL_PROGRESS_NEXT_MS  5000
 
+/** How far apart they are at least when git itself tells how far it is. */
+#define AL_PROGRESS_STEP_MS 250
+
 struct al_running; /* one call */
 struct al_worker;  /* one thread */
 

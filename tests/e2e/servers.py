@@ -222,3 +222,21 @@ class Cut:
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
+
+
+class Held(Cut):
+    """Passes connections on, and holds back what comes after so many bytes until it is let go."""
+
+    def __init__(self, case, port, after):
+        self.go = threading.Event()
+        super().__init__(case, port, after)
+
+    def back(self, server, client):
+        left = self.after
+        with contextlib.suppress(OSError):
+            while piece := server.recv(min(left, 65536) or 65536):
+                client.sendall(piece)
+                left -= min(left, len(piece))
+                if not left:
+                    self.go.wait(WAIT_SECONDS)
+        client.close()

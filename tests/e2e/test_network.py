@@ -116,6 +116,48 @@ class OverGit(Case):
         self.git("fsck", "--strict")
 
 
+class Progress(Case):
+    """notifications/progress"""
+
+    def fetch(self, token):
+        """Fetch a big file over MCP, most of which comes only once progress was seen; gives the
+        notifications and the result."""
+        self.git("push", "-q", str(self.hub), "main")
+        self.elsewhere("big.bin", os.urandom(300_000))
+        daemon = servers.Daemon(self, self.top)
+        held = servers.Held(self, daemon.port, 100_000)
+        self.reach(f"git://127.0.0.1:{held.port}/hub.git")
+        server = harness.Server(self, "--toolset", "workflow", "--root", str(self.top))
+        meta = {"_meta": {"progressToken": token}} if token else {}
+        server.send(id=7, method="tools/call", params={
+            "name": "git_fetch", "arguments": {"cwd": str(self.root)}, **meta})
+        seen = []
+        if not token:
+            held.go.set()
+        while (message := server.receive()).get("id") != 7:
+            seen.append(message)
+            held.go.set()
+        return seen, harness.Result(message["result"])
+
+    def test_token(self):
+        """with a token git's progress is told, ever further on, and is not in the result"""
+        seen, result = self.fetch("mine")
+        self.assertTrue(seen)
+        for message in seen:
+            self.assertEqual(message["method"], "notifications/progress")
+            self.assertEqual(message["params"]["progressToken"], "mine")
+        steps = [message["params"]["progress"] for message in seen]
+        self.assertEqual(steps, sorted(set(steps)))
+        self.assertTrue(any("objects: " in message["params"]["message"] for message in seen), seen)
+        self.assertFalse(result.failed, result)
+        self.assertNotIn("objects", result.text)
+
+    def test_no_token(self):
+        """without a token nothing is told"""
+        seen, result = self.fetch(None)
+        self.assertEqual((seen, result.failed), ([], False))
+
+
 class OverHttp(Case):
     """http://"""
 
