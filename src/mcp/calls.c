@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "mcp/elicit.h"
 #include "mcp/out.h"
+#include "mcp/sample.h"
 #include "proc/cancel.h"
 #include "tool/call.h"
 #include "util/clock.h"
@@ -34,7 +36,7 @@ struct al_running {
 
     /* Under the lock of `calls`. */
     bool cancelled;
-    bool waiting; /* for a person */
+    const char *waiting_for; /* NULL: it runs */
     int64_t progress_at_ms;
     int64_t told_at_ms; /* when the last one was sent */
     char *heard;        /* what git said last about how far it is, NULL: nothing */
@@ -42,9 +44,9 @@ struct al_running {
 };
 
 void al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
-                   struct al_elicit *elicit)
+                   struct al_questions *questions)
 {
-    *calls = (struct al_calls){ .session = session, .out = out, .elicit = elicit };
+    *calls = (struct al_calls){ .session = session, .out = out, .questions = questions };
     calls->pump_at_ms = INT64_MAX;
     (void)pthread_mutex_init(&calls->lock, NULL);
     (void)pthread_cond_init(&calls->ended, NULL);
@@ -143,11 +145,11 @@ static void plan_progress(struct al_running *call, int64_t at_ms)
     }
 }
 
-static void set_waiting(struct al_running *call, bool waiting)
+static void set_waiting(struct al_running *call, const char *waiting_for)
 {
     (void)pthread_mutex_lock(&call->calls->lock);
-    call->waiting = waiting;
-    if (waiting)
+    call->waiting_for = waiting_for;
+    if (waiting_for)
         plan_progress(call, al_clock_ms());
     (void)pthread_mutex_unlock(&call->calls->lock);
 }
@@ -160,9 +162,21 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
 
     if (call->order.form == AL_FORM_RESULT)
         return al_round_ask(&call->order.round, request, ret_answer, err);
-    set_waiting(call, true);
-    r = al_elicit_ask(call->calls->elicit, call->order.form, request, cancel, ret_answer, err);
-    set_waiting(call, false);
+    set_waiting(call, "waiting for approval");
+    r = al_elicit_ask(call->calls->questions, call->order.form, request, cancel, ret_answer, err);
+    set_waiting(call, NULL);
+    return r;
+}
+
+static int write_text(void *payload, const struct al_writing *writing, struct al_cancel *cancel,
+                      char **ret_text, struct al_error *err)
+{
+    struct al_running *call = payload;
+    int r;
+
+    set_waiting(call, "waiting for the client's model");
+    r = al_sample_ask(call->calls->questions, writing, cancel, ret_text, err);
+    set_waiting(call, NULL);
     return r;
 }
 
@@ -171,9 +185,9 @@ static void send_progress(struct al_running *call)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    const char *message = call->waiting ? "waiting for approval" : "running";
+    const char *message = call->waiting_for ? call->waiting_for : "running";
 
-    if (!call->waiting && call->heard)
+    if (!call->waiting_for && call->heard)
         message = call->heard;
     al_str_addf(&line,
                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
@@ -243,6 +257,7 @@ static void run(struct al_running *call)
 {
     const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
     const struct al_progress progress = { .report = hear, .payload = call };
+    const struct al_writer writer = { .write = write_text, .payload = call };
     const struct al_call_input input = {
         .tool = call->order.tool,
         .arguments = call->order.arguments,
@@ -251,6 +266,7 @@ static void run(struct al_running *call)
         .approvers = &approver,
         .napprovers = call->order.form != AL_FORM_NONE,
         .progress = call->order.progress_token ? &progress : NULL,
+        .writer = call->order.samples ? &writer : NULL,
     };
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
 

@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mcp/elicit.h"
+#include "mcp/form.h"
+#include "mcp/question.h"
 #include "mcp/reply.h"
 #include "mcp/round.h"
 #include "util/json.h"
@@ -42,7 +43,7 @@ struct al_worker;  /* one thread */
 struct al_calls {
     const struct al_session *session;
     struct al_out *out;
-    struct al_elicit *elicit;
+    struct al_questions *questions;
 
     pthread_mutex_t lock;
     pthread_cond_t ended;
@@ -55,7 +56,7 @@ struct al_calls {
 };
 
 void al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
-                   struct al_elicit *elicit);
+                   struct al_questions *questions);
 
 /** Cancel every call and wait until each thread is gone.  None of them is answered. */
 void al_calls_close(struct al_calls *calls);
@@ -68,6 +69,7 @@ struct al_call_order {
     json_t *arguments;           /**< NULL: {} */
     const char *arguments_error; /**< a string constant, or NULL */
     enum al_form form;
+    bool samples;                        /**< the client's model writes when asked */
     struct al_round round;               /**< with AL_FORM_RESULT */
     const struct al_result_extra *extra; /**< what the result has besides; NULL: nothing */
     struct al_reply reply;

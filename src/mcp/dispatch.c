@@ -5,6 +5,7 @@
 
 #include "mcp/catalog.h"
 #include "mcp/envelope.h"
+#include "mcp/sample.h"
 #include "tool/tool.h"
 
 /* What the model reads first: the words a person would use, then the rules. */
@@ -22,6 +23,7 @@ struct request {
     const struct method *method;
     enum al_era era;
     enum al_form form; /* how this client is asked */
+    bool samples;      /* its model writes when asked */
     struct al_reply reply;
 };
 
@@ -80,6 +82,7 @@ static void initialize(struct al_dispatch *dispatch, const struct request *reque
     dispatch->form = al_form_usable(json_object_get(params, "capabilities"))
                          ? dispatch->revision->form
                          : AL_FORM_NONE;
+    dispatch->samples = al_sample_usable(json_object_get(params, "capabilities"));
     al_str_addf(&members, "\"protocolVersion\":\"%s\"," CAPABILITIES ",\"serverInfo\":%s",
                 dispatch->revision->name, dispatch->info);
     add_instructions(&members);
@@ -150,6 +153,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
     struct al_call_order order = {
         .tool = find_tool(dispatch, request),
         .form = request->form,
+        .samples = request->samples,
         .round = AL_ROUND_INIT,
         .extra = request->era == AL_ERA_MODERN ? &dispatch->modern : NULL,
         .reply = request->reply,
@@ -271,6 +275,7 @@ static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_messa
 
     if (request.era == AL_ERA_LEGACY)
         request.form = dispatch->form;
+    request.samples = dispatch->samples;
     if (message->kind == AL_RPC_REQUEST)
         handle_request(dispatch, &request);
     else
@@ -286,7 +291,7 @@ void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_messa
         handle_named(dispatch, message, reply);
         break;
     case AL_RPC_RESPONSE:
-        al_elicit_answer(&dispatch->elicit, message);
+        al_questions_answer(&dispatch->questions, message);
         al_reply_nothing(reply);
         break;
     case AL_RPC_INVALID:
@@ -324,8 +329,8 @@ int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *sess
     dispatch->tools = al_catalog_text(session);
     dispatch->modern = (struct al_result_extra){ .members = "\"resultType\":\"complete\"",
                                                  .meta = dispatch->meta };
-    al_elicit_init(&dispatch->elicit, out);
-    al_calls_init(&dispatch->calls, session, out, &dispatch->elicit);
+    al_questions_init(&dispatch->questions, out);
+    al_calls_init(&dispatch->calls, session, out, &dispatch->questions);
     return 0;
 }
 
@@ -336,7 +341,7 @@ void al_dispatch_close(struct al_dispatch *dispatch)
 
 void al_dispatch_clear(struct al_dispatch *dispatch)
 {
-    al_elicit_clear(&dispatch->elicit);
+    al_questions_clear(&dispatch->questions);
     al_tickets_clear(&dispatch->tickets);
     free(dispatch->info);
     free(dispatch->meta);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "mcp/calls.h"
-#include "mcp/elicit.h"
+#include "mcp/question.h"
 #include "mcp/revision.h"
 #include "mcp/ticket.h"
 #include "tool/call.h"
@@ -26,12 +26,13 @@ struct al_dispatch {
     char *tools; /**< the member "tools" of tools/list */
     struct al_result_extra modern;
     struct al_tickets tickets;
-    struct al_elicit elicit;
+    struct al_questions questions;
     struct al_calls calls;
 
     /* What the last initialize agreed on; the reader's alone. */
     const struct al_revision *revision;
     enum al_form form;
+    bool samples; /* its model writes when asked */
 };
 
 /** `version` is airlock's.  0 or AL_ERR_EXECUTION. */

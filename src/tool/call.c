@@ -310,6 +310,7 @@ static void release(struct al_call *call)
     free(call->args);
     free(call->summary);
     free(call->branches);
+    free(call->draft);
     al_strv_clear(&call->concerned);
 }
 
@@ -372,6 +373,22 @@ const struct al_progress *al_call_progress(const struct al_call *call)
 const char *al_call_place(const struct al_call *call)
 {
     return call->repo ? call->repo->top : call->session->roots->items[0].path;
+}
+
+const struct al_writer *al_call_writer(const struct al_call *call)
+{
+    return call->input->writer;
+}
+
+const char *al_call_draft(const struct al_call *call)
+{
+    return call->draft;
+}
+
+void al_call_set_draft(struct al_call *call, char *draft)
+{
+    free(call->draft);
+    call->draft = draft;
 }
 
 struct al_repo *al_call_repo(const struct al_call *call)

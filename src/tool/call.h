@@ -66,6 +66,26 @@ struct al_result {
 
 void al_result_clear(struct al_result *result);
 
+/** A text to be written. */
+struct al_writing {
+    const char *role; /**< what the writer is to be */
+    const char *task; /**< what there is to write about */
+    int max_tokens;   /**< of the text */
+    int timeout_ms;   /**< longest wait, never 0 */
+};
+
+/** Someone who writes when asked: the model behind the client. */
+struct al_writer {
+    /**
+     * Blocks until there is a text, the time is over, or `cancel` fires.
+     * @return 0 with *ret_text, which the caller frees and has to check as any input (NULL: there
+     * is none), or AL_ERR_CANCELLED.
+     */
+    int (*write)(void *payload, const struct al_writing *writing, struct al_cancel *cancel,
+                 char **ret_text, struct al_error *err);
+    void *payload;
+};
+
 /** What one call brings with it.  Borrowed for the duration of al_call_run(). */
 struct al_call_input {
     const struct al_listed_tool *tool;
@@ -75,6 +95,7 @@ struct al_call_input {
     struct al_cancel *cancel;
     const struct al_approver *approvers; /**< tried in order */
     size_t napprovers;
+    const struct al_writer *writer;     /**< NULL: nobody writes */
     const struct al_progress *progress; /**< who hears how far it is; NULL: nobody */
 };
 
@@ -134,6 +155,15 @@ struct al_cancel *al_call_cancel(const struct al_call *call);
 
 /** Who wants to hear how far the call is, NULL: nobody.  Borrowed. */
 const struct al_progress *al_call_progress(const struct al_call *call);
+
+/** Who writes texts for this call; NULL: nobody. */
+const struct al_writer *al_call_writer(const struct al_call *call);
+
+/** A text the tool has drafted in its preview and uses when its turn has come; NULL: none. */
+const char *al_call_draft(const struct al_call *call);
+
+/** Keep a draft, which is taken over, in the place of an earlier one. */
+void al_call_set_draft(struct al_call *call, char *draft);
 
 /** The vetted repository of working_dir; set from `authorize` on.  NULL for a tool that works in
  * the first root when that is in none. */

@@ -22,6 +22,7 @@ struct al_call {
     struct al_repo *repo;                 /* from stage 4 on */
     struct al_budget budget;
     const char *decision, *decided_by; /* how stage 5 ended, for the journal */
+    char *draft;                       /* of the tool's preview */
     char *branches;                    /* HEAD's when rules were consulted, NULL without rules */
     char state[65];                    /* what the approval is bound to, "" when nobody was asked */
     struct al_strv concerned;          /* what `concerns` gave last */

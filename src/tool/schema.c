@@ -117,7 +117,8 @@ json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults
         const struct al_param *param = &tool->params[i];
         json_t *property = param_schema(param, defaults);
 
-        al_json_set(property, "description", al_json_string(param->about));
+        if (!(param->flags & AL_PARAM_SPEAKING))
+            al_json_set(property, "description", al_json_string(param->about));
         al_json_set(properties, param->name, property);
         if (param->flags & AL_PARAM_REQUIRED)
             al_json_append(required, al_json_string(param->name));

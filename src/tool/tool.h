@@ -58,6 +58,8 @@ enum al_param_flags {
     AL_PARAM_SECONDS = 1 << 9,
     /** Names a branch that is to go: the checkpoint keeps what only it reaches. */
     AL_PARAM_DROPPED = 1 << 10,
+    /** Its name says what it is for: the schema prints no description. */
+    AL_PARAM_SPEAKING = 1 << 11,
 };
 
 struct al_choice {

@@ -42,6 +42,19 @@ static void prints(const struct al_param *row, const char *expected)
     assert_string_equal(text, expected);
 }
 
+static void a_speaking_name_has_no_description(void **state)
+{
+    static const struct al_param row =
+        AL_BOOL(struct args, cached, "C.", .flags = AL_PARAM_SPEAKING, .default_int = 0);
+    static const struct al_tool tool = { .params = &row, .nparams = 1 };
+    al_auto(al_json_decrefp) json_t *schema = al_tool_schema(&tool, &defaults);
+    json_t *property = json_object_get(json_object_get(schema, "properties"), "cached");
+
+    (void)state;
+    assert_non_null(property);
+    assert_null(json_object_get(property, "description"));
+}
+
 static void booleans_print_their_default(void **state)
 {
     static const struct al_param rows[] = {
@@ -183,6 +196,7 @@ static void hints_come_from_all_operations_together(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_speaking_name_has_no_description),
         cmocka_unit_test(booleans_print_their_default),
         cmocka_unit_test(integers_print_bounds_and_asked_for_defaults),
         cmocka_unit_test(configured_defaults_are_the_ones_printed),
