@@ -350,13 +350,15 @@ static char *prepared(const struct al_repo *repo)
 }
 
 int al_git_describe_staged(const struct al_repo *repo, struct al_budget *budget, char **ret_message,
-                           struct al_error *err)
+                           bool *ret_made, struct al_error *err)
 {
     al_auto(al_changes_clear) struct al_changes changes = AL_CHANGES_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     int r;
 
     *ret_message = prepared(repo);
+    if (ret_made)
+        *ret_made = !*ret_message;
     if (*ret_message)
         return 0;
     r = al_git_staged_changes(repo, budget, &changes, err);
@@ -380,9 +382,24 @@ static char *take_proposed(const char *line, bool is_subject)
     return al_take(&shown);
 }
 
+/* The lines between "```text" and "```", as models like to put them. */
+static char *without_fence(const char *text)
+{
+    const char *first = text + strspn(text, " \t\r\n");
+    const char *begin = strchr(first, '\n');
+    const char *end = begin ? strstr(begin, "\n```") : NULL;
+
+    if (!al_starts_with(first, "```") || !end || end[4 + strspn(end + 4, " \t\r\n")])
+        return al_strdup(text);
+    return al_strndup(begin + 1, end > begin ? (size_t)(end - begin - 1) : 0);
+}
+
 char *al_describe_accept(const char *proposed)
 {
+    al_auto(al_freep) char *text = NULL;
+
     if (strlen(proposed) > PROPOSED_BYTES || !al_utf8_valid(proposed, strlen(proposed)))
         return NULL;
-    return tidy(proposed, take_proposed);
+    text = without_fence(proposed);
+    return tidy(text, take_proposed);
 }

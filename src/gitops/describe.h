@@ -23,14 +23,15 @@ void al_describe_changes(const struct al_changes *changes, struct al_str *out);
  * The message for what is staged; the one git has prepared, while a merge, a cherry-pick or a
  * revert is being concluded.
  *
+ * @param[out] ret_made  It was made here, of what is staged; may be NULL.
  * @return 0, or AL_ERR_EXECUTION with AL_CODE_NO_STAGED_CHANGES.  Caller frees *ret_message.
  */
 int al_git_describe_staged(const struct al_repo *repo, struct al_budget *budget, char **ret_message,
-                           struct al_error *err);
+                           bool *ret_made, struct al_error *err);
 
 /**
- * Make a proposed message fit to be a commit's: lines end without blanks, the subject has at most
- * AL_SUBJECT_MAX characters and an empty line behind it.
+ * Make a proposed message fit to be a commit's: a fence of "```" around it goes, lines end without
+ * blanks, the subject has at most AL_SUBJECT_MAX characters and an empty line behind it.
  *
  * @return the message, owned by the caller; NULL when it cannot be one: no subject, a longer one,
  *         control characters other than newlines, invisible ones, or more than 16 KiB.

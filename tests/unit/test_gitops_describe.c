@@ -13,7 +13,7 @@ static char *describe(struct world *w)
     char *message = NULL;
 
     al_error_clear(&w->err);
-    if (al_git_describe_staged(repo, &budget, &message, &w->err) < 0)
+    if (al_git_describe_staged(repo, &budget, &message, NULL, &w->err) < 0)
         print_message("# %s\n", w->err.message);
     return message;
 }
@@ -238,6 +238,11 @@ static void accepts_what_can_be_a_message(void **state)
         { "feat: x\r\n\r\nbody\r\n", "feat: x\n\nbody\n" },
         { "feat: x\n\na\n\nb\n", "feat: x\n\na\n\nb\n" },
         { "feat: \xc3\xa4", "feat: \xc3\xa4\n" },
+        { "```\nfeat: x\n```", "feat: x\n" },
+        { "\n```text\nfeat: x\n\nbody\n```\n", "feat: x\n\nbody\n" },
+        { "```\nfeat: x\n```\nmore", "```\n\nfeat: x\n```\nmore\n" },
+        { "```\n```", NULL },
+        { "```", "```\n" },
         { "", NULL },
         { " \n ", NULL },
         { "feat: \x1b[31mred", NULL },

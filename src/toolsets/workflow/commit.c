@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_commit: record what is staged, or everything; in a rebase that stopped, go on with it. */
 #include "gitops/conflict.h"
-#include "gitops/describe.h"
 #include "gitops/queries.h"
 #include "gitops/rebase.h"
 #include "gitops/underway.h"
@@ -116,6 +115,19 @@ static void add_message(const char *message, struct al_str *out)
     al_text_add_excerpt(out, lines.buf, lines.len, false);
 }
 
+/* A person is shown the message that will be used. */
+static int draft(struct al_call *call, struct al_str *out, struct al_error *err)
+{
+    char *message;
+    int r = al_workflow_make_message(call, &message, err);
+
+    if (r < 0)
+        return r;
+    al_call_set_draft(call, message);
+    add_message(message, out);
+    return 0;
+}
+
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -130,8 +142,10 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         add_message(args->message, out);
     if (in_rebase(call) && !args->all)
         return al_git_rebase_preview(repo, al_call_budget(call), out, err);
-    if (!args->all)
-        return al_git_commit_preview(repo, al_call_budget(call), out, err);
+    if (!args->all) {
+        r = args->message ? 0 : draft(call, out, err);
+        return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), out, err);
+    }
     r = al_call_concerned(call, &files, err);
     if (r < 0)
         return r;
@@ -207,7 +221,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     const struct commit_args *args = p;
     al_auto(al_freep) char *made = NULL;
-    const char *message = args->message;
+    const char *message = args->message ? args->message : al_call_draft(call);
     int r = args->all ? stage_everything(call, err) : 0;
 
     if (r < 0)
@@ -215,7 +229,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (in_rebase(call))
         return resume(call, args, result, err);
     if (!message) {
-        r = al_git_describe_staged(al_call_repo(call), al_call_budget(call), &made, err);
+        r = al_workflow_make_message(call, &made, err);
         message = made;
     }
     if (r == 0)

@@ -75,8 +75,7 @@ static const char output_schema[] = AL_JSON({
                 "theirsContent": {"type": "string"},
                 "markers": {"type": "string"}
             },
-            "required": ["path", "markers"],
-            "additionalProperties": false
+            "required": ["path", "markers"]
         }}
     },
     "required": ["hasConflicts", "files"],
@@ -86,9 +85,8 @@ static const char output_schema[] = AL_JSON({
 
 const struct al_tool al_tool_workflow_conflict_info = {
     .name = "git_conflict_info",
-    .title = "Show conflicts",
-    .about = "List files in conflict with both sides and the conflicted hunks. A side that is "
-             "absent deleted the file; both absent: not text, or too large.",
+    .title = "Conflicts",
+    .about = "Show files in conflict; one side absent: deleted there, both: no text or too large.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_WORKFLOW_TOOL(struct conflict_info_args),

@@ -20,8 +20,8 @@ static const struct al_param params[] = {
               .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .default_int = 0),
     AL_BOOL(struct merge_args, abort, "Give up what is in progress.", .default_int = 0),
-    AL_STRING(struct merge_args, message, "Of the merge commit.",
-              .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
+    AL_STRING(struct merge_args, message, "Message of the merge commit.",
+              .flags = AL_PARAM_SPEAKING, .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
     AL_WORKFLOW_CWD_ROW(struct merge_args),
 };
 
@@ -164,9 +164,8 @@ static const char output_schema[] = AL_JSON({
 
 const struct al_tool al_tool_workflow_merge = {
     .name = "git_merge",
-    .title = "Merge a branch",
-    .about = "Merge a branch into the current one, or abort what is in progress. Conflicts are a "
-             "result with success false.",
+    .title = "Merge",
+    .about = "Merge a branch into the current one, or abort what is in progress.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_WORKFLOW_TOOL(struct merge_args),

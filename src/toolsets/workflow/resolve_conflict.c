@@ -21,12 +21,11 @@ static const struct al_choice strategies[] = {
 
 static const struct al_param params[] = {
     AL_STRING(struct resolve_args, path, "Conflicted file.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH, .min_bytes = 1,
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH | AL_PARAM_SPEAKING, .min_bytes = 1,
               .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
-    AL_CHOICE(struct resolve_args, strategy, "Which content to keep.", .choices = strategies,
+    AL_CHOICE(struct resolve_args, strategy, "What to keep.", .choices = strategies,
               .flags = AL_PARAM_REQUIRED),
-    AL_STRING(struct resolve_args, content, "The whole file, for content.",
-              .max_bytes = CONTENT_MAX_BYTES),
+    AL_STRING(struct resolve_args, content, "The whole new file.", .max_bytes = CONTENT_MAX_BYTES),
     AL_WORKFLOW_CWD_ROW(struct resolve_args),
 };
 
@@ -127,9 +126,8 @@ static const char output_schema[] = AL_JSON({
 
 const struct al_tool al_tool_workflow_resolve_conflict = {
     .name = "git_resolve_conflict",
-    .title = "Resolve a conflict",
-    .about = "Settle one file in conflict: keep a side, or give the whole new content. git_commit "
-             "concludes when no conflict is left.",
+    .title = "Resolve",
+    .about = "Settle a file in conflict; git_commit concludes when none is left.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_WORKFLOW_TOOL(struct resolve_args),

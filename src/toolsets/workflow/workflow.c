@@ -10,11 +10,22 @@
 #include "util/fs.h"
 
 static const struct al_tool *const tools[] = {
-    &al_tool_workflow_status, &al_tool_workflow_diff,          &al_tool_workflow_log,
-    &al_tool_workflow_commit, &al_tool_workflow_branch,        &al_tool_workflow_checkout,
-    &al_tool_workflow_merge,  &al_tool_workflow_conflict_info, &al_tool_workflow_resolve_conflict,
-    &al_tool_workflow_stash,  &al_tool_workflow_fetch,         &al_tool_workflow_pull,
-    &al_tool_workflow_push,   &al_tool_workflow_remote,        NULL,
+    &al_tool_workflow_status,
+    &al_tool_workflow_diff,
+    &al_tool_workflow_log,
+    &al_tool_workflow_commit,
+    &al_tool_workflow_branch,
+    &al_tool_workflow_checkout,
+    &al_tool_workflow_merge,
+    &al_tool_workflow_conflict_info,
+    &al_tool_workflow_resolve_conflict,
+    &al_tool_workflow_stash,
+    &al_tool_workflow_fetch,
+    &al_tool_workflow_pull,
+    &al_tool_workflow_push,
+    &al_tool_workflow_remote,
+    &al_tool_workflow_generate_pr,
+    NULL,
 };
 
 const struct al_toolset al_toolset_workflow = {

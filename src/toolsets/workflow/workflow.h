@@ -41,6 +41,7 @@ extern const struct al_tool al_tool_workflow_checkout;
 extern const struct al_tool al_tool_workflow_merge;
 extern const struct al_tool al_tool_workflow_conflict_info;
 extern const struct al_tool al_tool_workflow_resolve_conflict;
+extern const struct al_tool al_tool_workflow_generate_pr;
 extern const struct al_tool al_tool_workflow_stash;
 extern const struct al_tool al_tool_workflow_fetch;
 extern const struct al_tool al_tool_workflow_pull;
@@ -56,7 +57,8 @@ extern const struct al_tool al_tool_workflow_remote;
 /* What every tool has.  `T` is the tool's args struct. */
 #define AL_WORKFLOW_FIELDS const char *cwd
 #define AL_WORKFLOW_CWD_ROW(T)                                                                     \
-    AL_STRING(T, cwd, "Where git runs.", .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES)
+    AL_STRING(T, cwd, "Where git runs.", .flags = AL_PARAM_SPEAKING,                               \
+              .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES)
 #define AL_WORKFLOW_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, cwd), .runs_at_top = true,           \
     .complete_error = al_workflow_complete_error
@@ -81,6 +83,13 @@ json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool 
 
 /** The branch HEAD is on; on none, "HEAD".  Caller frees. */
 char *al_workflow_current_branch(struct al_call *call);
+
+/**
+ * message.c: the message of a commit that was given none.  Where the client has a model that
+ * writes, it is asked first, with as much of the staged change as fits; what it says counts only
+ * when it can be a message.  Caller frees *ret_message.
+ */
+int al_workflow_make_message(struct al_call *call, char **ret_message, struct al_error *err);
 
 /** failure.c: gives a failure its code, one line of cause, and a remedy. */
 void al_workflow_complete_error(struct al_error *err);
