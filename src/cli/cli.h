@@ -29,7 +29,8 @@ struct al_options {
     const char *tool;            /**< --tool: what bash_command may do */
     const char *command_timeout; /**< --command-timeout, in seconds */
     bool json, help;
-    bool no_git; /**< take no checkpoints */
+    bool no_git;  /**< take no checkpoints */
+    bool verbose; /**< say what each call does */
 };
 
 /**

@@ -51,6 +51,7 @@ static const char session_options[] =
     "                         Without it, and with read or write, it shows what would run\n"
     "  --command-timeout S    seconds after which it is stopped, 1 to 600. Default: 30\n"
     "  --no-git               take no checkpoints\n"
+    "  -v                     say on standard error what each call does\n"
     "  --audit FILE           the journal to write\n"
     "  --config FILE          the configuration to read\n";
 

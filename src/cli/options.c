@@ -64,6 +64,8 @@ static int read_one(struct al_options *options, bool with_json, int *argc, char 
     }
     if (!strcmp(word, "--json") && with_json) {
         options->json = true;
+    } else if (!strcmp(word, "-v")) {
+        options->verbose = true;
     } else if (!strcmp(word, "--no-git")) {
         options->no_git = true;
     } else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {

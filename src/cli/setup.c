@@ -96,6 +96,13 @@ static int read_shell_options(struct al_setup *setup, const struct al_options *o
     return read_tool_option(setup, options->tool, err);
 }
 
+static void tell(const char *line)
+{
+    al_auto(al_freep) char *text = al_asprintf("%s\n", line);
+
+    (void)al_write_all(STDERR_FILENO, text, strlen(text)); /* one write: calls run side by side */
+}
+
 int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err)
 {
     struct al_config *config = &setup->config;
@@ -128,6 +135,8 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
             return al_error_set(err, AL_ERR_BAD_ARGS, "--approval is ask, allow or deny");
         config->approval.mode = (enum al_approval_mode)mode;
     }
+    if (options->verbose)
+        setup->session.tell = tell;
     if (options->no_git)
         config->journal.checkpoints = false;
     if (options->grant) {

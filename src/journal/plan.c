@@ -150,9 +150,9 @@ static int loses_stash(struct al_store *store, const struct al_difference *chang
     struct al_str texts[2] = { AL_STR_INIT, AL_STR_INIT };
     int r = 0;
 
-    *ret_loses = change->from && !change->to;
-    if (change->from && change->to)
-        r = al_checkpoint_read(store, oids, 2, add_bytes, texts, budget, err);
+    *ret_loses = false;
+    if (change->from)
+        r = al_checkpoint_read(store, oids, change->to ? 2 : 1, add_bytes, texts, budget, err);
     for (char *line = texts[0].buf, *end; r == 0 && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         /* "<old> <new> <who> ...": what was before an entry changes when another one goes. */

@@ -188,6 +188,34 @@ static int obtain_turn(struct al_call *call, struct al_error *err)
     return r;
 }
 
+/* What is known of a call by now, for the journal. */
+static struct al_record_end describe(const struct al_call *call)
+{
+    return (struct al_record_end){
+        .operation = call->operation ? call->operation->name : NULL,
+        .effects = call->operation ? call->operation->effects : 0,
+        .decision = call->decision ? call->decision : "none",
+        .decided_by = call->decided_by ? call->decided_by : "none",
+        .summary = call->summary,
+        .root = call->repo                  ? call->repo->root->path
+                : call->tool->at_first_root ? al_call_place(call)
+                                            : NULL,
+        .repository = call->repo ? call->repo->top : NULL,
+        .confinement = call->session->confinement,
+        .git_commit = call->checkpoint[0] ? call->checkpoint : NULL,
+    };
+}
+
+/* If we die now, whoever starts next has to know what was begun, and where its checkpoint is. */
+static int note_checkpoint(struct al_call *call, struct al_error *err)
+{
+    const struct al_record_end known = describe(call);
+
+    if (!call->record || !call->checkpoint[0])
+        return 0;
+    return al_journal_note(call->session->journal, call->record, &known, err);
+}
+
 /* Stages 6 and 7.  Writers of one repository take turns. */
 static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
@@ -197,7 +225,12 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
         return r;
     r = al_call_checkpoint(call, err);
     if (r == 0)
+        r = note_checkpoint(call, err);
+    if (r == 0) {
+        call->executed = true;
+        al_call_tell_execute(call, timeout_of(call));
         r = call->operation->execute(call, call->args, result, err);
+    }
     al_call_checkpoint_after(call);
     al_repo_end_write(call->repo);
     return r;
@@ -207,9 +240,11 @@ static int run_stages(struct al_call *call, struct al_result *result, struct al_
 {
     int r = decode(call, err);
 
+    if (r == 0)
+        select_operation(call);
+    al_call_tell_begin(call);
     if (r < 0)
         return r;
-    select_operation(call);
     r = check_journal(call, err);
     if (r == 0)
         r = authorize(call, err);
@@ -278,25 +313,15 @@ static const char *outcome_of(const struct al_result *result)
 static void close_record(struct al_call *call, const struct al_result *result)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    const struct al_record_end end = {
-        .operation = call->operation ? call->operation->name : NULL,
-        .effects = call->operation ? call->operation->effects : 0,
-        .outcome = outcome_of(result),
-        .decision = call->decision ? call->decision : "none",
-        .decided_by = call->decided_by ? call->decided_by : "none",
-        .summary = call->summary,
-        .root = call->repo                  ? call->repo->root->path
-                : call->tool->at_first_root ? al_call_place(call)
-                                            : NULL,
-        .repository = call->repo ? call->repo->top : NULL,
-        .git_commit = call->checkpoint[0] ? call->checkpoint : NULL,
-        .confinement = result->confinement ? result->confinement : call->session->confinement,
-        .success = result->status == AL_OK,
-        .text = result->text.buf,
-        .text_len = result->text.len,
-        .duration_ms = result->duration_ms,
-    };
+    struct al_record_end end = describe(call);
 
+    if (result->confinement)
+        end.confinement = result->confinement;
+    end.outcome = outcome_of(result);
+    end.success = result->status == AL_OK;
+    end.text = result->text.buf;
+    end.text_len = result->text.len;
+    end.duration_ms = result->duration_ms;
     if (call->record &&
         al_journal_close_record(call->session->journal, call->record, &end, &err) < 0)
         al_log_warn("the journal cannot be written: %s", err.message);
@@ -325,6 +350,7 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
     r = run_stages(&call, result, &err);
     shape(&call, result, r, &err);
     close_record(&call, result);
+    al_call_tell_end(&call, result, call.executed);
     release(&call);
 }
 

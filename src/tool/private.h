@@ -29,6 +29,7 @@ struct al_call {
     bool knows_concerned;
     struct al_store *store;       /* open from stage 6 until the call's checkpoint after */
     char checkpoint[AL_OID_TEXT]; /* the one before; "" when there is none */
+    bool executed;                /* it got as far as its execution */
 };
 
 /** Where a call works: the top of the repository, or the first root. */
@@ -48,6 +49,15 @@ int al_call_checkpoint(struct al_call *call, struct al_error *err);
 
 /** The checkpoint after, when there is one before.  What goes wrong is a warning. */
 void al_call_checkpoint_after(struct al_call *call);
+
+/** What is said where there is no repository to take a checkpoint of. */
+#define AL_TELL_NO_GIT "Warning: git auto-commit failed (not in git repo?)"
+
+/** tell.c: lines for the person who asked for them with -v. */
+void al_call_tell_begin(const struct al_call *call);
+void al_call_tell_execute(const struct al_call *call, int64_t timeout_ms);
+/** `executed` tells that the call got as far as its execution. */
+void al_call_tell_end(const struct al_call *call, const struct al_result *result, bool executed);
 
 /** What policy says to a call. */
 struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *branches,

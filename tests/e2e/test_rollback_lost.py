@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`airlock rollback` after a crash and after a gc, and `airlock diff`."""
+import json
+import os
+
+import harness
+import test_rollback
+
+
+class Crashes(test_rollback.Rollback):
+    def crash(self):
+        """Kill a server while git_add writes; what is left of it goes."""
+        with open(self.root / "huge", "wb") as file:
+            file.truncate(1 << 40)
+        server = harness.Server(self)
+        server.ask("git_add", {"paths": ["a.txt", "huge"], "timeout_ms": 600000})
+        while not list((self.root / ".git/objects/pack").glob("tmp_pack_*")):
+            os.sched_yield()
+        server.process.kill()
+        server.process.wait()
+        while (self.root / ".git/index.lock").exists() or self.processes_in(self.root):
+            os.sched_yield()
+        (self.root / "huge").unlink()
+
+    def test_interrupted(self):
+        """after a crash it refuses without --force, and goes back with it"""
+        self.write("a.txt", "two\n")
+        self.crash()
+        before = self.snapshot()
+        self.write("new.txt", "since\n")
+        self.refuses("execution 1 was interrupted")
+        line = self.record()
+        self.assertEqual((line["outcome"], line["tool"]), ("refused", "rollback"))
+        self.rollback("--force")
+        self.assert_same(before)
+        self.rollback()
+        self.assertEqual((self.root / "new.txt").read_text(), "since\n")
+        self.assertEqual(self.command("log", "--verify").returncode, 0)
+
+    def test_line(self):
+        """the line of the call that was interrupted names its checkpoint"""
+        self.crash()
+        self.ok("git_status")
+        lines = self.command("log", "--json").stdout.splitlines()
+        line = json.loads(lines[0])
+        self.assertEqual((line["outcome"], line["operation"], line["repository"]),
+                         ("interrupted", "add", str(self.root)))
+        self.assertRegex(line["git_commit"], "^[0-9a-f]{40}$")
+
+
+class Lost(test_rollback.Rollback):
+    """Objects that a gc removed meanwhile."""
+
+    def collect(self):
+        """Forget all that can be forgotten, in the repository and in the store."""
+        stores = [path for path in (self.home / ".local/state/airlock").glob("*/checkpoints.git")]
+        self.assertEqual(len(stores), 1)
+        for where in (self.root, *stores):
+            self.git("-c", "gc.pruneExpire=now", "reflog", "expire", "--expire=now", "--all",
+                     cwd=where, check=False)
+            self.git("gc", "-q", "--prune=now", cwd=where, check=False)
+
+    def test_collected(self):
+        """reflogs expired and objects pruned, in the repository and in the store: nothing is lost"""
+        self.rich()
+        self.git("checkout", "-q", "side", check=False)
+        self.git("stash", "push", "-q", "-m", "on side")
+        self.git("checkout", "-q", "side")
+        self.commit("side.txt", "only here\n", "only on side")
+        self.git("checkout", "-q", "main")
+        self.write("a.txt", "staged, then restored\n")
+        self.git("add", "a.txt")
+        before = self.snapshot()
+        calls = (("git_restore", {"paths": ["a.txt"], "staged": True, "worktree": True}),
+                 ("git_branch", {"force_delete": "side"}),
+                 ("git_stash", {"action": "drop", "index": 0}),
+                 ("git_stash", {"action": "clear"}))
+        for tool, arguments in calls:
+            self.ok(tool, arguments)
+        after = self.snapshot()
+        self.collect()
+        self.rollback(str(len(calls)))
+        self.assert_same(before)
+        self.assertEqual(self.git("fsck", "--connectivity-only", check=False).returncode, 0)
+        self.assertEqual(self.out("show", "side:side.txt"), "only here\n")
+        self.assertEqual(self.out("show", "stash@{3}:a.txt"), "stashed 0\n")
+        self.assertEqual(self.out("cat-file", "blob", ":a.txt"), "staged, then restored\n")
+        self.collect()
+        self.rollback()
+        self.assert_same(after)
+
+    def test_expired_stash_log(self):
+        """a stash's log that was expired since is no reason to refuse, and comes back"""
+        for number in range(3):
+            self.write("a.txt", f"{number}\n")
+            self.git("stash", "push", "-q", "-m", f"message {number}")
+        before = self.snapshot()
+        self.ok("git_stash", {"action": "drop", "index": 2})
+        self.collect()
+        self.rollback()
+        self.assertEqual(self.snapshot()["stash"], before["stash"])
+        self.assertEqual(self.out("show", "stash@{2}:a.txt"), "0\n")
+
+
+class Difference(test_rollback.Rollback):
+    def test_lines(self):
+        """`airlock diff N`: lines, what else changed, and how much"""
+        self.write("a.txt", "two\n")
+        self.ok("git_restore", {"paths": ["a.txt"]})
+        self.ok("git_branch", {"create": "b"})
+        self.ok("git_status")
+        done = self.command("diff")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        head = self.out("rev-parse", "HEAD")[:10]
+        self.assertEqual(done.stdout, f" refs/heads/b: (none) -> {head}\n")
+        done = self.command("diff", "2")
+        self.assertIn("-two\n+one\n", done.stdout)
+        self.assertIn(" a.txt | 2 +-\n", self.command("diff", "2", "--stat").stdout)
+
+    def test_safe(self):
+        """what a file or a name holds does nothing to the terminal"""
+        self.write("x\033[2J", "two\033]0;owned\007\n")
+        self.ok("git_stash", {"action": "push", "include_untracked": True})
+        text = self.command("diff").stdout
+        self.assertIn("two<U+001B>]0;owned", text)
+        self.assertNotIn("\033", text)
+
+    def test_none(self):
+        """nothing to show, too many, a bad number, no repository"""
+        done = self.command("diff")
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "airlock: nothing was changed in this repository\n"))
+        self.ok("git_branch", {"create": "b"})
+        self.assertEqual(self.command("diff", "2").returncode, 1)
+        self.assertEqual(self.command("diff", "0").returncode, 2)
+        done = self.command("diff", cwd=self.home)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "Error: diff requires git repository\n"))
+
+
+if __name__ == "__main__":
+    harness.main()
