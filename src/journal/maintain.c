@@ -157,13 +157,13 @@ static int make_room(struct al_store *store, struct al_budget *budget, struct al
 static int sweep(struct al_store *store, struct al_budget *budget, struct al_error *err)
 {
     al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
-    int64_t oldest_s = (int64_t)time(NULL) - (int64_t)store->settings->max_age_days * DAY_S;
+    int64_t oldest_ns = al_seen_now_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
     size_t count;
     int r = al_checkpoint_list(store, budget, &list, err);
 
     if (r < 0)
         return r;
-    count = count_old(&list, last_execution(&list), oldest_s * NS);
+    count = count_old(&list, last_execution(&list), oldest_ns);
     r = count ? forget(store, &list, count, budget, err) : 0;
     if (r == 0)
         note_sweep(store);
