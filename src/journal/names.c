@@ -30,6 +30,7 @@ struct gathering {
     struct al_strv nested;           /* directories to walk into, without '/' */
     struct al_oid *staged;
     size_t nstaged, staged_capacity;
+    bool digests;
     struct al_hash entries;
     int status;
     struct al_error *err;
@@ -150,8 +151,10 @@ static void take_entry(struct gathering *g, const struct al_listed *listed)
     struct al_oid oid;
     struct al_name *name;
 
-    al_hash_add(&g->entries, listed->entry, listed->entry_len);
-    al_hash_add(&g->entries, listed->path, strlen(listed->path) + 1);
+    if (g->digests) {
+        al_hash_add(&g->entries, listed->entry, listed->entry_len);
+        al_hash_add(&g->entries, listed->path, strlen(listed->path) + 1);
+    }
     if (!is_plain(listed->path) || is_of_git(g->repo, listed->path) ||
         !al_oid_parse(listed->oid, g->repo->vetting->is_sha256, &oid))
         return;
@@ -321,7 +324,12 @@ static int gather(struct gathering *g, struct al_gathered *gathered)
         return r;
     sort(&g->tracked);
     sort(&g->others);
-    merge(g, &gathered->names);
+    if (g->others.count) {
+        merge(g, &gathered->names);
+    } else {
+        gathered->names = g->tracked;
+        g->tracked = AL_NAMES_INIT;
+    }
     al_hash_end(&g->entries, &gathered->entries);
     gathered->staged = al_take(&g->staged);
     gathered->nstaged = g->nstaged;
@@ -329,12 +337,14 @@ static int gather(struct gathering *g, struct al_gathered *gathered)
 }
 
 int al_gather_names(const struct al_repo *repo, int top_fd, const struct al_strv *include_ignored,
-                    struct al_watch *watch, struct al_gathered *ret_gathered, struct al_error *err)
+                    bool digests, struct al_watch *watch, struct al_gathered *ret_gathered,
+                    struct al_error *err)
 {
     struct gathering g = {
         .repo = repo,
         .top_fd = top_fd,
         .include_ignored = include_ignored,
+        .digests = digests,
         .watch = watch,
         .tracked = AL_NAMES_INIT,
         .others = AL_NAMES_INIT,

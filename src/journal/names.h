@@ -52,10 +52,12 @@ void al_gathered_clear(struct al_gathered *gathered);
  * Ask git for the names and walk into nested repositories.
  *
  * @param include_ignored  Globs of ignored files to take as well; may be NULL.
+ * @param digests          Make the digest of the entries; it takes some milliseconds.
  * @return 0; AL_ERR_EXECUTION beyond AL_CHECKPOINT_FILES_MAX names or when git failed;
  *         AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
  */
 int al_gather_names(const struct al_repo *repo, int top_fd, const struct al_strv *include_ignored,
-                    struct al_watch *watch, struct al_gathered *ret_gathered, struct al_error *err);
+                    bool digests, struct al_watch *watch, struct al_gathered *ret_gathered,
+                    struct al_error *err);
 
 #endif

@@ -72,24 +72,42 @@ void al_seen_known(const struct al_seen *seen, size_t i, struct al_oid *ret_oid)
            sizeof(*ret_oid));
 }
 
-bool al_seen_find(struct al_seen *seen, const char *path, struct al_seen_file *ret_file)
+/* The path of the next file, which is not passed; NULL at the end. */
+static const char *peek(struct al_seen *seen)
 {
-    while (seen->left) {
-        const char *at = seen->data.buf + seen->next + sizeof(*ret_file);
-        size_t room = seen->data.len - seen->next;
-        int order;
+    if (seen->left && seen->data.len - seen->next > sizeof(struct al_seen_file))
+        return seen->data.buf + seen->next + sizeof(struct al_seen_file);
+    seen->left = 0; /* it may be shorter than it says */
+    return NULL;
+}
 
-        if (room <= sizeof(*ret_file)) {
-            seen->left = 0; /* it is shorter than it says */
-            return false;
-        }
-        order = strcmp(at, path); /* the buffer ends with a NUL, whatever is in the file */
+const char *al_seen_next(struct al_seen *seen, struct al_seen_file *ret_file)
+{
+    const char *path = peek(seen);
+
+    if (!path)
+        return NULL;
+    memcpy(ret_file, seen->data.buf + seen->next, sizeof(*ret_file));
+    /* The buffer ends with a NUL, whatever is in the file. */
+    seen->next += sizeof(*ret_file) + strlen(path) + 1;
+    if (seen->next > seen->data.len)
+        seen->next = seen->data.len;
+    seen->left--;
+    return path;
+}
+
+bool al_seen_find(struct al_seen *seen, const char *path, struct al_seen_file *ret_file,
+                  size_t *ret_number)
+{
+    const char *at;
+
+    while ((at = peek(seen))) {
+        int order = strcmp(at, path);
+
         if (order > 0)
             return false;
-        if (order == 0)
-            memcpy(ret_file, seen->data.buf + seen->next, sizeof(*ret_file));
-        seen->next += sizeof(*ret_file) + strlen(at) + 1;
-        seen->left--;
+        *ret_number = seen->nfiles - seen->left;
+        (void)al_seen_next(seen, ret_file);
         if (order == 0)
             return true;
     }

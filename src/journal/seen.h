@@ -54,8 +54,13 @@ void al_seen_clear(struct al_seen *seen);
 /** Another object that was known. */
 void al_seen_known(const struct al_seen *seen, size_t i, struct al_oid *ret_oid);
 
-/** What was seen of a path, false when nothing was.  Paths are asked for in order. */
-bool al_seen_find(struct al_seen *seen, const char *path, struct al_seen_file *ret_file);
+/** The next file; its path is borrowed.  NULL at the end. */
+const char *al_seen_next(struct al_seen *seen, struct al_seen_file *ret_file);
+
+/** What was seen of a path, and as which number; false when nothing was.  Paths are asked for in
+ * order. */
+bool al_seen_find(struct al_seen *seen, const char *path, struct al_seen_file *ret_file,
+                  size_t *ret_number);
 
 /** True when a file that looks like `st` now is as it was seen. */
 bool al_seen_is_current(const struct al_seen_file *file, const struct stat *st);

@@ -22,6 +22,7 @@
 
 static void taking_clear(struct al_taking *taking)
 {
+    al_ahead_free(taking->ahead); /* before what it looks at */
     al_close(taking->top_fd);
     al_close(taking->git_fd);
     al_close(taking->common_fd);
@@ -69,12 +70,15 @@ static int gather(struct al_taking *taking, struct al_oid *ret_index)
 {
     const struct al_checkpoint_settings *settings = taking->store->settings;
     struct al_file_id ids[2] = { { .exists = false }, { .exists = false } };
+    bool known = false;
     struct stat st;
     int r;
 
-    if (fstatat(taking->git_fd, "index", &st, AT_SYMLINK_NOFOLLOW) == 0)
+    if (fstatat(taking->git_fd, "index", &st, AT_SYMLINK_NOFOLLOW) == 0) {
         ids[0] = al_file_id_from(&st);
-    r = al_gather_names(taking->store->repo, taking->top_fd, settings->include_ignored,
+        known = taking->seen_is_sure && al_seen_is_current(&taking->seen.head.index, &st);
+    }
+    r = al_gather_names(taking->store->repo, taking->top_fd, settings->include_ignored, !known,
                         taking->watch, &taking->gathered, taking->err);
     if (r == 0)
         r = al_take_index(taking, ret_index);
@@ -82,7 +86,8 @@ static int gather(struct al_taking *taking, struct al_oid *ret_index)
         return r;
     if (fstatat(taking->git_fd, "index", &st, AT_SYMLINK_NOFOLLOW) == 0)
         ids[1] = al_file_id_from(&st);
-    taking->head.entries = taking->gathered.entries;
+    if (!known)
+        taking->head.entries = taking->gathered.entries;
     return al_file_id_equal(&ids[0], &ids[1])
                ? 0
                : al_error_set(taking->err, AL_ERR_NOT_FOUND, "the index changed while it was read");
@@ -91,7 +96,10 @@ static int gather(struct al_taking *taking, struct al_oid *ret_index)
 static int take_worktree(struct al_taking *taking, struct al_oid *ret_tree)
 {
     const struct al_checkpoint_settings *settings = taking->store->settings;
-    int r = al_tree_files_read(
+    int r;
+
+    al_ahead_wait(taking->ahead);
+    r = al_tree_files_read(
         &(struct al_tree_source){
             .top_fd = taking->top_fd,
             .top = taking->store->repo->top,
@@ -100,8 +108,8 @@ static int take_worktree(struct al_taking *taking, struct al_oid *ret_tree)
             .max_store_bytes = settings->max_store_bytes,
             .objects = &taking->objects,
             .seen = &taking->seen,
+            .ahead = taking->ahead,
             .seen_is_sure = taking->seen_is_sure,
-            .next = &taking->next,
             .changed = &taking->changed,
             .watch = taking->watch,
         },
@@ -208,6 +216,9 @@ static void save_seen(struct al_taking *taking, const char *reference)
         memcpy(&oid, taking->objects.used.buf + at, sizeof(oid));
         al_seen_write_known(&taking->next, &oid);
     }
+    for (size_t i = 0; i < taking->worktree.count; i++)
+        al_seen_write_file(&taking->next, taking->worktree.files[i].path,
+                           &taking->worktree.seen[i]);
     memset(taking->head.reference, 0, sizeof(taking->head.reference));
     memcpy(taking->head.reference, reference, strlen(reference) + 1);
     (void)al_seen_save(&taking->next, &taking->head, taking->store->dir_fd, taking->store->sha256);
@@ -261,6 +272,7 @@ static int take_once(struct al_store *store, const struct al_checkpoint_reason *
     r = open_parts(&taking);
     if (r == 0) {
         load_seen(&taking);
+        taking.ahead = al_ahead_begin(&taking.seen, taking.top_fd);
         r = read_all(&taking, &parts);
     }
     return r < 0 ? r : publish(&taking, &parts, ret_id);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "gitops/watch.h"
+#include "journal/ahead.h"
 #include "journal/gitdir.h"
 #include "journal/names.h"
 #include "journal/objects.h"
@@ -22,7 +23,8 @@ struct al_taking {
     int top_fd, git_fd, common_fd;
     struct al_objects objects;
     struct al_seen seen;
-    bool seen_is_sure; /* what was seen is in the store */
+    struct al_ahead *ahead; /* it looks at what was seen; NULL where that is little */
+    bool seen_is_sure;      /* what was seen is in the store */
     struct al_seen_writer next;
     struct al_seen_head head; /* what will have been seen */
     bool changed;             /* it says something new */

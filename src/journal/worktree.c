@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "guard/plain.h"
 #include "guard/text.h"
+#include "journal/dirs.h"
 #include "util/log.h"
 
 #define CHUNK_BYTES  (128u * 1024u)
@@ -22,9 +22,7 @@ struct walk {
     const struct al_tree_source *source;
     struct al_tree_files *worktree;
     size_t capacity;
-    char *dir;      /* the directory that is open, NULL before the first */
-    size_t dir_len; /* with the '/' behind it; 0 for the top */
-    int dir_fd;     /* -1 when it is no directory */
+    struct al_dirs dirs;
     char *chunk;
     struct al_error *err;
 };
@@ -35,37 +33,15 @@ enum outcome { GONE, TAKEN, LEFT_OUT, CHANGING };
 void al_tree_files_clear(struct al_tree_files *worktree)
 {
     free(worktree->files);
+    free(worktree->seen);
     al_strv_clear(&worktree->left_out);
     *worktree = (struct al_tree_files){ .files = NULL };
 }
 
 static void walk_clear(struct walk *walk)
 {
-    free(walk->dir);
     free(walk->chunk);
-    if (walk->dir_len)
-        al_close(walk->dir_fd);
-}
-
-/* Open the directory of a path, unless it is open. */
-static void enter(struct walk *walk, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) + 1 : 0;
-
-    if (walk->dir && len == walk->dir_len && !memcmp(walk->dir, path, len))
-        return;
-    if (walk->dir_len)
-        al_close(walk->dir_fd);
-    free(walk->dir);
-    walk->dir = al_strndup(path, len);
-    walk->dir_len = len;
-    walk->dir_fd = walk->source->top_fd;
-    if (len) {
-        walk->dir[len - 1] = '\0';
-        walk->dir_fd = al_plain_open(walk->source->top_fd, walk->dir, O_PATH | O_DIRECTORY);
-        walk->dir[len - 1] = '/';
-    }
+    al_dirs_clear(&walk->dirs);
 }
 
 /* Once for each file in the life of a process: a log that says it with every call says nothing. */
@@ -185,7 +161,7 @@ static int read_once(struct walk *walk, const char *name, const char *path,
 {
     int64_t began_ns = al_seen_now_ns();
     al_auto(al_closep) int fd =
-        openat(walk->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        openat(walk->dirs.fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct stat before, after;
     uint64_t size, got;
     int r;
@@ -224,10 +200,10 @@ static int read_link(struct walk *walk, const char *name, struct al_seen_file *f
     ssize_t len;
 
     *ret_outcome = CHANGING;
-    if (fstatat(walk->dir_fd, name, &before, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISLNK(before.st_mode))
+    if (fstatat(walk->dirs.fd, name, &before, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISLNK(before.st_mode))
         return 0;
-    len = readlinkat(walk->dir_fd, name, target, sizeof(target));
-    if (len < 0 || fstatat(walk->dir_fd, name, &after, AT_SYMLINK_NOFOLLOW) < 0 ||
+    len = readlinkat(walk->dirs.fd, name, target, sizeof(target));
+    if (len < 0 || fstatat(walk->dirs.fd, name, &after, AT_SYMLINK_NOFOLLOW) < 0 ||
         !is_same(&before, &after))
         return 0;
     al_seen_note(file, &before, began_ns);
@@ -246,7 +222,7 @@ static int read_file(struct walk *walk, const char *name, const char *path,
         int r = 0;
 
         *ret_outcome = GONE;
-        if (fstatat(walk->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        if (fstatat(walk->dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             return 0;
         if (S_ISREG(st.st_mode))
             r = read_once(walk, name, path, file, ret_outcome);
@@ -259,13 +235,23 @@ static int read_file(struct walk *walk, const char *name, const char *path,
     return 0;
 }
 
-static bool is_known(const struct walk *walk, const char *path, const struct stat *st,
-                     struct al_seen_file *file)
+/* Whether a file is as it was seen, and what was seen is in the store. */
+static bool is_known(struct walk *walk, const char *path, struct al_seen_file *file)
 {
     const struct al_tree_source *source = walk->source;
+    size_t number;
+    struct stat st;
 
-    return al_seen_find(source->seen, path, file) && al_seen_is_current(file, st) &&
-           (source->seen_is_sure || al_objects_has(source->objects, &file->oid));
+    if (!al_seen_find(source->seen, path, file, &number))
+        return false;
+    if (!source->ahead || !al_ahead_is_current(source->ahead, number)) {
+        const char *name = al_dirs_enter(&walk->dirs, path);
+
+        if (walk->dirs.fd < 0 || fstatat(walk->dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            !al_seen_is_current(file, &st))
+            return false;
+    }
+    return source->seen_is_sure || al_objects_has(source->objects, &file->oid);
 }
 
 static void add_file(struct walk *walk, const char *path, const struct al_seen_file *file)
@@ -276,10 +262,11 @@ static void add_file(struct walk *walk, const char *path, const struct al_seen_f
         walk->capacity = walk->capacity ? 2 * walk->capacity : walk->source->names->count;
         worktree->files =
             al_reallocarray(worktree->files, walk->capacity, sizeof(*worktree->files));
+        worktree->seen = al_reallocarray(worktree->seen, walk->capacity, sizeof(*worktree->seen));
     }
     worktree->files[worktree->count++] =
         (struct al_tree_file){ .path = path, .mode = file->mode, .oid = file->oid };
-    al_seen_write_file(walk->source->next, path, file);
+    worktree->seen[worktree->count - 1] = *file;
 }
 
 static int take(struct walk *walk, const char *path)
@@ -287,18 +274,15 @@ static int take(struct walk *walk, const char *path)
     struct al_seen_file file;
     enum outcome outcome;
     const char *name;
-    struct stat st;
     int r;
 
-    enter(walk, path);
-    name = path + walk->dir_len;
-    if (walk->dir_fd < 0 || fstatat(walk->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-        (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)))
-        return 0;
-    if (is_known(walk, path, &st, &file)) {
+    if (is_known(walk, path, &file)) {
         add_file(walk, path, &file);
         return 0;
     }
+    name = al_dirs_enter(&walk->dirs, path);
+    if (walk->dirs.fd < 0)
+        return 0;
     r = read_file(walk, name, path, &file, &outcome);
     if (r == 0 && outcome == TAKEN) {
         *walk->source->changed = true;
@@ -311,7 +295,7 @@ int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files
                        struct al_error *err)
 {
     al_auto(walk_clear) struct walk walk = {
-        .source = source, .worktree = ret_worktree, .dir_fd = -1, .err = err
+        .source = source, .worktree = ret_worktree, .dirs = AL_DIRS_INIT(source->top_fd), .err = err
     };
     const struct al_names *names = source->names;
     int r = 0;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "gitops/watch.h"
+#include "journal/ahead.h"
 #include "journal/names.h"
 #include "journal/objects.h"
 #include "journal/seen.h"
@@ -22,6 +23,7 @@ struct al_tree_file {
 /** The working tree.  Zero-initialised is empty. */
 struct al_tree_files {
     struct al_tree_file *files; /**< in the order of the names */
+    struct al_seen_file *seen;  /**< what each of them was when it was read */
     size_t count;
     struct al_strv left_out;
 };
@@ -36,10 +38,10 @@ struct al_tree_source {
     uint64_t max_file_bytes;
     uint64_t max_store_bytes; /**< what one checkpoint may write */
     struct al_objects *objects;
-    struct al_seen *seen; /**< what was seen before */
-    bool seen_is_sure;    /**< what it names is in the store; else that is looked up */
-    struct al_seen_writer *next;
-    bool *changed; /**< set when `next` says something that `seen` does not */
+    struct al_seen *seen;         /**< what was seen before */
+    const struct al_ahead *ahead; /**< what looked the same already; may be NULL */
+    bool seen_is_sure;            /**< what it names is in the store; else that is looked up */
+    bool *changed;                /**< set when a file is not as it was seen */
     struct al_watch *watch;
 };
 
