@@ -99,6 +99,7 @@ def meson_test(directory, *options):
     env = dict(os.environ)
     env.setdefault("ASAN_OPTIONS", "halt_on_error=1:abort_on_error=1:detect_leaks=1")
     env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:abort_on_error=1:print_stacktrace=1")
+    env.setdefault("TSAN_OPTIONS", "halt_on_error=1")
     good = run("meson", "test", "-C", directory, "--no-rebuild", "--print-errorlogs", "--quiet",
                *options, env=env)
     count = Count()

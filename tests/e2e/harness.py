@@ -23,6 +23,10 @@ MARKER = "\n\n... [output truncated]"
 # Ends a test that hangs; no test waits for it.
 WATCHDOG_SECONDS = 60
 
+# The thread sanitizer has a thread of its own in every program.
+SANITIZER_THREADS = int(os.path.exists(AIRLOCK) and
+                        b"__tsan_init" in pathlib.Path(AIRLOCK).read_bytes())
+
 CLOCK = 1700000000  # the first commit; each one after it is a minute later
 
 

@@ -112,7 +112,8 @@ class Afterwards(harness.Case):
         self.assertLessEqual(len(kept), 16)
         links = [link for link in links if link not in kept]
         # Three of the server's own, and eight that wait for calls.
-        threads = max(0, len(list((proc / "task").iterdir())) - 3 - 8)
+        own = 3 + harness.SANITIZER_THREADS
+        threads = max(0, len(list((proc / "task").iterdir())) - own - 8)
         return links, threads, kilobytes
 
     def settled(self, server, like=None):
