@@ -156,14 +156,18 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
 }
 
 int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
-                         struct al_budget *budget, struct al_str *out, struct al_error *err)
+                         const struct al_strv *files, struct al_budget *budget, struct al_str *out,
+                         struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     bool clears = options->action == AL_STASH_CLEAR;
     int r;
 
-    if (options->action == AL_STASH_PUSH)
+    if (options->action == AL_STASH_PUSH) {
+        al_git_files_excerpt(repo, files,
+                             "Changes to these files are put aside, staged ones too:", out);
         return 0;
+    }
     r = clears ? al_git_stash_list(repo, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err)
                : al_git_stash_show(repo, options->index, AL_GIT_EXCERPT_MAX_BYTES, budget, &output,
                                    err);

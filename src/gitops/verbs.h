@@ -264,9 +264,11 @@ int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_byte
                       struct al_budget *budget, struct al_git_output *ret_output,
                       struct al_error *err);
 
-/** What a person should see of the entries that would come back or go; of a push, nothing. */
+/** What a person should see: the files a push takes away (`files`, as al_git_concerned() lists
+ * them), or the entries that would come back or go. */
 int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
-                         struct al_budget *budget, struct al_str *out, struct al_error *err);
+                         const struct al_strv *files, struct al_budget *budget, struct al_str *out,
+                         struct al_error *err);
 
 /** What can be refused before anyone is asked: no entries, filters, merge drivers. */
 int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,

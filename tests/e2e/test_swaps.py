@@ -90,6 +90,23 @@ class Swaps(harness.Case):
         self.assertIn("    diff --git a/x b/x<U+001B>]2;hidden", shown)
         self.assertIn("\nThe change:\n", shown)
 
+    def test_stash_shows_files(self):
+        """a stash push shows the files it takes away, in each toolset that has it"""
+        self.init()
+        self.write("a.txt", "two\n")
+        self.write("new.txt", "new\n")
+        self.write(".config/airlock/config.toml", """[[tools.approval.rule]]
+tool = "git_stash"
+decision = "ask"
+""", self.home)
+        for toolset in ("git", "workflow"):
+            server = harness.AskingServer(self, "--toolset", toolset)
+            shown = self.asked(server, "git_stash", {"action": "push"})
+            self.assertTrue(shown.endswith("staged ones too:\n  a.txt\n"), shown)
+            name = {"git": "include_untracked", "workflow": "includeUntracked"}[toolset]
+            shown = self.asked(server, "git_stash", {"action": "push", name: True})
+            self.assertTrue(shown.endswith("staged ones too:\n  a.txt\n  new.txt\n"), shown)
+
     def test_branch_loss(self):
         """deleting a branch shows the commits that nothing else holds"""
         self.init()

@@ -115,17 +115,12 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 {
     const struct al_stash_options options = options_of(p);
     const struct al_strv *files;
-    int r;
+    int r = al_call_concerned(call, &files, err);
 
     (void)op;
-    if (options.action == AL_STASH_PUSH) {
-        r = al_call_concerned(call, &files, err);
-        if (r == 0)
-            al_git_files_excerpt(al_call_repo(call), files,
-                                 "Changes to these files are put aside, staged ones too:", out);
-        return r;
-    }
-    return al_git_stash_preview(al_call_repo(call), &options, al_call_budget(call), out, err);
+    return r < 0 ? r
+                 : al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call),
+                                        out, err);
 }
 
 static int list(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)

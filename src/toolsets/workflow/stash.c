@@ -111,12 +111,17 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
                    struct al_str *out, struct al_error *err)
 {
     struct al_stash_options options;
+    const struct al_strv *files;
+    int r;
 
     (void)op;
     if (is_list(p))
         return 0;
     options = options_of(p);
-    return al_git_stash_preview(al_call_repo(call), &options, al_call_budget(call), out, err);
+    r = al_call_concerned(call, &files, err);
+    return r < 0 ? r
+                 : al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call),
+                                        out, err);
 }
 
 static json_t *entry_of(const struct al_stash_entry *entry, size_t index)
