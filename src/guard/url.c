@@ -98,8 +98,11 @@ static int refuse(struct al_error *err, const char *text, const char *why, const
 {
     al_auto(al_freep) char *shown = al_url_shown(text);
 
-    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR, "The address '%s' %s\n%s",
-                             shown, why, remedy);
+    al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR, "The address '%s' %s", shown,
+                      why);
+    if (err)
+        err->remedy = remedy;
+    return AL_ERR_EXECUTION;
 }
 
 static bool is_scheme_char(char c, bool first)
@@ -235,7 +238,7 @@ static char *host_words(const struct al_url *url)
 static int parse_remote(struct al_url *url, const char *text, const char *authority,
                         struct al_error *err)
 {
-    static const char form[] = "Write it as PROTOCOL://[USER@]HOST[:PORT]/PATH";
+    static const char form[] = "Write it as PROTOCOL://[USER@]HOST[:PORT]/PATH.";
     size_t scheme = (size_t)(authority - text);
     size_t len = strcspn(authority, "/");
     const char *at = end_of_user(authority, len);
@@ -277,20 +280,20 @@ static int parse_url(struct al_url *url, const char *text, size_t scheme, struct
             return parse_remote(url, text, rest, err);
         if (*rest != '/')
             return refuse(err, text, "names a host, and a path on this machine has none",
-                          "Write it as file:///PATH, or just the path");
+                          "Write it as file:///PATH, or just the path.");
         url->path = decode(rest, strlen(rest));
         return url->path ? 0
                          : refuse(err, text, "has an escape that is none",
-                                  "Write it as file:///PATH, or just the path");
+                                  "Write it as file:///PATH, or just the path.");
     }
     return refuse(err, text, "needs a helper that airlock does not start",
-                  "Use a path inside the roots, or https, ssh, http or git");
+                  "Use a path inside the roots, or https, ssh, http or git.");
 }
 
 /* "[user@]host:path", which git takes for ssh when no '/' comes before the ':'. */
 static int parse_scp(struct al_url *url, const char *text, const char *colon, struct al_error *err)
 {
-    static const char form[] = "Write it as [USER@]HOST:PATH, or ssh://[USER@]HOST[:PORT]/PATH";
+    static const char form[] = "Write it as [USER@]HOST:PATH, or ssh://[USER@]HOST[:PORT]/PATH.";
     const char *at = memrchr(text, '@', (size_t)(colon - text));
     const char *host = at ? at + 1 : text;
 
@@ -314,11 +317,11 @@ static int parse(struct al_url *url, const char *text, struct al_error *err)
 
     if (scheme && al_starts_with(text + scheme, "::"))
         return refuse(err, text, "needs a helper that airlock does not start",
-                      "Use a path inside the roots, or https, ssh, http or git");
+                      "Use a path inside the roots, or https, ssh, http or git.");
     if (scheme && al_starts_with(text + scheme, "://"))
         return parse_url(url, text, scheme, err);
     if (*text == '-')
-        return refuse(err, text, "begins with '-'", "Write ./ before a path that does");
+        return refuse(err, text, "begins with '-'", "Write ./ before a path that does.");
     if (colon && !(slash && slash < colon))
         return parse_scp(url, text, colon, err);
     url->kind = AL_URL_PATH;
@@ -333,12 +336,12 @@ int al_url_parse(const char *text, struct al_url *ret_url, struct al_error *err)
     int r;
 
     if (!*text)
-        return refuse(err, text, "is empty", "Give a path inside the roots, or a URL");
+        return refuse(err, text, "is empty", "Give a path inside the roots, or a URL.");
     if (strlen(text) > AL_URL_MAX_BYTES)
-        return refuse(err, "", "is too long", "Give a shorter one");
+        return refuse(err, "", "is too long", "Give a shorter one.");
     for (const unsigned char *c = (const unsigned char *)text; *c; c++)
         if (*c < 0x20 || *c == 0x7f)
-            return refuse(err, text, "has a control character", "Give it without one");
+            return refuse(err, text, "has a control character", "Give it without one.");
     r = parse(&url, text, err);
     if (r < 0)
         return r;
