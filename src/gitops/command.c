@@ -86,20 +86,30 @@ void al_git_env_base(struct al_strv *env, const struct al_git_command *command)
     al_env_add(env, "GIT_ALLOW_PROTOCOL", command->link ? command->link->protocol : "none");
 }
 
+static bool writes(enum al_git_class class)
+{
+    return class != AL_GIT_CONFIG && class != AL_GIT_READ;
+}
+
 /* The overrides of this repository, and behind them, where they win, those of the command. */
 static void add_overrides(struct al_strv *env, const struct al_vetting *vetting,
                           const struct al_git_command *command)
 {
-    const struct al_strv *more = command->link ? command->link->config : NULL;
-    size_t count = vetting->noverrides, extra = more ? more->count / 2 : 0;
+    const struct al_strv *config = command->link ? command->link->config : NULL;
+    al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
+    size_t count = vetting->noverrides;
 
+    if (writes(command->class))
+        al_overrides_add_writing(&more);
+    for (size_t i = 0; config && i < config->count; i++)
+        al_strv_add(&more, config->items[i]);
     for (size_t i = 0; i < vetting->env.count; i++)
         al_strv_add(env, vetting->env.items[i]);
-    al_strv_addf(env, "GIT_CONFIG_COUNT=%zu", count + extra);
-    for (size_t i = 0; i < extra; i++) {
-        al_strv_addf(env, "GIT_CONFIG_KEY_%zu=%s", count + i, more->items[2 * i]);
-        al_strv_addf(env, "GIT_CONFIG_VALUE_%zu=%s", count + i, more->items[2 * i + 1]);
+    for (size_t i = 0; i < more.count; i += 2, count++) {
+        al_strv_addf(env, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
+        al_strv_addf(env, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
     }
+    al_strv_addf(env, "GIT_CONFIG_COUNT=%zu", count);
 }
 
 /* Which repository; the other side of a link finds its own, as it would for plain git. */
@@ -130,11 +140,6 @@ static void add_configuration(struct al_strv *env, const struct al_repo *repo,
     al_env_add(env, "HOME", git->private_dir);
     al_env_add(env, "GIT_CONFIG_NOSYSTEM", "1");
     add_overrides(env, repo->vetting, command);
-}
-
-static bool writes(enum al_git_class class)
-{
-    return class != AL_GIT_CONFIG && class != AL_GIT_READ;
 }
 
 void al_git_command_env(struct al_strv *env, const struct al_repo *repo,

@@ -81,6 +81,9 @@ void al_vetting_note_remote(struct al_vetting *vetting, const struct al_config_e
 /** overrides.c: append what every child gets, as "key", "value" pairs. */
 void al_overrides_add_always(struct al_strv *pairs, const char *excludes, const char *attributes);
 
+/** overrides.c: append what a child that writes gets besides. */
+void al_overrides_add_writing(struct al_strv *pairs);
+
 /** overrides.c: when a key set by a repository is one it must not decide, append what neutralises
  * it, once however often it is set.  True when that was a driver key not seen before. */
 bool al_overrides_add_for(struct al_strv *pairs, const char *key);

@@ -105,6 +105,35 @@ static void gives_a_child_what_it_needs_and_nothing_else(void **state)
     unsetenv("GIT_TRACE_X");
 }
 
+/* What only a git that writes would do costs those that read nothing; the count fits either way. */
+static void hands_a_writer_more_overrides(void **state)
+{
+    static const enum al_git_class classes[] = { AL_GIT_READ, AL_GIT_WRITE };
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = open_with(w, "/usr/bin/env");
+
+    for (size_t i = 0; i < COUNT(classes); i++) {
+        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+        const bool writes = classes[i] == AL_GIT_WRITE;
+        struct al_budget budget = long_budget();
+        size_t keys = 0;
+
+        command.class = classes[i];
+        command.starts_children = true;
+        al_strv_add(&command.argv, "git");
+        assert_int_equal(al_git_run_checked(repo, &command, 1u << 20, &budget, &output, &w->err),
+                         0);
+        assert_non_null(strstr(output.out.out.buf, "=core.hookspath\n"));
+        assert_int_equal(!strstr(output.out.out.buf, "=user.useconfigonly\n"), !writes);
+        assert_int_equal(!strstr(output.out.out.buf, "=gc.auto\n"), !writes);
+        for (const char *at = output.out.out.buf; (at = strstr(at, "\nGIT_CONFIG_KEY_")); at++)
+            keys++;
+        al_auto(al_freep) char *count = al_asprintf("\nGIT_CONFIG_COUNT=%zu\n", keys);
+        assert_non_null(strstr(output.out.out.buf, count));
+    }
+}
+
 static void says_that_there_is_no_git(void **state)
 {
     struct world *w = *state;
@@ -278,6 +307,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         WORLD_TEST(gives_a_child_what_it_needs_and_nothing_else),
+        WORLD_TEST(hands_a_writer_more_overrides),
         WORLD_TEST(says_that_there_is_no_git),
         WORLD_TEST(keeps_what_came_until_the_deadline),
         WORLD_TEST(keeps_nothing_when_nothing_came),

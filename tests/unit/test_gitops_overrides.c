@@ -216,8 +216,11 @@ static void always_sets_what_git_would_do_otherwise(void **state)
     assert_string_equal(value_of(&pairs, "core.excludesfile"), "/x/ignore");
     assert_string_equal(value_of(&pairs, "core.attributesfile"), "/x/attributes");
     assert_string_equal(value_of(&pairs, "core.hookspath"), "/dev/null");
-    assert_string_equal(value_of(&pairs, "user.useconfigonly"), "true");
     assert_string_equal(value_of(&pairs, "diff.ignoresubmodules"), "dirty");
+    al_overrides_add_writing(&pairs);
+    assert_string_equal(value_of(&pairs, "user.useconfigonly"), "true");
+    assert_string_equal(value_of(&pairs, "gc.auto"), "0");
+    assert_string_equal(value_of(&pairs, "maintenance.auto"), "false");
     assert_int_equal(pairs.count % 2, 0);
     for (size_t i = 0; i < pairs.count; i += 2) /* no later pair takes an earlier one back */
         for (size_t k = i + 2; k < pairs.count; k += 2)
@@ -277,6 +280,7 @@ static void is_accepted_by_git_as_a_whole(void **state)
     for (size_t i = 0; i < COUNT(settings); i++)
         (void)al_overrides_add_for(&pairs, settings[i].key);
     al_overrides_add_always(&pairs, "/dev/null", "/dev/null");
+    al_overrides_add_writing(&pairs);
     for (size_t i = 0; i < pairs.count; i += 2) {
         al_auto(al_freep) char *said = git_says(repo, &pairs, pairs.items[i]);
         al_auto(al_freep) char *expected = al_asprintf("%s\n", pairs.items[i + 1]);
