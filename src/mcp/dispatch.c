@@ -273,9 +273,10 @@ static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_messa
         .reply = reply,
     };
 
-    if (request.era == AL_ERA_LEGACY)
+    if (request.era == AL_ERA_LEGACY) {
         request.form = dispatch->form;
-    request.samples = dispatch->samples;
+        request.samples = dispatch->samples;
+    }
     if (message->kind == AL_RPC_REQUEST)
         handle_request(dispatch, &request);
     else
