@@ -124,12 +124,12 @@ void al_env_add_network(struct al_strv *env, char *const *environ_)
     };
 
     for (size_t i = 0; i < AL_COUNT(names); i++) {
-        for (char *const *at = environ_; *at; at++) {
-            if (value_of(*at, names[i])) {
-                al_strv_add(env, *at);
-                break;
-            }
-        }
+        char *const *at = environ_;
+
+        while (*at && !value_of(*at, names[i]))
+            at++;
+        if (*at)
+            al_strv_add(env, *at);
     }
 }
 

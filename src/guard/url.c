@@ -147,9 +147,13 @@ static bool is_user(const char *user)
     return true;
 }
 
+/* The value of a hexadecimal digit, -1 for anything else. */
 static int hex(char c)
 {
-    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *at = c ? strchr(digits, c) : NULL;
+
+    return at ? (int)((at - digits) % 16) : -1;
 }
 
 /* Percent-decoded; NULL for a broken escape or a control character, a newline above all: a
@@ -162,8 +166,7 @@ static char *decode(const char *text, size_t len)
         unsigned char c = (unsigned char)text[i];
 
         if (c == '%') {
-            if (i + 2 >= len || !isxdigit((unsigned char)text[i + 1]) ||
-                !isxdigit((unsigned char)text[i + 2]))
+            if (i + 2 >= len || hex(text[i + 1]) < 0 || hex(text[i + 2]) < 0)
                 return NULL;
             c = (unsigned char)(hex(text[i + 1]) * 16 + hex(text[i + 2]));
             i += 2;

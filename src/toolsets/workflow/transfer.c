@@ -25,14 +25,14 @@ static int check_addresses(const struct al_strv *addresses, struct al_error *err
     return r;
 }
 
-int al_transfer_authorize(struct al_call *call, const char *name, struct al_error *err)
+int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err)
 {
-    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
-    int r = al_remote_find(al_call_repo(call), name, &remote, err);
+    al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
+    int r = al_remote_find(al_call_repo(call), remote, &found, err);
 
     if (r == 0)
-        r = check_addresses(&remote.urls, err);
-    return r == 0 ? check_addresses(&remote.push_urls, err) : r;
+        r = check_addresses(&found.urls, err);
+    return r == 0 ? check_addresses(&found.push_urls, err) : r;
 }
 
 int al_transfer_begin(struct al_call *call, const struct al_remote *remote, const char *address,
