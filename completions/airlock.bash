@@ -20,12 +20,12 @@ _airlock() {
     --command-timeout) return ;;
     esac
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'serve call tools policy log doctor help --help --version --tool-log' -- "$cur"))
+        COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback doctor help --help --version --tool-log --rollback' -- "$cur"))
         return
     fi
     case $command in
-    serve) COMPREPLY=($(compgen -W "$shared" -- "$cur")) ;;
-    call) COMPREPLY=($(compgen -W "$shared --json $(_airlock_tools)" -- "$cur")) ;;
+    serve) COMPREPLY=($(compgen -W "$shared -v" -- "$cur")) ;;
+    call) COMPREPLY=($(compgen -W "$shared -v --json $(_airlock_tools)" -- "$cur")) ;;
     policy)
         if ((COMP_CWORD == 2)); then
             COMPREPLY=($(compgen -W explain -- "$cur"))
@@ -35,7 +35,9 @@ _airlock() {
         ;;
     tools | doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
     log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --tool --since --help' -- "$cur")) ;;
-    help) COMPREPLY=($(compgen -W 'serve call tools policy log doctor' -- "$cur")) ;;
+    rollback) COMPREPLY=($(compgen -W '--dry-run --force --root --audit --config --help' -- "$cur")) ;;
+    diff) COMPREPLY=($(compgen -W '--stat --root --audit --config --help' -- "$cur")) ;;
+    help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback doctor' -- "$cur")) ;;
     esac
 }
 

@@ -5,7 +5,7 @@ function __airlock_tools
     command airlock tools 2>/dev/null | string replace -rf '^  (\w+) +\w+ +\w+  (.*)' '$1\t$2'
 end
 
-set -l commands serve call tools policy log doctor help
+set -l commands serve call tools policy log diff rollback doctor help
 set -l sessions serve call tools policy doctor
 
 complete -c airlock -f
@@ -15,6 +15,14 @@ complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a tools -d '
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a policy -d 'say which rule decides a call'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a log -d 'show the last tool executions'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l tool-log -d 'the same'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a diff -d 'show what the last executions changed'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a rollback -d 'undo the last executions'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l rollback -d 'the same'
+complete -c airlock -n '__fish_seen_subcommand_from rollback' -l dry-run -d 'only say what would change'
+complete -c airlock -n '__fish_seen_subcommand_from rollback' -l force -d 'also where something would be lost'
+complete -c airlock -n '__fish_seen_subcommand_from diff' -l stat -d 'only how much'
+complete -c airlock -n '__fish_seen_subcommand_from rollback diff' -l root -x -a '(__fish_complete_directories)' -d 'a directory the agent works in'
+complete -c airlock -n '__fish_seen_subcommand_from serve call' -s v -d 'say what each call does'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'what this machine offers'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l version -d 'show versions'
 complete -c airlock -s h -l help -d 'show help'

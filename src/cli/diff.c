@@ -12,8 +12,14 @@ static int run(struct al_undo *undo, bool stat)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     struct al_differences changes = { .items = NULL };
-    int r = al_difference_read(undo->repo, &undo->setup.checkpoints, undo->setup.journal_file,
-                               undo->count, !stat, &undo->budget, &changes, &text, &err);
+    int r = al_difference_read(undo->repo,
+                               &(struct al_difference_options){
+                                   .settings = &undo->setup.checkpoints,
+                                   .journal_file = undo->setup.journal_file,
+                                   .count = undo->count,
+                                   .lines = !stat,
+                               },
+                               &undo->budget, &changes, &text, &err);
 
     if (r < 0) {
         (void)al_cli_fail(&err);

@@ -18,37 +18,37 @@ static int find_end(struct al_store *store, const struct al_executions *executio
                               budget, ret_id, err);
 }
 
-static int compare(struct al_store *store, const struct al_executions *executions, size_t count,
-                   bool lines, struct al_budget *budget, struct al_differences *ret_changes,
-                   struct al_str *ret_text, struct al_error *err)
+static int compare(struct al_store *store, const struct al_executions *executions,
+                   const struct al_difference_options *options, struct al_budget *budget,
+                   struct al_differences *ret_differences, struct al_str *ret_text,
+                   struct al_error *err)
 {
     char end[AL_OID_TEXT];
     struct al_plan plan;
-    int r = al_plan_choose(store, executions, count, budget, &plan, err);
+    int r = al_plan_choose(store, executions, options->count, budget, &plan, err);
 
     if (r == 0)
         r = find_end(store, executions, budget, end, err);
     if (r == 0)
-        r = al_bare_diff(&store->bare, plan.target, end, lines, AL_DIFFERENCE_MAX_BYTES, budget,
-                         ret_text, err);
-    return r < 0 ? r : al_checkpoint_compare(store, plan.target, end, budget, ret_changes, err);
+        r = al_bare_diff(&store->bare, plan.target, end, options->lines, AL_DIFFERENCE_MAX_BYTES,
+                         budget, ret_text, err);
+    return r < 0 ? r : al_checkpoint_compare(store, plan.target, end, budget, ret_differences, err);
 }
 
-int al_difference_read(struct al_repo *repo, const struct al_checkpoint_settings *settings,
-                       const char *journal_file, size_t count, bool lines, struct al_budget *budget,
-                       struct al_differences *ret_changes, struct al_str *ret_text,
-                       struct al_error *err)
+int al_difference_read(struct al_repo *repo, const struct al_difference_options *options,
+                       struct al_budget *budget, struct al_differences *ret_differences,
+                       struct al_str *ret_text, struct al_error *err)
 {
     struct al_executions executions = { .items = NULL };
     struct al_store *store = NULL;
-    int r = al_store_open(settings, repo, false, budget, &store, err);
+    int r = al_store_open(options->settings, repo, false, budget, &store, err);
 
     if (r == AL_ERR_NOT_FOUND)
         return al_error_set(err, r, "nothing was changed in this repository");
     if (r == 0)
-        r = al_executions_read(journal_file, repo->top, &executions, err);
+        r = al_executions_read(options->journal_file, repo->top, &executions, err);
     if (r == 0)
-        r = compare(store, &executions, count, lines, budget, ret_changes, ret_text, err);
+        r = compare(store, &executions, options, budget, ret_differences, ret_text, err);
     al_executions_clear(&executions);
     al_store_close(store);
     return r;
