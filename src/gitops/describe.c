@@ -311,7 +311,7 @@ static char *tidy(const char *text, char *(*take)(const char *line, bool is_subj
         at += len + (at[len] == '\n');
         if (!message.len && !line.len)
             continue;
-        taken = take(line.buf, !message.len);
+        taken = take(message.len ? line.buf : line.buf + strspn(line.buf, " \t\r"), !message.len);
         if (!taken)
             return NULL;
         if (subject_is_last && *taken)

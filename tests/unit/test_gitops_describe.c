@@ -235,6 +235,7 @@ static void accepts_what_can_be_a_message(void **state)
         { "feat: x", "feat: x\n" },
         { "\n\nfeat: x  \n\n\n", "feat: x\n" },
         { "feat: x\nbody", "feat: x\n\nbody\n" },
+        { " feat: x\n  body", "feat: x\n\n  body\n" },
         { "feat: x\r\n\r\nbody\r\n", "feat: x\n\nbody\n" },
         { "feat: x\n\na\n\nb\n", "feat: x\n\na\n\nb\n" },
         { "feat: \xc3\xa4", "feat: \xc3\xa4\n" },

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * gitops/blobs.h, changes.h, conflict.h, describe.h, pr.h, rebase.h: what git lists about objects
+ * and changes means the same however it arrives, and files with conflicts, notes of a rebase, what
+ * a model writes and templates give nothing but what they promise.
+ */
+#include <stdlib.h>
+
+#include "gitops/blobs.h"
+#include "gitops/changes.h"
+#include "gitops/conflict.h"
+#include "gitops/describe.h"
+#include "gitops/pr.h"
+#include "gitops/rebase.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { BLOBS, CHANGES, MARKERS, TODO, MESSAGE, TEMPLATE, TARGETS };
+
+#define BLOBS_ASKED 3
+
+/* Feed everything; in pieces unless `seed` is NULL. */
+static bool feed(bool (*add)(void *, const char *, size_t), void *parser,
+                 const struct fuzz_input *input, uint32_t *seed)
+{
+    bool more = true;
+
+    for (size_t at = 0, n; at < input->len && more; at += n) {
+        n = seed ? fuzz_piece(seed, input->len - at) : input->len;
+        more = add(parser, input->data + at, n);
+    }
+    return more;
+}
+
+static void read_blobs(const struct fuzz_input *input, uint32_t *seed, struct al_blob *blobs,
+                       bool with_data)
+{
+    static const char *const oids[BLOBS_ASKED] = { "a", "b", "cc" };
+    al_auto(al_blob_reader_clear) struct al_blob_reader reader =
+        AL_BLOB_READER_INIT(blobs, BLOBS_ASKED, with_data);
+
+    for (size_t i = 0; i < BLOBS_ASKED; i++)
+        blobs[i] = (struct al_blob){
+            .oid = oids[i], .kept = i != 1, .size = with_data ? 2 * i : 0, .data = AL_STR_INIT
+        };
+    (void)feed(al_blob_reader_add, &reader, input, seed);
+    for (size_t i = 0; i < BLOBS_ASKED; i++)
+        fuzz_require(blobs[i].data.len <= (with_data && blobs[i].kept ? blobs[i].size : 0));
+}
+
+static void check_blobs(const struct fuzz_input *input, uint32_t seed)
+{
+    struct al_blob whole[BLOBS_ASKED], pieces[BLOBS_ASKED];
+
+    for (int with_data = 0; with_data <= 1; with_data++) {
+        read_blobs(input, NULL, whole, with_data);
+        read_blobs(input, &seed, pieces, with_data);
+        for (size_t i = 0; i < BLOBS_ASKED; i++) {
+            fuzz_require(whole[i].there == pieces[i].there && whole[i].size == pieces[i].size);
+            fuzz_require(whole[i].data.len == pieces[i].data.len);
+            fuzz_require(!memcmp(whole[i].data.buf, pieces[i].data.buf, whole[i].data.len));
+        }
+        al_blobs_clear(whole, BLOBS_ASKED);
+        al_blobs_clear(pieces, BLOBS_ASKED);
+    }
+}
+
+/* Whatever is staged can be said in a subject that fits a line. */
+static void check_described(const struct al_changes *changes)
+{
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    size_t characters = 0;
+
+    if (!changes->count)
+        return;
+    al_describe_changes(changes, &message);
+    for (size_t i = 0; i < message.len && message.buf[i] != '\n'; i++)
+        characters += ((unsigned char)message.buf[i] & 0xc0) != 0x80;
+    fuzz_require(characters > 0 && characters <= AL_SUBJECT_MAX);
+    fuzz_require(fuzz_is_safe(message.buf, message.len));
+}
+
+static void check_changes(const struct fuzz_input *input, uint32_t seed)
+{
+    al_auto(al_changes_clear) struct al_changes whole = AL_CHANGES_INIT, pieces = AL_CHANGES_INIT;
+
+    fuzz_require(feed(al_changes_add, &whole, input, NULL) ==
+                 feed(al_changes_add, &pieces, input, &seed));
+    fuzz_require(whole.count == pieces.count && whole.total == pieces.total);
+    for (size_t i = 0; i < whole.count; i++)
+        fuzz_require(!strcmp(whole.items[i].path, pieces.items[i].path));
+    check_described(&whole);
+}
+
+static void check_markers(const struct fuzz_input *input, uint8_t size)
+{
+    al_auto(al_freep) char *text = fuzz_bytes(input);
+    size_t marker_size = 1 + size % 16, max_bytes = size > 127 ? 64 : SIZE_MAX;
+    al_auto(al_str_clear) struct al_str hunks = AL_STR_INIT;
+    bool all = al_conflict_hunks(text, input->len, marker_size, max_bytes, &hunks);
+
+    fuzz_require(hunks.len <= max_bytes && hunks.len <= input->len);
+    if (hunks.len)
+        fuzz_require(al_conflict_has_markers(text, input->len, marker_size));
+    if (all && hunks.len) { /* hunks are found in themselves */
+        al_auto(al_str_clear) struct al_str again = AL_STR_INIT;
+
+        fuzz_require(al_conflict_hunks(hunks.buf, hunks.len, marker_size, SIZE_MAX, &again));
+        fuzz_require(again.len == hunks.len && !memcmp(again.buf, hunks.buf, hunks.len));
+    }
+}
+
+static void check_todo(const struct fuzz_input *input)
+{
+    al_auto(al_freep) char *todo = fuzz_string(input);
+    size_t left;
+    al_auto(al_freep) char *word = al_rebase_vet_todo(todo, &left);
+    static const char *const never[] = { "exec", "x",     "merge", "m",          "label",
+                                         "l",    "reset", "t",     "update-ref", "u" };
+
+    fuzz_require(left <= strlen(todo));
+    if (word)
+        return;
+    for (const char *line = todo; line; line = strchr(line, '\n')) {
+        line += strspn(line, " \t\r\n");
+        for (size_t i = 0; i < AL_COUNT(never); i++)
+            fuzz_require(strncmp(line, never[i], strlen(never[i])) != 0 ||
+                         !strchr(" \t\r\n", line[strlen(never[i])]));
+    }
+}
+
+static void check_message(const struct fuzz_input *input)
+{
+    al_auto(al_freep) char *proposed = fuzz_string(input);
+    al_auto(al_freep) char *message = al_describe_accept(proposed);
+    al_auto(al_freep) char *again = NULL;
+
+    if (!message)
+        return;
+    fuzz_require(fuzz_is_safe(message, strlen(message)) && !strchr(message, '\t'));
+    fuzz_require(al_ends_with(message, "\n") && message[0] != '\n' && message[0] != ' ');
+    again = al_describe_accept(message);
+    fuzz_require(again || strlen(message) > strlen(proposed));
+}
+
+static void check_template(const struct fuzz_input *input)
+{
+    static const struct al_pr_word words[] = { { "{title}", "{files}" },
+                                               { "{files}", "" },
+                                               { NULL, NULL } };
+    static const struct al_pr_word none[] = { { NULL, NULL } };
+    al_auto(al_freep) char *template = fuzz_string(input);
+    al_auto(al_str_clear) struct al_str filled = AL_STR_INIT, same = AL_STR_INIT;
+    al_auto(al_freep) char *title = al_pr_title_of_branch(template);
+
+    al_pr_fill(template, none, &same);
+    fuzz_require(!strcmp(same.buf, template));
+    al_pr_fill(template, words, &filled);
+    fuzz_require(filled.len <= strlen(template));
+    fuzz_require(fuzz_is_safe_line(title));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input input = { (const char *)data, size };
+    uint8_t target = fuzz_byte(&input) % TARGETS;
+    uint8_t seed = fuzz_byte(&input);
+
+    if (target == BLOBS)
+        check_blobs(&input, seed);
+    else if (target == CHANGES)
+        check_changes(&input, seed);
+    else if (target == MARKERS)
+        check_markers(&input, seed);
+    else if (target == TODO)
+        check_todo(&input);
+    else if (target == MESSAGE)
+        check_message(&input);
+    else
+        check_template(&input);
+    return 0;
+}
