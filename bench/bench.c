@@ -34,7 +34,8 @@ struct comparison {
     const char *title;
     const char *dir;
     const char *tool;
-    char arguments[256]; /* a JSON object without working_dir */
+    const char *dir_name; /* the parameter that takes `dir` */
+    char arguments[256];  /* a JSON object without it */
     const char *argv[12];
     size_t stop_after;
     double budget;   /* times bare */
@@ -83,7 +84,7 @@ static void compare(struct server *server, const struct comparison *c)
     char arguments[512], budget[64];
     size_t n = 0;
 
-    (void)snprintf(arguments, sizeof(arguments), "{\"working_dir\":\"%s\"%s%s}", c->dir,
+    (void)snprintf(arguments, sizeof(arguments), "{\"%s\":\"%s\"%s%s}", c->dir_name, c->dir,
                    *c->arguments ? "," : "", c->arguments);
     timed_plain(c);
     timed_call(server, c->tool, arguments);
@@ -172,12 +173,51 @@ static void compare_tools(struct server *server, const char *title, const char *
     heading(title);
     for (size_t i = 0; i < count; i++) {
         rows[i].dir = dir;
+        rows[i].dir_name = "working_dir";
         if (rows[i].budget <= 0) {
             rows[i].budget = budget;
             rows[i].slack_ms = slack_ms;
         }
         compare(server, &rows[i]);
     }
+}
+
+/* The same facts as objects: what is asked of git is not more, and what is made of its answer is
+ * not much beside it. */
+static const struct comparison structured[] = {
+    { .title = "workflow git_status",
+      .tool = "git_status",
+      .argv = { "git", "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
+                "--untracked-files=all", "--find-renames", "--ignore-submodules=dirty" } },
+    { .title = "workflow git_log, 20 commits",
+      .tool = "git_log",
+      .arguments = "\"limit\":20",
+      .argv = { "git", "log", "-z", "--format=%H%x00%an <%ae>%x00%aI%x00%s", "--encoding=UTF-8",
+                "--max-count=21", "--no-patch", "--no-show-signature", "--" } },
+    { .title = "workflow git_diff, 20 commits",
+      .tool = "git_diff",
+      .arguments = "\"ref\":\"HEAD~20\"",
+      .argv = { "git", "diff", DIFF_FLAGS, "HEAD~20", "--" } },
+};
+
+static void compare_structured(const char *airlock, const char *const *roots)
+{
+    struct server server;
+
+    server_start(&server, airlock, roots, "workflow");
+    for (; *roots; roots++) {
+        heading(roots[1] ? "small repository, structured" : "big repository, structured");
+        for (size_t i = 0; i < AL_COUNT(structured); i++) {
+            struct comparison row = structured[i];
+
+            row.dir = *roots;
+            row.dir_name = "cwd";
+            row.budget = 1.15;
+            row.slack_ms = 0.3;
+            compare(&server, &row);
+        }
+    }
+    server_stop(&server);
 }
 
 static void measure_start(const char *airlock, const char *const *roots)
@@ -189,7 +229,7 @@ static void measure_start(const char *airlock, const char *const *roots)
         struct server server;
         double start = now_ms();
 
-        server_start(&server, airlock, roots);
+        server_start(&server, airlock, roots, "git");
         ms[i] = now_ms() - start;
         server_stop(&server);
     }
@@ -261,11 +301,12 @@ int main(int argc, char **argv)
     roots[0] = argv[2];
     roots[1] = argv[4];
     roots[2] = NULL;
-    server_start(&server, argv[1], roots);
+    server_start(&server, argv[1], roots, "git");
     idle = server_memory_kib(&server, "VmRSS");
     compare_tools(&server, "small repository", argv[2], argv[3], 1.15, 0.3);
     capped = server_memory_kib(&server, "VmHWM");
     compare_tools(&server, "big repository", argv[4], argv[5], 1.05, 0);
+    compare_structured(argv[1], roots);
     printf("\n%-34s %36s  %-22s\n", "the server", "", "budget");
     measure_start(argv[1], roots);
     memory_row("memory, idle", idle, 4.0);

@@ -15,8 +15,10 @@ struct server {
     struct al_str read; /**< bytes that came and were not looked at */
 };
 
-/** Start it with these roots (NULL-terminated) and wait until `initialize` is answered. */
-void server_start(struct server *server, const char *airlock, const char *const *roots);
+/** Start it with these roots (NULL-terminated) and one toolset, and wait until `initialize` is
+ * answered. */
+void server_start(struct server *server, const char *airlock, const char *const *roots,
+                  const char *toolset);
 
 /** Close its input, wait for its end. */
 void server_stop(struct server *server);

@@ -300,6 +300,40 @@ static void git_takes_a_literal_pathspec_for_that_file_alone(void **state)
     }
 }
 
+static void ranges_have_one_or_two_ends(void **state)
+{
+    static const struct {
+        const char *value;
+        int status;
+        bool is_range;
+    } facts[] = {
+        { "main", 0, false },
+        { "HEAD~3", 0, false },
+        { "main..feature", 0, true },
+        { "main...feature", 0, true },
+        { "main..", 0, true },
+        { "...feature", 0, true },
+        { "..", AL_ERR_BAD_ARGS, true },
+        { "...", AL_ERR_BAD_ARGS, true },
+        { "", AL_ERR_BAD_ARGS, false },
+        { "-x", AL_ERR_BAD_ARGS, false },
+        { "-x..main", AL_ERR_BAD_ARGS, true },
+        { "main..-x", AL_ERR_BAD_ARGS, true },
+        { "a..b..c", AL_ERR_BAD_ARGS, true },
+        { "a.....b", AL_ERR_BAD_ARGS, true },
+        { "a.....b", AL_ERR_BAD_ARGS, true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(facts); i++) {
+        bool is_range;
+
+        assert_int_equal(al_arg_check_range("ref", facts[i].value, &is_range, NULL),
+                         facts[i].status);
+        assert_int_equal(is_range, facts[i].is_range);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -310,6 +344,7 @@ int main(void)
         cmocka_unit_test(pathspecs_of_existing_files_are_literal),
         cmocka_unit_test(other_pathspecs_may_be_globs_but_not_magic),
         cmocka_unit_test(an_empty_pathspec_is_refused_either_way),
+        cmocka_unit_test(ranges_have_one_or_two_ends),
         cmocka_unit_test(git_takes_a_literal_pathspec_for_that_file_alone),
     };
 

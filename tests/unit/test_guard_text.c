@@ -356,6 +356,29 @@ static void shown_controls_stand_where_they_were(void **state)
     }
 }
 
+static void json_is_shown_and_stays_the_same_value(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } facts[] = {
+        { "", "" },
+        { "{\"a\":[\"b\\n\"]}", "{\"a\":[\"b\\n\"]}" },
+        { "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"" },
+        { "\"\xe2\x80\xae\"", "\"\\u202e\"" },
+        { "\"\xc2\x9b\x7f\xc2\xad\"", "\"\\u009b\\u007f\\u00ad\"" },
+        { "\"\xf3\xa0\x80\x81\"", "\"\\udb40\\udc01\"" },
+        { "\"\xff\xe2\x80\"", "\"" BAD BAD BAD "\"" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(facts); i++) {
+        al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+
+        al_text_escape_json(facts[i].in, strlen(facts[i].in), &out);
+        assert_string_equal(out.buf, facts[i].out);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -369,6 +392,7 @@ int main(void)
         cmocka_unit_test(the_cap_holds_wherever_the_input_is_split),
         cmocka_unit_test(a_cleared_text_can_be_used_again),
         cmocka_unit_test(shown_controls_stand_where_they_were),
+        cmocka_unit_test(json_is_shown_and_stays_the_same_value),
     };
 
     return cmocka_run_group_tests_name("guard/text", tests, NULL, NULL);

@@ -193,6 +193,34 @@ static void hints_come_from_all_operations_together(void **state)
     assert_true(hint(&writer, "destructiveHint"));
 }
 
+static void an_operation_asks_by_its_word_else_by_its_effects(void **state)
+{
+    static const struct {
+        unsigned effects;
+        enum al_asks asks;
+        bool does;
+    } facts[] = {
+        { AL_READS, AL_ASKS_BY_EFFECTS, false },
+        { AL_WRITES_REFS, AL_ASKS_BY_EFFECTS, true },
+        { AL_USES_NETWORK, AL_ASKS_BY_EFFECTS, false },
+        { AL_READS, AL_ASKS_ALWAYS, true },
+        { AL_WRITES_REFS, AL_ASKS_ALWAYS, true },
+        { AL_WRITES_REFS | AL_DISCARDS_WORK, AL_ASKS_NEVER, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(facts); i++) {
+        const struct al_operation rows[] = {
+            { .name = "one", .effects = AL_READS },
+            { .name = "two", .effects = facts[i].effects, .asks = facts[i].asks },
+        };
+        const struct al_tool tool = { .operations = rows, .noperations = COUNT(rows) };
+
+        assert_int_equal(al_operation_asks(&rows[1]), facts[i].does);
+        assert_int_equal(al_tool_asks(&tool), facts[i].does);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -204,6 +232,7 @@ int main(void)
         cmocka_unit_test(the_object_keeps_the_order_of_the_rows),
         cmocka_unit_test(a_tool_without_required_parameters_prints_no_list),
         cmocka_unit_test(hints_come_from_all_operations_together),
+        cmocka_unit_test(an_operation_asks_by_its_word_else_by_its_effects),
     };
 
     return cmocka_run_group_tests_name("tool/schema", tests, NULL, NULL);
