@@ -34,7 +34,7 @@ class Repository(workflow.Case):
 
 class Branch(Repository):
     def test_examples(self):
-        """git_branch: the examples of the requirements, through MCP"""
+        """R4-5 git_branch: the examples of the requirements, through MCP"""
         self.init()
         self.git("branch", "old-feature")
         self.git("branch", "old-name")
@@ -56,7 +56,7 @@ class Branch(Repository):
         self.assertEqual(self.branches(), ["feature/auth", "main", "new-name"])
 
     def test_delete_asks(self):
-        """git_branch: deleting asks, creating, renaming and listing do not"""
+        """R4-16 git_branch: deleting asks, creating, renaming and listing do not"""
         self.init()
         self.git("branch", "gone")
         self.assert_asks("Delete branch 'gone'", "git_branch", {"action": "delete", "name": "gone"})
@@ -100,7 +100,7 @@ class Branch(Repository):
                          ("HEAD", [False]))
 
     def test_unmerged(self):
-        """git_branch: what is not merged is deleted with force only, the current branch never"""
+        """R4-7010 git_branch: what is not merged goes with force only, the current branch never"""
         self.init()
         self.git("checkout", "-q", "-b", "work")
         self.commit("b.txt", "b\n", "work")
@@ -114,7 +114,7 @@ class Branch(Repository):
         self.assertEqual(self.branches(), ["main"])
 
     def test_errors(self):
-        """git_branch: 7032 for a name that is taken, 7033 for one that is not there"""
+        """R4-7032 R4-7033 git_branch: a name that is taken, and one that is not there"""
         self.fails(7000, "git_branch", {"action": "list"})
         self.init()
         self.git("branch", "there")
@@ -129,7 +129,7 @@ class Branch(Repository):
         self.assertEqual(self.branches(), ["main", "there"])
 
     def test_lock(self):
-        """git_branch: a reference that somebody else has locked is 7020"""
+        """R4-7020 git_branch: a reference that somebody else has locked is 7020"""
         self.init()
         self.write(".git/refs/heads/new.lock", "")
         self.fails(7020, "git_branch", {"action": "create", "name": "new"})
@@ -169,7 +169,7 @@ decision = "allow"
 
 class Checkout(Repository):
     def test_examples(self):
-        """git_checkout: the examples of the requirements, through MCP"""
+        """R4-6 git_checkout: the examples of the requirements, through MCP"""
         self.init()
         self.commit("src/config.ts", "one\n", "config")
         self.git("branch", "develop")
@@ -189,7 +189,7 @@ class Checkout(Repository):
         self.assertEqual(self.out("status", "--porcelain"), "")
 
     def test_asks(self):
-        """git_checkout: force asks and shows what is lost, the rest asks nothing"""
+        """R4-17 git_checkout: force asks and shows what is lost, the rest asks nothing"""
         self.init()
         self.git("branch", "other")
         self.write("a.txt", "local\n")
@@ -273,7 +273,7 @@ class Checkout(Repository):
             self.assertEqual(file.read(), b"one\n")
 
     def test_dirty(self):
-        """git_checkout: 7031 when local changes or untracked files would be lost, naming them"""
+        """R4-7031 git_checkout: local changes and untracked files in the way, by name"""
         self.init()
         self.git("checkout", "-q", "-b", "other")
         self.commit("a.txt", "other\n", "other")
@@ -299,7 +299,7 @@ class Checkout(Repository):
         self.assertEqual((self.root / "a.txt").read_text(), "main\n")
 
     def test_errors(self):
-        """git_checkout: 7033 for what is no branch and no commit, a file's name too"""
+        """R4-7002 R4-7033 git_checkout: what is no branch and no commit, a file's name too"""
         self.fails(7000, "git_checkout", {"target": "main"})
         self.init()
         for arguments in ({"target": "none"}, {"target": "a.txt"}, {"target": "HEAD~9"},
@@ -318,7 +318,7 @@ class Checkout(Repository):
                              .kind, "SandboxViolation")
 
     def test_lock(self):
-        """git_checkout: an index.lock that stays is 7020"""
+        """R4-7020 git_checkout: an index.lock that stays is 7020"""
         self.init()
         self.write("a.txt", "two\n")
         self.write(".git/index.lock", "")

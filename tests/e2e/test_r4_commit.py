@@ -29,7 +29,7 @@ class Commit(workflow.Case):
         self.assertTrue((self.root / ".git/rebase-merge").exists())
 
     def test_examples(self):
-        """git_commit: the examples of the requirements, through MCP"""
+        """R4-4 git_commit: the examples of the requirements, through MCP"""
         self.init()
         self.write("a.txt", "two\n")
         self.write("new.txt", "new\n")
@@ -44,7 +44,7 @@ class Commit(workflow.Case):
         self.assertEqual(self.out("status", "--porcelain"), "")
 
     def test_all(self):
-        """git_commit: all takes what changed, what is gone and what is new, from everywhere"""
+        """R4-4 git_commit: all takes what changed, what is gone and what is new, from everywhere"""
         self.init()
         self.commit("dir/gone", "x\n", "gone")
         (self.root / "dir/gone").unlink()
@@ -100,7 +100,7 @@ class Commit(workflow.Case):
         self.assertEqual(self.out("status", "--porcelain"), " M a.txt\n")
 
     def test_nothing(self):
-        """git_commit: 7036 when nothing is staged, or nothing changed at all"""
+        """R4-7036 git_commit: 7036 when nothing is staged, or nothing changed at all"""
         self.init()
         self.fails(7036, "git_commit")
         result = self.fails(7036, "git_commit", {"message": "x"})
@@ -120,7 +120,7 @@ class Commit(workflow.Case):
         self.git("merge", "side", check=False)
 
     def test_conflict(self):
-        """git_commit: 7030 while conflicts exist; all does not pass them for resolved"""
+        """R4-7030 git_commit: 7030 while conflicts exist; all does not pass them for resolved"""
         self.conflict()
         for arguments in ({"message": "x"}, {"message": "x", "all": True}):
             result = self.fails(7030, "git_commit", arguments)
@@ -165,7 +165,7 @@ class Commit(workflow.Case):
                          ["side two", "main one", "first"])
 
     def test_rebase_stops_again(self):
-        """git_commit: 7030 when a later commit conflicts as well; what was made stays"""
+        """R4-7030 git_commit: 7030 when a later commit conflicts as well; what was made stays"""
         self.init()
         self.git("checkout", "-q", "-b", "side")
         self.commit("a.txt", "side\n", "side one")

@@ -16,7 +16,7 @@ class Diff(workflow.Case):
             self.write(name, TEN.replace("line 5\n", "LINE 5\n"))
 
     def test_examples(self):
-        """git_diff: the examples of the requirements, through MCP"""
+        """R4-2 git_diff: the examples of the requirements, through MCP"""
         self.changed()
         server = workflow.Server(self)
         whole = server.gives("git_diff")

@@ -41,7 +41,7 @@ class MergeCase(workflow.Case):
 
 class Merge(MergeCase):
     def test_example(self):
-        """git_merge: the first example of the requirements, through MCP"""
+        """R4-7 git_merge: the first example of the requirements, through MCP"""
         self.init()
         self.branch("b.txt", "b\n")
         value = workflow.Server(self).gives("git_merge", {"branch": "feature/auth"})
@@ -51,7 +51,7 @@ class Merge(MergeCase):
         self.assertEqual(self.out("log", "-1", "--format=%s"), "feat: theirs\n")
 
     def test_example_no_ff(self):
-        """git_merge: noFf and message make a merge commit that says so"""
+        """R4-7 git_merge: noFf and message make a merge commit that says so"""
         self.init()
         self.branch("b.txt", "b\n")
         value = self.gives("git_merge", {"branch": "feature/auth", "noFf": True,
@@ -61,7 +61,7 @@ class Merge(MergeCase):
         self.assertEqual(len(self.out("rev-parse", "HEAD^1", "HEAD^2").split()), 2)
 
     def test_example_abort(self):
-        """git_merge: abort with an empty branch goes back"""
+        """R4-7 git_merge: abort with an empty branch goes back"""
         self.conflict()
         value = self.gives("git_merge", {"branch": "", "abort": True})
         self.assertEqual(value, {"success": True, "message": "Gave up the merge in progress."})
@@ -151,7 +151,7 @@ class Merge(MergeCase):
             self.assertEqual(self.out("status", "--porcelain"), "")
 
     def test_asks(self):
-        """git_merge: every merge and abort asks, and shows what comes in or is lost"""
+        """R4-18 git_merge: every merge and abort asks, and shows what comes in or is lost"""
         self.init()
         self.branch("b.txt", "b\n")
         self.assert_asks("Merge feature/auth into the current branch", "git_merge",
@@ -210,7 +210,7 @@ class Merge(MergeCase):
 
 class Info(MergeCase):
     def test_example(self):
-        """git_conflict_info: the example of the requirements, through MCP"""
+        """R4-8 git_conflict_info: the example of the requirements, through MCP"""
         self.conflict()
         self.assertEqual(workflow.Server(self).gives("git_conflict_info"), {
             "hasConflicts": True,
@@ -288,7 +288,7 @@ class Resolve(MergeCase):
         self.assertEqual(self.out("diff", "--name-only"), "")
 
     def test_examples(self):
-        """git_resolve_conflict: the three examples of the requirements, through MCP"""
+        """R4-9 git_resolve_conflict: the three examples of the requirements, through MCP"""
         self.conflict()
         server = workflow.Server(self)
         for arguments, content in (
@@ -438,7 +438,7 @@ class Resolve(MergeCase):
                    {"path": "src/config.ts", "strategy": "ours", "cwd": "src"})
 
     def test_asks(self):
-        """git_resolve_conflict: always asks, and shows what will be written"""
+        """R4-19 git_resolve_conflict: always asks, and shows what will be written"""
         self.conflict()
         self.assert_asks("Resolve the conflict in src/config.ts with our side",
                          "git_resolve_conflict", {"path": "src/config.ts", "strategy": "ours"})

@@ -180,7 +180,7 @@ class Examples(remotes.Case):
     """Every example of the requirements, through MCP."""
 
     def test_through_mcp(self):
-        """git_remote, git_push, git_fetch and git_pull over MCP"""
+        """R4-12 git_remote, git_push, git_fetch and git_pull over MCP"""
         with unittest.mock.patch.object(self, "root", self.top):
             server = workflow.Server(self)
         cwd = {"cwd": str(self.root)}

@@ -9,7 +9,7 @@ class Remotes(remotes.Case):
     """git_remote."""
 
     def test_examples(self):
-        """the examples of the requirements, one after the other"""
+        """R4-14 the examples of the requirements, one after the other"""
         self.assertEqual(self.gives("git_remote", {"action": "list"}), {"remotes": []})
         url = "https://github.com/org/repo.git"
         added = self.gives("git_remote", {"action": "add", "name": "upstream", "url": url})
@@ -25,7 +25,7 @@ class Remotes(remotes.Case):
         self.assertEqual(self.out("remote"), "")
 
     def test_asks(self):
-        """remove asks, saying where the remote leads; the others ask nothing"""
+        """R4-22 remove asks, saying where the remote leads; the others ask nothing"""
         self.git("remote", "add", "origin", "https://user:s3cret@example.com/r.git")
         result = self.call("git_remote", {"action": "remove", "name": "origin"}, approval="ask")
         self.assertEqual((result.kind, result.code), ("ApprovalRequired", 3), result)
@@ -100,7 +100,7 @@ class Fetches(remotes.Case):
     """git_fetch."""
 
     def test_examples(self):
-        """the examples of the requirements"""
+        """R4-11 the examples of the requirements"""
         self.with_origin()
         commit = self.elsewhere()
         got = self.gives("git_fetch", {})
@@ -140,7 +140,7 @@ class Fetches(remotes.Case):
         self.assertEqual(self.gives("git_fetch", {})["message"], "Fetched from origin: nothing new")
 
     def test_unknown(self):
-        """no origin, no remotes at all, no such branch"""
+        """R4-7034 no origin, no remotes at all, no such branch"""
         self.fails(7034, "git_fetch", {})
         self.fails(7034, "git_fetch", {"all": True})
         self.with_origin()
@@ -213,7 +213,7 @@ class Pushes(remotes.Case):
     """git_push."""
 
     def test_examples(self):
-        """the examples of the requirements"""
+        """R4-13 the examples of the requirements"""
         self.git("remote", "add", "origin", str(self.hub))
         got = self.gives("git_push", {})
         self.assertEqual((got["success"], got["remote"], got["branch"]), (True, "origin", "main"))
@@ -229,7 +229,7 @@ class Pushes(remotes.Case):
         self.assertEqual(self.here("origin/main"), self.here())
 
     def test_asks(self):
-        """force asks, and says what goes; an ordinary push does not"""
+        """R4-21 force asks, and says what goes; an ordinary push does not"""
         self.with_origin()
         self.commit("a.txt", "two\n", "to be lost")
         self.gives("git_push", {}, approval="ask")

@@ -16,7 +16,7 @@ class Stash(workflow.Case):
         return len(self.out("stash", "list").splitlines())
 
     def test_examples(self):
-        """git_stash: the examples of the requirements, through MCP"""
+        """R4-10 git_stash: the examples of the requirements, through MCP"""
         self.init()
         server = workflow.Server(self)
         self.write("a.txt", "two\n")
@@ -49,7 +49,7 @@ class Stash(workflow.Case):
         self.assertEqual(self.entries(), 0)
 
     def test_index(self):
-        """git_stash: pop, apply and drop take any entry"""
+        """R4-10 git_stash: pop, apply and drop take any entry"""
         self.init()
         for number in range(4):
             self.entry(f"{number}\n", f"entry {number}")
@@ -75,7 +75,7 @@ class Stash(workflow.Case):
         self.assertEqual(self.gives("git_stash", {"action": "clear"}), {"count": 0})
 
     def test_asks(self):
-        """git_stash: drop and clear ask, the rest does not"""
+        """R4-20 git_stash: drop and clear ask, the rest does not"""
         self.init()
         self.entry()
         self.assert_asks("Drop stash@{0}", "git_stash", {"action": "drop"})
@@ -115,7 +115,7 @@ class Stash(workflow.Case):
         self.assertTrue(result.meta["truncated"])
 
     def test_empty(self):
-        """git_stash: 7037 when there is nothing to bring back or to drop"""
+        """R4-7037 git_stash: 7037 when there is nothing to bring back or to drop"""
         self.init()
         for action in ("pop", "apply", "drop"):
             result = self.fails(7037, "git_stash", {"action": action})

@@ -9,7 +9,7 @@ import workflow
 
 class Status(workflow.Case):
     def test_example(self):
-        """git_status: the example of the requirements, through MCP"""
+        """R4-1 git_status: the example of the requirements, through MCP"""
         self.init()
         self.commit("src/app.ts", "one\n", "app")
         self.write("src/app.ts", "two\n")
@@ -24,7 +24,7 @@ class Status(workflow.Case):
             "branch": "main", "staged": [], "modified": [], "untracked": [], "clean": True})
 
     def test_kinds(self):
-        """git_status: a rename has its new name, a deleted file is modified, each untracked file counts"""
+        """R4-1 git_status: staged, modified and untracked files of every kind"""
         self.init()
         for name in ("gone.txt", "old.txt", "twice.txt"):
             self.commit(name, f"content of {name}\n" * 5, name)
@@ -115,7 +115,7 @@ class Status(workflow.Case):
         self.assertTrue(result.meta["truncated"])
 
     def test_errors(self):
-        """git_status: not a repository is 7000, outside the roots is refused"""
+        """R4-7000 git_status: not a repository is 7000, outside the roots is refused"""
         result = self.fails(7000, "git_status")
         self.assertEqual(result.kind, "ExecutionFailed")
         self.assertEqual(len(result.text.splitlines()), 2)
@@ -144,7 +144,7 @@ class Log(workflow.Case):
         return [commit["message"] for commit in value["commits"]], value["truncated"]
 
     def test_examples(self):
-        """git_log: the examples of the requirements, through MCP"""
+        """R4-3 git_log: the examples of the requirements, through MCP"""
         self.history(12)
         now = int(time.time())
         self.write("src/api/handler.ts", "x\n")
@@ -166,7 +166,7 @@ class Log(workflow.Case):
         self.assertEqual(server.gives("git_log", {"since": "1.week.ago"})["commits"], [handler])
 
     def test_limit(self):
-        """git_log: limit is 1 to 100, and truncated tells that more commits match"""
+        """R4-3 git_log: limit is 1 to 100, and truncated tells that more commits match"""
         self.history(3)
         self.assertEqual(self.subjects({"limit": 2}), (["commit 3", "commit 2"], True))
         self.assertEqual(self.subjects({"limit": 3}),
@@ -246,7 +246,7 @@ class Log(workflow.Case):
                          (2, True, True))
 
     def test_errors(self):
-        """git_log: .git is refused, not a repository is 7000, a git that is slow 7035"""
+        """R4-7035 git_log: .git is refused, not a repository is 7000, a git that is slow 7035"""
         self.fails(7000, "git_log")
         self.history(1)
         for path in (".git", ".git/config", "a/.GIT/x"):
