@@ -7,15 +7,6 @@
 #include "tool/tool.h"
 #include "util/json.h"
 
-static json_t *annotations_of(const struct al_tool *tool)
-{
-    json_t *annotations = al_tool_annotations(tool);
-
-    if (!json_object_get(annotations, "title"))
-        al_json_set(annotations, "title", al_json_string(tool->title));
-    return annotations;
-}
-
 static json_t *output_schema_of(const struct al_tool *tool)
 {
     json_t *schema = json_loads(tool->output_schema, JSON_REJECT_DUPLICATES, NULL);
@@ -35,7 +26,7 @@ static json_t *describe(const struct al_tool *tool, const struct al_tool_default
     al_json_set(item, "inputSchema", al_tool_schema(tool, defaults));
     if (tool->output_schema)
         al_json_set(item, "outputSchema", output_schema_of(tool));
-    al_json_set(item, "annotations", annotations_of(tool));
+    al_json_set(item, "annotations", al_tool_annotations(tool));
     return item;
 }
 

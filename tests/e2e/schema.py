@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a value is what a JSON Schema says, for the words our schemas use and no others."""
+"""Whether a value is what a JSON Schema says, for the words our schemas use and no others.
+
+Stricter than a client's: a member that its schema does not name is a fault.
+"""
 
 KINDS = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int}
-WORDS = {"type", "properties", "required", "additionalProperties", "items", "enum", "anyOf"}
+WORDS = {"type", "properties", "required", "items", "enum", "anyOf"}
 
 
 def faults(value, schema, where="result"):
@@ -34,6 +37,6 @@ def object_faults(value, schema, where):
     for name, member in value.items():
         if name in known:
             found += faults(member, known[name], f"{where}.{name}")
-        elif schema.get("additionalProperties", True) is False:
+        elif known:
             found.append(f"{where}.{name} should not be there")
     return found

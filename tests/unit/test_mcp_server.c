@@ -112,7 +112,7 @@ static void lists_the_tools_with_the_same_bytes(void **state)
     assert_string_equal(al_json_get_string(gate, "name"), "gate");
     assert_string_equal(al_json_get_string(gate, "title"), "Gate");
     assert_string_equal(al_json_get_string(gate, "description"), "Wait.");
-    assert_int_equal(json_object_size(json_object_get(gate, "annotations")), 5);
+    assert_int_equal(json_object_size(json_object_get(gate, "annotations")), 4);
     assert_string_equal(al_json_get_string(json_object_get(gate, "inputSchema"), "type"), "object");
     assert_string_equal(al_json_get_string(json_object_get(gate, "outputSchema"), "type"),
                         "object");

@@ -215,15 +215,13 @@ static const char output_schema[] = AL_JSON({
                 "upstream": {"type": "string"},
                 "hash": {"type": "string"}
             },
-            "required": ["name", "current", "hash"],
-            "additionalProperties": false
+            "required": ["name", "current", "hash"]
         }},
         "current": {"type": "string"},
         "message": {"type": "string"},
         "branch": {"type": "string"}
     },
-    "anyOf": [{"required": ["branches", "current"]}, {"required": ["message", "branch"]}],
-    "additionalProperties": false
+    "anyOf": [{"required": ["branches", "current"]}, {"required": ["message", "branch"]}]
 });
 /* clang-format on */
 

@@ -229,8 +229,7 @@ static const char output_schema[] = AL_JSON({
         "created": {"type": "boolean"},
         "restoredFiles": {"type": "array", "items": {"type": "string"}}
     },
-    "required": ["ref", "created"],
-    "additionalProperties": false
+    "required": ["ref", "created"]
 });
 /* clang-format on */
 

@@ -260,8 +260,7 @@ static const char output_schema[] = AL_JSON({
         "hash": {"type": "string"},
         "message": {"type": "string"}
     },
-    "required": ["hash", "message"],
-    "additionalProperties": false
+    "required": ["hash", "message"]
 });
 /* clang-format on */
 

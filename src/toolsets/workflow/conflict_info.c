@@ -78,8 +78,7 @@ static const char output_schema[] = AL_JSON({
             "required": ["path", "markers"]
         }}
     },
-    "required": ["hasConflicts", "files"],
-    "additionalProperties": false
+    "required": ["hasConflicts", "files"]
 });
 /* clang-format on */
 

@@ -156,12 +156,10 @@ static const char output_schema[] = AL_JSON({
                 "header": {"type": "string"},
                 "lines": {"type": "array", "items": {"type": "string"}}
             },
-            "required": ["file", "oldStart", "oldLines", "newStart", "newLines", "lines"],
-            "additionalProperties": false
+            "required": ["file", "oldStart", "oldLines", "newStart", "newLines", "lines"]
         }}
     },
-    "required": ["diff", "truncated", "filesChanged"],
-    "additionalProperties": false
+    "required": ["diff", "truncated", "filesChanged"]
 });
 /* clang-format on */
 

@@ -106,14 +106,12 @@ static const char output_schema[] = AL_JSON({
                 "date": {"type": "string"},
                 "message": {"type": "string"}
             },
-            "required": ["hash", "shortHash", "author", "date", "message"],
-            "additionalProperties": false
+            "required": ["hash", "shortHash", "author", "date", "message"]
         }},
         "count": {"type": "integer"},
         "truncated": {"type": "boolean"}
     },
-    "required": ["commits", "count", "truncated"],
-    "additionalProperties": false
+    "required": ["commits", "count", "truncated"]
 });
 /* clang-format on */
 

@@ -157,8 +157,7 @@ static const char output_schema[] = AL_JSON({
         "conflicts": {"type": "array", "items": {"type": "string"}},
         "fastForward": {"type": "boolean"}
     },
-    "required": ["success", "message"],
-    "additionalProperties": false
+    "required": ["success", "message"]
 });
 /* clang-format on */
 

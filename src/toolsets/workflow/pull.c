@@ -214,8 +214,7 @@ static const char output_schema[] = AL_JSON({
         "filesUpdated": {"type": "integer"},
         "conflicts": {"type": "array", "items": {"type": "string"}}
     },
-    "required": ["success", "remote", "message"],
-    "additionalProperties": false
+    "required": ["success", "remote", "message"]
 });
 /* clang-format on */
 

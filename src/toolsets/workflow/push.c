@@ -220,8 +220,7 @@ static const char output_schema[] = AL_JSON({
         "branch": {"type": "string"},
         "forced": {"type": "boolean"}
     },
-    "required": ["success", "remote", "message"],
-    "additionalProperties": false
+    "required": ["success", "remote", "message"]
 });
 /* clang-format on */
 

@@ -232,14 +232,12 @@ static const char output_schema[] = AL_JSON({
                 "fetchUrl": {"type": "string"},
                 "pushUrl": {"type": "string"}
             },
-            "required": ["name", "fetchUrl", "pushUrl"],
-            "additionalProperties": false
+            "required": ["name", "fetchUrl", "pushUrl"]
         }},
         "message": {"type": "string"},
         "name": {"type": "string"}
     },
-    "anyOf": [{"required": ["remotes"]}, {"required": ["message", "name"]}],
-    "additionalProperties": false
+    "anyOf": [{"required": ["remotes"]}, {"required": ["message", "name"]}]
 });
 /* clang-format on */
 

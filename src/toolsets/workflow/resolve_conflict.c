@@ -119,8 +119,7 @@ static const char output_schema[] = AL_JSON({
         "path": {"type": "string"},
         "strategy": {"type": "string", "enum": ["ours", "theirs", "content"]}
     },
-    "required": ["resolved", "path", "strategy"],
-    "additionalProperties": false
+    "required": ["resolved", "path", "strategy"]
 });
 /* clang-format on */
 

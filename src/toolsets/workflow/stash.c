@@ -279,8 +279,7 @@ static const char output_schema[] = AL_JSON({
                 "branch": {"type": "string"},
                 "date": {"type": "string"}
             },
-            "required": ["index", "message"],
-            "additionalProperties": false
+            "required": ["index", "message"]
         }},
         "dropped": {"type": "boolean"},
         "index": {"type": "integer"},
@@ -289,8 +288,7 @@ static const char output_schema[] = AL_JSON({
     "anyOf": [
         {"required": ["stashed", "message"]}, {"required": ["applied", "message"]},
         {"required": ["stashes"]}, {"required": ["dropped"]}, {"required": ["count"]}
-    ],
-    "additionalProperties": false
+    ]
 });
 /* clang-format on */
 

@@ -57,8 +57,7 @@ static const char output_schema[] = AL_JSON({
         "untracked": {"type": "array", "items": {"type": "string"}},
         "clean": {"type": "boolean"}
     },
-    "required": ["branch", "staged", "modified", "untracked", "clean"],
-    "additionalProperties": false
+    "required": ["branch", "staged", "modified", "untracked", "clean"]
 });
 /* clang-format on */
 

@@ -8,7 +8,7 @@
  * - Parameters are camelCase: AL_STRING_AS(T, new_name, "newName", …).  `cwd` is the last row of
  *   every tool.  Paths are relative to the top of the repository, where git runs.
  * - Results are objects with an output schema, written with AL_JSON: the root is of type object,
- *   closed, and an operation with a result of its own has its `required` in an `anyOf`.
+ *   names every member, and an operation with a result of its own has its `required` in an `anyOf`.
  *   al_result_set_structured() makes the text of it.  Strings are data: exact bytes, with U+FFFD
  *   in the place of those that are not UTF-8.  What would not fit into al_call_max_bytes() is left
  *   out and result->truncated is set.
