@@ -277,6 +277,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     if (call->tool->complete_error)
         call->tool->complete_error(&result->error);
     result->status = result->error.status;
+    result->text_is_object = false;
     al_str_reset(&result->text);
     al_str_adds(&result->text, result->error.message);
     if (result->error.remedy)

@@ -50,8 +50,10 @@ struct al_session {
 
 /** What comes back, whatever happened.  Set up with AL_RESULT_INIT. */
 struct al_result {
-    struct al_str text; /**< safe text, within the byte cap */
-    json_t *structured; /**< for tools with an output schema, else NULL */
+    struct al_str text;  /**< safe text, within the byte cap */
+    json_t *structured;  /**< for tools with an output schema, else NULL */
+    bool text_is_object; /**< the text is the JSON of the structured result: it is sent as such, and
+                              `structured` may be NULL */
     bool truncated;
     int exit_code; /**< git's; -1 when no git ran or a signal ended it */
     int64_t duration_ms;
@@ -130,6 +132,9 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
  * byte cap, and said so with result->truncated.
  */
 void al_result_set_structured(struct al_result *result, json_t *object);
+
+/** The same from JSON that is written already: for results of many parts. */
+void al_result_set_json(struct al_result *result, const struct al_str *json);
 
 /** `{kind, code, name, reason, message}` of a failed result.  Caller owns the reference. */
 json_t *al_result_error_json(const struct al_result *result);

@@ -19,10 +19,16 @@ void al_result_set_structured(struct al_result *result, json_t *object)
 
     json_decref(result->structured);
     result->structured = object;
-    result->exit_code = 0;
     al_json_dump(object, false, &json);
+    al_result_set_json(result, &json);
+}
+
+void al_result_set_json(struct al_result *result, const struct al_str *json)
+{
+    result->exit_code = 0;
+    result->text_is_object = true;
     al_str_reset(&result->text);
-    al_text_escape_json(json.buf, json.len, &result->text);
+    al_text_escape_json(json->buf, json->len, &result->text);
 }
 
 static json_t *string_or_null(const char *text)
@@ -57,7 +63,10 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
     al_str_adds(out, "{\"content\":[{\"type\":\"text\",\"text\":");
     al_json_quote(result->text.buf, result->text.len, out);
     al_str_adds(out, "}]");
-    if (result->structured) {
+    if (result->text_is_object) {
+        al_str_adds(out, ",\"structuredContent\":");
+        al_str_add(out, result->text.buf, result->text.len);
+    } else if (result->structured) {
         al_str_adds(out, ",\"structuredContent\":");
         al_json_dump(result->structured, false, out);
     }

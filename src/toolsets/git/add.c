@@ -135,8 +135,7 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
 const struct al_tool al_tool_git_add = {
     .name = "git_add",
     .title = "Stage files",
-    .about =
-        "Stage files for the next commit: the named paths, all changes, or tracked files only.",
+    .about = "Stage files: the named paths, all changes, or tracked files only.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_GIT_COMMON_OFFSETS(struct add_args),

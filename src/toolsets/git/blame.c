@@ -94,7 +94,7 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
 const struct al_tool al_tool_git_blame = {
     .name = "git_blame",
     .title = "Blame a file",
-    .about = "Show which commit last changed each line of a file, or of a range of its lines.",
+    .about = "Show which commit last changed each line of a file, or of a range.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_GIT_COMMON_OFFSETS(struct blame_args),

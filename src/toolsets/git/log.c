@@ -69,8 +69,7 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
 const struct al_tool al_tool_git_log = {
     .name = "git_log",
     .title = "Show history",
-    .about = "Show commits of the current branch, newest first; filter by author, date, message or "
-             "path.",
+    .about = "Show commits, newest first; filter by author, date, message or path.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_GIT_COMMON_OFFSETS(struct log_args),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_diff: a patch, and its hunks one by one. */
+#include <inttypes.h>
+
 #include "gitops/hunks.h"
 #include "gitops/queries.h"
 #include "guard/arg.h"
@@ -40,35 +42,42 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_workflow_check_paths(call, "paths", &((const struct diff_args *)p)->paths, err);
 }
 
-/* Its lines, without their newlines. */
-static json_t *lines_of(const struct al_hunk *hunk)
+/* Thousands of lines: they are written where they go, and not as values first.  The text is UTF-8.
+ */
+static void add_lines(struct al_str *out, const struct al_hunk *hunk)
 {
     const char *at = hunk->body, *end = hunk->body + hunk->body_len;
-    json_t *lines = al_json_array();
 
+    al_str_adds(out, ",\"lines\":[");
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *stop = newline ? newline : end;
 
-        al_json_append(lines, al_json_stringn(at, (size_t)(stop - at)));
+        if (at > hunk->body)
+            al_str_addc(out, ',');
+        al_json_quote(at, (size_t)(stop - at), out);
         at = newline ? newline + 1 : end;
     }
-    return lines;
+    al_str_adds(out, "]}");
 }
 
 static void add_hunk(void *payload, const struct al_hunk *hunk)
 {
-    json_t *object = al_json_object();
+    struct al_str *out = payload;
+    al_auto(al_str_clear) struct al_str file = AL_STR_INIT;
 
-    al_json_set(object, "file", al_json_string(hunk->file));
-    al_json_set(object, "oldStart", al_json_int(hunk->old_start));
-    al_json_set(object, "oldLines", al_json_int(hunk->old_lines));
-    al_json_set(object, "newStart", al_json_int(hunk->new_start));
-    al_json_set(object, "newLines", al_json_int(hunk->new_lines));
-    if (hunk->header_len)
-        al_json_set(object, "header", al_json_stringn(hunk->header, hunk->header_len));
-    al_json_set(object, "lines", lines_of(hunk));
-    al_json_append(payload, object);
+    al_utf8_replace(hunk->file, strlen(hunk->file), &file);
+    al_str_adds(out, out->buf[out->len - 1] == '[' ? "{\"file\":" : ",{\"file\":");
+    al_json_quote(file.buf, file.len, out);
+    al_str_addf(out,
+                ",\"oldStart\":%" PRId64 ",\"oldLines\":%" PRId64 ",\"newStart\":%" PRId64
+                ",\"newLines\":%" PRId64,
+                hunk->old_start, hunk->old_lines, hunk->new_start, hunk->new_lines);
+    if (hunk->header_len) {
+        al_str_adds(out, ",\"header\":");
+        al_json_quote(hunk->header, hunk->header_len, out);
+    }
+    add_lines(out, hunk);
 }
 
 /* A cut may have left the beginning of a character. */
@@ -83,22 +92,23 @@ static size_t whole_characters(const char *text, size_t len)
     return len;
 }
 
-static json_t *object_of(const struct al_patch *patch)
+static void add_object(const struct al_patch *patch, struct al_str *out)
 {
-    const char *text = patch->text.data ? patch->text.data : "";
-    size_t len = patch->truncated ? whole_characters(text, patch->text.len) : patch->text.len;
-    json_t *object = al_json_object();
+    const char *bytes = patch->text.data ? patch->text.data : "";
+    size_t len = patch->truncated ? whole_characters(bytes, patch->text.len) : patch->text.len;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    al_json_set(object, "diff", al_json_stringn(text, len));
-    al_json_set(object, "truncated", al_json_bool(patch->truncated));
-    al_json_set(object, "filesChanged", al_json_int((int64_t)patch->files));
+    al_utf8_replace(bytes, len, &text);
+    al_str_adds(out, "{\"diff\":");
+    al_json_quote(text.buf, text.len, out);
+    al_str_addf(out, ",\"truncated\":%s,\"filesChanged\":%zu", patch->truncated ? "true" : "false",
+                patch->files);
     if (!patch->truncated) {
-        json_t *hunks = al_json_array();
-
-        (void)al_hunks_read(text, len, add_hunk, hunks);
-        al_json_set(object, "hunks", hunks);
+        al_str_adds(out, ",\"hunks\":[");
+        (void)al_hunks_read(text.buf, text.len, add_hunk, out);
+        al_str_addc(out, ']');
     }
-    return object;
+    al_str_addc(out, '}');
 }
 
 static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
@@ -110,6 +120,7 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
         .from_ref = args->ref,
         .paths = &args->paths,
     };
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
     struct al_patch patch;
     int r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call),
                              al_call_budget(call), &patch, err);
@@ -120,7 +131,8 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
         return r;
     }
     result->truncated = patch.truncated;
-    al_result_set_structured(result, object_of(&patch));
+    add_object(&patch, &json);
+    al_result_set_json(result, &json);
     al_patch_clear(&patch);
     return 0;
 }
