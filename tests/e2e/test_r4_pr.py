@@ -23,7 +23,7 @@ class GeneratePr(workflow.Case):
                 "## Files Changed\n\n- src/auth/login.ts\n- src/auth/logout.ts")
 
     def test_example(self):
-        """git_generate_pr: the example of the requirements, through MCP"""
+        """R4-15 git_generate_pr: the example of the requirements, through MCP"""
         ids = self.feature()
         self.assertEqual(workflow.Server(self).gives("git_generate_pr", {"target": "main"}), {
             "title": "Add user authentication", "body": self.body_of(*ids), "commits": 2,

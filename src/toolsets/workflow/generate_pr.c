@@ -71,8 +71,7 @@ static const char output_schema[] = AL_JSON({
         "commits": {"type": "integer"},
         "filesChanged": {"type": "array", "items": {"type": "string"}}
     },
-    "required": ["title", "body", "commits", "filesChanged"],
-    "additionalProperties": false
+    "required": ["title", "body", "commits", "filesChanged"]
 });
 /* clang-format on */
 
