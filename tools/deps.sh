@@ -29,6 +29,7 @@ openssh-client        command:ssh-agent
 openssh-server        command:sshd
 lighttpd              command:lighttpd
 util-linux            command:unshare
+openssl               command:openssl
 '
 [ "${1:-}" != fuzz ] || rows="$rows
 libclang-rt-dev       links:-fsanitize=fuzzer

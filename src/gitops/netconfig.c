@@ -59,17 +59,9 @@ static void add_http(struct al_strv *config, const struct al_network *network)
     const struct {
         const char *variable, *value;
     } rows[] = {
-        { "proxy", proxy_for(network) },
-        { "sslverify", "true" },
-        { "sslcert", "" },
-        { "sslkey", "" },
-        { "cookiefile", "" },
-        { "savecookies", "false" },
-        { "extraheader", "" },
-        { "curloptresolve", "" },
-        { "followredirects", "initial" },
-        { "emptyauth", "false" },
-        { "delegation", "none" },
+        { "proxy", proxy_for(network) },  { "sslverify", "true" },  { "cookiefile", "" },
+        { "savecookies", "false" },       { "extraheader", "" },    { "curloptresolve", "" },
+        { "followredirects", "initial" }, { "emptyauth", "false" }, { "delegation", "none" },
     };
 
     for (size_t i = 0; i < AL_COUNT(rows); i++) {
@@ -95,7 +87,7 @@ void al_network_add_env(struct al_strv *env, const struct al_network *network)
         al_strv_addf(env, "PATH=/usr/bin:/bin:%s/bin", git->private_dir);
         al_env_add(env, "GIT_SSH_COMMAND", "airlock-ssh");
         al_env_add(env, "AIRLOCK_SSH", git->ssh);
-    } else if (network->repo->vetting->ca_path) {
+    } else if (network->repo->vetting->ca_path && !al_env_get(env, "GIT_SSL_CAINFO")) {
         al_env_add(env, "GIT_SSL_CAINFO", network->repo->vetting->ca_path);
     }
 }

@@ -8,17 +8,10 @@
 
 /* Settings of http that a repository may have: they lead nowhere, or a command sets them again. */
 static const char *const harmless[] = {
-    "postbuffer",     "lowspeedlimit",
-    "lowspeedtime",   "version",
-    "maxrequests",    "minsessions",
-    "maxretries",     "useragent",
-    "sslverify",      "proxy",
-    "cookiefile",     "savecookies",
-    "extraheader",    "sslcert",
-    "sslkey",         "emptyauth",
-    "delegation",     "followredirects",
-    "curloptresolve", "sslcertpasswordprotected",
-    "keepaliveidle",  "keepaliveinterval",
+    "postbuffer",      "lowspeedlimit",  "lowspeedtime",  "version",           "maxrequests",
+    "minsessions",     "maxretries",     "useragent",     "sslverify",         "proxy",
+    "cookiefile",      "savecookies",    "extraheader",   "emptyauth",         "delegation",
+    "followredirects", "curloptresolve", "keepaliveidle", "keepaliveinterval",
 };
 
 static bool is_harmless(const char *variable)

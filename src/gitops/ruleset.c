@@ -69,12 +69,14 @@ static void add_http(struct rules *rules, const struct al_git *git)
         "/usr/share/ca-certificates",
         "/usr/local/share/ca-certificates",
     };
+    static const char *const named[] = { "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
+                                         "GIT_SSL_CAPATH" };
 
     add(rules, git->http_helper, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
     for (size_t i = 0; i < AL_COUNT(readable); i++)
         add(rules, readable[i], AL_RIGHT_READ, true);
-    add(rules, al_env_get(&git->env_network, "SSL_CERT_FILE"), AL_RIGHT_READ, true);
-    add(rules, al_env_get(&git->env_network, "SSL_CERT_DIR"), AL_RIGHT_READ, true);
+    for (size_t i = 0; i < AL_COUNT(named); i++)
+        add(rules, al_env_get(&git->env_network, named[i]), AL_RIGHT_READ, true);
     add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
 }
 

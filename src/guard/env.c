@@ -119,8 +119,9 @@ void al_env_add_allowed(struct al_strv *env, const struct al_strv *allow, char *
 void al_env_add_network(struct al_strv *env, char *const *environ_)
 {
     static const char *const names[] = {
-        "SSH_AUTH_SOCK", "http_proxy", "https_proxy", "HTTPS_PROXY",   "all_proxy",
-        "ALL_PROXY",     "no_proxy",   "NO_PROXY",    "SSL_CERT_FILE", "SSL_CERT_DIR",
+        "SSH_AUTH_SOCK", "http_proxy",   "https_proxy",    "HTTPS_PROXY",
+        "all_proxy",     "ALL_PROXY",    "no_proxy",       "NO_PROXY",
+        "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH",
     };
 
     for (size_t i = 0; i < AL_COUNT(names); i++) {

@@ -8,6 +8,7 @@ import pwd
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import threading
 
@@ -240,3 +241,36 @@ class Held(Cut):
                 if not left:
                     self.go.wait(WAIT_SECONDS)
         client.close()
+
+
+class Tls(Cut):
+    """https in front of a server of http, with a certificate of its own for localhost."""
+
+    def __init__(self, case, port):
+        self.certificate, key = case.base / "certificate.pem", case.base / "key.pem"
+        subprocess.run([program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days",
+                        "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+                        "-keyout", str(key), "-out", str(self.certificate)], check=True,
+                       stderr=subprocess.DEVNULL)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(self.certificate, key)
+        super().__init__(case, port, 0)
+
+    def serve(self):
+        while True:
+            try:
+                plain = self.listener.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=self.terminate, args=(plain,), daemon=True).start()
+
+    def terminate(self, plain):
+        """One connection, until either side closes it."""
+        with contextlib.suppress(OSError):
+            client = self.context.wrap_socket(plain, server_side=True)
+            server = socket.create_connection(("127.0.0.1", self.target))
+            threading.Thread(target=self.forward, args=(client, server), daemon=True).start()
+            while piece := server.recv(65536):
+                client.sendall(piece)
+            client.unwrap()
+        plain.close()

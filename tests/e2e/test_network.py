@@ -270,6 +270,38 @@ class OverHttp(Case):
         self.assertIn("There is no repository", self.fails(7034, "git_fetch").text)
 
 
+class OverHttps(Case):
+    """https://"""
+
+    def setUp(self):
+        super().setUp()
+        self.git("config", "http.receivepack", "true", cwd=self.hub)
+        self.tls = servers.Tls(self, servers.Http(self, self.top).port)
+        self.reach(f"https://localhost:{self.tls.port}/git/hub.git")
+
+    def test_exchange(self):
+        """https: push, fetch, pull, and push with force, the authority being the person's"""
+        self.git("config", "--global", "http.sslCAInfo", str(self.tls.certificate))
+        self.exchange()
+
+    def test_environment(self):
+        """https: the authority in the person's environment"""
+        self.gives("git_push", env={"GIT_SSL_CAINFO": str(self.tls.certificate)})
+
+    def test_unknown_authority(self):
+        """https: a certificate nobody vouches for is 7034, whatever the repository says of it"""
+        for key, value in (("http.sslVerify", "false"),
+                           (f"http.https://localhost:{self.tls.port}.sslVerify", "false")):
+            result = self.fails(7034, "git_push")
+            self.assertIn("certificate", result.text)
+            self.git("config", key, value)
+        self.fails(7034, "git_push")
+        for key in ("http.sslCAInfo", "http.sslCert", "http.pinnedPubkey", "http.sslBackend"):
+            self.git("config", key, str(self.tls.certificate))
+            self.assertIn(key.lower(), self.fails(7034, "git_push").text)
+            self.git("config", "--unset", key)
+
+
 class OverSsh(Case):
     """ssh://"""
 
