@@ -45,7 +45,7 @@ format: ## put the sources in the one format
 
 bench: $(BUILD)/build.ninja ## measure against bare git (BENCH_REPO=DIR: a big repository of yours)
 	@$(NINJA) -C $(BUILD) --quiet
-	@$(NINJA) -C $(BUILD) --quiet bench/bench
+	@$(NINJA) -C $(BUILD) --quiet bench/bench bench/checkpoint
 	@bench/run.sh $(BUILD)
 
 install: build/airlock ## install below PREFIX (DESTDIR is honoured)

@@ -30,4 +30,12 @@ a_file()
 {
     git -C "$1" ls-files | grep -m 1 -x '[A-Za-z0-9_./-]*'
 }
-"$build/bench/bench" "$build/airlock" "$small" "$(a_file "$small")" "$big" "$(a_file "$big")"
+good=true
+"$build/bench/bench" "$build/airlock" "$small" "$(a_file "$small")" "$big" "$(a_file "$big")" || good=false
+
+# Checkpoints write to the repository's files: on a copy, which has its own working tree.
+rm -rf "$build/bench-repo/copy"
+git clone -q "$big" "$build/bench-repo/copy"
+"$build/bench/checkpoint" "$(command -v git)" "$build/bench-repo/copy" "$(a_file "$build/bench-repo/copy")" || good=false
+rm -rf "$build/bench-repo/copy"
+$good

@@ -3,7 +3,7 @@
 
 _airlock() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local shared='--root --toolset --approval --grant --tool --command-timeout --audit --config --help'
+    local shared='--root --toolset --approval --grant --tool --command-timeout --no-git --audit --config --help'
 
     case $prev in
     --root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
