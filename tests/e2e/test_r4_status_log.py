@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """workflow: git_status and git_log."""
+import json
 import time
 
 import harness
@@ -128,6 +129,37 @@ class Status(workflow.Case):
         """git_status: nobody is asked"""
         self.init()
         self.assertFalse(self.call("git_status", approval="deny").failed)
+
+
+class Listing(harness.Case):
+    def test_default(self):
+        """tools/list: nineteen tools, once each, below 16 KB, those of git first"""
+        server = harness.Server(self)
+        server.send(id="list", method="tools/list")
+        result = server.receive()["result"]
+        self.assertEqual([tool["name"] for tool in result["tools"]], (
+            "git_status git_diff git_log git_show git_blame git_restore git_add git_commit "
+            "git_branch git_checkout git_stash git_merge git_conflict_info git_resolve_conflict "
+            "git_fetch git_pull git_push git_remote git_generate_pr").split())
+        self.assertLess(len(json.dumps(result, separators=(",", ":"), ensure_ascii=False).encode()),
+                        16 * 1024)
+        for tool in result["tools"]:
+            self.assertEqual("outputSchema" in tool, tool["name"] not in (
+                "git_status git_diff git_log git_show git_blame git_restore git_add git_commit "
+                "git_branch git_checkout git_stash").split(), tool["name"])
+
+    def test_workflow(self):
+        """tools/list: the fifteen tools of the requirements, each with an output schema"""
+        server = workflow.Server(self)
+        server.send(id="list", method="tools/list")
+        tools = server.receive()["result"]["tools"]
+        self.assertEqual([tool["name"] for tool in tools], (
+            "git_status git_diff git_log git_commit git_branch git_checkout git_merge "
+            "git_conflict_info git_resolve_conflict git_stash git_fetch git_pull git_push "
+            "git_remote git_generate_pr").split())
+        for tool in tools:
+            self.assertEqual(tool["outputSchema"]["type"], "object")
+            self.assertIn("cwd", tool["inputSchema"]["properties"])
 
 
 class Log(workflow.Case):
