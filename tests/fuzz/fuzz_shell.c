@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Command lines: whatever an agent writes is refused or understood, and what was understood reads
+ * the same when its words are quoted and taken apart again.
+ */
+#include <stdlib.h>
+
+#include "fuzz.h"
+#include "guard/glob.h"
+#include "toolsets/shell/parse.h"
+#include "toolsets/shell/rules.h"
+
+static void quote_stage(const struct al_shell_stage *stage, struct al_str *out)
+{
+    const struct al_shell_redirects *to = &stage->redirects;
+
+    for (size_t i = 0; i < stage->nwords; i++) {
+        al_shell_quote(stage->words[i].text, out);
+        al_str_addc(out, ' ');
+    }
+    if (to->in) {
+        al_str_addc(out, '<');
+        al_shell_quote(to->in, out);
+    }
+    if (to->out) {
+        al_str_adds(out, to->append_out ? " >>" : " >");
+        al_shell_quote(to->out, out);
+    }
+    if (to->err) {
+        al_str_adds(out, to->append_err ? " 2>>" : " 2>");
+        al_shell_quote(to->err, out);
+    }
+    al_str_adds(out, to->join ? " 2>&1" : "");
+}
+
+static bool same(const char *one, const char *two)
+{
+    return one ? two && !strcmp(one, two) : !two;
+}
+
+static void compare(const struct al_shell_stage *one, const struct al_shell_stage *two)
+{
+    const struct al_shell_redirects *a = &one->redirects, *b = &two->redirects;
+
+    fuzz_require(one->nwords == two->nwords);
+    for (size_t i = 0; i < one->nwords; i++) {
+        fuzz_require(same(one->words[i].text, two->words[i].text));
+        fuzz_require(!two->words[i].pattern);
+    }
+    fuzz_require(same(a->in, b->in) && same(a->out, b->out) && same(a->err, b->err));
+    fuzz_require(a->join == b->join && a->append_out == b->append_out &&
+                 a->append_err == b->append_err);
+}
+
+static void check_words(const struct al_shell_stage *stage)
+{
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    int r;
+
+    for (size_t i = 0; i < stage->nwords; i++) {
+        const struct al_shell_word *word = &stage->words[i];
+
+        al_strv_add(&words, word->text);
+        if (word->pattern) {
+            al_auto(al_freep) char *literal = al_glob_literal(word->pattern);
+
+            fuzz_require(!strcmp(literal, word->text));
+            (void)al_glob_match(word->pattern, word->text);
+        }
+    }
+    r = al_shell_check_words(&words, &err);
+    fuzz_require(r == 0 || (err.message && fuzz_is_safe_line(err.message)));
+}
+
+static void understood(const struct al_shell_line *line)
+{
+    al_auto(al_shell_line_clear) struct al_shell_line again = AL_SHELL_LINE_INIT;
+    al_auto(al_str_clear) struct al_str quoted = AL_STR_INIT;
+
+    fuzz_require(line->nstages >= 1 && line->nstages <= AL_SHELL_STAGES_MAX);
+    for (size_t i = 0; i < line->nstages; i++) {
+        fuzz_require(line->stages[i].nwords >= 1);
+        check_words(&line->stages[i]);
+        al_str_adds(&quoted, i ? " | " : "");
+        quote_stage(&line->stages[i], &quoted);
+    }
+    fuzz_require(al_shell_parse(quoted.buf, &again, NULL) == 0);
+    fuzz_require(again.nstages == line->nstages);
+    for (size_t i = 0; i < line->nstages; i++)
+        compare(&line->stages[i], &again.stages[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input input = { .data = (const char *)data, .len = size };
+    al_auto(al_freep) char *command = fuzz_string(&input);
+    al_auto(al_shell_line_clear) struct al_shell_line line = AL_SHELL_LINE_INIT;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+    if (al_shell_parse(command, &line, &err) == 0)
+        understood(&line);
+    else
+        fuzz_require(err.message && fuzz_is_safe_line(err.message) && !line.nstages);
+    return 0;
+}

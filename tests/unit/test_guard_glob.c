@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Patterns against names, and against a tree. */
+#include "guard/glob.h"
+
+#include "tests/lib/assert.h"
+#include "tests/lib/tmpdir.h"
+
+static void matches_names(void **state)
+{
+    static const struct {
+        const char *pattern, *name;
+        bool matches;
+    } cases[] = {
+        { "*", "a", true },
+        { "*", ".a", false },
+        { ".*", ".a", true },
+        { ".*", ".", false },
+        { ".*", "..", false },
+        { "\\.*", ".a", true },
+        { "[.]a", ".a", false },
+        { "?a", ".a", false },
+        { "a*c", "abc", true },
+        { "a*c", "ac", true },
+        { "a*c", "abcd", false },
+        { "a*b*c", "axbxbxc", true },
+        { "a*b*c", "axbxbx", false },
+        { "**", "a", true },
+        { "*a", "aaa", true },
+        { "?", "a", true },
+        { "?", "", false },
+        { "?", "ab", false },
+        { "?", "\xc3\xa4", true },
+        { "??", "\xc3\xa4", false },
+        { "?", "\xff", true },
+        { "[ab]", "a", true },
+        { "[ab]", "c", false },
+        { "[!ab]", "c", true },
+        { "[^ab]", "a", false },
+        { "[a-c]", "b", true },
+        { "[a-c]", "-", false },
+        { "[a-]", "-", true },
+        { "[]a]", "]", true },
+        { "[!]a]", "]", false },
+        { "[[:digit:]]", "5", true },
+        { "[[:digit:]]", "x", false },
+        { "[![:digit:]]", "x", true },
+        { "[[:alpha:]]", "\xc3\xa4", true },
+        { "[\xc3\xa0-\xc3\xbc]", "\xc3\xa4", true },
+        { "[", "[", true },
+        { "[a", "[a", true },
+        { "a[", "a[", true },
+        { "\\*", "*", true },
+        { "\\*", "a", false },
+        { "\\[a]", "[a]", true },
+        { "[\\]]", "]", true },
+        { "[a\\-c]", "b", false },
+        { "a\\", "a\\", true },
+        { "", "", true },
+        { "", "a", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("# '%s' '%s'\n", cases[i].pattern, cases[i].name);
+        assert_int_equal(al_glob_match(cases[i].pattern, cases[i].name), cases[i].matches);
+    }
+}
+
+/* Stars that could begin anywhere take time that grows with the product, not the power. */
+static void ends_soon(void **state)
+{
+    char name[256];
+
+    (void)state;
+    memset(name, 'a', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    assert_false(al_glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
+}
+
+static char *expand(const struct tmpdir *dir, const char *pattern)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    struct al_str out = AL_STR_INIT;
+
+    assert_int_equal(al_glob_expand(dir->fd, pattern, &names, NULL), 0);
+    for (size_t i = 0; i < names.count; i++)
+        al_str_addf(&out, "%s%s", i ? " " : "", names.items[i]);
+    return al_str_detach(&out);
+}
+
+static void expands_in_a_tree(void **state)
+{
+    static const char *const cases[][2] = {
+        { "*", "a.c b.c d" },       { "*.c", "a.c b.c" },
+        { "*/*", "d/e.c d/f" },     { "*/", "d/" },
+        { "d/*.c", "d/e.c" },       { "d//*.c", "d//e.c" },
+        { "./*.c", "./a.c ./b.c" }, { "*/f/*", "d/f/g.c" },
+        { "[a-b].c", "a.c b.c" },   { "x*", "" },
+        { "*/e.c", "d/e.c" },       { "*/none", "" },
+        { ".*", ".git .h" },        { ".git/*", ".git/c" },
+        { "*/f/", "d/f/" },         { "d/f*", "d/f" },
+        { "nosuch/*", "" },         { "a.c/*", "" },
+        { "\\a*", "a.c" },
+    };
+    struct tmpdir *dir = tmpdir_new();
+
+    (void)state;
+    tmpdir_write(dir, "a.c", "");
+    tmpdir_write(dir, "b.c", "");
+    tmpdir_write(dir, ".h", "");
+    tmpdir_write(dir, ".git/c", "");
+    tmpdir_write(dir, "d/e.c", "");
+    tmpdir_write(dir, "d/f/g.c", "");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        al_auto(al_freep) char *got = expand(dir, cases[i][0]);
+
+        print_message("# %s\n", cases[i][0]);
+        assert_string_equal(got, cases[i][1]);
+    }
+    tmpdir_free(dir);
+}
+
+static void stays_inside(void **state)
+{
+    static const char *const leaving[] = { "/*", "../*", "d/../*", "\\../*", "*/..", "/etc/*" };
+    struct tmpdir *dir = tmpdir_new(), *outside = tmpdir_new();
+    al_auto(al_freep) char *got = NULL;
+    al_auto(al_freep) char *inner = NULL;
+
+    (void)state;
+    tmpdir_write(outside, "secret", "");
+    tmpdir_write(dir, "d/f", "");
+    tmpdir_symlink(dir, outside->path, "out");
+    tmpdir_symlink(dir, "d", "in");
+    for (size_t i = 0; i < COUNT(leaving); i++) {
+        al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+        assert_int_equal(al_glob_expand(dir->fd, leaving[i], &names, NULL), AL_ERR_SANDBOX);
+        assert_int_equal(names.count, 0);
+    }
+    got = expand(dir, "out/*");
+    assert_string_equal(got, "");
+    inner = expand(dir, "in/*");
+    assert_string_equal(inner, "in/f");
+    tmpdir_free(dir);
+    tmpdir_free(outside);
+}
+
+static void counts_names(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+
+    (void)state;
+    for (size_t i = 0; i < AL_GLOB_NAMES_MAX - 1; i++) {
+        al_auto(al_freep) char *name = al_asprintf("%zu", i);
+
+        tmpdir_write(dir, name, "");
+    }
+    for (size_t more = 0; more < 3; more++) {
+        al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+        int r = al_glob_expand(dir->fd, "*", &names, NULL);
+
+        assert_int_equal(r, more < 2 ? 0 : AL_ERR_BAD_ARGS);
+        if (r == 0)
+            assert_int_equal(names.count, AL_GLOB_NAMES_MAX - 1 + more);
+        tmpdir_write(dir, more ? "y" : "x", "");
+    }
+    tmpdir_free(dir);
+}
+
+static void gives_the_text_itself(void **state)
+{
+    al_auto(al_freep) char *text = al_glob_literal("a\\*b\\\\c\\[*");
+
+    (void)state;
+    assert_string_equal(text, "a*b\\c[*");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matches_names),     cmocka_unit_test(ends_soon),
+        cmocka_unit_test(expands_in_a_tree), cmocka_unit_test(stays_inside),
+        cmocka_unit_test(counts_names),      cmocka_unit_test(gives_the_text_itself),
+    };
+
+    return cmocka_run_group_tests_name("guard/glob", tests, NULL, NULL);
+}
