@@ -34,7 +34,7 @@ struct comparison {
     const char *title;
     const char *dir;
     const char *tool;
-    const char *dir_name; /* the parameter that takes `dir` */
+    const char *dir_name; /* the parameter that takes `dir`; NULL: none does */
     char arguments[256];  /* a JSON object without it */
     const char *argv[12];
     size_t stop_after;
@@ -84,8 +84,11 @@ static void compare(struct server *server, const struct comparison *c)
     char arguments[512], budget[64];
     size_t n = 0;
 
-    (void)snprintf(arguments, sizeof(arguments), "{\"%s\":\"%s\"%s%s}", c->dir_name, c->dir,
-                   *c->arguments ? "," : "", c->arguments);
+    if (c->dir_name)
+        (void)snprintf(arguments, sizeof(arguments), "{\"%s\":\"%s\"%s%s}", c->dir_name, c->dir,
+                       *c->arguments ? "," : "", c->arguments);
+    else
+        (void)snprintf(arguments, sizeof(arguments), "{%s}", c->arguments);
     timed_plain(c);
     timed_call(server, c->tool, arguments);
     while (n < PAIRS_MAX && (n < PAIRS_MIN || now_ms() - begin < ROW_MS)) {
@@ -280,6 +283,28 @@ static void memory_row(const char *what, long kib, double budget_mib)
     figure(what, value, budget, mib <= budget_mib);
 }
 
+/* A pipeline of four, with what the line itself costs: nothing is put away before it runs. */
+static void compare_pipeline(const char *airlock, const char *dir)
+{
+    static const char *const options[] = { "--tool=command", "--no-git", NULL };
+#define LINE "grep -rn a . | head -n 500 | cat | wc -l"
+    const struct comparison pipeline = {
+        .title = "bash_command, four programs",
+        .dir = dir,
+        .tool = "bash_command",
+        .arguments = "\"command\":\"" LINE "\",\"reason\":\"bench\"",
+        .argv = { "bash", "-c", LINE },
+        .budget = 1.2,
+    };
+    const char *const roots[] = { dir, NULL };
+    struct server server;
+
+    server_start_with(&server, airlock, roots, "shell", options);
+    heading("without a shell, against bash");
+    compare(&server, &pipeline);
+    server_stop(&server);
+}
+
 /* Figures of a machine that does other work as well are figures of that work. */
 static void warn_of_load(double load_before)
 {
@@ -318,6 +343,7 @@ int main(int argc, char **argv)
                16.0 + CONCURRENT * CAP_BYTES / 1048576.0);
     memory_row("memory, after all of it", server_memory_kib(&server, "VmRSS"), 16.0);
     server_stop(&server);
+    compare_pipeline(argv[1], argv[2]);
     warn_of_load(load_before);
     printf("\n%s\n", all_good ? "within the budget" : "over the budget where it says OVER");
     return all_good ? 0 : 1;

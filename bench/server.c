@@ -72,13 +72,15 @@ void server_send(struct server *server, const char *tool, const char *arguments)
 }
 
 static void spawn(struct server *server, const char *airlock, const char *const *roots,
-                  const char *toolset)
+                  const char *toolset, const char *const *options)
 {
     al_auto(al_strv_clear) struct al_strv argv = AL_STRV_INIT;
     posix_spawn_file_actions_t actions;
     int in[2], out[2];
 
     al_strv_adds(&argv, airlock, "serve", "--toolset", toolset, NULL);
+    for (; *options; options++)
+        al_strv_add(&argv, *options);
     for (; *roots; roots++)
         al_strv_adds(&argv, "--root", *roots, NULL);
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
@@ -98,10 +100,18 @@ static void spawn(struct server *server, const char *airlock, const char *const 
 void server_start(struct server *server, const char *airlock, const char *const *roots,
                   const char *toolset)
 {
+    static const char *const none[] = { NULL };
+
+    server_start_with(server, airlock, roots, toolset, none);
+}
+
+void server_start_with(struct server *server, const char *airlock, const char *const *roots,
+                       const char *toolset, const char *const *options)
+{
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     *server = (struct server){ .next_id = 1, .read = AL_STR_INIT };
-    spawn(server, airlock, roots, toolset);
+    spawn(server, airlock, roots, toolset, options);
     al_str_adds(&line, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
                        "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
                        "\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n");

@@ -20,6 +20,10 @@ struct server {
 void server_start(struct server *server, const char *airlock, const char *const *roots,
                   const char *toolset);
 
+/** The same with more options (NULL-terminated). */
+void server_start_with(struct server *server, const char *airlock, const char *const *roots,
+                       const char *toolset, const char *const *options);
+
 /** Close its input, wait for its end. */
 void server_stop(struct server *server);
 

@@ -185,12 +185,18 @@ static bool read_rest(struct pipeline *line)
     }
 }
 
+/* Who is left is looked for once, when the last one ends: while there are others, their ends would
+ * be taken for something left. */
 static void end_all(struct pipeline *line, bool kill_first, siginfo_t *infos)
 {
+    bool own_groups = true;
+
     for (size_t i = 0; kill_first && i < line->started; i++)
         al_running_kill(&line->children[i].running);
-    for (size_t i = 0; i < line->started; i++)
-        al_running_end(&line->children[i].running, line->stages[i].sandbox->exec_once, &infos[i]);
+    for (size_t i = 0; i < line->started; i++) {
+        own_groups &= line->stages[i].sandbox->exec_once;
+        al_running_end(&line->children[i].running, i + 1 < line->started || own_groups, &infos[i]);
+    }
 }
 
 static int timed_out(const struct pipeline *line, struct al_error *err)
