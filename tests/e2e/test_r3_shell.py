@@ -392,6 +392,46 @@ class Session(Shell):
         self.assertIn("a.txt", value["stdout"])
 
 
+class Undo(Shell):
+    """What a command did can be undone."""
+
+    def rollback(self):
+        """`airlock rollback 1`."""
+        return subprocess.run([harness.AIRLOCK, "rollback", "1"], cwd=self.root, env=self.env,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              timeout=harness.WATCHDOG_SECONDS)
+
+    def test_rollback(self):
+        """a live command is checkpointed, and a rollback undoes its redirects"""
+        self.object("echo new > a.txt")
+        self.assertRegex(self.record()["git_commit"], r"\A[0-9a-f]{40}\Z")
+        self.object("ls | grep a > made.txt")
+        done = self.rollback()
+        self.assertEqual(done.returncode, 0, done)
+        self.assertFalse((self.root / "made.txt").exists())
+        self.assertEqual((self.root / "a.txt").read_text(encoding="utf-8"), "new\n")
+
+    def test_preview_is_none(self):
+        """a dry run takes no checkpoint"""
+        self.options = ()
+        self.object("echo new > a.txt")
+        self.assertIsNone(self.record()["git_commit"])
+
+    def test_no_repository(self):
+        """outside a repository the call goes on, with the requirements' warning"""
+        plain = self.base / "plain"
+        plain.mkdir()
+        result = self.line("echo x > f", root=plain)
+        self.assertFalse(result.failed, result)
+        self.assertIn("Warning: git auto-commit failed (not in git repo?)", result.stderr)
+        self.assertEqual((plain / "f").read_text(encoding="utf-8"), "x\n")
+
+    def test_foreign_lock(self):
+        """somebody's index.lock is no obstacle to a command"""
+        (self.root / ".git/index.lock").write_text("", encoding="utf-8")
+        self.assertEqual(self.object("cat a.txt")["stdout"], "one\n")
+
+
 class Isolation(Shell):
     def serve(self, isolation, path=None):
         """What a live call says on standard error, and its object."""
