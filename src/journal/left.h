@@ -5,8 +5,8 @@
 
 #include "journal/slots.h"
 
-/** An al_slots_left_fn whose context is a struct al_chain: append the last line that was prepared, unless the
- * process died after it had written the call's own. */
+/** An al_slots_left_fn whose context is a struct al_chain: append the last line that was prepared,
+ * unless the process died after it had written the call's own. */
 int al_left_record(void *context, const char *text, size_t len);
 
 #endif

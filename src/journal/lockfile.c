@@ -13,6 +13,7 @@
 
 #define PREFIX         ".airlock-"
 #define FIRST_WORDS    "airlock rollback "
+#define DIGITS         "0123456789abcdef"
 #define LOCK_MAX_BYTES 64u
 
 int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err)
@@ -72,11 +73,20 @@ void al_lockfile_sweep(int dir_fd, const char *name, char ret_token[AL_LOCK_TOKE
 
     if (al_fs_read(dir_fd, name, LOCK_MAX_BYTES, &text) < 0 || text.len != end + 1 ||
         !al_starts_with(text.buf, FIRST_WORDS) || text.buf[end] != '\n' ||
-        strspn(text.buf + at, "0123456789abcdef") != AL_LOCK_TOKEN - 1)
+        strspn(text.buf + at, DIGITS) != AL_LOCK_TOKEN - 1)
         return;
     memcpy(ret_token, text.buf + at, AL_LOCK_TOKEN - 1);
     ret_token[AL_LOCK_TOKEN - 1] = '\0';
     (void)unlinkat(dir_fd, name, 0);
+}
+
+/* ".airlock-<token>", ".airlock-index-<token>" and ".airlock-lock-<token>". */
+static bool is_temporary(const char *name)
+{
+    const char *token = strrchr(name, '-');
+
+    return al_starts_with(name, PREFIX) && strlen(token + 1) == AL_LOCK_TOKEN - 1 &&
+           strspn(token + 1, DIGITS) == AL_LOCK_TOKEN - 1;
 }
 
 void al_lockfile_tidy(int dir_fd)
@@ -90,7 +100,7 @@ void al_lockfile_tidy(int dir_fd)
         return;
     }
     while ((entry = readdir(dir)))
-        if (al_starts_with(entry->d_name, PREFIX))
+        if (is_temporary(entry->d_name))
             (void)unlinkat(dir_fd, entry->d_name, 0);
     (void)closedir(dir);
 }
