@@ -31,6 +31,8 @@ static bool leads_elsewhere(const char *key)
         return false;
     if (al_starts_with(key, "url."))
         return !strcmp(variable, ".insteadof") || !strcmp(variable, ".pushinsteadof");
+    if (!strcmp(key, "fetch.bundleuri"))
+        return true; /* of newer gits: objects from yet another place */
     return al_starts_with(key, "http.") && !is_harmless(variable + 1);
 }
 
