@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "gitops/git.h"
+#include "guard/program.h"
 #include "journal/journal.h"
 #include "proc/proc.h"
 #include "util/fs.h"
@@ -67,6 +68,19 @@ static void check_kernel(struct findings *findings, bool required)
         add(findings, "landlock", required ? MISSING : WARNING, "not in this kernel",
             "Use Linux 5.13 or newer with landlock among its active security modules; until then "
             "git is held by seccomp and configuration only.");
+}
+
+/* Only bash_command can use it, and only where it is wanted or nothing else is there. */
+static void check_firejail(struct findings *findings, const struct al_setup *setup)
+{
+    al_auto(al_freep) char *path = al_program_find("firejail", getenv("PATH"), &setup->roots);
+    bool wanted = setup->config.shell.isolation == AL_ISOLATION_FIREJAIL || al_confine_abi() == 0;
+
+    add(findings, "firejail", path || !wanted ? FINE : WARNING,
+        path     ? path
+        : wanted ? "not installed"
+                 : "not installed, and not needed",
+        "Install firejail (Debian: apt-get install firejail), or set [tools.shell] isolation.");
 }
 
 static void check_journal(struct findings *findings, const struct al_setup *setup)
@@ -151,6 +165,7 @@ static void examine(struct findings *findings, const struct al_options *options)
         add(findings, "configuration", MISSING, err.message, "Mend the file, or name another.");
     } else {
         add(findings, "configuration", FINE, setup.config.file ? setup.config.file : "none", "");
+        check_firejail(findings, &setup);
         check_journal(findings, &setup);
         check_roots(findings, &setup);
     }
