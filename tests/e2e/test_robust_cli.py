@@ -223,7 +223,8 @@ class Configuration(Program):
         """configured timeout_ms and max_bytes are the printed defaults, and they apply"""
         path = self.config("[tools.git]\ntimeout_ms = 12345\nmax_bytes = 100\n")
         listed = {tool["name"]: tool["inputSchema"]["properties"]
-                  for tool in json.loads(self.run_it("tools", "--config", path, "--json").stdout)}
+                  for tool in json.loads(self.run_it("tools", "--config", path, "--toolset", "git",
+                                                    "--json").stdout)}
         for name, properties in listed.items():
             self.assertEqual(properties["timeout_ms"]["default"], 12345, name)
         for name in ("git_diff", "git_log"):
