@@ -14,7 +14,7 @@
 #include "gitops/rebase.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { BLOBS, CHANGES, MARKERS, TODO, MESSAGE, TEMPLATE, TARGETS };
+enum { BLOBS, CHANGES, MARKERS, NOTES, MESSAGE, TEMPLATE, TARGETS };
 
 #define BLOBS_ASKED 3
 
@@ -171,7 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_changes(&input, seed);
     else if (target == MARKERS)
         check_markers(&input, seed);
-    else if (target == TODO)
+    else if (target == NOTES)
         check_todo(&input);
     else if (target == MESSAGE)
         check_message(&input);
