@@ -34,6 +34,7 @@ struct al_pack {
     size_t buffered;
     uint64_t begun_at; /* where the last object begins */
     bool ended;        /* the last object has an entry */
+    bool open;         /* it has none, and is not taken back */
     uint32_t crc;
     struct al_hash hash;
     z_stream deflate;
@@ -176,6 +177,7 @@ int al_pack_begin(struct al_pack *pack, enum al_object_type type, uint64_t size,
         return r;
     pack->begun_at = position(pack);
     pack->ended = false;
+    pack->open = true;
     pack->crc = (uint32_t)crc32(0, NULL, 0);
     al_hash_init_object(&pack->hash, pack->sha256, type, size);
     return put(pack, head, object_head(type, size, head), err);
@@ -223,6 +225,7 @@ int al_pack_end(struct al_pack *pack, struct al_oid *ret_oid, struct al_error *e
     *entry = (struct entry){ .crc = pack->crc, .offset = (uint32_t)pack->begun_at };
     al_hash_end(&pack->hash, &entry->oid);
     pack->ended = true;
+    pack->open = false;
     *ret_oid = entry->oid;
     return 0;
 }
@@ -232,6 +235,7 @@ int al_pack_undo(struct al_pack *pack, struct al_error *err)
     if (pack->ended)
         pack->count--;
     pack->ended = false;
+    pack->open = false;
     if (pack->begun_at >= pack->written) {
         pack->buffered = (size_t)(pack->begun_at - pack->written);
         return 0;
@@ -334,8 +338,9 @@ int al_pack_finish(struct al_pack *pack, struct al_error *err)
     struct al_oid sum;
     int r;
 
-    if (!pack->count)
-        return 0;
+    r = pack->open ? al_pack_undo(pack, err) : 0;
+    if (r < 0 || !pack->count)
+        return r;
     r = seal(pack, &sum, err);
     if (r < 0)
         return r;

@@ -42,7 +42,7 @@ int al_pack_undo(struct al_pack *pack, struct al_error *err);
 /** Bytes written so far, the packs finished on the way included. */
 uint64_t al_pack_bytes(const struct al_pack *pack);
 
-/** Make everything visible. */
+/** Make everything visible but an object that was begun and not ended. */
 int al_pack_finish(struct al_pack *pack, struct al_error *err);
 
 #endif

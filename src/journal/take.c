@@ -210,8 +210,6 @@ static void save_seen(struct al_taking *taking, const char *reference)
 {
     struct al_oid oid;
 
-    if (!taking->changed)
-        return;
     for (size_t at = 0; at < taking->objects.used.len; at += sizeof(oid)) {
         memcpy(&oid, taking->objects.used.buf + at, sizeof(oid));
         al_seen_write_known(&taking->next, &oid);
@@ -222,6 +220,18 @@ static void save_seen(struct al_taking *taking, const char *reference)
     memset(taking->head.reference, 0, sizeof(taking->head.reference));
     memcpy(taking->head.reference, reference, strlen(reference) + 1);
     (void)al_seen_save(&taking->next, &taking->head, taking->store->dir_fd, taking->store->sha256);
+}
+
+/* The first checkpoint of a large working tree may take longer than one call: the next one goes on
+ * where this one was when its time was over.  No reference names what is there, so nothing of it
+ * counts unless it is found. */
+static void keep_progress(struct al_taking *taking)
+{
+    if (taking->seen_is_sure || taking->worktree.count <= taking->seen.nfiles ||
+        al_objects_finish(&taking->objects, NULL) < 0)
+        return;
+    taking->head = (struct al_seen_head){ .reference = "" };
+    save_seen(taking, "");
 }
 
 static int publish(struct al_taking *taking, const struct al_parts *parts, char ret_id[AL_OID_TEXT])
@@ -246,7 +256,8 @@ static int publish(struct al_taking *taking, const struct al_parts *parts, char 
     taking->changed |= !al_oid_equal(&taking->head.root, &root) ||
                        !al_oid_equal(&taking->head.tips, &taking->seen.head.tips);
     taking->head.root = root;
-    save_seen(taking, reference);
+    if (taking->changed)
+        save_seen(taking, reference);
     return 0;
 }
 
@@ -275,6 +286,8 @@ static int take_once(struct al_store *store, const struct al_checkpoint_reason *
         taking.ahead = al_ahead_begin(&taking.seen, taking.top_fd);
         r = read_all(&taking, &parts);
     }
+    if (r == AL_ERR_TIMEOUT)
+        keep_progress(&taking);
     return r < 0 ? r : publish(&taking, &parts, ret_id);
 }
 

@@ -309,8 +309,6 @@ int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files
     }
     if (ret_worktree->count != source->seen->nfiles)
         *source->changed = true;
-    if (r < 0)
-        al_tree_files_clear(ret_worktree);
     return r;
 }
 

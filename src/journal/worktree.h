@@ -50,6 +50,8 @@ struct al_tree_source {
  *
  * Everything is opened below the top, through directories that are no links, and never waits: a
  * fifo in a file's place is skipped like any other thing that is no file.
+ *
+ * What was read until a failure is in *ret_worktree as well; the caller clears it.
  */
 int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files *ret_worktree,
                        struct al_error *err);

@@ -255,6 +255,30 @@ static void counts_the_deadline_and_the_cancel(void **state)
     assert_int_equal(count(s), 0);
 }
 
+/* Each time there is too little of it, and in the end it is done. */
+static void goes_on_where_its_time_was_over(void **state)
+{
+    struct saver *s = *state;
+    struct al_checkpoint_reason reason = { .tool = "t", .operation = "o" };
+    al_auto(al_freep) char *noise = al_malloc(200u << 10);
+    al_auto(al_closep) int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    int r = AL_ERR_TIMEOUT;
+
+    for (int i = 0; i < 40; i++) {
+        al_auto(al_freep) char *name = al_asprintf("noise%02d", i);
+
+        assert_int_equal(read(fd, noise, 200u << 10), 200 << 10);
+        tmpdir_write_bytes(s->w->repo, name, noise, 200u << 10);
+    }
+    for (int i = 0; i < 100 && r == AL_ERR_TIMEOUT; i++) {
+        struct al_budget budget = { .left_ms = 150 };
+
+        r = al_checkpoint_take(s->store, &reason, &budget, s->id, &s->w->err);
+    }
+    assert_int_equal(r, 0);
+    assert_whole(s, s->id);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -268,6 +292,7 @@ int main(void)
         SAVER_TEST(lives_with_leftovers),
         SAVER_TEST(survives_being_killed),
         SAVER_TEST(counts_the_deadline_and_the_cancel),
+        SAVER_TEST(goes_on_where_its_time_was_over),
     };
 
     gitops_begin();
