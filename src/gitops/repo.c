@@ -102,15 +102,6 @@ int al_repo_open(struct al_git *git, const char *base, const char *given, struct
     return 0;
 }
 
-int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
-{
-    if (!strcmp(repo->dir, repo->top))
-        return 0;
-    al_close(al_take_fd(&repo->dir_fd));
-    free(al_take(&repo->dir));
-    return open_dir(repo, repo->top, ".", err);
-}
-
 bool al_repo_is_bare(const struct al_repo *repo)
 {
     return !strcmp(repo->top, repo->git_dir);
@@ -263,6 +254,24 @@ static int open_part(const struct al_repo *repo, const char *path, int *ret_fd,
 int al_repo_open_top(const struct al_repo *repo, int *ret_fd, struct al_error *err)
 {
     return open_part(repo, repo->top, ret_fd, err);
+}
+
+int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
+{
+    const struct al_root *root = al_roots_find(repo->git->roots, repo->top);
+    int fd, r;
+
+    if (!strcmp(repo->dir, repo->top))
+        return 0;
+    r = al_repo_open_top(repo, &fd, err);
+    if (r < 0)
+        return r;
+    al_close(repo->dir_fd);
+    repo->dir_fd = fd;
+    free(repo->dir);
+    repo->dir = al_strdup(repo->top);
+    repo->root = root ? root : repo->root;
+    return 0;
 }
 
 int al_repo_open_git_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err)
