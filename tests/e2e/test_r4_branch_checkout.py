@@ -322,7 +322,7 @@ class Checkout(Repository):
         self.init()
         self.write("a.txt", "two\n")
         self.write(".git/index.lock", "")
-        config = self.write("config.toml", "[tools.git]\ntimeout_ms = 100\n", self.home)
+        config = self.write("config.toml", "[tools.git]\ntimeout_ms = 2000\n", self.home)
         self.fails(7020, "git_checkout", {"target": "HEAD", "paths": ["a.txt"]}, "--config",
                    str(config))
         self.assertEqual((self.root / "a.txt").read_text(), "two\n")

@@ -230,7 +230,7 @@ class Commit(workflow.Case):
         self.assertEqual(self.out("status", "--porcelain"), " M a.txt\n")
         (self.home / ".gitconfig").write_text("[user]\nname = A\nemail = a@x\n", encoding="utf-8")
         self.write(".git/index.lock", "")
-        config = self.write("config.toml", "[tools.git]\ntimeout_ms = 100\n", self.home)
+        config = self.write("config.toml", "[tools.git]\ntimeout_ms = 2000\n", self.home)
         for arguments in ({"message": "x", "all": True}, {"message": "x"}):
             self.fails(7020, "git_commit", arguments, "--config", str(config))
 

@@ -170,7 +170,7 @@ class Stash(workflow.Case):
         self.git("commit", "-q", "-m", "first")
         self.write("a.txt", "two\n")
         self.write(".git/index.lock", "")
-        config = self.write("config.toml", "[tools.git]\ntimeout_ms = 100\n", self.home)
+        config = self.write("config.toml", "[tools.git]\ntimeout_ms = 2000\n", self.home)
         self.fails(7020, "git_stash", {"action": "push"}, "--config", str(config))
 
     def test_arguments(self):
