@@ -306,7 +306,8 @@ int al_checkpoint_take(struct al_store *store, const struct al_checkpoint_reason
     int r = AL_ERR_NOT_FOUND;
 
     for (int attempt = 0; attempt < ATTEMPTS_MAX && r == AL_ERR_NOT_FOUND; attempt++) {
-        al_error_clear(err);
+        if (err)
+            al_error_clear(err);
         r = take_once(store, reason, &watch, ret_id, err);
     }
     al_watch_sync(&watch);
