@@ -170,7 +170,13 @@ static bool is_pattern(const char *part)
     return false;
 }
 
-static void descend(struct walk *walk, const char *prefix, const char *pattern);
+/* Where a walk is: what was found so far, and whether a pattern was among it. */
+struct place {
+    const char *name;
+    bool matched;
+};
+
+static void descend(struct walk *walk, struct place at, const char *pattern);
 
 static void keep(struct walk *walk, const char *name)
 {
@@ -188,14 +194,16 @@ static bool is_there(const struct walk *walk, const char *name, bool directory)
     return fd >= 0;
 }
 
-/* `name` is there as far as is known; go on with what is left of the pattern. */
-static void go_on(struct walk *walk, const char *name, const char *rest, bool known)
+/* Go on with what is left of the pattern.  Several slashes stay as written up to the first part
+ * that was matched, and are one from there on. */
+static void go_on(struct walk *walk, struct place at, const char *rest, bool known)
 {
     size_t slashes = strspn(rest, "/");
-    al_auto(al_freep) char *longer = al_asprintf("%s%.*s", name, (int)slashes, rest);
+    int shown = at.matched && slashes ? 1 : (int)slashes;
+    al_auto(al_freep) char *longer = al_asprintf("%s%.*s", at.name, shown, rest);
 
     if (rest[slashes])
-        descend(walk, longer, rest + slashes);
+        descend(walk, (struct place){ longer, at.matched }, rest + slashes);
     else if ((!slashes && known) || is_there(walk, longer, slashes > 0))
         keep(walk, longer);
 }
@@ -214,25 +222,25 @@ static void list(struct walk *walk, const char *prefix, const char *part, const 
         if (al_glob_match(part, entry->d_name)) {
             al_auto(al_freep) char *name = al_asprintf("%s%s", prefix, entry->d_name);
 
-            go_on(walk, name, rest, true);
+            go_on(walk, (struct place){ name, true }, rest, true);
         }
     }
     if (dir)
         (void)closedir(dir);
 }
 
-static void descend(struct walk *walk, const char *prefix, const char *pattern)
+static void descend(struct walk *walk, struct place at, const char *pattern)
 {
     size_t len = strcspn(pattern, "/");
     al_auto(al_freep) char *part = al_strndup(pattern, len);
 
     if (is_pattern(part)) {
-        list(walk, prefix, part, pattern + len);
+        list(walk, at.name, part, pattern + len);
     } else {
         al_auto(al_freep) char *literal = al_glob_literal(part);
-        al_auto(al_freep) char *name = al_asprintf("%s%s", prefix, literal);
+        al_auto(al_freep) char *name = al_asprintf("%s%s", at.name, literal);
 
-        go_on(walk, name, pattern + len, false);
+        go_on(walk, (struct place){ name, at.matched }, pattern + len, false);
     }
 }
 
@@ -263,7 +271,7 @@ int al_glob_expand(int dir_fd, const char *pattern, struct al_strv *names, struc
     al_auto(al_freep) char *safe = NULL;
 
     if (!leaves(pattern))
-        descend(&walk, "", pattern);
+        descend(&walk, (struct place){ .name = "" }, pattern);
     else
         safe = al_text_word(pattern);
     if (safe)

@@ -162,7 +162,7 @@ ORDINARY = (
     "cat a.txt > out", "cat a.txt >> out", "ls nosuch 2> out", "cat a.txt nosuch > out 2>&1",
     "echo x >out", "echo a 2>out", "cat <a.txt >out", "grep -q one a.txt", "echo -- -n", "echo -",
     "head -n 100000 /dev/zero | head -c 0", "ls -n nosuch a.txt | wc -l", "cat d/sub/deep.md",
-    "ls [", "ls a[", "echo d/[s]ub/*.md", "echo -e '\\\\n' '\\q'", "echo 'tab	tab'",
+    "ls [", "ls a[", "echo d/[s]ub/*.md", "echo *//*.md d//*.md *//", "echo -e '\\\\n' '\\q'", "echo 'tab	tab'",
     "echo a=b c:d e,f", "echo !", "echo a! !b", "echo ^ % @ + = , : / .",
 )
 

@@ -100,7 +100,8 @@ static void expands_in_a_tree(void **state)
         { ".*", ".git .h" },        { ".git/*", ".git/c" },
         { "*/f/", "d/f/" },         { "d/f*", "d/f" },
         { "nosuch/*", "" },         { "a.c/*", "" },
-        { "\\a*", "a.c" },
+        { "\\a*", "a.c" },          { "*//f//*", "d/f/g.c" },
+        { "d//f//*", "d//f//g.c" }, { "*//", "d/" },
     };
     struct tmpdir *dir = tmpdir_new();
 
