@@ -194,9 +194,12 @@ static const char output_schema[] = AL_JSON({
         "duration_ms" : { "type" : "integer" }
     },
     "anyOf" : [
-        { "required" : [ "dry_run", "command", "stages", "cwd", "env" ] },
-        { "required" : [ "stdout", "stderr", "exit_code", "duration_ms" ] },
-        { "required" : [ "error", "stdout", "stderr", "exit_code" ] }
+        { "properties" : { "dry_run" : {}, "command" : {}, "stages" : {}, "cwd" : {}, "env" : {} },
+          "required" : [ "dry_run", "command", "stages", "cwd", "env" ] },
+        { "properties" : { "stdout" : {}, "stderr" : {}, "exit_code" : {}, "duration_ms" : {} },
+          "required" : [ "stdout", "stderr", "exit_code", "duration_ms" ] },
+        { "properties" : { "error" : {}, "stdout" : {}, "stderr" : {}, "exit_code" : {} },
+          "required" : [ "error", "stdout", "stderr", "exit_code" ] }
     ],
     "additionalProperties" : false
 });

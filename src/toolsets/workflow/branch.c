@@ -221,7 +221,10 @@ static const char output_schema[] = AL_JSON({
         "message": {"type": "string"},
         "branch": {"type": "string"}
     },
-    "anyOf": [{"required": ["branches", "current"]}, {"required": ["message", "branch"]}]
+    "anyOf": [
+        {"properties": {"branches": {}, "current": {}}, "required": ["branches", "current"]},
+        {"properties": {"message": {}, "branch": {}}, "required": ["message", "branch"]}
+    ]
 });
 /* clang-format on */
 

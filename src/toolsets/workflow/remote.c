@@ -237,7 +237,10 @@ static const char output_schema[] = AL_JSON({
         "message": {"type": "string"},
         "name": {"type": "string"}
     },
-    "anyOf": [{"required": ["remotes"]}, {"required": ["message", "name"]}]
+    "anyOf": [
+        {"properties": {"remotes": {}}, "required": ["remotes"]},
+        {"properties": {"message": {}, "name": {}}, "required": ["message", "name"]}
+    ]
 });
 /* clang-format on */
 

@@ -286,8 +286,11 @@ static const char output_schema[] = AL_JSON({
         "count": {"type": "integer"}
     },
     "anyOf": [
-        {"required": ["stashed", "message"]}, {"required": ["applied", "message"]},
-        {"required": ["stashes"]}, {"required": ["dropped"]}, {"required": ["count"]}
+        {"properties": {"stashed": {}, "message": {}}, "required": ["stashed", "message"]},
+        {"properties": {"applied": {}, "message": {}}, "required": ["applied", "message"]},
+        {"properties": {"stashes": {}}, "required": ["stashes"]},
+        {"properties": {"dropped": {}}, "required": ["dropped"]},
+        {"properties": {"count": {}}, "required": ["count"]}
     ]
 });
 /* clang-format on */
