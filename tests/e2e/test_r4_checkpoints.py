@@ -67,7 +67,7 @@ class Checkpoints(harness.Case):
         self.assertIsNone(self.record()["git_commit"])
 
     def test_nothing_lost_without_one(self):
-        """without a checkpoint what loses something is refused with 7001, and the rest goes on"""
+        """R4-7001 without a checkpoint what loses something is refused, and the rest goes on"""
         self.make_unfit()
         self.configure("max_store_bytes = 1048576")
         self.write("a.txt", "mine\n")
