@@ -384,6 +384,33 @@ static void shares_the_tree_when_nothing_changed(void **state)
     assert_false(al_checkpoint_exists(s->store, "../../HEAD"));
 }
 
+/* So many that they are looked at ahead, by a thread. */
+static void sees_changes_among_many_files(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *files = NULL;
+
+    for (int i = 0; i < 1200; i++) {
+        al_auto(al_freep) char *name = al_asprintf("many%d/%d", i % 5, i);
+
+        tmpdir_write(s->w->repo, name, "same\n");
+    }
+    take(s, NULL);
+    tmpdir_write(s->w->repo, "many1/1", "diff\n");
+    assert_int_equal(unlinkat(s->w->repo->fd, "many2/2", 0), 0);
+    assert_int_equal(renameat(s->w->repo->fd, "many3", s->w->root->fd, "moved"), 0);
+    tmpdir_symlink(s->w->repo, "../moved", "many3");
+    tmpdir_write(s->w->repo, "many4/new", "new\n");
+    take(s, NULL);
+    files = files_of(s);
+    assert_content(s, "worktree/many1/1", "diff\n");
+    assert_content(s, "worktree/many4/new", "new\n");
+    assert_null(strstr(files, " many2/2\n"));
+    assert_non_null(strstr(files, "120777 many3\n"));
+    assert_null(strstr(files, " many3/"));
+    assert_non_null(strstr(files, " many0/1195\n"));
+}
+
 /* The parts and names of all differences, a line each. */
 static char *changes_between(struct saver *s, const char *from, const char *to)
 {
@@ -449,6 +476,7 @@ int main(void)
         SAVER_TEST(leaves_out_large_files_at_the_limit),
         SAVER_TEST(sees_every_change),
         SAVER_TEST(sees_a_change_that_hides_its_time),
+        SAVER_TEST(sees_changes_among_many_files),
         SAVER_TEST(shares_the_tree_when_nothing_changed),
         SAVER_TEST(tells_what_differs),
     };
