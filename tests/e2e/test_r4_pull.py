@@ -148,7 +148,7 @@ class Pulls(remotes.Case):
         self.elsewhere()
         before = self.state()
         pipe = self.block(self.at_hub(), self.hub_as_a_worktree())
-        server = workflow.Server(self)
+        server = workflow.Server(self, "--root", str(self.top))
         number = server.ask("git_pull", {"cwd": str(self.root)})
         writer = self.hold(pipe)
         server.send(method="notifications/cancelled", params={"requestId": number})
