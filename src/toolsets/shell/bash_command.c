@@ -179,30 +179,32 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     al_str_addf(out, "%s %s (%s)", args->live ? "Run" : "Preview", args->command, args->reason);
 }
 
+/* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type" : "object",
-    "properties" : {
-        "dry_run" : { "type" : "boolean" },
-        "command" : { "type" : "string" },
-        "stages" : { "type" : "array", "items" : { "type" : "object" } },
-        "cwd" : { "type" : "string" },
-        "env" : { "type" : "array", "items" : { "type" : "string" } },
-        "error" : { "type" : "string" },
-        "stdout" : { "type" : "string" },
-        "stderr" : { "type" : "string" },
-        "exit_code" : { "type" : "integer" },
-        "duration_ms" : { "type" : "integer" }
-    },
-    "anyOf" : [
-        { "properties" : { "dry_run" : {}, "command" : {}, "stages" : {}, "cwd" : {}, "env" : {} },
-          "required" : [ "dry_run", "command", "stages", "cwd", "env" ] },
-        { "properties" : { "stdout" : {}, "stderr" : {}, "exit_code" : {}, "duration_ms" : {} },
-          "required" : [ "stdout", "stderr", "exit_code", "duration_ms" ] },
-        { "properties" : { "error" : {}, "stdout" : {}, "stderr" : {}, "exit_code" : {} },
-          "required" : [ "error", "stdout", "stderr", "exit_code" ] }
+    "type": "object",
+    "properties": {
+        "dry_run": {"type": "boolean"},
+        "command": {"type": "string"},
+        "stages": {"type": "array", "items": {"type": "object"}},
+        "cwd": {"type": "string"},
+        "env": {"type": "array", "items": {"type": "string"}},
+        "error": {"type": "string"},
+        "stdout": {"type": "string"},
+        "stderr": {"type": "string"},
+        "exit_code": {"type": "integer"},
+        "duration_ms": {"type": "integer"}
+   },
+    "anyOf": [
+        {"properties": {"dry_run": {}, "command": {}, "stages": {}, "cwd": {}, "env": {}},
+          "required": ["dry_run", "command", "stages", "cwd", "env"]},
+        {"properties": {"stdout": {}, "stderr": {}, "exit_code": {}, "duration_ms": {}},
+          "required": ["stdout", "stderr", "exit_code", "duration_ms"]},
+        {"properties": {"error": {}, "stdout": {}, "stderr": {}, "exit_code": {}},
+          "required": ["error", "stdout", "stderr", "exit_code"]}
     ],
-    "additionalProperties" : false
+    "additionalProperties": false
 });
+/* clang-format on */
 
 const struct al_tool al_tool_bash_command = {
     .name = "bash_command",
