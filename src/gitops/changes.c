@@ -49,7 +49,13 @@ static uint64_t read_count(const char *text)
     return count;
 }
 
-/* ":<old mode> <new mode> <old oid> <new oid> <status>" */
+static bool is_oid(const char *text)
+{
+    return *text && strspn(text, "0123456789abcdef") == strlen(text);
+}
+
+/* ":<old mode> <new mode> <old oid> <new oid> <status>".  The subject of a message may have the new
+ * oid, so it is nothing but digits here, whoever wrote the list. */
 static bool take_raw_header(struct al_changes *changes, char *header)
 {
     char *words[5];
@@ -59,7 +65,7 @@ static bool take_raw_header(struct al_changes *changes, char *header)
     for (char *word = strtok_r(header + 1, " ", &save); word && count < AL_COUNT(words);
          word = strtok_r(NULL, " ", &save))
         words[count++] = word;
-    if (count < AL_COUNT(words))
+    if (count < AL_COUNT(words) || !is_oid(words[2]) || !is_oid(words[3]))
         return false;
     changes->reading = (struct al_change){
         .status = words[4][0],

@@ -292,7 +292,19 @@ static void reads_lists_split_anywhere_and_no_others(void **state)
 {
     static const char list[] = ":100644 100644 aa bb M\0a\0:100644 100644 aa aa R100\0b\0c\0"
                                "1\t2\ta\0-\t-\t\0b\0c\0";
-    static const char *const broken[] = { ":100644 100644 aa bb", "1\t2", "x", ":" };
+    static const char *const broken[] = {
+        ":100644 100644 aa bb",
+        "1\t2",
+        "x",
+        ":",
+        ":160000 160000 aa b\nb M",
+        ":160000 160000 aa b\x1b[m M",
+        ":160000 160000 aa \xff M",
+        ":160000 160000 aa bg M",
+        ":160000 160000 aa BB M",
+        ":160000 160000 aa 00112233445566778899g M",
+        ":160000 160000 a\nd bb M",
+    };
 
     (void)state;
     for (size_t piece = 1; piece < sizeof(list); piece += 5) {
