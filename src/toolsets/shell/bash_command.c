@@ -193,7 +193,7 @@ static const char output_schema[] = AL_JSON({
         "stderr": {"type": "string"},
         "exit_code": {"type": "integer"},
         "duration_ms": {"type": "integer"}
-   },
+    },
     "anyOf": [
         {"properties": {"dry_run": {}, "command": {}, "stages": {}, "cwd": {}, "env": {}},
           "required": ["dry_run", "command", "stages", "cwd", "env"]},
