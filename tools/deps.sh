@@ -30,6 +30,7 @@ openssh-server        command:sshd
 lighttpd              command:lighttpd
 util-linux            command:unshare
 openssl               command:openssl
+firejail              command:firejail
 '
 [ "${1:-}" != fuzz ] || rows="$rows
 libclang-rt-dev       links:-fsanitize=fuzzer
