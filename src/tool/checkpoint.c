@@ -21,6 +21,8 @@ static void name_dropped(const struct al_call *call, struct al_strv *ret_names)
 {
     al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
 
+    if (call->tool->drops && !call->tool->drops(call->args))
+        return;
     al_call_named_branches(call, AL_PARAM_DROPPED, &branches);
     for (size_t i = 0; i < branches.count; i++)
         al_strv_addf(ret_names, "refs/heads/%s", branches.items[i]);

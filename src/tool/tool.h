@@ -56,7 +56,7 @@ enum al_param_flags {
     AL_PARAM_EVERY_PATH = 1 << 8,
     /** The time of the whole call in seconds, with a default of its own. */
     AL_PARAM_SECONDS = 1 << 9,
-    /** Names a branch that is to go: the checkpoint keeps what only it reaches. */
+    /** Names a branch that is to go, see `drops`: the checkpoint keeps what only it reaches. */
     AL_PARAM_DROPPED = 1 << 10,
     /** Its name says what it is for: the schema prints no description. */
     AL_PARAM_SPEAKING = 1 << 11,
@@ -144,6 +144,9 @@ struct al_tool {
 
     /** It moves the current branch where no AL_PARAM_BRANCH is given, for policy. */
     bool moves_branch;
+
+    /** Whether what AL_PARAM_DROPPED names is to go this time; NULL: always. */
+    bool (*drops)(const void *args);
 
     /** Cross-checks after decoding; NULL when rows say it all. */
     int (*check)(const void *args, struct al_error *err);

@@ -86,5 +86,54 @@ class Calls(Killed):
         self.assert_survives("git_checkout", {"paths": ["a.txt"]})
 
 
+class Branches(Killed):
+    """What only a branch reached is kept before it goes, not when somebody looks again."""
+
+    def assert_kept(self, arguments, *options):
+        """Killed as soon as the branch is gone, then a gc: its commit comes back all the same."""
+        self.prepare()
+        before = self.snapshot()
+        words = self.words("git_branch", arguments, *options)
+        low, high = 0, self.count(words)  # there after low steps, gone after high
+        while high - low > 1:
+            middle = (low + high) // 2
+            self.reset()
+            self.assertEqual(self.step(middle, *words).returncode, 137)
+            if self.git("rev-parse", "-q", "--verify", "side", check=False).returncode:
+                high = middle
+            else:
+                low = middle
+        self.reset()
+        self.step(high, *words)
+        self.assertEqual(self.git("show", "side", check=False).returncode, 128)
+        self.collect()
+        self.assertEqual(self.git("cat-file", "-e", self.side, check=False).returncode, 1)
+        self.rollback("--force")
+        self.assert_same(before)
+        self.assertEqual(self.out("show", "side:side.txt"), "only here\n")
+
+    def test_delete(self):
+        """git_branch killed when the branch was gone"""
+        self.assert_kept({"force_delete": "side"})
+
+    def test_workflow_delete(self):
+        """workflow's git_branch killed when the branch was gone"""
+        self.assert_kept({"action": "delete", "name": "side", "force": True},
+                         "--toolset", "workflow")
+
+    def test_workflow_others(self):
+        """a branch that workflow's git_branch renames, or makes, does not go: nothing is packed"""
+        self.init(self.base / "other")
+        other = self.base / "other"
+        for arguments in ({"action": "create", "name": "b"},
+                          {"action": "rename", "name": "b", "newName": "c"}):
+            self.ok("git_branch", arguments, "--toolset", "workflow", root=other, cwd=other)
+        store = self.home / ".local/state/airlock"
+        self.assertEqual(list(store.glob("*/checkpoints.git/objects/pack/*.keep")), [])
+        self.ok("git_branch", {"action": "delete", "name": "c"}, "--toolset", "workflow",
+                root=other, cwd=other)
+        self.assertEqual(len(list(store.glob("*/checkpoints.git/objects/pack/*.keep"))), 1)
+
+
 if __name__ == "__main__":
     harness.main()

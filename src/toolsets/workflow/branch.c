@@ -22,7 +22,7 @@ static const struct al_param params[] = {
     AL_CHOICE(struct branch_args, action, "What to do.", .choices = actions,
               .flags = AL_PARAM_REQUIRED),
     AL_STRING(struct branch_args, name, "Branch to create, delete or rename.",
-              .flags = AL_PARAM_BRANCH, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DROPPED, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_STRING_AS(struct branch_args, new_name, "newName", "New name (rename).",
                  .flags = AL_PARAM_BRANCH, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_BOOL(struct branch_args, remote, "List remote-tracking branches as well.", .default_int = 0),
@@ -50,9 +50,14 @@ static bool is_rename(const void *p)
     return action_of(p) == RENAME;
 }
 
+static bool is_delete(const void *p)
+{
+    return action_of(p) == DELETE;
+}
+
 static bool is_gentle_delete(const void *p)
 {
-    return action_of(p) == DELETE && !((const struct branch_args *)p)->force;
+    return is_delete(p) && !((const struct branch_args *)p)->force;
 }
 
 /* Names that do not matter to the action are checked all the same. */
@@ -237,6 +242,7 @@ const struct al_tool al_tool_workflow_branch = {
     AL_WORKFLOW_TOOL(struct branch_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
+    .drops = is_delete,
     .check = check,
     .concerns = concerns,
     .preview = preview,
