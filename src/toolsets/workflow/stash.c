@@ -289,7 +289,7 @@ static const char output_schema[] = AL_JSON({
         {"properties": {"stashed": {}, "message": {}}, "required": ["stashed", "message"]},
         {"properties": {"applied": {}, "message": {}}, "required": ["applied", "message"]},
         {"properties": {"stashes": {}}, "required": ["stashes"]},
-        {"properties": {"dropped": {}}, "required": ["dropped"]},
+        {"properties": {"dropped": {}, "index": {}}, "required": ["dropped"]},
         {"properties": {"count": {}}, "required": ["count"]}
     ]
 });
