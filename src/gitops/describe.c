@@ -232,13 +232,15 @@ static bool add_what(struct al_str *out, const struct subject *subject, size_t r
         return true;
     }
     dir = common_dir(subject);
+    if (*dir)
+        dir[strlen(dir) - 1] = '\0'; /* while it is a slash: an escape may take it along */
     shown = al_text_word(dir);
     al_str_reset(&what);
     al_str_addf(&what, "%s %zu file%s", verb_of(subject), subject->total,
                 subject->total == 1 ? "" : "s");
     al_str_adds(out, what.buf);
-    if (*dir && characters(what.buf) + strlen(" in ") + characters(shown) - 1 <= room)
-        al_str_addf(out, " in %.*s", (int)strlen(shown) - 1, shown);
+    if (*shown && characters(what.buf) + strlen(" in ") + characters(shown) <= room)
+        al_str_addf(out, " in %s", shown);
     return false;
 }
 

@@ -188,6 +188,19 @@ static void names_cannot_write_the_message(void **state)
     assert_says(w, "feat: add a Signed-off-by: b.c\n");
 }
 
+/* The escape takes the slash behind it along. */
+static void a_directory_is_named_in_whole_characters(void **state)
+{
+    static const char name[] =
+        "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn";
+    struct world *w = *state;
+    al_auto(al_freep) char *path = al_asprintf("d\xff\x1b_/%s", name);
+
+    tmpdir_write(w->repo, path, "1\n");
+    assert_says(w, "feat: add 1 file in d\xef\xbf\xbd\n\n"
+                   "- add d\xef\xbf\xbd (+1 -0)\n");
+}
+
 static void nothing_staged_is_said(void **state)
 {
     struct world *w = *state;
@@ -339,6 +352,7 @@ int main(void)
         WORLD_TEST(modes_binaries_and_submodules_have_words),
         WORLD_TEST(a_subject_fits_a_line),
         WORLD_TEST(names_cannot_write_the_message),
+        WORLD_TEST(a_directory_is_named_in_whole_characters),
         WORLD_TEST(nothing_staged_is_said),
         WORLD_TEST(the_first_commit_is_like_any),
         WORLD_TEST(a_merge_says_what_git_prepared),
