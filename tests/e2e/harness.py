@@ -24,6 +24,10 @@ MARKER = "\n\n... [output truncated]"
 TSAN = os.path.exists(AIRLOCK) and b"__tsan_init" in pathlib.Path(AIRLOCK).read_bytes()
 SANITIZER_THREADS = 1 if TSAN else 0
 
+# The address sanitizer reserves more memory than a confined child may have, so airlock cannot be
+# started below git as the program that answers for credentials.
+ASAN = os.path.exists(AIRLOCK) and b"__asan_init" in pathlib.Path(AIRLOCK).read_bytes()
+
 # Ends a test that hangs; no test waits for it.
 WATCHDOG_SECONDS = 300 if TSAN else 60
 

@@ -14,6 +14,10 @@ import sys
 STEP = os.path.abspath(sys.argv.pop(2))
 EVERY = int(sys.argv.pop(2)) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 1
 FIRST = int(sys.argv.pop(2)) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 1
+# The search for leaks stops threads with ptrace(2), which this test already does.
+LEAKS_OFF = ({"ASAN_OPTIONS": os.environ["ASAN_OPTIONS"] + ":detect_leaks=0"}
+             if "ASAN_OPTIONS" in os.environ else {})
+
 if os.environ.get("AIRLOCK_EVERY_STEP"):
     EVERY = FIRST = 1
 
@@ -54,7 +58,7 @@ class Killed(test_rollback.Rollback):
     def step(self, number, *words):
         """A command of airlock, killed at a step; what it started is gone as well."""
         done = subprocess.run([STEP, str(number), harness.AIRLOCK, *words], cwd=self.root,
-                              env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
+                              env=self.env | LEAKS_OFF, stdin=subprocess.DEVNULL, capture_output=True,
                               check=False, text=True, timeout=harness.WATCHDOG_SECONDS)
         while number and self.processes_in(self.base):
             os.sched_yield()

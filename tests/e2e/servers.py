@@ -193,8 +193,15 @@ class Cut:
     def __init__(self, case, port, after):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port, self.target, self.after = self.listener.getsockname()[1], port, after
-        case.addCleanup(self.listener.close)
-        threading.Thread(target=self.serve, daemon=True).start()
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        case.addCleanup(self.stop)
+        self.thread.start()
+
+    def stop(self):
+        """No thread is left that would take connections of the next server of this number."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join(WAIT_SECONDS)
+        self.listener.close()
 
     def serve(self):
         """One connection after the other, until the listener is closed."""

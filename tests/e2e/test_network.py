@@ -4,6 +4,7 @@
 import os
 import subprocess
 import threading
+import unittest
 import http.server
 
 import harness
@@ -184,6 +185,7 @@ class OverHttp(Case):
         self.reach(self.server.url("hub.git"))
         self.exchange()
 
+    @unittest.skipIf(harness.ASAN, "askpass cannot start below the limits of memory")
     def test_exchange_with_credentials(self):
         """http: the same with the credentials of the person's helper"""
         self.helper()
@@ -215,6 +217,7 @@ class OverHttp(Case):
         self.assertNotIn("store\n", self.heard())
         self.assertNotIn("wr0ng", str(result))
 
+    @unittest.skipIf(harness.ASAN, "askpass cannot start below the limits of memory")
     def test_credentials_in_the_address(self):
         """http: a password in the address works, and is shown nowhere"""
         self.git("push", "-q", str(self.hub), "main")
@@ -229,6 +232,7 @@ class OverHttp(Case):
         log = self.home / ".local/state/airlock/tool_log.jsonl"
         self.assertNotIn("wr0ng", log.read_text(encoding="utf-8"))
 
+    @unittest.skipIf(harness.ASAN, "askpass cannot start below the limits of memory")
     def test_user_in_the_address(self):
         """http: with a user in the address the helper is asked for that user"""
         self.helper()

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A day of an agent over MCP, against each kind of server: from a fresh clone to the text of a pull
 request, with somebody else at work in the same file."""
+import unittest
+
 import harness
 import remotes
 import servers
@@ -69,6 +71,7 @@ class OverGit(Day, remotes.Case):
 class OverHttp(Day, remotes.Case):
     """http with credentials"""
 
+    @unittest.skipIf(harness.ASAN, "askpass cannot start below the limits of memory")
     def test_day(self):
         """a day with http and a password"""
         server = servers.Http(self, self.top)
