@@ -15,8 +15,7 @@ STEP = os.path.abspath(sys.argv.pop(2))
 EVERY = int(sys.argv.pop(2)) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 1
 FIRST = int(sys.argv.pop(2)) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 1
 # The search for leaks stops threads with ptrace(2), which this test already does.
-LEAKS_OFF = ({"ASAN_OPTIONS": os.environ["ASAN_OPTIONS"] + ":detect_leaks=0"}
-             if "ASAN_OPTIONS" in os.environ else {})
+LEAKS_OFF = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 
 if os.environ.get("AIRLOCK_EVERY_STEP"):
     EVERY = FIRST = 1

@@ -193,15 +193,10 @@ class Cut:
     def __init__(self, case, port, after):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port, self.target, self.after = self.listener.getsockname()[1], port, after
-        self.thread = threading.Thread(target=self.serve, daemon=True)
-        case.addCleanup(self.stop)
-        self.thread.start()
-
-    def stop(self):
-        """No thread is left that would take connections of the next server of this number."""
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.thread.join(WAIT_SECONDS)
-        self.listener.close()
+        # Not closed before its thread is done with it: that would take connections of the next
+        # listener of the same number.
+        case.addCleanup(self.listener.shutdown, socket.SHUT_RDWR)
+        threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):
         """One connection after the other, until the listener is closed."""
