@@ -3,17 +3,18 @@
  * The record: one line of ASCII JSON per tool execution, chained so that it cannot be changed
  * unseen.
  *
- * al_journal_open_record() writes `open/<pid>-<n>` beside the log; al_journal_close_record() takes
- * the lock on the head file, gives the line its `seq` and `prev`, appends it with one write and
- * removes the open file.  Several servers share one journal.  `prev` is the HMAC-SHA256 of the
- * previous line under `tool_log.key` (0600), `tool_log.head` keeps the last sequence number and
- * HMAC, so a changed, removed, reordered or dropped line shows.  Opening a journal writes the line,
- * with the outcome "interrupted", of every call whose process died.
+ * al_journal_open_record() writes to `open/<pid>-<n>`, beside the log, the line as it is if the
+ * call never ends; al_journal_close_record() takes the lock on the head file, gives the line its
+ * `seq` and `prev`, appends it with one write, and makes an empty line the open file's last.
+ * Several servers share one journal.  `prev` is the HMAC-SHA256 of the previous line under
+ * `tool_log.key` (0600), `tool_log.head` keeps the last sequence number and HMAC, so a changed,
+ * removed, reordered or dropped line shows.  Opening a journal writes the line, with the outcome
+ * "interrupted", of every call whose process died.
  *
  * Files: <dir>/tool_log.jsonl, <dir>/tool_log.head, <dir>/tool_log.key, <dir>/open/ where <dir> is
  * that of the configured file (`--audit FILE` names the log; head and key take its name without
- * ".jsonl"), and full logs as journal/history.h names them.  In open/, names that begin with a dot
- * are spare files and no records.
+ * ".jsonl"), and full logs as journal/history.h names them.  In open/, a file whose last line is
+ * empty is there for calls to come, see journal/slots.h.
  */
 #ifndef AL_JOURNAL_JOURNAL_H
 #define AL_JOURNAL_JOURNAL_H

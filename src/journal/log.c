@@ -211,14 +211,7 @@ static void add_line(const struct al_journal *journal, const struct al_record *r
     al_str_addc(line, '}');
 }
 
-/* The line as it is written if this process dies before the call ends. */
-static void add_note(const struct al_journal *journal, const struct al_record *record,
-                     const struct al_record_end *known, struct al_str *out)
-{
-    add_line(journal, record, known, NULL, out);
-    al_str_addc(out, '\n');
-}
-
+/* What the line is if this process dies before the call ends. */
 static struct al_record_end interrupted(const struct al_record_end *known)
 {
     static const char text[] = "airlock ended while the call ran";
@@ -237,7 +230,7 @@ static int write_open_file(struct al_journal *journal, struct al_record *record)
         interrupted(&(struct al_record_end){ .decision = "none", .decided_by = "none" });
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    add_note(journal, record, &known, &text);
+    add_line(journal, record, &known, NULL, &text);
     return al_slots_take(journal->open, text.buf, text.len, &record->slot);
 }
 
@@ -270,7 +263,7 @@ int al_journal_note(struct al_journal *journal, struct al_record *record,
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r;
 
-    add_note(journal, record, &end, &text);
+    add_line(journal, record, &end, NULL, &text);
     r = al_slots_extend(record->slot, text.buf, text.len);
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal's open record") : 0;
 }

@@ -16,14 +16,18 @@
 /** Idle files kept open for the next calls; more calls than this at once pay for theirs. */
 #define IDLE_MAX 16u
 
-/** A larger file is not kept: the next call would pay for its blocks. */
-#define KEEP_MAX_BYTES (64u << 10)
+/** A larger file is emptied before the next call, which would have to write all of it. */
+#define KEEP_MAX_BYTES 4096u
+
+/** What ends a line: the space is what becomes the newline before the empty line. */
+#define LINE_END       " \n"
+#define LINE_END_BYTES 2u
 
 struct al_slot {
     struct al_slot *next; /* idle ones */
     int fd;
-    size_t size;
-    char name[48]; /* ".<pid>-<n>"; without the dot while a call runs */
+    size_t size; /* of the file; SIZE_MAX when nobody knows */
+    char name[48];
 };
 
 struct al_slots {
@@ -34,20 +38,24 @@ struct al_slots {
     size_t nidle;
 };
 
-static const char *shown_name(const struct al_slot *slot)
-{
-    return slot->name + 1;
-}
-
 void al_slots_leave(struct al_slot *slot)
 {
     al_close(slot->fd);
     free(slot);
 }
 
+/* False when somebody removed it: the name may be another's then. */
+static bool has_name(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
 static void discard(struct al_slots *slots, struct al_slot *slot)
 {
-    (void)unlinkat(slots->dir_fd, slot->name, 0);
+    if (has_name(slot->fd))
+        (void)unlinkat(slots->dir_fd, slot->name, 0);
     al_slots_leave(slot);
 }
 
@@ -89,9 +97,7 @@ void al_slots_free(struct al_slots *slots)
  * when the file has no name any more. */
 static bool lock(int fd)
 {
-    struct stat st;
-
-    return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0;
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 && has_name(fd);
 }
 
 static int create(struct al_slots *slots, struct al_slot **ret_slot)
@@ -104,7 +110,7 @@ static int create(struct al_slots *slots, struct al_slot **ret_slot)
         (void)pthread_mutex_lock(&slots->lock);
         n = slots->serial++;
         (void)pthread_mutex_unlock(&slots->lock);
-        (void)snprintf(slot->name, sizeof(slot->name), ".%ld-%u", (long)getpid(), n);
+        (void)snprintf(slot->name, sizeof(slot->name), "%ld-%u", (long)getpid(), n);
         slot->fd = openat(slots->dir_fd, slot->name,
                           O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     } while (slot->fd < 0 && errno == EEXIST);
@@ -139,20 +145,46 @@ static int find(struct al_slots *slots, struct al_slot **ret_slot)
     return 0;
 }
 
-static int fill(struct al_slot *slot, const void *data, size_t len)
+/* All of it at this place.  0 or -errno. */
+static int write_at(int fd, const struct al_str *text, size_t at)
 {
-    int r;
+    size_t done = 0;
 
-    if (lseek(slot->fd, 0, SEEK_SET) < 0)
-        return -errno;
-    r = al_write_all(slot->fd, data, len);
-    if (r == 0 && slot->size > len && ftruncate(slot->fd, (off_t)len) < 0)
-        r = -errno;
-    slot->size = len;
-    return r;
+    while (done < text->len) {
+        ssize_t n = pwrite(fd, text->buf + done, text->len - done, (off_t)(at + done));
+
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        if (n > 0)
+            done += (size_t)n;
+    }
+    return 0;
 }
 
-int al_slots_take(struct al_slots *slots, const void *data, size_t len, struct al_slot **ret_slot)
+/* A line of at least `min_bytes`, its end included. */
+static void format(const void *line, size_t len, size_t min_bytes, struct al_str *out)
+{
+    size_t spaces = min_bytes > len + LINE_END_BYTES ? min_bytes - len - LINE_END_BYTES : 0;
+
+    al_str_reserve(out, len + spaces + LINE_END_BYTES);
+    al_str_add(out, line, len);
+    memset(out->buf + out->len, ' ', spaces);
+    out->len += spaces;
+    al_str_adds(out, LINE_END);
+}
+
+static int fill(struct al_slot *slot, const void *line, size_t len)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (!has_name(slot->fd)) /* after a sweep from where our number means nothing */
+        return -ENOENT;
+    format(line, len, slot->size, &text);
+    slot->size = text.len;
+    return write_at(slot->fd, &text, 0);
+}
+
+int al_slots_take(struct al_slots *slots, const void *line, size_t len, struct al_slot **ret_slot)
 {
     for (;;) {
         struct al_slot *slot = NULL;
@@ -163,18 +195,13 @@ int al_slots_take(struct al_slots *slots, const void *data, size_t len, struct a
             continue;
         if (r < 0)
             return r;
-        r = fill(slot, data, len);
-        if (r == 0 && renameat2(slots->dir_fd, slot->name, slots->dir_fd, shown_name(slot),
-                                RENAME_NOREPLACE) < 0)
-            r = -errno;
+        r = fill(slot, line, len);
         if (r == 0) {
             *ret_slot = slot;
             return 0;
         }
         discard(slots, slot);
-        /* Either name can be another's doing: a record from an earlier process of our number, or a
-         * sweep from where our number means nothing.  The next file has other names. */
-        if (r != -EEXIST && r != -ENOENT)
+        if (r != -ENOENT)
             return r;
     }
 }
@@ -195,34 +222,46 @@ static bool keep(struct al_slots *slots, struct al_slot *slot)
     return room;
 }
 
-void al_slots_give_back(struct al_slots *slots, struct al_slot *slot)
+/* Make the last line an empty one. */
+static bool make_idle(struct al_slot *slot)
 {
-    if (renameat(slots->dir_fd, shown_name(slot), slots->dir_fd, slot->name) < 0) {
-        (void)unlinkat(slots->dir_fd, shown_name(slot),
-                       0); /* at worst it looks like a call that never ended */
-        al_slots_leave(slot);
-    } else if (slot->size > KEEP_MAX_BYTES || !keep(slots, slot)) {
-        discard(slots, slot);
-    }
+    if (slot->size <= KEEP_MAX_BYTES)
+        return pwrite(slot->fd, "\n", 1, (off_t)(slot->size - LINE_END_BYTES)) == 1;
+    slot->size = 0;
+    return ftruncate(slot->fd, 0) == 0;
 }
 
-int al_slots_extend(struct al_slot *slot, const void *data, size_t len)
+void al_slots_give_back(struct al_slots *slots, struct al_slot *slot)
 {
-    int r = al_write_all(slot->fd, data, len);
+    if (!make_idle(slot) || !keep(slots, slot))
+        discard(slots, slot);
+}
 
-    slot->size += len; /* no less than is there */
+int al_slots_extend(struct al_slot *slot, const void *line, size_t len)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r;
+
+    format(line, len, 0, &text);
+    r = slot->size == SIZE_MAX ? -EIO : write_at(slot->fd, &text, slot->size);
+    slot->size = r == 0 ? slot->size + text.len : SIZE_MAX;
     return r;
 }
 
-/* "<pid>-<n>", with a dot before it when the file is idle. */
-static bool is_slot_name(const char *name, bool *ret_idle)
+/* "<pid>-<n>", with a dot before it when an earlier version left it idle. */
+static bool is_slot_name(const char *name, bool *ret_dot)
 {
     unsigned n;
     int pid, used = 0;
 
-    *ret_idle = name[0] == '.';
-    return sscanf(name + *ret_idle, "%d-%u%n", &pid, &n, &used) == 2 &&
-           !name[*ret_idle + (size_t)used] && pid > 0;
+    *ret_dot = name[0] == '.';
+    return sscanf(name + *ret_dot, "%d-%u%n", &pid, &n, &used) == 2 &&
+           !name[*ret_dot + (size_t)used] && pid > 0;
+}
+
+static bool is_idle(const struct al_str *text)
+{
+    return text->len == 0 || al_ends_with(text->buf, "\n\n");
 }
 
 /* One file in the directory.  Only what nobody has locked is looked into. */
@@ -231,14 +270,14 @@ static void collect_one(struct al_slots *slots, const char *name, al_slots_left_
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_closep) int fd = -1;
-    bool idle;
+    bool dot;
 
-    if (!is_slot_name(name, &idle))
+    if (!is_slot_name(name, &dot))
         return;
     fd = openat(slots->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 || !lock(fd))
         return;
-    if (idle || al_fs_read_fd(fd, AL_SLOT_MAX_BYTES, &text) < 0 || !text.len ||
+    if (dot || al_fs_read_fd(fd, AL_SLOT_MAX_BYTES, &text) < 0 || is_idle(&text) ||
         left(context, text.buf, text.len) == 0)
         (void)unlinkat(slots->dir_fd, name, 0);
 }

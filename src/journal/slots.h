@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The files of running calls: `<pid>-<n>` while a call runs, and afterwards only if its process
- * died.
+ * The files of running calls, `<pid>-<n>`: lines about a call, of which the last whole one counts.
+ * A file whose last line is empty, or that has none, is idle: no call has it.
  *
  * Each file is locked by its process, so that one whose process died can be told from one whose
  * call is long, on a machine where numbers of processes are used again.
  *
- * A file is renamed to `.<pid>-<n>` when its call ends and serves the next one.  Creating and
- * removing one for each call gets slow at a few hundred calls a second: ext4 does not use an inode
- * again for some seconds after it was freed, and searches past all of those.
+ * A file serves one call after the other and keeps its name and its size.  Creating and removing
+ * one for each call gets slow at a few hundred calls a second (ext4 does not use an inode again for
+ * some seconds after it was freed, and searches past all of those), and renaming or truncating one
+ * takes several times as long as writing to it.
+ *
+ * A line that is shorter than what the file held is filled up with spaces before its newline.
+ * Wherever a process dies in the write, the file ends in the empty line that was there before, in
+ * a part of the new line, which as JSON is none, or in all of it.
+ *
+ * Earlier versions renamed the file of a call that had ended to `.<pid>-<n>`.
  */
 #ifndef AL_JOURNAL_SLOTS_H
 #define AL_JOURNAL_SLOTS_H
@@ -26,26 +33,27 @@ int al_slots_open(const char *path, struct al_slots **ret_slots, struct al_error
 /** Remove the files no call uses.  Slots that were taken and not given back stay on the disk. */
 void al_slots_free(struct al_slots *slots);
 
-/** Show a file with this content.  0 or -errno. */
-int al_slots_take(struct al_slots *slots, const void *data, size_t len, struct al_slot **ret_slot);
+/** A call begins: show a line about it.  The line has no newline and is not empty.  0 or -errno. */
+int al_slots_take(struct al_slots *slots, const void *line, size_t len, struct al_slot **ret_slot);
 
-/** Show more content behind what is there.  0 or -errno. */
-int al_slots_extend(struct al_slot *slot, const void *data, size_t len);
+/** Show another line, which counts instead of those before it.  0 or -errno; the others count then.
+ */
+int al_slots_extend(struct al_slot *slot, const void *line, size_t len);
 
-/** The call has ended: its file goes.  Frees the slot. */
+/** The call has ended: its file is idle, or goes.  The slot is not the caller's any more. */
 void al_slots_give_back(struct al_slots *slots, struct al_slot *slot);
 
-/** The file is to stay.  Frees the slot. */
+/** The file is to stay as it is.  Frees the slot. */
 void al_slots_leave(struct al_slot *slot);
 
 /** Larger files are none of ours. */
 #define AL_SLOT_MAX_BYTES (64u << 20)
 
-/** A file that was left; 0 when it has served its purpose. */
+/** The lines of a file that was left; 0 when it has served its purpose. */
 typedef int al_slots_left_fn(void *context, const char *text, size_t len);
 
 /** Hand over the content of each file whose process has died, and remove the file if `left` agrees;
- * idle and empty ones are removed.  Of several processes that do so at once, one gets a file. */
+ * idle ones are removed.  Of several processes that do so at once, one gets a file. */
 void al_slots_collect(struct al_slots *slots, al_slots_left_fn *left, void *context);
 
 #endif

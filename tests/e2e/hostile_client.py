@@ -185,7 +185,7 @@ class State:
         self.descriptors = self.spare = 0
         for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):  # the call that had it has just ended
-                if "/open/." in os.readlink(entry):  # the journal keeps some for calls to come
+                if "/airlock/open/" in os.readlink(entry):  # the journal keeps some for calls to come
                     self.spare += 1
                 else:
                     self.descriptors += 1

@@ -3,6 +3,8 @@
 #ifndef TESTS_UNIT_JOURNAL_FIXTURE_H
 #define TESTS_UNIT_JOURNAL_FIXTURE_H
 
+#include <dirent.h>
+
 #include "journal/journal.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
@@ -91,6 +93,36 @@ static inline void assert_bad_line(const struct tmpdir *dir, uint64_t bad_line)
 
     assert_int_equal(journal_bad_line(dir, &found), bad_line);
     assert_int_equal(found, bad_line - 1);
+}
+
+/* The names in open/ that have a call, or those that have none, as journal/slots.h says: told by
+ * the files' content alone. */
+static inline struct al_strv journal_open_names(const struct tmpdir *dir, bool idle)
+{
+    al_auto(al_freep) char *path = tmpdir_path(dir, "open");
+    DIR *open = opendir(path);
+    struct al_strv names = AL_STRV_INIT;
+    const struct dirent *entry;
+
+    assert_non_null(open);
+    while ((entry = readdir(open))) {
+        al_auto(al_freep) char *name = al_asprintf("open/%s", entry->d_name);
+        al_auto(al_freep) char *text = entry->d_name[0] == '.' ? NULL : tmpdir_read(dir, name);
+
+        if (text && (!*text || al_ends_with(text, "\n\n")) == idle)
+            al_strv_add(&names, name);
+    }
+    closedir(open);
+    return names;
+}
+
+static inline size_t journal_open_count(const struct tmpdir *dir, bool idle)
+{
+    struct al_strv names = journal_open_names(dir, idle);
+    size_t count = names.count;
+
+    al_strv_clear(&names);
+    return count;
 }
 
 /* Replace the log's bytes, as somebody with an editor would. */

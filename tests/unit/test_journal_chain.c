@@ -188,20 +188,6 @@ static size_t log_size(const struct tmpdir *dir)
     return strlen(text);
 }
 
-static int count_open(const struct tmpdir *dir)
-{
-    al_auto(al_freep) char *path = tmpdir_path(dir, "open");
-    struct stat st;
-    int count = 0;
-
-    for (int i = 0; i < 64; i++) {
-        al_auto(al_freep) char *name = al_asprintf("%s/%ld-%d", path, (long)getpid(), i);
-
-        count += stat(name, &st) == 0;
-    }
-    return count;
-}
-
 static void leaves_no_part_of_a_line_when_the_disk_is_full(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -224,7 +210,7 @@ static void leaves_no_part_of_a_line_when_the_disk_is_full(void **state)
         limit_files(RLIM_INFINITY);
         assert_int_equal(r, AL_ERR_EXECUTION);
         assert_int_equal(log_size(dir), size);
-        assert_int_equal(count_open(dir), i + 1); /* the gap shows */
+        assert_int_equal(journal_open_count(dir, false), i + 1); /* the gap shows */
         assert_intact(dir, 2);
     }
     limit_files(log_size(dir) + line);

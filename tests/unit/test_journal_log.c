@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* journal/journal.h: every call leaves one line with everything that is known of it. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <nettle/hmac.h>
 #include <regex.h>
@@ -48,19 +47,11 @@ static bool matches(const char *text, const char *pattern)
 /* The name of the one open record; NULL when there is none.  Caller frees. */
 static char *open_name(const struct tmpdir *dir)
 {
-    al_auto(al_freep) char *path = tmpdir_path(dir, "open");
-    DIR *open = opendir(path);
-    char *name = NULL;
-    struct dirent *entry;
+    struct al_strv names = journal_open_names(dir, false);
+    char *name = names.count ? al_strdup(names.items[0]) : NULL;
 
-    assert_non_null(open);
-    while ((entry = readdir(open))) {
-        if (entry->d_name[0] == '.')
-            continue;
-        assert_null(name);
-        name = al_asprintf("open/%s", entry->d_name);
-    }
-    closedir(open);
+    assert_true(names.count <= 1);
+    al_strv_clear(&names);
     return name;
 }
 

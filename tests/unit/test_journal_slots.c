@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/slots.h: what stands in open/ are the calls that run, and those whose process died. */
+/* journal/slots.h: what open/ says of the calls that run, and of those whose process died. */
 #include "journal/slots.h"
 
-#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,22 +20,6 @@ static struct al_slots *open_slots(const struct tmpdir *dir)
     return slots;
 }
 
-/* How many names in open/ begin with a dot, or do not. */
-static size_t count(const struct tmpdir *dir, bool dotted)
-{
-    al_auto(al_freep) char *path = tmpdir_path(dir, "open");
-    DIR *open = opendir(path);
-    const struct dirent *entry;
-    size_t found = 0;
-
-    assert_non_null(open);
-    while ((entry = readdir(open)))
-        found += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-                 (entry->d_name[0] == '.') == dotted;
-    closedir(open);
-    return found;
-}
-
 static struct al_slot *take(struct al_slots *slots, const char *text)
 {
     struct al_slot *slot = NULL;
@@ -42,14 +28,33 @@ static struct al_slot *take(struct al_slots *slots, const char *text)
     return slot;
 }
 
-/* open/<our pid>-<n> holds exactly `text`. */
-static void assert_shows(const struct tmpdir *dir, unsigned n, const char *text)
+static char *slot_name(unsigned n)
 {
-    al_auto(al_freep) char *name = al_asprintf("open/%ld-%u", (long)getpid(), n);
-    al_auto(al_freep) char *found = tmpdir_read(dir, name);
+    return al_asprintf("open/%ld-%u", (long)getpid(), n);
+}
 
-    assert_non_null(found);
-    assert_string_equal(found, text);
+static char *slot_text(const struct tmpdir *dir, unsigned n)
+{
+    al_auto(al_freep) char *name = slot_name(n);
+    char *text = tmpdir_read(dir, name);
+
+    assert_non_null(text);
+    return text;
+}
+
+/* The last line of open/<our pid>-<n> is `line`. */
+static void assert_shows(const struct tmpdir *dir, unsigned n, const char *line)
+{
+    al_auto(al_freep) char *text = slot_text(dir, n);
+    char *end = strrchr(text, '\n'), *begin;
+
+    assert_non_null(end);
+    assert_string_equal(end, "\n");
+    while (end > text && end[-1] == ' ')
+        end--;
+    *end = '\0';
+    begin = strrchr(text, '\n');
+    assert_string_equal(begin ? begin + 1 : text, line);
 }
 
 static void shows_a_call_while_it_runs_and_no_longer(void **state)
@@ -61,16 +66,20 @@ static void shows_a_call_while_it_runs_and_no_longer(void **state)
     assert_shows(dir, 0, "one");
     assert_shows(dir, 1, "two");
     al_slots_give_back(slots, one);
-    assert_int_equal(count(dir, false), 1);
+    assert_shows(dir, 0, "");
+    assert_shows(dir, 1, "two");
+    assert_int_equal(journal_open_count(dir, false), 1);
     al_slots_give_back(slots, two);
-    assert_int_equal(count(dir, false), 0);
+    assert_int_equal(journal_open_count(dir, false), 0);
+    assert_int_equal(journal_open_count(dir, true), 2);
     al_slots_free(slots);
-    assert_int_equal(count(dir, true), 0);
+    assert_int_equal(journal_open_count(dir, true), 0);
 }
 
 static void leaves_nothing_of_an_earlier_call_in_a_file(void **state)
 {
-    static const char *const texts[] = { "a long text", "short", "", "longer again", "x" };
+    static const char *const texts[] = { "a long text", "short", "longer", "a long text again",
+                                         "x" };
     const struct tmpdir *dir = *state;
     struct al_slots *slots = open_slots(dir);
 
@@ -78,6 +87,28 @@ static void leaves_nothing_of_an_earlier_call_in_a_file(void **state)
         struct al_slot *slot = take(slots, texts[i]);
 
         assert_shows(dir, 0, texts[i]);
+        al_auto(al_freep) char *text = slot_text(dir, 0);
+        assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+        al_slots_give_back(slots, slot);
+        assert_shows(dir, 0, "");
+    }
+    al_slots_free(slots);
+}
+
+/* One that keeps its size costs less to write. */
+static void keeps_the_size_of_a_file(void **state)
+{
+    const struct tmpdir *dir = *state;
+    struct al_slots *slots = open_slots(dir);
+
+    al_slots_give_back(slots, take(slots, "0123456789"));
+    for (size_t len = 1; len <= 11; len++) {
+        al_auto(al_freep) char *line = al_strndup("0123456789a", len);
+        struct al_slot *slot = take(slots, line);
+        al_auto(al_freep) char *text = slot_text(dir, 0);
+
+        assert_shows(dir, 0, line);
+        assert_int_equal(strlen(text), len == 11 ? 13 : 12);
         al_slots_give_back(slots, slot);
     }
     al_slots_free(slots);
@@ -92,11 +123,11 @@ static void keeps_what_it_is_told_to_leave(void **state)
     al_slots_give_back(slots, take(slots, "next"));
     al_slots_free(slots);
     assert_shows(dir, 0, "left");
-    assert_int_equal(count(dir, false), 1);
-    assert_int_equal(count(dir, true), 0);
+    assert_int_equal(journal_open_count(dir, false), 1);
+    assert_int_equal(journal_open_count(dir, true), 0);
 }
 
-static void keeps_few_and_small_files_for_later(void **state)
+static void keeps_few_files_for_later(void **state)
 {
     const struct tmpdir *dir = *state;
     struct al_slots *slots = open_slots(dir);
@@ -108,24 +139,30 @@ static void keeps_few_and_small_files_for_later(void **state)
             taken[i] = take(slots, "x");
         for (size_t i = 0; i < n; i++)
             al_slots_give_back(slots, taken[i]);
-        assert_int_equal(count(dir, true), n > 16 ? 16 : n);
+        assert_int_equal(journal_open_count(dir, true), n > 16 ? 16 : n);
     }
     al_slots_free(slots);
 }
 
-static void gives_up_a_large_file_at_once(void **state)
+static void empties_a_large_file_at_once(void **state)
 {
     const struct tmpdir *dir = *state;
-    const size_t limit = 64u << 10;
+    const size_t limit = 4096;
 
-    for (size_t len = limit - 1; len <= limit + 1; len++) {
+    for (size_t size = limit - 1; size <= limit + 1; size++) {
         struct al_slots *slots = open_slots(dir);
-        al_auto(al_freep) char *text = al_calloc(len + 1, 1);
+        al_auto(al_freep) char *line = al_calloc(size, 1);
 
-        memset(text, 'a', len);
-        al_slots_give_back(slots, take(slots, text));
-        assert_int_equal(count(dir, true), len > limit ? 0 : 1);
+        memset(line, 'a', size - 2); /* its end has two bytes */
+        al_slots_give_back(slots, take(slots, line));
+        assert_int_equal(journal_open_count(dir, true), 1);
+        al_auto(al_freep) char *text = slot_text(dir, 0);
+        assert_int_equal(strlen(text), size > limit ? 0 : size);
+        al_slots_leave(take(slots, "next"));
+        assert_shows(dir, 0, "next");
         al_slots_free(slots);
+        al_auto(al_freep) char *name = slot_name(0);
+        assert_int_equal(unlinkat(dir->fd, name, 0), 0);
     }
 }
 
@@ -133,28 +170,41 @@ static void does_not_touch_a_record_that_has_its_name(void **state)
 {
     struct tmpdir *dir = *state;
     struct al_slots *slots = open_slots(dir);
-    al_auto(al_freep) char *name = al_asprintf("open/%ld-0", (long)getpid());
-    al_auto(al_freep) char *idle = al_asprintf("open/.%ld-1", (long)getpid());
+    al_auto(al_freep) char *name = slot_name(0);
 
-    tmpdir_write(dir, name, "another's");
-    tmpdir_write(dir, idle, "another's too");
+    tmpdir_write(dir, name, "another's\n");
     al_slots_leave(take(slots, "ours"));
     assert_shows(dir, 0, "another's");
-    assert_shows(dir, 2, "ours");
+    assert_shows(dir, 1, "ours");
     al_slots_free(slots);
 }
 
 static void does_without_an_idle_file_that_somebody_removed(void **state)
 {
-    const struct tmpdir *dir = *state;
+    struct tmpdir *dir = *state;
     struct al_slots *slots = open_slots(dir);
-    al_auto(al_freep) char *idle = al_asprintf("open/.%ld-0", (long)getpid());
+    al_auto(al_freep) char *name = slot_name(0);
 
     al_slots_give_back(slots, take(slots, "one"));
-    assert_int_equal(unlinkat(dir->fd, idle, 0), 0);
+    assert_int_equal(unlinkat(dir->fd, name, 0), 0);
+    tmpdir_write(dir, name, "another's\n"); /* where our number means nothing, it is another's */
     al_slots_leave(take(slots, "two"));
+    assert_shows(dir, 0, "another's");
     assert_shows(dir, 1, "two");
     al_slots_free(slots);
+}
+
+static void removes_no_other_file_of_its_name(void **state)
+{
+    struct tmpdir *dir = *state;
+    struct al_slots *slots = open_slots(dir);
+    al_auto(al_freep) char *name = slot_name(0);
+
+    al_slots_give_back(slots, take(slots, "one"));
+    assert_int_equal(unlinkat(dir->fd, name, 0), 0);
+    tmpdir_write(dir, name, "another's\n");
+    al_slots_free(slots);
+    assert_shows(dir, 0, "another's");
 }
 
 /* What al_slots_collect() handed over, one text behind the other. */
@@ -186,22 +236,43 @@ static void collects_what_nobody_holds(void **state)
     struct tmpdir *dir = *state;
     struct al_slots *ours = open_slots(dir), *slots = open_slots(dir);
     struct al_slot *running = take(ours, "running");
+    struct al_slot *idle = take(ours, "idle");
 
-    al_slots_give_back(ours, take(ours, "idle"));
-    tmpdir_write(dir, "open/12-3", "left");
-    tmpdir_write(dir, "open/12-4", "");
-    tmpdir_write(dir, "open/.12-5", "an earlier call's");
+    al_slots_give_back(ours, idle);
+    tmpdir_write(dir, "open/12-3", "left  \n");
     for (size_t i = 0; i < COUNT(others); i++)
-        tmpdir_write(dir, others[i], "no slot's name");
-    assert_collects(slots, "left");
+        tmpdir_write(dir, others[i], "no slot's name\n");
+    assert_collects(slots, "left  \n");
     assert_false(is_there(dir, "open/12-3"));
-    assert_false(is_there(dir, "open/12-4"));
-    assert_false(is_there(dir, "open/.12-5"));
     for (size_t i = 0; i < COUNT(others); i++)
         assert_true(is_there(dir, others[i]));
     assert_shows(dir, 0, "running");
+    assert_shows(dir, 1, "");
     al_slots_give_back(ours, running);
     al_slots_free(ours);
+    al_slots_free(slots);
+}
+
+static void removes_what_was_idle_when_its_process_died(void **state)
+{
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        { "open/12-3", "" },
+        { "open/12-4", "an earlier call's\n\n" },
+        { "open/12-5", "an earlier call's\nwhat became known of it\n\n" },
+        { "open/12-6", "\n\n" },
+        { "open/.12-7", "what an earlier version left idle\n" },
+        { "open/.12-8", "" },
+    };
+    struct tmpdir *dir = *state;
+    struct al_slots *slots = open_slots(dir);
+
+    for (size_t i = 0; i < COUNT(files); i++)
+        tmpdir_write(dir, files[i].name, files[i].text);
+    assert_collects(slots, "");
+    for (size_t i = 0; i < COUNT(files); i++)
+        assert_false(is_there(dir, files[i].name));
     al_slots_free(slots);
 }
 
@@ -234,14 +305,80 @@ static void shows_what_became_known_behind_what_was(void **state)
 {
     const struct tmpdir *dir = *state;
     struct al_slots *slots = open_slots(dir);
-    struct al_slot *slot = take(slots, "one\n");
+    struct al_slot *slot = take(slots, "one");
 
-    assert_int_equal(al_slots_extend(slot, "two\n", 4), 0);
-    assert_shows(dir, 0, "one\ntwo\n");
+    assert_int_equal(al_slots_extend(slot, "two", 3), 0);
+    assert_shows(dir, 0, "two");
+    assert_int_equal(al_slots_extend(slot, "three", 5), 0);
+    assert_shows(dir, 0, "three");
+    al_auto(al_freep) char *text = slot_text(dir, 0);
+    assert_string_equal(text, "one \ntwo \nthree \n");
     al_slots_give_back(slots, slot);
-    slot = take(slots, "3\n");
-    assert_shows(dir, 0, "3\n");
+    assert_shows(dir, 0, "");
+    slot = take(slots, "4");
+    assert_shows(dir, 0, "4");
     al_slots_give_back(slots, slot);
+    al_slots_free(slots);
+}
+
+/* The soft limit for file sizes, which a full disk is played with. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_line_that_finds_no_room_changes_nothing(void **state)
+{
+    const struct tmpdir *dir = *state;
+
+    (void)signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t room = 0; room <= 5; room++) { /* "two" and its end have five bytes */
+        struct al_slots *slots = open_slots(dir);
+        struct al_slot *slot = take(slots, "one");
+        int r;
+
+        limit_files(5 + room);
+        r = al_slots_extend(slot, "two", 3);
+        limit_files(RLIM_INFINITY);
+        assert_int_equal(r, room == 5 ? 0 : -EFBIG);
+        al_auto(al_freep) char *text = slot_text(dir, 0);
+        assert_memory_equal(text, "one \ntwo \n", 5 + room);
+        assert_int_equal(strlen(text), 5 + room);
+        if (r < 0)
+            assert_true(al_slots_extend(slot, "three", 5) < 0);
+        al_slots_give_back(slots, slot);
+        assert_int_equal(journal_open_count(dir, true), 1);
+        al_slots_leave(take(slots, "next"));
+        assert_shows(dir, 0, "next");
+        al_slots_free(slots);
+        al_auto(al_freep) char *name = slot_name(0);
+        assert_int_equal(unlinkat(dir->fd, name, 0), 0);
+    }
+}
+
+static void a_call_that_finds_no_room_leaves_no_file(void **state)
+{
+    const struct tmpdir *dir = *state;
+    struct al_slots *slots = open_slots(dir);
+
+    (void)signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t room = 0; room <= 5; room++) {
+        struct al_slot *slot = NULL;
+        int r;
+
+        limit_files(room);
+        r = al_slots_take(slots, "one", 3, &slot);
+        limit_files(RLIM_INFINITY);
+        assert_int_equal(r, room == 5 ? 0 : -EFBIG);
+        assert_int_equal(journal_open_count(dir, false), room == 5);
+        assert_int_equal(journal_open_count(dir, true), 0);
+        if (slot)
+            al_slots_give_back(slots, slot);
+    }
     al_slots_free(slots);
 }
 
@@ -250,15 +387,20 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         JOURNAL_TEST(shows_a_call_while_it_runs_and_no_longer),
         JOURNAL_TEST(leaves_nothing_of_an_earlier_call_in_a_file),
+        JOURNAL_TEST(keeps_the_size_of_a_file),
         JOURNAL_TEST(keeps_what_it_is_told_to_leave),
-        JOURNAL_TEST(keeps_few_and_small_files_for_later),
-        JOURNAL_TEST(gives_up_a_large_file_at_once),
+        JOURNAL_TEST(keeps_few_files_for_later),
+        JOURNAL_TEST(empties_a_large_file_at_once),
         JOURNAL_TEST(does_not_touch_a_record_that_has_its_name),
         JOURNAL_TEST(does_without_an_idle_file_that_somebody_removed),
+        JOURNAL_TEST(removes_no_other_file_of_its_name),
         JOURNAL_TEST(collects_what_nobody_holds),
+        JOURNAL_TEST(removes_what_was_idle_when_its_process_died),
         JOURNAL_TEST(collects_again_what_served_no_purpose_yet),
         JOURNAL_TEST(follows_no_link_and_waits_for_no_pipe),
         JOURNAL_TEST(shows_what_became_known_behind_what_was),
+        JOURNAL_TEST(a_line_that_finds_no_room_changes_nothing),
+        JOURNAL_TEST(a_call_that_finds_no_room_leaves_no_file),
     };
 
     return cmocka_run_group_tests_name("journal/slots", tests, NULL, NULL);
