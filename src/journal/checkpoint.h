@@ -132,6 +132,25 @@ struct al_saved_ref {
     char *name, *value;
 };
 
+/** The files below a directory of it, "" for the top, named from there.  Of the mode, only the type
+ * and whether it is executable. */
+int al_checkpoint_files_in(struct al_store *store, const char *id, const char *dir,
+                           struct al_budget *budget, struct al_saved_files *ret_files,
+                           struct al_error *err);
+
+/**
+ * Whether files can be given back as they are now: each is a regular file with the content that the
+ * checkpoint has.
+ *
+ * @param dir_fd  A directory of the working tree, O_PATH or not; `dir` is its path below the top,
+ *                "" for the top itself.
+ * @param names   Files in it.
+ * @param[out] ret_missing  The first that cannot, borrowed from `names`; NULL: all of them can.
+ */
+int al_checkpoint_holds(struct al_store *store, const char *id, int dir_fd, const char *dir,
+                        const struct al_strv *names, struct al_budget *budget,
+                        const char **ret_missing, struct al_error *err);
+
 /** All of a checkpoint but the working tree. */
 struct al_saved_state {
     bool has_index;

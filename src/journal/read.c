@@ -231,6 +231,20 @@ int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_bud
     return 0;
 }
 
+int al_checkpoint_files_in(struct al_store *store, const char *id, const char *dir,
+                           struct al_budget *budget, struct al_saved_files *ret_files,
+                           struct al_error *err)
+{
+    al_auto(al_freep) char *prefix = al_asprintf("worktree/%s%s", dir, *dir ? "/" : "");
+    const char *const names[] = { prefix };
+    al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
+    int r = list(store, id, names, 1, &listing, budget, err);
+
+    if (r == 0)
+        take_below(&listing, prefix, ret_files);
+    return r;
+}
+
 /** What is read of a checkpoint before it is taken apart. */
 struct raw {
     struct al_str about, head, refs, left_out;

@@ -26,6 +26,7 @@ struct al_git;
 struct al_git_output;
 struct al_journal;
 struct al_progress;
+struct al_path;
 struct al_repo;
 struct al_roots;
 struct al_shell;
@@ -199,6 +200,15 @@ void al_call_shape_text(const struct al_call *call, const struct al_git_output *
  */
 int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
                           struct al_error *err);
+
+/**
+ * Whether files may be replaced, since the call's checkpoint gives them back as they are now.
+ *
+ * @param dir    The directory they are in, open.
+ * @return 0; AL_ERR_EXECUTION "<what>: '<name>' exists already and no checkpoint has it; …".
+ */
+int al_call_check_kept(struct al_call *call, const char *what, const struct al_path *dir,
+                       const struct al_strv *names, struct al_error *err);
 
 /** The byte cap of the text: max_bytes of the arguments, else the configured one. */
 size_t al_call_max_bytes(const struct al_call *call);

@@ -4,7 +4,10 @@
 
 #include <stdlib.h>
 
+#include "guard/root.h"
+#include "guard/text.h"
 #include "tool/private.h"
+#include "util/fs.h"
 #include "util/log.h"
 
 /* The checkpoint after is taken even when the call's own time is over: without it, nobody could
@@ -70,6 +73,26 @@ int al_call_checkpoint(struct al_call *call, struct al_error *err)
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set_code(err, (enum al_status)r, why.code, "%s", why.message);
     return go_on_without(call, &why, err);
+}
+
+int al_call_check_kept(struct al_call *call, const char *what, const struct al_path *dir,
+                       const struct al_strv *names, struct al_error *err)
+{
+    const char *below = call->checkpoint[0] ? al_fs_below(call->repo->top, dir->abs) : NULL;
+    const char *missing = names->count ? names->items[0] : NULL;
+    al_auto(al_freep) char *word = NULL;
+    int r = 0;
+
+    if (below)
+        r = al_checkpoint_holds(call->store, call->checkpoint, dir->fd, below, names, &call->budget,
+                                &missing, err);
+    if (r < 0 || !missing)
+        return r;
+    word = al_text_word(missing);
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "%s: '%s' exists already and no checkpoint has it; remove it or choose "
+                        "another directory",
+                        what, word);
 }
 
 void al_call_checkpoint_after(struct al_call *call)

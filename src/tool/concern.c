@@ -105,6 +105,24 @@ static int add_path(struct collection *to, const char *param, const char *given,
     return add_link(to, given, name, err);
 }
 
+/* A directory that files are written into: which ones, nobody knows before. */
+static int add_output(struct collection *to, const struct al_param *param, struct al_error *err)
+{
+    struct al_call *call = to->call;
+    const char *given = string_of(call, param), *name;
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+    int r;
+
+    if (!given)
+        return 0;
+    r = al_path_resolve(call->session->roots, call->repo->dir, given, &dir, err);
+    if (r < 0)
+        return r;
+    name = below_top(call, dir.abs);
+    al_strv_addf(to->paths, *name ? "%s/" : "%s", name);
+    return add_link(to, given, name, err);
+}
+
 /* The index knows whether a name that is gone was a file's; else it may be any directory's. */
 static int add_missing(struct collection *to, struct al_error *err)
 {
@@ -168,6 +186,8 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_erro
             takes_paths = true;
             r = add_row(&to, param, &named, err);
         }
+        if (r == 0 && (param->flags & AL_PARAM_OUTPUT))
+            r = add_output(&to, param, err);
     }
     if (r == 0 && to.missing.count)
         r = add_missing(&to, err);

@@ -60,6 +60,8 @@ enum al_param_flags {
     AL_PARAM_DROPPED = 1 << 10,
     /** Its name says what it is for: the schema prints no description. */
     AL_PARAM_SPEAKING = 1 << 11,
+    /** A string: the directory that files are written into, anywhere in the roots, for policy. */
+    AL_PARAM_OUTPUT = 1 << 12,
 };
 
 struct al_choice {

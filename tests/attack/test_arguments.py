@@ -257,7 +257,8 @@ def output_file_is_a_dangling_link(s):
         fired=lambda s, out: "overwritten" if open(s.path("p/a.txt.patch"), encoding="utf-8").read()
         != "mine\n" else None)
 def output_file_exists(s):
-    """a patch's name that exists keeps its content"""
+    """a patch's name that exists, and that no checkpoint has, keeps its content"""
+    s.write(".gitignore", "*.patch\n")
     s.write("p/a.txt.patch", "mine\n")
 
 

@@ -58,11 +58,12 @@ class Calls(Killed):
         self.git("rev-list", "--objects", "--all", "--quiet", cwd=store)
         return found
 
-    def assert_survives(self, tool, arguments, *options):
-        """The call at its steps."""
+    def assert_survives(self, tool, arguments, *options, first=lambda: None):
+        """The call at its steps; what is looked at first, before anything is put right."""
         before, outcomes = self.snapshot(), set()
 
         def check():
+            first()
             found = self.check(tool, before)
             outcomes.add((found[0]["outcome"], bool(found[0]["git_commit"])) if found else None)
 
@@ -84,6 +85,25 @@ class Calls(Killed):
         """git_checkout killed at its steps"""
         self.prepare(("git_add", {"paths": ["dir/over.txt"]}))
         self.assert_survives("git_checkout", {"paths": ["a.txt"]})
+
+
+    def test_patches(self):
+        """git_diff that replaces patch files killed at its steps"""
+        self.prepare()
+        nothing = self.out("hash-object", "-t", "tree", "/dev/null").strip()
+        new = {name: self.git("diff", nothing, "side", "--", name).stdout
+               for name in ("a.txt", "side.txt")}
+        for name in new:
+            self.write(f"out/{name}.patch", f"old {name}\n")
+        self.keep()
+
+        def whole():
+            for name, text in new.items():
+                self.assertIn((self.root / f"out/{name}.patch").read_bytes(),
+                              (text, f"old {name}\n".encode()))
+
+        self.assert_survives("git_diff", {"from_ref": nothing, "to_ref": "side",
+                                          "output_dir": "out"}, first=whole)
 
 
 class Branches(Killed):

@@ -8,6 +8,7 @@
 #include "guard/root.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"
+#include "util/fs.h"
 #include "util/json.h"
 
 struct diff_args {
@@ -30,8 +31,9 @@ static const struct al_param params[] = {
     AL_STRING(struct diff_args, from_ref, "Compare from.", .max_bytes = AL_GIT_REF_MAX_BYTES),
     AL_STRING(struct diff_args, to_ref, "Compare to; needs from_ref.",
               .max_bytes = AL_GIT_REF_MAX_BYTES),
-    AL_STRING(struct diff_args, output_dir, "Write a patch file per path here; needs both refs.",
-              .max_bytes = AL_GIT_PATH_MAX_BYTES),
+    AL_STRING(struct diff_args, output_dir,
+              "Write a patch file per path here, replacing files; needs both refs.",
+              .max_bytes = AL_GIT_PATH_MAX_BYTES, .flags = AL_PARAM_OUTPUT),
     AL_GIT_MAX_BYTES_ROW(struct diff_args),
     AL_GIT_TIMEOUT_ROW(struct diff_args),
     AL_GIT_WORKING_DIR_ROW(struct diff_args),
@@ -91,26 +93,67 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     return 0;
 }
 
+static int refuse_git_dir(struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH,
+                             "output_dir cannot lie in a .git directory");
+}
+
+/* Where the patches go, and all that may be said against it.  Asked again when they are written: a
+ * link may lead elsewhere by then. */
+static int resolve_output(struct al_call *call, const struct diff_args *args,
+                          struct al_path *ret_dir, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    int r =
+        al_path_resolve(al_call_session(call)->roots, repo->dir, args->output_dir, ret_dir, err);
+
+    if (r == 0)
+        r = al_call_check_granted(call, ret_dir->abs, true, err);
+    if (r < 0)
+        return r;
+    if (al_path_has_dot_git(ret_dir->abs) || al_fs_below(repo->git_dir, ret_dir->abs) ||
+        al_fs_below(repo->common_dir, ret_dir->abs))
+        return refuse_git_dir(err);
+    if (ret_dir->fd >= 0 && !S_ISDIR(ret_dir->mode))
+        return al_error_set(err, AL_ERR_EXECUTION, "output_dir exists and is no directory");
+    return 0;
+}
+
+/** Whose files are to be replaced, for the callback. */
+struct replaced {
+    struct al_call *call;
+    const struct al_path *dir;
+};
+
+static int check_replaced(void *payload, const struct al_strv *names, struct al_error *err)
+{
+    const struct replaced *replaced = payload;
+
+    return al_call_check_kept(replaced->call, "output_dir", replaced->dir, names, err);
+}
+
 static int write_patches(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
     const struct diff_args *args = p;
     const struct al_diff_options options = options_of(args);
-    const struct al_session *session = al_call_session(call);
     al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_json_decrefp) json_t *list = NULL;
+    struct replaced replaced = { .call = call, .dir = &dir };
     bool existed;
     int r;
 
-    r = al_path_resolve(session->roots, al_call_repo(call)->dir, args->output_dir, &dir, err);
+    r = resolve_output(call, args, &dir, err);
     if (r < 0)
         return r;
     existed = dir.fd >= 0;
     r = al_path_mkdirs(&dir, args->output_dir, err);
     if (r == 0)
-        r = al_git_write_patches(al_call_repo(call), &options, dir.fd, al_call_budget(call), &names,
-                                 err);
+        r = al_git_write_patches(al_call_repo(call), &options, dir.fd,
+                                 &(struct al_replacing){ check_replaced, &replaced },
+                                 al_call_budget(call), &names, err);
     if (r < 0) {
         if (!existed && dir.fd >= 0)
             (void)rmdir(dir.abs); /* empty, and ours */
@@ -125,32 +168,19 @@ static int write_patches(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
+/* A person is not asked: what is replaced is in the checkpoint. */
 static const struct al_operation operations[] = {
     { "show", only_shows, AL_READS, show, AL_ASKS_BY_EFFECTS },
-    { "write_patches", NULL, AL_READS | AL_WRITES_FILES, write_patches, AL_ASKS_BY_EFFECTS },
+    { "write_patches", NULL, AL_READS | AL_WRITES_WORKTREE | AL_WRITES_FILES, write_patches,
+      AL_ASKS_NEVER },
 };
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct diff_args *args = p;
     al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
-    int r;
 
-    if (!args->output_dir)
-        return 0;
-    r = al_path_resolve(al_call_session(call)->roots, al_call_repo(call)->dir, args->output_dir,
-                        &dir, err);
-    if (r < 0)
-        return r;
-    r = al_call_check_granted(call, dir.abs, true, err);
-    if (r < 0)
-        return r;
-    if (al_path_has_dot_git(dir.abs))
-        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH,
-                                 "output_dir cannot lie in a .git directory");
-    if (dir.fd >= 0 && !S_ISDIR(dir.mode))
-        return al_error_set(err, AL_ERR_EXECUTION, "output_dir exists and is no directory");
-    return 0;
+    return args->output_dir ? resolve_output(call, args, &dir, err) : 0;
 }
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
