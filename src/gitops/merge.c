@@ -3,11 +3,10 @@
 
 #include <stdlib.h>
 
-#include "gitops/before.h"
 #include "gitops/command.h"
-#include "gitops/conflict.h"
 #include "gitops/diffargs.h"
 #include "gitops/filters.h"
+#include "gitops/join.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -215,31 +214,6 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
     return al_git_diff_excerpt(repo, &change, budget, out, err);
 }
 
-int al_git_check_not_in_the_way(const struct al_repo *repo, const struct al_buffer *there,
-                                struct al_budget *budget, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, tracked = AL_STRV_INIT;
-    int r;
-
-    for (size_t at = 0; at < there->len; at += strlen(there->data + at) + 1)
-        al_strv_add(&names, there->data + at);
-    r = al_repo_tracked_files(repo, &names, budget, &tracked, err);
-    for (size_t i = 0; r == 0 && i < names.count; i++) {
-        al_auto(al_freep) char *word = NULL;
-
-        if (al_strv_contains(&tracked, names.items[i]))
-            continue;
-        word = al_text_word(names.items[i]);
-        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
-                              "The untracked file '%s' would be overwritten; move or remove it "
-                              "first",
-                              word);
-        if (err)
-            err->reason = "conflict";
-    }
-    return r;
-}
-
 static void add_words(const struct al_merge_options *options, struct al_git_command *command)
 {
     command->class = AL_GIT_WRITE;
@@ -253,73 +227,17 @@ static void add_words(const struct al_merge_options *options, struct al_git_comm
     al_strv_add(&command->argv, options->commit);
 }
 
-/* A merge that fails without conflicts has not happened: not half of it, when git died. */
-static int failed(struct al_repo *repo, const struct al_before *before,
-                  const struct al_git_output *output, struct al_error *err)
-{
-    al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
-    int r = al_git_failed(output, err);
-
-    if (err && err->code == AL_CODE_NONE)
-        err->code = AL_CODE_OPERATION_FAILED;
-    if (al_before_put_back(repo, before, &problem) < 0 && err)
-        err->detail =
-            al_asprintf("The repository could not be put back as it was: %s", problem.message);
-    return r;
-}
-
-static int run(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
-               const struct al_before *before, struct al_budget *budget,
-               struct al_merge_outcome *outcome, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    int r;
-
-    add_words(options, &command);
-    r = al_git_run_writer_raw(repo, &command, max_bytes, budget, &output, err);
-    if (r == 0 && output.exit_code != 0)
-        r = al_git_conflicts(repo, budget, &conflicts, err);
-    if (r < 0)
-        return r;
-    if (output.exit_code != 0 && !conflicts.count)
-        return failed(repo, before, &output, err);
-    al_conflicts_add_paths(&conflicts, &outcome->conflicts);
-    outcome->conflicted = conflicts.count > 0;
-    al_str_trim_end(&output.out.out);
-    al_str_add(&outcome->text, output.out.out.buf, output.out.out.len);
-    (void)al_text_truncate(&outcome->text, max_bytes);
-    return 0;
-}
-
 int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
                  struct al_budget *budget, struct al_merge_outcome *ret_outcome,
                  struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
-    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
-    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
-    al_auto(al_freep) char *now = NULL;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r = make_plan(repo, options, budget, &plan, err);
 
     if (r < 0)
         return r;
-    al_strv_add(&incoming, plan.oid);
-    r = al_before_note(repo, &incoming, budget, &before, err);
-    if (r == 0)
-        r = al_git_check_not_in_the_way(repo, &before.there, budget, err);
-    if (r == 0) {
-        r = run(repo, options, max_bytes, &before, budget, &outcome, err);
-        r = al_before_settle(repo, &before, r, err);
-    }
-    if (r < 0)
-        return r;
-    now = al_repo_head(repo);
-    outcome.up_to_date = !outcome.conflicted && !strcmp(now, plan.head);
-    outcome.fast_forward = !outcome.up_to_date && !strcmp(now, plan.oid);
-    *ret_outcome = outcome;
-    outcome = AL_MERGE_INIT;
-    return 0;
+    add_words(options, &command);
+    return al_git_join_commit(repo, &command, plan.oid, plan.head, max_bytes, budget, ret_outcome,
+                              err);
 }

@@ -20,10 +20,11 @@ struct al_merge_options {
     bool no_ff;          /**< a merge commit even where the branch could simply move */
 };
 
-/** How it ended.  Set up with AL_MERGE_INIT. */
+/** How a merge or a rebase ended.  Set up with AL_MERGE_INIT. */
 struct al_merge_outcome {
-    struct al_strv conflicts; /**< raw paths; the merge waits for their resolution unless empty */
+    struct al_strv conflicts; /**< raw paths; it waits for their resolution unless empty */
     bool conflicted;
+    bool waits;         /**< al_git_rebase_continue(): the rebase stopped again */
     bool fast_forward;  /**< the branch simply moved */
     bool up_to_date;    /**< nothing came in */
     struct al_str text; /**< what git said, safe */
@@ -68,10 +69,5 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
 int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
                                 const struct al_strv *to, struct al_budget *budget,
                                 struct al_error *err);
-
-/** Refuse, with AL_CODE_DIRTY_WORKDIR, when an untracked file, ignored or not, is in the way of
- * what comes in.  `there` are the NUL-terminated names that struct al_before has. */
-int al_git_check_not_in_the_way(const struct al_repo *repo, const struct al_buffer *there,
-                                struct al_budget *budget, struct al_error *err);
 
 #endif

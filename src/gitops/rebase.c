@@ -9,7 +9,7 @@
 #include "gitops/command.h"
 #include "gitops/conflict.h"
 #include "gitops/diffargs.h"
-#include "gitops/merge.h"
+#include "gitops/join.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -17,12 +17,6 @@
 #include "util/fs.h"
 
 #define STATE_BYTES 4096u
-
-void al_rebase_outcome_clear(struct al_rebase_outcome *outcome)
-{
-    al_strv_clear(&outcome->conflicts);
-    al_str_clear(&outcome->text);
-}
 
 /* Everything else runs a program (exec), writes references (label, update-ref), goes elsewhere
  * (reset), or merges in a way that files decide (merge). */
@@ -215,11 +209,9 @@ static int note_message(const struct al_repo *repo, const char *message, struct 
 }
 
 static int run(struct al_repo *repo, const char *message, size_t max_bytes,
-               struct al_budget *budget, struct al_rebase_outcome *outcome, struct al_error *err)
+               struct al_budget *budget, struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     int r = message ? note_message(repo, message, err) : 0;
 
     if (r < 0)
@@ -227,28 +219,18 @@ static int run(struct al_repo *repo, const char *message, size_t max_bytes,
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* git rebase runs git commit, git am */
     al_strv_adds(&command.argv, "git", "rebase", "--continue", NULL);
-    r = al_git_run_writer_raw(repo, &command, max_bytes, budget, &output, err);
-    if (r == 0 && output.exit_code != 0)
-        r = al_git_conflicts(repo, budget, &conflicts, err);
-    if (r < 0)
-        return r;
-    if (output.exit_code != 0 && !conflicts.count)
-        return al_git_failed(&output, err);
-    al_conflicts_add_paths(&conflicts, &outcome->conflicts);
-    outcome->conflicted = conflicts.count > 0;
-    outcome->done = al_git_underway(repo) != AL_UNDERWAY_REBASE;
-    al_str_trim_end(&output.out.out);
-    al_str_add(&outcome->text, output.out.out.buf, output.out.out.len);
-    (void)al_text_truncate(&outcome->text, max_bytes);
-    return 0;
+    r = al_git_join_run(repo, &command, max_bytes, budget, outcome, err);
+    if (r == 0)
+        outcome->waits = al_git_underway(repo) == AL_UNDERWAY_REBASE;
+    return r;
 }
 
 int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max_bytes,
-                           struct al_budget *budget, struct al_rebase_outcome *ret_outcome,
+                           struct al_budget *budget, struct al_merge_outcome *ret_outcome,
                            struct al_error *err)
 {
     al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
-    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     int r = al_git_rebase_check(repo, budget, err);
 
     if (r == 0)
@@ -260,6 +242,6 @@ int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max
     if (r < 0)
         return r;
     *ret_outcome = outcome;
-    outcome = AL_REBASE_INIT;
+    outcome = AL_MERGE_INIT;
     return 0;
 }

@@ -11,25 +11,10 @@
 #ifndef AL_GITOPS_REBASE_H
 #define AL_GITOPS_REBASE_H
 
-#include <stdbool.h>
-
-#include "gitops/repo.h"
-#include "util/str.h"
+#include "gitops/merge.h"
 
 /** What is left to do beyond this many bytes is not looked through, and refused. */
 #define AL_REBASE_TODO_BYTES (4u << 20)
-
-/** How it went on.  Set up with AL_REBASE_INIT. */
-struct al_rebase_outcome {
-    bool done;                /**< the rebase is at its end; else it stopped again */
-    bool conflicted;          /**< … in a conflict */
-    struct al_strv conflicts; /**< raw paths */
-    struct al_str text;       /**< what git said, safe */
-};
-
-#define AL_REBASE_INIT ((struct al_rebase_outcome){ .text = AL_STR_INIT })
-
-void al_rebase_outcome_clear(struct al_rebase_outcome *outcome);
 
 /**
  * What must be so before anyone is asked: a rebase is in progress, no conflict is left
@@ -50,7 +35,7 @@ int al_git_rebase_preview(const struct al_repo *repo, struct al_budget *budget, 
  * @param message  Of the commit; NULL: its own.
  */
 int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max_bytes,
-                           struct al_budget *budget, struct al_rebase_outcome *ret_outcome,
+                           struct al_budget *budget, struct al_merge_outcome *ret_outcome,
                            struct al_error *err);
 
 /** What is wrong with a list of things to do, NULL when nothing is: the word refused, owned by the

@@ -24,7 +24,7 @@ static void resolve(struct world *w, const char *text)
     git_ok(w->repo, "add", "a.txt", NULL);
 }
 
-static int go_on(struct world *w, const char *message, struct al_rebase_outcome *outcome)
+static int go_on(struct world *w, const char *message, struct al_merge_outcome *outcome)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     struct al_budget budget = long_budget();
@@ -49,12 +49,12 @@ static void goes_on_to_its_end(void **state)
     struct world *w = *state;
 
     for (size_t i = 0; i < COUNT(options); i++) {
-        al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
+        al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
 
         stop(w, options[i]);
         resolve(w, "both\n");
         assert_int_equal(go_on(w, NULL, &outcome), 0);
-        assert_true(outcome.done);
+        assert_false(outcome.waits);
         assert_false(outcome.conflicted);
         assert_subjects(w, "fix: third\nfix: second\nfix: first\n");
         git_ok(w->repo, "reset", "-q", "--hard", "feature~1", NULL);
@@ -68,7 +68,7 @@ static void takes_a_message(void **state)
     struct world *w = *state;
 
     for (size_t i = 0; i < COUNT(options); i++) {
-        al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
+        al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
 
         stop(w, options[i]);
         resolve(w, "both\n");
@@ -82,7 +82,7 @@ static void takes_a_message(void **state)
 static void drops_what_is_wholly_ours(void **state)
 {
     struct world *w = *state;
-    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
 
     stop(w, "--merge");
     resolve(w, "theirs\n");
@@ -93,8 +93,8 @@ static void drops_what_is_wholly_ours(void **state)
 static void stops_again_where_it_must(void **state)
 {
     struct world *w = *state;
-    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
-    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome none = AL_REBASE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome none = AL_MERGE_INIT;
 
     stop(w, "--merge");
     assert_int_equal(go_on(w, NULL, &none), AL_ERR_EXECUTION);
@@ -105,14 +105,14 @@ static void stops_again_where_it_must(void **state)
     git_ok(w->repo, "add", ".", NULL);
     assert_int_equal(go_on(w, NULL, &outcome), 0);
     assert_true(outcome.conflicted);
-    assert_false(outcome.done);
+    assert_true(outcome.waits);
     assert_int_equal(outcome.conflicts.count, 1);
     assert_string_equal(outcome.conflicts.items[0], "b.txt");
 }
 
 static void needs_a_rebase(void **state)
 {
-    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     struct world *w = *state;
 
     assert_int_equal(go_on(w, NULL, &outcome), AL_ERR_EXECUTION);
@@ -122,7 +122,7 @@ static void needs_a_rebase(void **state)
 static void runs_nothing_that_its_notes_name(void **state)
 {
     struct world *w = *state;
-    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_freep) char *ran = tmpdir_path(w->outside, "ran");
     al_auto(al_freep) char *exec = al_asprintf("exec touch %s\n", ran);
     const char *const todos[] = {
@@ -164,7 +164,7 @@ static void heeds_its_other_notes(void **state)
         { "strategy", "theirs" },
     };
     struct world *w = *state;
-    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
 
     stop(w, "--merge");
     resolve(w, "both\n");
@@ -190,7 +190,7 @@ static void runs_no_hook(void **state)
     static const char *const hooks[] = { "pre-commit",  "commit-msg",   "prepare-commit-msg",
                                          "post-commit", "post-rewrite", "post-checkout" };
     struct world *w = *state;
-    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_freep) char *ran = tmpdir_path(w->outside, "ran");
     al_auto(al_freep) char *script = al_asprintf("#!/bin/sh\ntouch %s\n", ran);
 
@@ -204,7 +204,7 @@ static void runs_no_hook(void **state)
         assert_int_equal(chmod(path, 0755), 0);
     }
     assert_int_equal(go_on(w, NULL, &outcome), 0);
-    assert_true(outcome.done);
+    assert_false(outcome.waits);
     assert_int_equal(access(ran, F_OK), -1);
     git_ok(w->repo, "commit", "-q", "--allow-empty", "-m", "x", NULL); /* the control */
     assert_int_equal(access(ran, F_OK), 0);
@@ -213,7 +213,7 @@ static void runs_no_hook(void **state)
 static void what_is_interrupted_has_not_gone_on(void **state)
 {
     struct world *w = *state;
-    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_freep) char *log = tmpdir_path(w->repo, ".git/logs/refs/heads/main");
     al_auto(al_freep) char *before = NULL;
     al_auto(al_freep) char *after = NULL;

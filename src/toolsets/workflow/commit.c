@@ -186,7 +186,7 @@ static void give(struct al_call *call, const char *message, struct al_result *re
 }
 
 /* The commit was made; the one after it is not. */
-static int stopped_again(const struct al_rebase_outcome *outcome, struct al_error *err)
+static int stopped_again(const struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     int r;
@@ -201,7 +201,7 @@ static int stopped_again(const struct al_rebase_outcome *outcome, struct al_erro
 static int resume(struct al_call *call, const struct commit_args *args, struct al_result *result,
                   struct al_error *err)
 {
-    al_auto(al_rebase_outcome_clear) struct al_rebase_outcome outcome = AL_REBASE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_freep) char *message = NULL;
     int r = al_git_rebase_continue(al_call_repo(call), args->message, al_call_max_bytes(call),
                                    al_call_budget(call), &outcome, err);

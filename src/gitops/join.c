@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/join.h"
+
+#include <stdlib.h>
+
+#include "gitops/before.h"
+#include "gitops/command.h"
+#include "gitops/conflict.h"
+#include "guard/text.h"
+
+int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
+                    struct al_budget *budget, struct al_merge_outcome *outcome,
+                    struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    int r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
+
+    if (r == 0 && output.exit_code != 0)
+        r = al_git_conflicts(repo, budget, &conflicts, err);
+    if (r < 0)
+        return r;
+    if (output.exit_code != 0 && !conflicts.count)
+        return al_git_failed(&output, err);
+    al_conflicts_add_paths(&conflicts, &outcome->conflicts);
+    outcome->conflicted = conflicts.count > 0;
+    al_str_trim_end(&output.out.out);
+    al_str_add(&outcome->text, output.out.out.buf, output.out.out.len);
+    (void)al_text_truncate(&outcome->text, max_bytes);
+    return 0;
+}
+
+/* An untracked file, ignored or not, in the way of what comes in. */
+static int check_not_in_the_way(const struct al_repo *repo, const struct al_before *before,
+                                struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, tracked = AL_STRV_INIT;
+    int r;
+
+    for (size_t at = 0; at < before->there.len; at += strlen(before->there.data + at) + 1)
+        al_strv_add(&names, before->there.data + at);
+    r = al_repo_tracked_files(repo, &names, budget, &tracked, err);
+    for (size_t i = 0; r == 0 && i < names.count; i++) {
+        al_auto(al_freep) char *word = NULL;
+
+        if (al_strv_contains(&tracked, names.items[i]))
+            continue;
+        word = al_text_word(names.items[i]);
+        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
+                              "The untracked file '%s' would be overwritten; move or remove it "
+                              "first",
+                              word);
+        if (err)
+            err->reason = "conflict";
+    }
+    return r;
+}
+
+/* What failed without conflicts has not happened: not half of it, when git died. */
+static int failed(struct al_repo *repo, const struct al_before *before, int r, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
+    int undone = al_before_put_back(repo, before, &problem);
+
+    if (!err)
+        return r;
+    if (strstr(err->message, "You have unstaged changes") ||
+        strstr(err->message, "index contains uncommitted changes"))
+        err->code = AL_CODE_DIRTY_WORKDIR;
+    if (err->code == AL_CODE_NONE)
+        err->code = AL_CODE_OPERATION_FAILED;
+    if (undone < 0) {
+        free(err->detail);
+        err->detail =
+            al_asprintf("The repository could not be put back as it was: %s", problem.message);
+    }
+    return r;
+}
+
+static int run_or_put_back(struct al_repo *repo, const struct al_git_command *command,
+                           size_t max_bytes, const struct al_before *before,
+                           struct al_budget *budget, struct al_merge_outcome *outcome,
+                           struct al_error *err)
+{
+    int r = al_git_join_run(repo, command, max_bytes, budget, outcome, err);
+
+    return r == AL_ERR_EXECUTION ? failed(repo, before, r, err)
+                                 : al_before_settle(repo, before, r, err);
+}
+
+int al_git_join_commit(struct al_repo *repo, const struct al_git_command *command, const char *oid,
+                       const char *head, size_t max_bytes, struct al_budget *budget,
+                       struct al_merge_outcome *ret_outcome, struct al_error *err)
+{
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
+    al_auto(al_freep) char *now = NULL;
+    int r;
+
+    al_strv_add(&incoming, oid);
+    r = al_before_note(repo, &incoming, budget, &before, err);
+    if (r == 0)
+        r = check_not_in_the_way(repo, &before, budget, err);
+    if (r == 0)
+        r = run_or_put_back(repo, command, max_bytes, &before, budget, &outcome, err);
+    if (r < 0)
+        return r;
+    now = al_repo_head(repo);
+    outcome.up_to_date = !outcome.conflicted && !strcmp(now, head);
+    outcome.fast_forward = !outcome.up_to_date && !strcmp(now, oid);
+    *ret_outcome = outcome;
+    outcome = AL_MERGE_INIT;
+    return 0;
+}
