@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/private.h"
 
 /* Paths are at most PATH_MAX; what is longer is no output of git's. */
 #define FIELD_MAX_BYTES (64u * 1024u)
@@ -49,11 +50,6 @@ static uint64_t read_count(const char *text)
     return count;
 }
 
-static bool is_oid(const char *text)
-{
-    return *text && strspn(text, "0123456789abcdef") == strlen(text);
-}
-
 /* ":<old mode> <new mode> <old oid> <new oid> <status>".  The subject of a message may have the new
  * oid, so it is nothing but digits here, whoever wrote the list. */
 static bool take_raw_header(struct al_changes *changes, char *header)
@@ -65,7 +61,8 @@ static bool take_raw_header(struct al_changes *changes, char *header)
     for (char *word = strtok_r(header + 1, " ", &save); word && count < AL_COUNT(words);
          word = strtok_r(NULL, " ", &save))
         words[count++] = word;
-    if (count < AL_COUNT(words) || !is_oid(words[2]) || !is_oid(words[3]))
+    if (count < AL_COUNT(words) || !al_is_oid(words[2], strlen(words[2])) ||
+        !al_is_oid(words[3], strlen(words[3])))
         return false;
     changes->reading = (struct al_change){
         .status = words[4][0],

@@ -94,6 +94,10 @@ void al_git_forget_vettings(struct al_git *git);
  * up again. */
 bool al_is_reference(const char *name);
 
+/** state.c: whether a text that git or a file of a repository gave for an object's id is hex digits
+ * and nothing else, of whatever length: nothing that git could take for an option or a path. */
+bool al_is_oid(const char *text, size_t len);
+
 /** state.c: what HEAD and a loose reference hold, without the newline; NULL when there is none or
  * it leads outside the roots.  Caller frees. */
 char *al_repo_read_head(const struct al_repo *repo);

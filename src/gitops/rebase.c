@@ -10,6 +10,7 @@
 #include "gitops/conflict.h"
 #include "gitops/diffargs.h"
 #include "gitops/join.h"
+#include "gitops/private.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -134,7 +135,7 @@ static int vet_programs(const struct al_repo *repo, int git_dir, struct al_budge
         al_auto(al_str_clear) struct al_str oid = AL_STR_INIT;
 
         r = read_state(git_dir, files[i], STATE_BYTES, &oid, err);
-        if (oid.len && strspn(oid.buf, "0123456789abcdef") == oid.len)
+        if (al_is_oid(oid.buf, oid.len))
             al_strv_add(&commits, oid.buf);
     }
     return r < 0 ? r : al_git_check_merge_programs(repo, "HEAD", &commits, budget, err);

@@ -24,6 +24,11 @@ bool al_is_reference(const char *name)
     return al_starts_with(name, "refs/") && !strstr(name, "..");
 }
 
+bool al_is_oid(const char *text, size_t len)
+{
+    return len > 0 && strspn(text, "0123456789abcdef") == len;
+}
+
 /* Open a reference, or the link that it is; -1 when something on the way leads outside. */
 static int open_reference(const struct al_repo *repo, const char *ref, int flags)
 {

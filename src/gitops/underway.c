@@ -7,6 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/conflict.h"
 #include "gitops/filters.h"
+#include "gitops/private.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "guard/plain.h"
@@ -94,7 +95,7 @@ static char *goes_back_to(const struct al_repo *repo)
         if (fd < 0 || al_fs_read_fd(fd, OID_FILE_BYTES, &oid) < 0)
             continue;
         al_str_trim_end(&oid);
-        if (oid.len && strspn(oid.buf, "0123456789abcdef") == oid.len)
+        if (al_is_oid(oid.buf, oid.len))
             return al_str_detach(&oid);
     }
     return al_strdup("HEAD");

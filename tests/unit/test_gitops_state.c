@@ -2,6 +2,7 @@
 /* gitops/repo.h, state: what a repository is at is read from its files as git reads them. */
 #include <pthread.h>
 
+#include "gitops/private.h"
 #include "gitops/repo.h"
 #include "test_gitops_lib.h"
 
@@ -337,6 +338,20 @@ static void survives_an_index_that_shrinks(void **state)
     assert_false(al_repo_may_have_gitlinks(repo)); /* all zero now */
 }
 
+/* What airlock takes from a file of the repository and gives to git is no option and no path. */
+static void knows_what_an_object_id_is(void **state)
+{
+    static const char *const others[] = { "",     "-1",   "0x1", "HEAD", "1 2", "12\n",
+                                          "ABCD", "abcg", "a/b", "..",   "a^" };
+
+    (void)state;
+    assert_true(al_is_oid("0", 1));
+    assert_true(al_is_oid("0123456789abcdef", 16));
+    for (size_t i = 0; i < AL_COUNT(others); i++)
+        assert_false(al_is_oid(others[i], strlen(others[i])));
+    assert_false(al_is_oid("12\0--x", 6));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -358,6 +373,7 @@ int main(void)
         WORLD_TEST(finds_a_gitlink_across_pieces),
         WORLD_TEST(finds_a_gitlink_at_either_end),
         WORLD_TEST(survives_an_index_that_shrinks),
+        cmocka_unit_test(knows_what_an_object_id_is),
     };
 
     gitops_begin();
