@@ -82,10 +82,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     result->truncated = al_text_truncate(&text, al_call_max_bytes(call));
-    object = al_json_object();
-    al_json_set(object, "success", al_json_bool(true));
-    al_json_set(object, "remote", al_json_string(args->all ? "all" : args->remote));
-    al_json_set(object, "message", al_json_string(text.buf));
+    object = al_transfer_result(true, args->all ? "all" : args->remote, text.buf);
     if (args->branch)
         al_json_set(object, "branch", al_json_string(args->branch));
     if (args->prune)

@@ -154,10 +154,7 @@ static int answer(struct al_call *call, const struct pull_args *args, const stru
     if (r < 0)
         return r;
     describe(args, pulling, outcome, &text);
-    object = al_json_object();
-    al_json_set(object, "success", al_json_bool(!outcome->conflicted));
-    al_json_set(object, "remote", al_json_string(args->remote));
-    al_json_set(object, "message", al_json_string(text.buf));
+    object = al_transfer_result(!outcome->conflicted, args->remote, text.buf);
     if (args->rebase)
         al_json_set(object, "rebased", al_json_bool(!outcome->conflicted));
     if (outcome->conflicted)

@@ -184,10 +184,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return r;
     describe(args, branch, &pushed, &text);
     result->truncated = al_text_truncate(&text, al_call_max_bytes(call));
-    object = al_json_object();
-    al_json_set(object, "success", al_json_bool(true));
-    al_json_set(object, "remote", al_json_string(args->remote));
-    al_json_set(object, "message", al_json_string(text.buf));
+    object = al_transfer_result(true, args->remote, text.buf);
     al_json_set(object, "branch", al_json_string(branch));
     al_json_set(object, "forced", al_json_bool(args->force));
     al_result_set_structured(result, object);

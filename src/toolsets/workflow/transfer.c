@@ -85,3 +85,13 @@ int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct a
         err->remedy = "Switch to a branch with git_checkout first.";
     return r;
 }
+
+json_t *al_transfer_result(bool success, const char *remote, const char *message)
+{
+    json_t *object = al_json_object();
+
+    al_json_set(object, "success", al_json_bool(success));
+    al_json_set(object, "remote", al_json_string(remote));
+    al_json_set(object, "message", al_json_string(message));
+    return object;
+}

@@ -33,4 +33,8 @@ int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
 /** The branch that HEAD is on.  AL_CODE_OPERATION_FAILED where it is on none.  Caller frees. */
 int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err);
 
+/** The members that the results of fetch, pull and push have in common.  The caller adds the rest
+ * and owns the reference. */
+json_t *al_transfer_result(bool success, const char *remote, const char *message);
+
 #endif

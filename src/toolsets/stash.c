@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolsets/stash.h"
+
+#include <inttypes.h>
+
+static int action_of(const void *p)
+{
+    return ((const struct al_stash_args *)p)->action;
+}
+
+static bool looks_only(const void *p)
+{
+    return action_of(p) >= AL_STASH_WISH_LIST;
+}
+
+bool al_stash_is_push(const void *args)
+{
+    return action_of(args) == AL_STASH_WISH_PUSH;
+}
+
+bool al_stash_is_pop(const void *args)
+{
+    return action_of(args) == AL_STASH_WISH_POP;
+}
+
+bool al_stash_is_apply(const void *args)
+{
+    return action_of(args) == AL_STASH_WISH_APPLY;
+}
+
+bool al_stash_is_drop(const void *args)
+{
+    return action_of(args) == AL_STASH_WISH_DROP;
+}
+
+bool al_stash_is_list(const void *args)
+{
+    return action_of(args) == AL_STASH_WISH_LIST;
+}
+
+bool al_stash_is_show(const void *args)
+{
+    return action_of(args) == AL_STASH_WISH_SHOW;
+}
+
+int64_t al_stash_index(const void *args)
+{
+    const struct al_stash_args *stash = args;
+
+    return stash->index.given ? stash->index.value : 0;
+}
+
+struct al_stash_options al_stash_options_of(const void *args)
+{
+    static const enum al_stash_action actions[] = {
+        [AL_STASH_WISH_PUSH] = AL_STASH_PUSH,   [AL_STASH_WISH_POP] = AL_STASH_POP,
+        [AL_STASH_WISH_APPLY] = AL_STASH_APPLY, [AL_STASH_WISH_DROP] = AL_STASH_DROP,
+        [AL_STASH_WISH_CLEAR] = AL_STASH_CLEAR,
+    };
+    const struct al_stash_args *stash = args;
+
+    return (struct al_stash_options){
+        .action = actions[stash->action],
+        .message = stash->message,
+        .include_untracked = stash->include_untracked,
+        .index = al_stash_index(stash),
+    };
+}
+
+int al_stash_authorize(struct al_call *call, const void *args, struct al_error *err)
+{
+    struct al_stash_options options;
+
+    if (looks_only(args))
+        return 0;
+    options = al_stash_options_of(args);
+    return al_git_stash_check(al_call_repo(call), &options, al_call_budget(call), err);
+}
+
+/* Entries are named by their place in the list, which a push in between would shift. */
+int al_stash_concerns(struct al_call *call, const void *args, struct al_strv *out,
+                      struct al_error *err)
+{
+    const struct al_stash_args *stash = args;
+    struct al_repo *repo = al_call_repo(call);
+
+    al_strv_addf(out, "%s/logs/refs/stash", repo->common_dir);
+    if (!al_stash_is_push(args))
+        return 0;
+    return al_git_concerned(repo, NULL, stash->include_untracked, al_call_budget(call), out, err);
+}
+
+int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,
+                     struct al_str *out, struct al_error *err)
+{
+    struct al_stash_options options;
+    const struct al_strv *files;
+    int r;
+
+    (void)op;
+    if (looks_only(args))
+        return 0;
+    options = al_stash_options_of(args);
+    r = al_call_concerned(call, &files, err);
+    return r < 0 ? r
+                 : al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call),
+                                        out, err);
+}
+
+void al_stash_summarize(const struct al_operation *op, const void *args, struct al_str *out)
+{
+    static const char *const verbs[] = {
+        [AL_STASH_WISH_POP] = "Pop",
+        [AL_STASH_WISH_APPLY] = "Apply",
+        [AL_STASH_WISH_DROP] = "Drop",
+        [AL_STASH_WISH_SHOW] = "Show",
+    };
+    const struct al_stash_args *stash = args;
+
+    (void)op;
+    switch ((enum al_stash_wish)stash->action) {
+    case AL_STASH_WISH_PUSH:
+        al_str_adds(out, "Stash changes");
+        if (stash->message)
+            al_str_addf(out, ": %s", stash->message);
+        break;
+    case AL_STASH_WISH_LIST:
+        al_str_adds(out, "List stashes");
+        break;
+    case AL_STASH_WISH_CLEAR:
+        al_str_adds(out, "Clear ALL stashes (WARNING: destructive)");
+        break;
+    case AL_STASH_WISH_POP:
+    case AL_STASH_WISH_APPLY:
+    case AL_STASH_WISH_DROP:
+    case AL_STASH_WISH_SHOW:
+        al_str_addf(out, "%s stash@{%" PRId64 "}", verbs[stash->action], al_stash_index(stash));
+        break;
+    }
+}
