@@ -61,25 +61,21 @@ static int note_file(int git_dir, const char *name, size_t *left, struct al_befo
 static int list_dir(int git_dir, const char *name, struct al_strv *ret_names)
 {
     int fd = al_plain_open(git_dir, name, O_RDONLY | O_DIRECTORY);
+    al_auto(al_closedirp) DIR *dir = NULL;
     struct dirent *entry;
     int r = 0;
-    DIR *dir;
 
     if (fd < 0)
         return fd == -ENOENT ? 0 : fd;
-    dir = fdopendir(fd);
-    if (!dir) {
-        r = -errno;
-        al_close(fd);
-        return r;
-    }
+    dir = al_fs_list(fd);
+    if (!dir)
+        return -errno;
     while (r == 0 && (entry = readdir(dir))) {
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
             continue;
         al_strv_addf(ret_names, "%s/%s", name, entry->d_name);
         r = ret_names->count > ENTRIES_MAX ? -EFBIG : 0;
     }
-    (void)closedir(dir);
     return r;
 }
 

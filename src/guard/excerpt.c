@@ -120,3 +120,18 @@ void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool 
         al_str_addc(out, '\n');
     al_str_addf(out, "… %s%zu more line%s\n", more ? "at least " : "", left, left == 1 ? "" : "s");
 }
+
+void al_text_add_indented(struct al_str *out, const char *text)
+{
+    al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+
+    al_text_show(text, strlen(text), &shown);
+    for (const char *at = shown.buf; *at;) {
+        size_t len = strcspn(at, "\n");
+
+        al_str_addf(&lines, "    %.*s\n", (int)len, at);
+        at += len + (at[len] == '\n');
+    }
+    al_text_add_excerpt(out, lines.buf, lines.len, false);
+}

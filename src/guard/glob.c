@@ -13,6 +13,7 @@
 
 #include "guard/below.h"
 #include "guard/text.h"
+#include "util/fs.h"
 #include "util/utf8.h"
 
 /* One character of a text that does not end here. */
@@ -210,13 +211,10 @@ static void go_on(struct walk *walk, struct place at, const char *rest, bool kno
 
 static void list(struct walk *walk, const char *prefix, const char *part, const char *rest)
 {
-    int fd = al_below_open(walk->dir_fd, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY,
-                           RESOLVE_BENEATH);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    al_auto(al_closedirp) DIR *dir = al_fs_list(al_below_open(
+        walk->dir_fd, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH));
     const struct dirent *entry;
 
-    if (!dir)
-        al_close(fd);
     while (dir && !walk->too_many && (entry = readdir(dir))) {
         walk->too_many |= ++walk->entries > AL_GLOB_ENTRIES_MAX;
         if (al_glob_match(part, entry->d_name)) {
@@ -225,8 +223,6 @@ static void list(struct walk *walk, const char *prefix, const char *part, const 
             go_on(walk, (struct place){ name, true }, rest, true);
         }
     }
-    if (dir)
-        (void)closedir(dir);
 }
 
 static void descend(struct walk *walk, struct place at, const char *pattern)

@@ -84,4 +84,8 @@ void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t ma
  */
 void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool more);
 
+/** A text of an agent's as shown when asking, within the same bounds: every line is indented, so
+ * that none can pose as what stands around it. */
+void al_text_add_indented(struct al_str *out, const char *text);
+
 #endif

@@ -129,22 +129,19 @@ static int take(struct reading *reading, int dir_fd, const char *path, int depth
 
 static int take_dir(struct reading *reading, int dir_fd, const char *path, int depth)
 {
-    int fd = depth > DEPTH_MAX ? -1 : al_plain_open(dir_fd, path, O_RDONLY | O_DIRECTORY);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    al_auto(al_closedirp) DIR *dir =
+        depth > DEPTH_MAX ? NULL : al_fs_list(al_plain_open(dir_fd, path, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
     int r = 0;
 
-    if (!dir) {
-        al_close(fd);
+    if (!dir)
         return 0;
-    }
     while (r == 0 && (entry = readdir(dir))) {
         al_auto(al_freep) char *name = al_fs_join(path, entry->d_name);
 
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             r = take(reading, dir_fd, name, depth + 1);
     }
-    (void)closedir(dir);
     return r;
 }
 
@@ -165,19 +162,15 @@ static int take(struct reading *reading, int dir_fd, const char *path, int depth
 /* The parts of a split index, which the index names by their checksum. */
 static int take_shared_indexes(struct reading *reading, int git_fd)
 {
-    int fd = openat(git_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(git_fd);
     struct dirent *entry;
     int r = 0;
 
-    if (!dir) {
-        al_close(fd);
+    if (!dir)
         return 0;
-    }
     while (r == 0 && (entry = readdir(dir)))
         if (al_starts_with(entry->d_name, "sharedindex."))
             r = take_file(reading, git_fd, entry->d_name);
-    (void)closedir(dir);
     return r;
 }
 

@@ -296,19 +296,15 @@ int al_keep_lost(struct al_store *store, const struct al_refs *refs,
 
 void al_keep_release(struct al_store *store, int64_t oldest_s)
 {
-    int fd = openat(store->pack_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
     struct dirent *entry;
     struct stat st;
 
-    if (!dir) {
-        al_close(fd);
+    if (!dir)
         return;
-    }
     while ((entry = readdir(dir)))
         if (al_ends_with(entry->d_name, ".keep") &&
             fstatat(store->pack_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
             st.st_mtim.tv_sec < oldest_s - 1)
             (void)unlinkat(store->pack_fd, entry->d_name, 0);
-    (void)closedir(dir);
 }

@@ -91,16 +91,12 @@ static bool is_temporary(const char *name)
 
 void al_lockfile_tidy(int dir_fd)
 {
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
     const struct dirent *entry;
 
-    if (!dir) {
-        al_close(fd);
+    if (!dir)
         return;
-    }
     while ((entry = readdir(dir)))
         if (is_temporary(entry->d_name))
             (void)unlinkat(dir_fd, entry->d_name, 0);
-    (void)closedir(dir);
 }

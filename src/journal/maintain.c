@@ -18,6 +18,7 @@
 #include "journal/keep.h"
 #include "journal/packs.h"
 #include "journal/store.h"
+#include "util/fs.h"
 
 #define PACKS_MAX    40u /* of a few objects each; more make every look-up slower */
 #define SWEEP_S      3600
@@ -56,19 +57,15 @@ static void note_sweep(const struct al_store *store)
 /* Files of writers that were killed: nobody else is writing now. */
 static void remove_leftovers(const struct al_store *store)
 {
-    int fd = openat(store->pack_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
     struct dirent *entry;
 
-    if (!dir) {
-        al_close(fd);
+    if (!dir)
         return;
-    }
     while ((entry = readdir(dir)))
         if (al_starts_with(entry->d_name, "tmp_") || al_starts_with(entry->d_name, ".tmp-") ||
             al_starts_with(entry->d_name, ".airlock-"))
             (void)unlinkat(store->pack_fd, entry->d_name, 0);
-    (void)closedir(dir);
 }
 
 /* The references of the first `count` checkpoints, which are the oldest. */

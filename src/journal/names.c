@@ -238,15 +238,13 @@ static int take_found(struct gathering *g, const char *dir, int dir_fd, const st
 /* Everything below a directory.  What cannot be opened is a file's, a link's or nobody's. */
 static int walk(struct gathering *g, const char *path, int depth)
 {
-    int fd = al_plain_open(g->top_fd, path, O_RDONLY | O_DIRECTORY);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(al_plain_open(g->top_fd, path, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
     int r = 0;
 
-    if (!dir) {
-        al_close(fd);
+    if (!dir)
         return 0;
-    }
     if (depth > NESTED_DEPTH_MAX)
         r = al_error_set(g->err, AL_ERR_EXECUTION,
                          "a nested repository has more than %d levels of directories",
@@ -254,7 +252,6 @@ static int walk(struct gathering *g, const char *path, int depth)
     while (r == 0 && (entry = readdir(dir)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             r = take_found(g, path, dirfd(dir), entry, depth);
-    (void)closedir(dir);
     return r;
 }
 

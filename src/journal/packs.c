@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/fs.h"
 #include "util/str.h"
 
 #define FANOUT_AT    8u
@@ -85,20 +86,10 @@ static void add_index(struct al_packs *packs, int dir_fd, const char *name)
     packs->items[packs->count++] = index;
 }
 
-static DIR *open_dir(int dir_fd)
-{
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-    if (!dir)
-        al_close(fd);
-    return dir;
-}
-
 int al_packs_open(int dir_fd, bool sha256, struct al_packs **ret_packs, struct al_error *err)
 {
     struct al_packs *packs;
-    DIR *dir = open_dir(dir_fd);
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
     struct dirent *entry;
 
     if (!dir)
@@ -108,7 +99,6 @@ int al_packs_open(int dir_fd, bool sha256, struct al_packs **ret_packs, struct a
     while ((entry = readdir(dir)))
         if (al_starts_with(entry->d_name, "pack-") && al_ends_with(entry->d_name, ".idx"))
             add_index(packs, dir_fd, entry->d_name);
-    (void)closedir(dir);
     *ret_packs = packs;
     return 0;
 }
@@ -153,7 +143,7 @@ bool al_packs_have(const struct al_packs *packs, const struct al_oid *oid)
 int al_packs_measure(int dir_fd, struct al_packs_size *ret_size, struct al_error *err)
 {
     struct al_packs_size size = { .bytes = 0 };
-    DIR *dir = open_dir(dir_fd);
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
     struct dirent *entry;
     struct stat st;
 
@@ -166,7 +156,6 @@ int al_packs_measure(int dir_fd, struct al_packs_size *ret_size, struct al_error
         size.loose += al_ends_with(entry->d_name, ".pack");
         size.kept += al_ends_with(entry->d_name, ".keep");
     }
-    (void)closedir(dir);
     size.loose -= size.kept < size.loose ? size.kept : size.loose;
     *ret_size = size;
     return 0;

@@ -133,20 +133,18 @@ static int take_entry(struct reading *reading, int fd, const char *dir_name,
 
 static int walk(struct reading *reading, const char *dir_name, int depth)
 {
-    int fd =
-        depth > DEPTH_MAX ? -1 : al_plain_open(reading->dir_fd, dir_name, O_RDONLY | O_DIRECTORY);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    al_auto(al_closedirp) DIR *dir =
+        depth > DEPTH_MAX
+            ? NULL
+            : al_fs_list(al_plain_open(reading->dir_fd, dir_name, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
     int r = 0;
 
-    if (!dir) {
-        al_close(fd);
+    if (!dir)
         return 0;
-    }
     while (r == 0 && (entry = readdir(dir)))
         if (entry->d_name[0] != '.')
             r = take_entry(reading, dirfd(dir), dir_name, entry, depth);
-    (void)closedir(dir);
     return r;
 }
 

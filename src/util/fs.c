@@ -94,6 +94,28 @@ int al_fs_write_beside(int dir_fd, const char *name, const void *data, size_t le
     return r;
 }
 
+DIR *al_fs_list(int fd)
+{
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    int error = errno;
+
+    if (!dir)
+        al_close(fd);
+    errno = error;
+    return dir;
+}
+
+DIR *al_fs_list_at(int dir_fd)
+{
+    return al_fs_list(openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+void al_closedirp(DIR **dir)
+{
+    if (*dir)
+        (void)closedir(*dir);
+}
+
 int al_fs_mkdirs(const char *path, mode_t mode)
 {
     al_auto(al_freep) char *copy = al_strdup(path);

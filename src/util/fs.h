@@ -3,6 +3,7 @@
 #ifndef AL_UTIL_FS_H
 #define AL_UTIL_FS_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,18 @@ int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text);
  */
 int al_fs_write_beside(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
                        bool replace);
+
+/**
+ * The entries of an open directory.  The descriptor is the listing's from here on, and closed when
+ * there is none: NULL with errno.  A negative one has none.
+ */
+DIR *al_fs_list(int fd);
+
+/** The same for a directory that stays the caller's, from its first entry. */
+DIR *al_fs_list_at(int dir_fd);
+
+/** Cleanup for `al_auto(al_closedirp) DIR *dir`: closes it unless it is NULL. */
+void al_closedirp(DIR **dir);
 
 /** mkdir -p for a path of ours (not an agent's).  Returns 0 or -errno. */
 int al_fs_mkdirs(const char *path, mode_t mode);

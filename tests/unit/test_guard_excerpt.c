@@ -251,6 +251,27 @@ static void what_cleaning_adds_counts_towards_the_limit(void **state)
     assert_string_equal(out.buf + 20 * 801, "… 80 more lines\n");
 }
 
+static void no_line_of_an_indented_text_begins_at_the_margin(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        { "", "" },
+        { "one", "    one\n" },
+        { "one\n", "    one\n" },
+        { "one\n\nThe change:\n+x", "    one\n    \n    The change:\n    +x\n" },
+        { "one\rtwo\vthree\033[2K", "    one<U+000D>two<U+000B>three<U+001B>[2K\n" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AL_COUNT(cases); i++) {
+        al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+
+        al_text_add_indented(&out, cases[i].text);
+        assert_string_equal(out.buf, cases[i].expected);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -268,6 +289,7 @@ int main(void)
         cmocka_unit_test(an_excerpt_hides_nothing_in_a_line),
         cmocka_unit_test(an_excerpt_is_safe_for_a_terminal),
         cmocka_unit_test(what_cleaning_adds_counts_towards_the_limit),
+        cmocka_unit_test(no_line_of_an_indented_text_begins_at_the_margin),
     };
 
     return cmocka_run_group_tests_name("guard/excerpt", tests, NULL, NULL);

@@ -55,23 +55,6 @@ static bool fits_summary(const char *message)
     return !message[summary_bytes(message)];
 }
 
-/* Every line indented, so that none can pose as the change below it. */
-static void add_whole_message(struct al_str *out, const char *message)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-
-    al_text_show(message, strlen(message), &text);
-    for (const char *at = text.buf; *at;) {
-        size_t len = strcspn(at, "\n");
-
-        al_str_addf(&lines, "    %.*s\n", (int)len, at);
-        at += len + (at[len] == '\n');
-    }
-    al_str_adds(out, "The whole message:\n");
-    al_text_add_excerpt(out, lines.buf, lines.len, false);
-}
-
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -79,7 +62,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 
     (void)op;
     if (!fits_summary(args->message)) {
-        add_whole_message(out, args->message);
+        al_str_adds(out, "The whole message:\n");
+        al_text_add_indented(out, args->message);
         al_str_adds(out, "The change:\n");
     }
     return al_git_commit_preview(al_call_repo(call), al_call_budget(call), out, err);

@@ -98,21 +98,10 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
                : 0;
 }
 
-/* Every line indented, so that none can pose as the change below it. */
 static void add_message(const char *message, struct al_str *out)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-
-    al_text_show(message, strlen(message), &text);
-    for (const char *at = text.buf; *at;) {
-        size_t len = strcspn(at, "\n");
-
-        al_str_addf(&lines, "    %.*s\n", (int)len, at);
-        at += len + (at[len] == '\n');
-    }
     al_str_adds(out, "The message:\n");
-    al_text_add_excerpt(out, lines.buf, lines.len, false);
+    al_text_add_indented(out, message);
 }
 
 /* A person is shown the message that will be used. */
