@@ -197,11 +197,11 @@ struct al_file_id al_file_id_from(const struct stat *st)
     };
 }
 
-struct al_file_id al_file_id_of(const char *path)
+struct al_file_id al_file_id_at(int dir_fd, const char *path)
 {
     struct stat st;
 
-    if (stat(path, &st) < 0)
+    if (fstatat(dir_fd, path, &st, 0) < 0)
         return (struct al_file_id){ .exists = false };
     return al_file_id_from(&st);
 }

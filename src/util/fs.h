@@ -70,8 +70,9 @@ struct al_file_id {
     bool exists;
 };
 
-/** Identify what `path` names (links followed); a missing file is an id too. */
-struct al_file_id al_file_id_of(const char *path);
+/** Identify what `path` names below `dir_fd` (AT_FDCWD allowed; links followed); a missing file is
+ * an id too. */
+struct al_file_id al_file_id_at(int dir_fd, const char *path);
 struct al_file_id al_file_id_from(const struct stat *st);
 bool al_file_id_equal(const struct al_file_id *a, const struct al_file_id *b);
 

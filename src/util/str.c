@@ -57,14 +57,19 @@ void al_str_addc(struct al_str *s, char c)
 
 void al_str_addv(struct al_str *s, const char *fmt, va_list args)
 {
+    char line[256]; /* most fit, and need not be formatted twice */
     va_list again;
     int need;
 
     va_copy(again, args);
-    need = vsnprintf(NULL, 0, fmt, again);
+    need = vsnprintf(line, sizeof(line), fmt, again);
     va_end(again);
     if (need < 0)
         abort(); /* only an invalid format does this */
+    if ((size_t)need < sizeof(line)) {
+        al_str_add(s, line, (size_t)need);
+        return;
+    }
     al_str_reserve(s, (size_t)need);
     (void)vsnprintf(s->buf + s->len, (size_t)need + 1, fmt, args);
     s->len += (size_t)need;

@@ -65,15 +65,15 @@ static void knows_a_file_that_was_replaced(void **state)
 {
     struct tmpdir *dir = *state;
     al_auto(al_freep) char *path = tmpdir_path(dir, "id");
-    struct al_file_id absent = al_file_id_of(path), first, second;
+    struct al_file_id absent = al_file_id_at(AT_FDCWD, path), first, second;
 
     assert_false(absent.exists);
     assert_int_equal(al_fs_write_beside(dir->fd, "id", "aaa", 3, 0600, true), 0);
-    first = al_file_id_of(path);
+    first = al_file_id_at(AT_FDCWD, path);
     assert_true(al_file_id_equal(&first, &first));
     assert_false(al_file_id_equal(&absent, &first));
     assert_int_equal(al_fs_write_beside(dir->fd, "id", "bbb", 3, 0600, true), 0);
-    second = al_file_id_of(path);
+    second = al_file_id_at(AT_FDCWD, path);
     assert_false(al_file_id_equal(&first, &second));
 }
 
