@@ -190,6 +190,39 @@ struct al_sandbox al_git_command_sandbox(const struct al_git_command *command,
     };
 }
 
+static int run_under(struct al_held_ruleset *held, const struct al_git_command *command,
+                     const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                     struct al_error *err)
+{
+    struct al_sandbox sandbox = al_git_command_sandbox(command, held, spec->timeout_ms);
+    struct al_proc_spec confined = *spec;
+
+    confined.sandbox = &sandbox;
+    return al_proc_run(&confined, ret_result, err);
+}
+
+/* A git that was replaced since the ruleset was looked at cannot be executed under it.  Nothing ran
+ * then, so it is tried once more under one that is current. */
+static int run_confined(struct al_git *git, const struct al_git_command *command,
+                        const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                        struct al_error *err)
+{
+    struct al_held_ruleset *held, *renewed = NULL;
+    int r = al_git_ruleset(git, command->class, false, &held, err);
+
+    if (r < 0)
+        return r;
+    r = run_under(held, command, spec, ret_result, err);
+    if (r == AL_ERR_EXECUTION && al_git_ruleset(git, command->class, true, &renewed, NULL) == 0 &&
+        renewed != held)
+        r = run_under(renewed, command, spec, ret_result, err);
+    if (renewed)
+        al_git_ruleset_put(git, renewed);
+    if (held)
+        al_git_ruleset_put(git, held);
+    return r;
+}
+
 static int run(const struct al_repo *repo, const struct al_git_command *command, struct al_sink out,
                struct al_sink errors, struct al_budget *budget, struct al_proc_result *ret_result,
                struct al_error *err)
@@ -198,19 +231,15 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
     const struct al_git_link *link = command->link ? command->link : &none;
     struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(link->progress, errors);
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
-    struct al_held_ruleset *held = NULL;
     struct al_git *git = repo->git;
-    struct al_sandbox sandbox;
     int r;
 
+    budget->exit_code = -1;
     if (!git->program)
         return al_error_set(err, AL_ERR_EXECUTION, "git binary not available");
-    r = al_git_ruleset(git, command->class, &held, err);
-    if (r < 0)
-        return r;
     al_git_command_env(&env, repo, command);
-    sandbox = al_git_command_sandbox(command, held, budget->left_ms);
-    r = al_proc_run(
+    r = run_confined(
+        git, command,
         &(struct al_proc_spec){
             .program = git->program,
             .argv = (const char *const *)command->argv.items,
@@ -224,7 +253,6 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
             .kept_fds = link->fds,
             .nkept_fds = link->nfds,
             .without_turn = link->has_turn,
-            .sandbox = &sandbox,
             .cancel = budget->cancel,
             .timeout_ms = budget->left_ms,
             .grace_ms = writes(command->class) ? WRITER_GRACE_MS : 0,
@@ -232,9 +260,6 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
         ret_result, err);
     if (link->progress)
         al_progress_filter_end(&filter);
-    if (held)
-        al_git_ruleset_put(git, held);
-    budget->exit_code = -1;
     if (r < 0)
         return r;
     budget->exit_code = ret_result->exit_code;

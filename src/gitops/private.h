@@ -28,7 +28,8 @@ struct al_turn {
 /** A ruleset and who uses it. */
 struct al_held_ruleset {
     struct al_ruleset *ruleset;
-    unsigned refs; /* guarded by the al_git's lock */
+    int64_t looked_at_ms; /* when its paths were last seen to name what it holds … */
+    unsigned refs;        /* … and this: guarded by the al_git's lock */
 };
 
 /** See gitops/git.h. */
@@ -58,10 +59,11 @@ struct al_git {
     struct al_turn *turns;                         /* writers of repositories, see turn.c */
 };
 
-/** ruleset.c: the current ruleset of a class, rebuilt when a path of it names another inode; given
- * back with al_git_ruleset_put().  *ret_held is NULL where the kernel has no Landlock. */
-int al_git_ruleset(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
-                   struct al_error *err);
+/** ruleset.c: the ruleset of a class, rebuilt when a path of it names another inode; given back
+ * with al_git_ruleset_put().  *ret_held is NULL where the kernel has no Landlock.  Its paths are
+ * looked at now and then; `now` when the caller cannot go on with a stale one. */
+int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
+                   struct al_held_ruleset **ret_held, struct al_error *err);
 void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held);
 
 /** ruleset.c: a ruleset for one bare repository of our own, written below `dir_fd`.  The caller

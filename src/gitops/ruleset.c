@@ -4,8 +4,17 @@
 
 #include "gitops/private.h"
 #include "guard/env.h"
+#include "util/clock.h"
 
 #define RULES_MAX 96
+
+/*
+ * How long a ruleset goes unlooked at.  What it may say is fixed by the files it holds, wherever
+ * their names lead by now: one that is stale, as after a package upgrade, allows nothing it did not
+ * allow before, and refuses the new files.  So looking is not part of what confines a child, and a
+ * dozen stats of the system's files for each child would be a tenth of a short call.
+ */
+#define LOOK_MS 200
 
 struct rules {
     struct al_confine_rule items[RULES_MAX];
@@ -160,25 +169,46 @@ static void drop(struct al_held_ruleset *held)
     free(held);
 }
 
-int al_git_ruleset(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
-                   struct al_error *err)
+/* Called with the lock held. */
+static bool is_current(struct al_held_ruleset *held, bool now)
+{
+    int64_t now_ms = al_clock_ms();
+
+    if (!now && now_ms - held->looked_at_ms < LOOK_MS)
+        return true;
+    if (!al_ruleset_is_current(held->ruleset))
+        return false;
+    held->looked_at_ms = now_ms;
+    return true;
+}
+
+/* Called with the lock held. */
+static int renew(struct al_git *git, enum al_git_class class, struct al_error *err)
 {
     struct al_held_ruleset **place = &git->rulesets[class];
-    struct al_ruleset *fresh = NULL;
+    struct al_held_ruleset fresh = { .looked_at_ms = al_clock_ms(), .refs = 1 };
+    int r = build(git, class, &fresh.ruleset, err);
+
+    if (r < 0)
+        return r;
+    drop(*place);
+    *place = al_calloc(1, sizeof(**place));
+    **place = fresh;
+    return 0;
+}
+
+int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
+                   struct al_held_ruleset **ret_held, struct al_error *err)
+{
+    struct al_held_ruleset **place = &git->rulesets[class];
     int r = 0;
 
     *ret_held = NULL;
     if (al_confine_abi() == 0)
         return 0; /* al_git_new() refused already where confinement is required */
     (void)pthread_mutex_lock(&git->lock);
-    if (!*place || !al_ruleset_is_current((*place)->ruleset)) {
-        r = build(git, class, &fresh, err);
-        if (r == 0) {
-            drop(*place);
-            *place = al_calloc(1, sizeof(**place));
-            **place = (struct al_held_ruleset){ .ruleset = fresh, .refs = 1 };
-        }
-    }
+    if (!*place || !is_current(*place, now))
+        r = renew(git, class, err);
     if (r == 0) {
         (*place)->refs++;
         *ret_held = *place;

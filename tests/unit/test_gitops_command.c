@@ -146,6 +146,61 @@ static void says_that_there_is_no_git(void **state)
     assert_string_equal(w->err.message, "git binary not available");
 }
 
+/* A shell of our own, taken into its place at once as a package manager does. */
+static void install_shell(struct world *w)
+{
+    al_auto(al_freep) char *new = tmpdir_path(w->place, "git.new");
+    al_auto(al_freep) char *program = tmpdir_path(w->place, "git");
+    al_auto(al_freep) char *shell = realpath("/bin/sh", NULL);
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+
+    assert_int_equal(al_fs_read(AT_FDCWD, shell, 16u << 20, &bytes), 0);
+    tmpdir_write_bytes(w->place, "git.new", bytes.buf, bytes.len);
+    assert_int_equal(chmod(new, 0755), 0);
+    assert_int_equal(rename(new, program), 0);
+}
+
+/* However long it would be until its ruleset is looked at again. */
+static void runs_a_program_that_was_replaced(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_freep) char *program = tmpdir_path(w->place, "git");
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+
+    install_shell(w);
+    repo = open_with(w, program);
+    for (int i = 0; i < 3; i++) {
+        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+        struct al_budget budget = long_budget();
+
+        assert_int_equal(run_script(repo, "echo new", 1000, &budget, &output, &w->err), 0);
+        assert_string_equal(output.out.out.buf, "new\n");
+        if (al_confine_abi() > 0)
+            w->git->rulesets[AL_GIT_READ]->looked_at_ms = INT64_MAX;
+        install_shell(w);
+    }
+}
+
+static void misses_a_program_that_went_away(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_freep) char *program = tmpdir_path(w->place, "git");
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+    struct al_budget budget = long_budget();
+
+    install_shell(w);
+    repo = open_with(w, program);
+    assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), 0);
+    assert_int_equal(unlink(program), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), AL_ERR_EXECUTION);
+        assert_string_equal(w->err.message, "git binary not available");
+    }
+    install_shell(w);
+    assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), 0);
+}
+
 static void keeps_what_came_until_the_deadline(void **state)
 {
     struct world *w = *state;
@@ -309,6 +364,8 @@ int main(void)
         WORLD_TEST(gives_a_child_what_it_needs_and_nothing_else),
         WORLD_TEST(hands_a_writer_more_overrides),
         WORLD_TEST(says_that_there_is_no_git),
+        WORLD_TEST(runs_a_program_that_was_replaced),
+        WORLD_TEST(misses_a_program_that_went_away),
         WORLD_TEST(keeps_what_came_until_the_deadline),
         WORLD_TEST(keeps_nothing_when_nothing_came),
         WORLD_TEST(does_not_start_for_a_cancelled_call),
