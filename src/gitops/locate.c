@@ -312,22 +312,27 @@ static bool is_absent(int dir_fd, const char *name)
  * another place.  A few looks below an open directory that is inside a root tell as much then as
  * resolving each part by its path, which is what takes the time.
  */
-static bool is_plain(const struct al_repo *repo)
+static bool is_plain(int fd, struct al_file_id *ret_head)
 {
-    al_auto(al_closep) int fd =
-        openat(repo->dir_fd, ".git", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat head;
 
-    return fd >= 0 && is_absent(fd, "commondir") && is_there(fd, "HEAD", S_IFREG) &&
-           is_there(fd, "refs", S_IFDIR) && is_there(fd, "objects", S_IFDIR) &&
-           is_absent(fd, "objects/info/alternates") && is_absent(fd, "reftable");
+    if (fd < 0 || fstatat(fd, "HEAD", &head, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(head.st_mode))
+        return false;
+    *ret_head = al_file_id_from(&head);
+    return is_absent(fd, "commondir") && is_there(fd, "refs", S_IFDIR) &&
+           is_there(fd, "objects", S_IFDIR) && is_absent(fd, "objects/info/alternates") &&
+           is_absent(fd, "reftable");
 }
 
 int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const char *given,
                    struct al_error *err)
 {
+    al_auto(al_closep) int fd =
+        openat(repo->dir_fd, ".git", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int r;
 
-    if (is_plain(repo)) {
+    if (is_plain(fd, &repo->head)) {
+        repo->git_fd = al_take_fd(&fd);
         repo->top = al_strdup(repo->dir);
         repo->git_dir = al_fs_join(repo->dir, ".git");
         repo->common_dir = al_strdup(repo->git_dir);
@@ -367,19 +372,37 @@ int al_repo_locate_at(struct al_repo *repo, const struct al_roots *roots, const 
 }
 
 /* git accepts root's own files and, under sudo, those of the person who called it. */
+static bool is_own(const struct stat *st)
+{
+    const uid_t own = geteuid();
+    const char *sudo;
+
+    if (st->st_uid == own)
+        return true;
+    sudo = own == 0 ? secure_getenv("SUDO_UID") : NULL;
+    return sudo && strtoul(sudo, NULL, 10) == st->st_uid;
+}
+
 static bool owned(const char *path)
 {
-    const char *sudo = geteuid() == 0 ? secure_getenv("SUDO_UID") : NULL;
     struct stat st;
 
-    if (lstat(path, &st) < 0)
-        return false;
-    return st.st_uid == geteuid() || (sudo && strtoul(sudo, NULL, 10) == st.st_uid);
+    return lstat(path, &st) == 0 && is_own(&st);
+}
+
+static bool owned_fd(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && is_own(&st);
 }
 
 bool al_repo_is_owned(const struct al_repo *repo)
 {
-    al_auto(al_freep) char *dot_git = al_fs_join(repo->top, ".git");
+    al_auto(al_freep) char *dot_git = NULL;
 
+    if (repo->git_fd >= 0) /* then dir is the top, and these two are all there is */
+        return owned_fd(repo->dir_fd) && owned_fd(repo->git_fd);
+    dot_git = al_fs_join(repo->top, ".git");
     return owned(repo->top) && (al_repo_is_bare(repo) || owned(dot_git)) && owned(repo->git_dir);
 }

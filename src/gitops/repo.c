@@ -24,6 +24,7 @@ void al_repo_free(struct al_repo *repo)
     if (repo->vetting)
         al_vetting_unref(repo->git, repo->vetting);
     al_close(repo->dir_fd);
+    al_close(repo->git_fd);
     free(repo->dir);
     free(repo->top);
     free(repo->git_dir);
@@ -86,7 +87,7 @@ int al_repo_open(struct al_git *git, const char *base, const char *given, struct
     int r;
 
     repo->git = git;
-    repo->dir_fd = -1;
+    repo->dir_fd = repo->git_fd = -1;
     r = open_dir(repo, base, given, err);
     if (r == 0)
         r = al_repo_locate(repo, git->roots, given, err);
@@ -131,7 +132,7 @@ int al_repo_open_at(struct al_git *git, const char *base, const char *path,
     int r;
 
     repo->git = git;
-    repo->dir_fd = -1;
+    repo->dir_fd = repo->git_fd = -1;
     r = open_exactly(repo, base, path, err);
     if (r == 0)
         r = al_vetting_get(repo, budget, &repo->vetting, err);

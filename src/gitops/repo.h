@@ -12,6 +12,7 @@
 
 #include "gitops/git.h"
 #include "util/error.h"
+#include "util/fs.h"
 #include "util/str.h"
 
 struct al_turn;
@@ -25,6 +26,9 @@ struct al_repo {
     char *top;                        /**< top of the working tree, canonical */
     char *git_dir;                    /**< canonical */
     char *common_dir;                 /**< canonical; git_dir unless this is a linked worktree */
+    int git_fd;                       /**< git_dir, open, when it is `.git` in dir and all of the
+                                           repository is in it; else -1; private, as is … */
+    struct al_file_id head;           /**< … what its HEAD was then */
     const struct al_vetting *vetting; /**< what its configuration would run; owned reference */
     struct al_turn *turn;             /**< our turn to write, NULL while we have none; private */
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/vet.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -36,13 +37,24 @@ static void identify_sources(struct al_vetting *vetting)
 {
     vetting->ids = al_calloc(vetting->sources.count, sizeof(*vetting->ids));
     for (size_t i = 0; i < vetting->sources.count; i++)
-        vetting->ids[i] = al_file_id_of(vetting->sources.items[i]);
+        vetting->ids[i] = al_file_id_at(AT_FDCWD, vetting->sources.items[i]);
 }
 
-static bool is_current(const struct al_vetting *vetting)
+/* Below the git directory where that is open: it is the one git gets to see, and the way is short.
+ */
+static struct al_file_id look_at(const struct al_repo *repo, const char *path)
+{
+    const char *name = repo->git_fd >= 0 ? al_fs_below(repo->git_dir, path) : NULL;
+
+    if (!name || !*name)
+        return al_file_id_at(AT_FDCWD, path);
+    return strcmp(name, "HEAD") != 0 ? al_file_id_at(repo->git_fd, name) : repo->head;
+}
+
+static bool is_current(const struct al_vetting *vetting, const struct al_repo *repo)
 {
     for (size_t i = 0; i < vetting->sources.count; i++) {
-        struct al_file_id now = al_file_id_of(vetting->sources.items[i]);
+        struct al_file_id now = look_at(repo, vetting->sources.items[i]);
 
         if (!al_file_id_equal(&now, &vetting->ids[i]))
             return false;
@@ -128,7 +140,7 @@ int al_vetting_get(const struct al_repo *repo, struct al_budget *budget,
 
     (void)pthread_mutex_lock(&git->lock);
     vetting = recall(git, repo->git_dir);
-    if (vetting && is_current(vetting))
+    if (vetting && is_current(vetting, repo))
         vetting->refs++;
     else
         vetting = NULL;
