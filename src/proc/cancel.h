@@ -15,6 +15,12 @@ struct al_cancel;
 struct al_cancel *al_cancel_new(void);
 struct al_cancel *al_cancel_ref(struct al_cancel *cancel);
 
+/**
+ * Make a token that may have been fired a new one again.  False when it cannot be: somebody else
+ * has a reference too, or it has no descriptor.
+ */
+bool al_cancel_renew(struct al_cancel *cancel);
+
 /** Drop a reference; NULL is fine. */
 void al_cancel_unref(struct al_cancel *cancel);
 
