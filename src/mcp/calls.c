@@ -11,23 +11,6 @@
 #include "util/clock.h"
 #include "util/progress.h"
 
-/* A call's own code is straight and shallow; its buffers are on the heap. */
-#define STACK_BYTES ((size_t)256 * 1024)
-
-/* As many threads as this wait for calls; those a burst made beyond it end with their call. */
-#define IDLE_MAX 8
-
-struct al_worker {
-    struct al_worker *next;
-    struct al_calls *calls;
-    pthread_t thread;
-    pthread_cond_t wake;
-
-    /* Under the lock of `calls`. */
-    struct al_running *call; /* at work, or to be taken up; NULL while idle */
-    bool ended;              /* to be joined */
-};
-
 struct al_running {
     struct al_running *next;
     struct al_calls *calls;
@@ -49,63 +32,71 @@ void al_calls_init(struct al_calls *calls, const struct al_session *session, str
     *calls = (struct al_calls){ .session = session, .out = out, .questions = questions };
     calls->pump_at_ms = INT64_MAX;
     (void)pthread_mutex_init(&calls->lock, NULL);
-    (void)pthread_cond_init(&calls->ended, NULL);
+}
+
+/* With a token nobody has fired. */
+static struct al_running *get_running(struct al_calls *calls)
+{
+    struct al_running *call;
+
+    (void)pthread_mutex_lock(&calls->lock);
+    call = al_take(&calls->spare);
+    (void)pthread_mutex_unlock(&calls->lock);
+    if (!call) {
+        call = al_calloc(1, sizeof(*call));
+        call->cancel = al_cancel_new();
+    }
+    return call;
 }
 
 static void running_free(struct al_running *call)
 {
     al_cancel_unref(call->cancel);
+    free(call);
+}
+
+/* Nobody else knows the call any more.  Calls one after the other share one descriptor. */
+static void put_running(struct al_running *call)
+{
+    struct al_calls *calls = call->calls;
+    struct al_cancel *cancel = call->cancel;
+    bool kept = al_cancel_renew(cancel);
+
     free(call->order.id);
     free(call->order.progress_token);
     free(call->heard);
     json_decref(call->order.arguments);
     al_round_clear(&call->order.round);
-    free(call);
+    *call = (struct al_running){ .cancel = cancel };
+    (void)pthread_mutex_lock(&calls->lock);
+    kept = kept && !calls->spare;
+    if (kept)
+        calls->spare = call;
+    (void)pthread_mutex_unlock(&calls->lock);
+    if (!kept)
+        running_free(call);
 }
 
-/* Join the threads that ended by themselves, or at last every one. */
-static void join_workers(struct al_calls *calls, bool all)
+/* Caller holds the lock. */
+static void cancel_running(struct al_running *call)
 {
-    struct al_worker *gone = NULL, **at = &calls->workers;
-
-    (void)pthread_mutex_lock(&calls->lock);
-    while (*at) {
-        struct al_worker *worker = *at;
-
-        if (!all && !worker->ended) {
-            at = &worker->next;
-            continue;
-        }
-        *at = worker->next;
-        worker->next = gone;
-        gone = worker;
-    }
-    (void)pthread_mutex_unlock(&calls->lock);
-    while (gone) {
-        struct al_worker *next = gone->next;
-
-        (void)pthread_join(gone->thread, NULL);
-        (void)pthread_cond_destroy(&gone->wake);
-        free(gone);
-        gone = next;
-    }
+    call->cancelled = true;
+    al_cancel_fire(call->cancel);
 }
 
 void al_calls_close(struct al_calls *calls)
 {
     (void)pthread_mutex_lock(&calls->lock);
-    for (struct al_running *call = calls->running; call; call = call->next) {
-        call->cancelled = true;
-        al_cancel_fire(call->cancel);
-    }
-    while (calls->nrunning)
-        (void)pthread_cond_wait(&calls->ended, &calls->lock);
     calls->closing = true;
-    for (struct al_worker *worker = calls->workers; worker; worker = worker->next)
-        (void)pthread_cond_signal(&worker->wake);
+    for (struct al_running *call = calls->running; call; call = call->next)
+        cancel_running(call);
     (void)pthread_mutex_unlock(&calls->lock);
-    join_workers(calls, true);
-    (void)pthread_cond_destroy(&calls->ended);
+}
+
+void al_calls_clear(struct al_calls *calls)
+{
+    if (calls->spare)
+        running_free(calls->spare);
     (void)pthread_mutex_destroy(&calls->lock);
 }
 
@@ -124,10 +115,8 @@ void al_calls_cancel(struct al_calls *calls, const char *id)
 
     (void)pthread_mutex_lock(&calls->lock);
     call = find(calls, id);
-    if (call) {
-        call->cancelled = true;
-        al_cancel_fire(call->cancel);
-    }
+    if (call)
+        cancel_running(call);
     (void)pthread_mutex_unlock(&calls->lock);
 }
 
@@ -224,6 +213,7 @@ static bool leave(struct al_running *call)
     for (at = &calls->running; *at != call; at = &(*at)->next)
         ;
     *at = call->next;
+    calls->nrunning--;
     cancelled = call->cancelled;
     (void)pthread_mutex_unlock(&calls->lock);
     return !cancelled;
@@ -253,7 +243,7 @@ static void answer(struct al_running *call, const struct al_result *result)
     al_reply_send(call->order.reply, &line);
 }
 
-static void run(struct al_running *call)
+void al_calls_run(struct al_running *call)
 {
     const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
     const struct al_progress progress = { .report = hear, .payload = call };
@@ -272,87 +262,7 @@ static void run(struct al_running *call)
 
     al_call_run(call->calls->session, &input, &result);
     answer(call, &result);
-}
-
-/* Wait for the next call; NULL when there are threads enough, or none is wanted any more. */
-static struct al_running *next_call(struct al_worker *worker)
-{
-    struct al_calls *calls = worker->calls;
-    struct al_running *call;
-
-    (void)pthread_mutex_lock(&calls->lock);
-    worker->call = NULL;
-    calls->nrunning--;
-    (void)pthread_cond_signal(&calls->ended);
-    if (calls->nidle < IDLE_MAX) {
-        calls->nidle++;
-        while (!worker->call && !calls->closing)
-            (void)pthread_cond_wait(&worker->wake, &calls->lock);
-    }
-    call = worker->call;
-    worker->ended = !call;
-    (void)pthread_mutex_unlock(&calls->lock);
-    return call;
-}
-
-static void *thread_main(void *payload)
-{
-    struct al_worker *worker = payload;
-    struct al_running *call = worker->call;
-
-    while (call) {
-        run(call);
-        running_free(call);
-        call = next_call(worker);
-    }
-    return NULL;
-}
-
-/* Hand the call to a thread that waits for one: to the same each time, whose memory is warm. */
-static bool wake_worker(struct al_running *call)
-{
-    struct al_calls *calls = call->calls;
-    struct al_worker *worker;
-
-    (void)pthread_mutex_lock(&calls->lock);
-    for (worker = calls->workers; worker; worker = worker->next)
-        if (!worker->call && !worker->ended)
-            break;
-    if (worker) {
-        worker->call = call;
-        calls->nidle--;
-        (void)pthread_cond_signal(&worker->wake);
-    }
-    (void)pthread_mutex_unlock(&calls->lock);
-    return worker != NULL;
-}
-
-static int start_worker(struct al_running *call)
-{
-    struct al_calls *calls = call->calls;
-    struct al_worker *worker = al_calloc(1, sizeof(*worker));
-    pthread_attr_t attr;
-    int r;
-
-    worker->calls = calls;
-    worker->call = call;
-    (void)pthread_cond_init(&worker->wake, NULL);
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    /* In the list before it can end, and not seen there before it has begun. */
-    (void)pthread_mutex_lock(&calls->lock);
-    r = pthread_create(&worker->thread, &attr, thread_main, worker);
-    if (r == 0) {
-        worker->next = calls->workers;
-        calls->workers = worker;
-    }
-    (void)pthread_mutex_unlock(&calls->lock);
-    (void)pthread_attr_destroy(&attr);
-    if (r != 0) {
-        (void)pthread_cond_destroy(&worker->wake);
-        free(worker);
-    }
-    return r;
+    put_running(call);
 }
 
 /* Why the call cannot be taken; AL_RPC_OK when it was. */
@@ -373,6 +283,8 @@ static enum al_rpc_code enter(struct al_running *call, const char **ret_problem)
         calls->running = call;
         calls->nrunning++;
         plan_progress(call, al_clock_ms() + AL_PROGRESS_FIRST_MS);
+        if (calls->closing)
+            cancel_running(call);
     }
     (void)pthread_mutex_unlock(&calls->lock);
     return code;
@@ -381,32 +293,29 @@ static enum al_rpc_code enter(struct al_running *call, const char **ret_problem)
 static void refuse(struct al_running *call, enum al_rpc_code code, const char *problem)
 {
     al_reply_error(call->order.reply, call->order.id, code, problem);
-    running_free(call);
+    put_running(call);
 }
 
-void al_calls_start(struct al_calls *calls, struct al_call_order *order)
+struct al_running *al_calls_take(struct al_calls *calls, struct al_call_order *order)
 {
-    struct al_running *call = al_calloc(1, sizeof(*call));
+    struct al_running *call = get_running(calls);
     const char *problem = NULL;
     enum al_rpc_code code;
 
-    join_workers(calls, false);
     call->calls = calls;
     call->order = *order;
-    call->cancel = al_cancel_new();
     *order = (struct al_call_order){ .id = NULL };
     code = enter(call, &problem);
-    if (code != AL_RPC_OK) {
-        refuse(call, code, problem);
-        return;
-    }
-    if (wake_worker(call) || start_worker(call) == 0)
-        return;
+    if (code == AL_RPC_OK)
+        return call;
+    refuse(call, code, problem);
+    return NULL;
+}
+
+void al_calls_refuse(struct al_running *call, const char *problem)
+{
     (void)leave(call);
-    (void)pthread_mutex_lock(&calls->lock);
-    calls->nrunning--;
-    (void)pthread_mutex_unlock(&calls->lock);
-    refuse(call, AL_RPC_INTERNAL_ERROR, "no thread could be started for the call");
+    refuse(call, AL_RPC_INTERNAL_ERROR, problem);
 }
 
 int al_calls_progress(struct al_calls *calls)

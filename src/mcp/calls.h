@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tool calls in flight: a thread each, found by their request's id.  A thread whose call ended
- * waits for another, since making one costs a short call as much as its confinement.
+ * The tool calls in flight: found by their request's id, each run by a thread of its own
+ * (mcp/crew.h).
  *
  * A call beyond AL_CALLS_MAX is refused at once, rather than queued: the reader never waits, and a
  * client that floods is told so.  A cancelled call is killed through its token and never answered.
@@ -38,7 +38,6 @@ struct al_session;
 #define AL_PROGRESS_STEP_MS 250
 
 struct al_running; /* one call */
-struct al_worker;  /* one thread */
 
 struct al_calls {
     const struct al_session *session;
@@ -46,11 +45,9 @@ struct al_calls {
     struct al_questions *questions;
 
     pthread_mutex_t lock;
-    pthread_cond_t ended;
     struct al_running *running;
     size_t nrunning;
-    struct al_worker *workers;
-    size_t nidle; /**< workers that wait for a call */
+    struct al_running *spare; /**< one that ended, kept with its token for the next; or NULL */
     bool closing;
     int64_t pump_at_ms; /**< when the pump looks here again; INT64_MAX: not by itself */
 };
@@ -58,8 +55,11 @@ struct al_calls {
 void al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
                    struct al_questions *questions);
 
-/** Cancel every call and wait until each thread is gone.  None of them is answered. */
+/** Cancel every call, and all that would still begin.  None of them is answered. */
 void al_calls_close(struct al_calls *calls);
+
+/** When none runs any more. */
+void al_calls_clear(struct al_calls *calls);
 
 /** What a call starts with.  Strings, `arguments` and `round` are taken over. */
 struct al_call_order {
@@ -75,8 +75,18 @@ struct al_call_order {
     struct al_reply reply;
 };
 
-/** Start a call; whatever happens, it will be answered (or cancelled).  Reader thread only. */
-void al_calls_start(struct al_calls *calls, struct al_call_order *order);
+/**
+ * Take a call up: from here on it can be cancelled.
+ * @return what al_calls_run() or al_calls_refuse() must be given; NULL when the call was refused,
+ * which is answered.
+ */
+struct al_running *al_calls_take(struct al_calls *calls, struct al_call_order *order);
+
+/** Run the call on this thread and answer it, unless it is cancelled.  `call` is gone then. */
+void al_calls_run(struct al_running *call);
+
+/** Answer that the call cannot be run.  `call` is gone then. */
+void al_calls_refuse(struct al_running *call, const char *problem);
 
 /** Cancel the call with this id; unknown ids are ignored. */
 void al_calls_cancel(struct al_calls *calls, const char *id);

@@ -25,6 +25,7 @@ struct request {
     enum al_form form; /* how this client is asked */
     bool samples;      /* its model writes when asked */
     struct al_reply reply;
+    struct al_running **ret_call; /* set when there is one to run */
 };
 
 /* A handler of requests sees to it that the reply is used once; one of notifications does not. */
@@ -177,7 +178,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
     }
     order.id = al_strdup(message->id);
     order.progress_token = al_rpc_token(message, token_path);
-    al_calls_start(&dispatch->calls, &order);
+    *request->ret_call = al_calls_take(&dispatch->calls, &order);
 }
 
 static void cancelled(struct al_dispatch *dispatch, const struct request *request)
@@ -263,14 +264,16 @@ static void handle_notification(struct al_dispatch *dispatch, struct request *re
     al_reply_nothing(request->reply);
 }
 
-static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_message *message,
-                         struct al_reply reply)
+static struct al_running *handle_named(struct al_dispatch *dispatch,
+                                       const struct al_rpc_message *message, struct al_reply reply)
 {
+    struct al_running *call = NULL;
     struct request request = {
         .message = message,
         .era = al_envelope_era(message),
         .form = AL_FORM_NONE,
         .reply = reply,
+        .ret_call = &call,
     };
 
     if (request.era == AL_ERA_LEGACY) {
@@ -281,16 +284,16 @@ static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_messa
         handle_request(dispatch, &request);
     else
         handle_notification(dispatch, &request);
+    return call;
 }
 
-void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
-                         struct al_reply reply)
+struct al_running *al_dispatch_message(struct al_dispatch *dispatch,
+                                       const struct al_rpc_message *message, struct al_reply reply)
 {
     switch (message->kind) {
     case AL_RPC_REQUEST:
     case AL_RPC_NOTIFICATION:
-        handle_named(dispatch, message, reply);
-        break;
+        return handle_named(dispatch, message, reply);
     case AL_RPC_RESPONSE:
         al_questions_answer(&dispatch->questions, message);
         al_reply_nothing(reply);
@@ -299,6 +302,7 @@ void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_messa
         al_reply_error(reply, message->id, AL_RPC_INVALID_REQUEST, message->problem);
         break;
     }
+    return NULL;
 }
 
 bool al_dispatch_takes_batches(const struct al_dispatch *dispatch)
@@ -342,6 +346,7 @@ void al_dispatch_close(struct al_dispatch *dispatch)
 
 void al_dispatch_clear(struct al_dispatch *dispatch)
 {
+    al_calls_clear(&dispatch->calls);
     al_questions_clear(&dispatch->questions);
     al_tickets_clear(&dispatch->tickets);
     free(dispatch->info);

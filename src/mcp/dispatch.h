@@ -29,7 +29,7 @@ struct al_dispatch {
     struct al_questions questions;
     struct al_calls calls;
 
-    /* What the last initialize agreed on; the reader's alone. */
+    /* What the last initialize agreed on; of whoever has the turn to read. */
     const struct al_revision *revision;
     enum al_form form;
     bool samples; /* its model writes when asked */
@@ -39,15 +39,21 @@ struct al_dispatch {
 int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *session,
                      const char *version, struct al_out *out, struct al_error *err);
 
-/** Cancel every call and wait until it is gone; then messages may no longer come. */
+/** Cancel every call, and all that would still begin. */
 void al_dispatch_close(struct al_dispatch *dispatch);
+
+/** When no call runs and no message comes any more. */
 void al_dispatch_clear(struct al_dispatch *dispatch);
 
 /** Whether a line may be an array of messages now. */
 bool al_dispatch_takes_batches(const struct al_dispatch *dispatch);
 
-/** Serve one message; `reply` is used once, now or later. */
-void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
-                         struct al_reply reply);
+/**
+ * Serve one message; `reply` is used once, now or later.  Messages come one after the other, from
+ * any thread.
+ * @return a call for the caller to run; NULL when there is nothing more to do.
+ */
+struct al_running *al_dispatch_message(struct al_dispatch *dispatch,
+                                       const struct al_rpc_message *message, struct al_reply reply);
 
 #endif

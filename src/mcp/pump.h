@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The one thread beside the reader and the calls: it empties the output's queue when the other side
+ * The one thread beside the crew: it empties the output's queue when the other side
  * has made room, and sends progress when it is due.  Otherwise it sleeps.
  */
 #ifndef AL_MCP_PUMP_H

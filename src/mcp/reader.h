@@ -44,4 +44,10 @@ enum al_line {
 /** The next line of what was read. */
 enum al_line al_reader_next(struct al_reader *reader, const char **ret_line, size_t *ret_len);
 
+/**
+ * Whether bytes are left that al_reader_next() has not given.  Where there are none, the memory of
+ * the last line goes.
+ */
+bool al_reader_has_more(struct al_reader *reader);
+
 #endif

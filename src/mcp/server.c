@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/server.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdint.h>
-#include <unistd.h>
-
+#include "mcp/crew.h"
 #include "mcp/dispatch.h"
 #include "mcp/jsonrpc.h"
 #include "mcp/out.h"
@@ -17,34 +13,68 @@
 /* How long answers may still take to leave once the input has ended. */
 #define DRAIN_MS 1000
 
+/* A batch of which not every message has been served yet. */
+struct open_batch {
+    struct al_batch *answers; /* NULL: there is none */
+    struct al_rpc_doc doc;
+    struct al_rpc_cursor cursor;
+};
+
+/* What a message changes is of whoever has the turn to read. */
 struct server {
     const struct al_mcp_options *options;
     struct al_reader reader;
+    struct open_batch batch;
     struct al_out out;
     struct al_dispatch dispatch;
     struct al_pump pump;
 };
 
-static void handle_batch(struct server *server, const struct al_rpc_doc *doc)
+static void close_batch(struct open_batch *batch)
 {
-    al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
-    struct al_rpc_cursor cursor = AL_RPC_CURSOR_INIT;
-    struct al_reply alone = { .out = &server->out };
-    struct al_batch *batch;
-
-    if (!al_dispatch_takes_batches(&server->dispatch) || !json_array_size(doc->root)) {
-        al_reply_error(alone, NULL, AL_RPC_INVALID_REQUEST,
-                       json_array_size(doc->root) ? "batches are part of revision 2025-03-26 only"
-                                                  : "the batch is empty");
+    if (!batch->answers)
         return;
-    }
-    batch = al_batch_new(&server->out);
-    while (al_rpc_doc_next(doc, &cursor, &message))
-        al_dispatch_message(&server->dispatch, &message, al_batch_expect(batch));
-    al_batch_close(batch);
+    al_batch_close(batch->answers);
+    al_rpc_doc_clear(&batch->doc);
+    *batch = (struct open_batch){ .answers = NULL };
 }
 
-static void handle_line(struct server *server, const char *line, size_t len)
+/* The messages of the open batch, up to a call. */
+static struct al_running *go_on_with_batch(struct server *server)
+{
+    al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
+    struct open_batch *batch = &server->batch;
+    struct al_running *call = NULL;
+
+    while (!call && al_rpc_doc_next(&batch->doc, &batch->cursor, &message))
+        call = al_dispatch_message(&server->dispatch, &message, al_batch_expect(batch->answers));
+    if (!call)
+        close_batch(batch);
+    return call;
+}
+
+/* Takes over `doc`. */
+static struct al_running *begin_batch(struct server *server, struct al_rpc_doc *doc)
+{
+    struct al_reply alone = { .out = &server->out };
+    bool empty = !json_array_size(doc->root);
+
+    if (!al_dispatch_takes_batches(&server->dispatch) || empty) {
+        al_reply_error(alone, NULL, AL_RPC_INVALID_REQUEST,
+                       empty ? "the batch is empty"
+                             : "batches are part of revision 2025-03-26 only");
+        return NULL;
+    }
+    server->batch = (struct open_batch){
+        .answers = al_batch_new(&server->out),
+        .doc = *doc,
+        .cursor = AL_RPC_CURSOR_INIT,
+    };
+    *doc = AL_RPC_DOC_INIT;
+    return go_on_with_batch(server);
+}
+
+static struct al_running *serve_line(struct server *server, const char *line, size_t len)
 {
     al_auto(al_rpc_doc_clear) struct al_rpc_doc doc = AL_RPC_DOC_INIT;
     al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
@@ -56,52 +86,52 @@ static void handle_line(struct server *server, const char *line, size_t len)
     if (code != AL_RPC_OK)
         al_reply_error(reply, NULL, code, problem);
     else if (al_rpc_doc_is_batch(&doc))
-        handle_batch(server, &doc);
+        return begin_batch(server, &doc);
     else if (al_rpc_doc_next(&doc, &cursor, &message))
-        al_dispatch_message(&server->dispatch, &message, reply);
+        return al_dispatch_message(&server->dispatch, &message, reply);
+    return NULL;
 }
 
-static void handle_lines(struct server *server)
+/* al_crew_serve_fn.  A message borrows its line, so an open batch comes before the next one. */
+static struct al_running *serve_read(void *payload, bool *ret_more)
 {
+    struct server *server = payload;
     const struct al_reply reply = { .out = &server->out };
+    struct al_running *call = server->batch.answers ? go_on_with_batch(server) : NULL;
+    enum al_line kind = AL_LINE_READY;
     const char *line = NULL;
-    enum al_line kind;
     size_t len = 0;
 
-    while ((kind = al_reader_next(&server->reader, &line, &len)) != AL_LINE_NONE) {
+    while (!call && (kind = al_reader_next(&server->reader, &line, &len)) != AL_LINE_NONE) {
         if (kind == AL_LINE_TOO_LONG)
             al_reply_error(reply, NULL, AL_RPC_INVALID_REQUEST, "message is longer than 10 MiB");
         else
-            handle_line(server, line, len);
+            call = serve_line(server, line, len);
     }
+    *ret_more = call && (server->batch.answers || al_reader_has_more(&server->reader));
+    return call;
 }
 
-/* Wait for input, unless so much output waits that reading more would only add to it. */
-static void wait_for_input(struct server *server)
+/* Serve until the end: until then with answers, and then without. */
+static int serve(struct server *server, struct al_error *err)
 {
-    struct pollfd fds[] = {
-        { .fd = server->out.notice_fd, .events = POLLIN },
-        { .fd = server->options->in_fd },
+    const struct al_crew_task task = {
+        .reader = &server->reader,
+        .out = &server->out,
+        .serve = serve_read,
+        .payload = server,
     };
-    uint64_t count;
+    struct al_crew crew;
+    int r;
 
-    fds[1].events = al_out_full(&server->out) ? POLLRDHUP : POLLIN;
-    while (poll(fds, AL_COUNT(fds), -1) < 0 && errno == EINTR)
-        ;
-    if (fds[0].revents)
-        (void)!read(server->out.notice_fd, &count, sizeof(count));
-    if (fds[1].revents & POLLIN)
-        al_reader_fill(&server->reader);
-    else if (fds[1].revents) /* no writer is left, or the descriptor is no good */
-        server->reader.ended = true;
-}
-
-static void serve(struct server *server)
-{
-    while (!server->reader.ended && !al_out_dead(&server->out)) {
-        wait_for_input(server);
-        handle_lines(server);
-    }
+    r = al_crew_start(&crew, &task, err);
+    if (r < 0)
+        return r;
+    al_crew_wait(&crew);
+    al_dispatch_close(&server->dispatch);
+    al_crew_join(&crew);
+    close_batch(&server->batch);
+    return 0;
 }
 
 /* Serve messages until the end; a failure to begin is the caller's to report. */
@@ -115,10 +145,9 @@ static int run(struct server *server, struct al_error *err)
         return r;
     r = al_pump_start(&server->pump, &server->out, &server->dispatch.calls, err);
     if (r == 0) {
-        serve(server);
+        r = serve(server, err);
         al_pump_stop(&server->pump);
     }
-    al_dispatch_close(&server->dispatch);
     al_out_drain(&server->out, DRAIN_MS);
     al_dispatch_clear(&server->dispatch);
     return r;

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/crew.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include "mcp/calls.h"
+#include "mcp/out.h"
+#include "mcp/reader.h"
+
+/*
+ * A call's own code is straight and shallow, and its buffers are on the heap.  What needs most is a
+ * message nested as deeply as the parser allows: 230 KiB to copy and to free it.
+ */
+#define STACK_BYTES ((size_t)512 * 1024)
+
+/* As many threads as this wait; those a burst made beyond it end with their call. */
+#define FREE_MAX 8
+
+/* The event of what is not a turn: news of the output, or the end. */
+#define NEWS ((uint64_t)0)
+
+struct al_member {
+    struct al_member *next;
+    struct al_crew *crew;
+    pthread_t thread;
+    bool gone; /* under the lock of `crew`: to be joined */
+};
+
+/* Under the lock: from here on every wait returns at once. */
+static void begin_end(struct al_crew *crew)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.u64 = NEWS };
+
+    crew->ending = true;
+    (void)epoll_ctl(crew->epoll_fd, EPOLL_CTL_MOD, crew->go_fd, &event);
+    (void)pthread_cond_signal(&crew->ended);
+}
+
+/*
+ * Under the lock: whoever is told of this turn has it.  While too much output waits, reading more
+ * would only add to it.
+ */
+static void offer_turn(struct al_crew *crew)
+{
+    const bool go = crew->more || crew->always_ready;
+    struct epoll_event event = { .data.u64 = ++crew->turn };
+
+    crew->paused = !crew->more && al_out_full(crew->task.out);
+    event.events = (crew->paused ? EPOLLRDHUP : EPOLLIN) | EPOLLONESHOT;
+    if (epoll_ctl(crew->epoll_fd, EPOLL_CTL_MOD, go ? crew->go_fd : crew->task.reader->fd, &event))
+        begin_end(crew); /* somebody closed the input */
+}
+
+static void pass_turn(struct al_crew *crew)
+{
+    (void)pthread_mutex_lock(&crew->lock);
+    if ((crew->task.reader->ended && !crew->more) || al_out_dead(crew->task.out))
+        begin_end(crew);
+    else if (!crew->ending)
+        offer_turn(crew);
+    (void)pthread_mutex_unlock(&crew->lock);
+}
+
+/* Under the lock: the output is dead, or has room again. */
+static void hear_news(struct al_crew *crew)
+{
+    if (al_out_dead(crew->task.out))
+        begin_end(crew);
+    else if (crew->paused)
+        offer_turn(crew);
+}
+
+/* Wait for the turn; false when the crew ends.  *ret_input: there is some, or it is closed. */
+static bool wait_for_turn(struct al_crew *crew, bool *ret_input)
+{
+    struct epoll_event event = { .events = 0 };
+    bool mine = false, ending = false;
+
+    while (!mine && !ending) {
+        if (epoll_wait(crew->epoll_fd, &event, 1, -1) != 1)
+            continue;
+        (void)pthread_mutex_lock(&crew->lock);
+        if (event.data.u64 == NEWS && !crew->ending)
+            hear_news(crew);
+        mine = event.data.u64 == crew->turn && !crew->ending;
+        if (mine)
+            crew->paused = false;
+        ending = crew->ending;
+        (void)pthread_mutex_unlock(&crew->lock);
+    }
+    *ret_input = event.events & EPOLLIN;
+    return mine;
+}
+
+static void *thread_main(void *payload);
+
+/* Join the threads that ended by themselves, or every one, even of those that are made meanwhile.
+ */
+static void join_members(struct al_crew *crew, bool all)
+{
+    struct al_member *member;
+
+    do {
+        struct al_member **at = &crew->members;
+
+        (void)pthread_mutex_lock(&crew->lock);
+        while (*at && !all && !(*at)->gone)
+            at = &(*at)->next;
+        member = *at;
+        if (member)
+            *at = member->next;
+        (void)pthread_mutex_unlock(&crew->lock);
+        if (member)
+            (void)pthread_join(member->thread, NULL);
+        free(member);
+    } while (member);
+}
+
+/* One more thread, which goes and waits for the turn.  0 or an errno. */
+static int add_member(struct al_crew *crew)
+{
+    struct al_member *member = al_calloc(1, sizeof(*member));
+    pthread_attr_t attr;
+    int r;
+
+    member->crew = crew;
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    /* In the list before it can be gone. */
+    (void)pthread_mutex_lock(&crew->lock);
+    r = pthread_create(&member->thread, &attr, thread_main, member);
+    if (r == 0) {
+        member->next = crew->members;
+        crew->members = member;
+    }
+    (void)pthread_mutex_unlock(&crew->lock);
+    (void)pthread_attr_destroy(&attr);
+    if (r != 0)
+        free(member);
+    return r;
+}
+
+/* Whether there is a thread to read on while the caller runs a call. */
+static bool leave_reading(struct al_crew *crew)
+{
+    bool others;
+
+    (void)pthread_mutex_lock(&crew->lock);
+    others = crew->nfree > 1;
+    if (others)
+        crew->nfree--;
+    (void)pthread_mutex_unlock(&crew->lock);
+    if (others)
+        return true;
+    join_members(crew, false);
+    return add_member(crew) == 0; /* free in the place of the caller */
+}
+
+/* Whether the thread is still wanted after its call. */
+static bool come_back(struct al_member *member)
+{
+    struct al_crew *crew = member->crew;
+    bool stays;
+
+    (void)pthread_mutex_lock(&crew->lock);
+    stays = !crew->ending && crew->nfree < FREE_MAX;
+    if (stays)
+        crew->nfree++;
+    member->gone = !stays;
+    (void)pthread_mutex_unlock(&crew->lock);
+    return stays;
+}
+
+/* Read and serve, and pass the turn on.  Returns the call that is to be run. */
+static struct al_running *use_turn(struct al_crew *crew, bool input)
+{
+    struct al_reader *reader = crew->task.reader;
+    struct al_running *call;
+
+    if (!crew->more && input)
+        al_reader_fill(reader);
+    else if (!crew->more) /* no writer is left, or the descriptor is no good */
+        reader->ended = true;
+    while ((call = crew->task.serve(crew->task.payload, &crew->more)) && !leave_reading(crew))
+        al_calls_refuse(call, "no thread could be started for the call");
+    pass_turn(crew);
+    return call;
+}
+
+static void *thread_main(void *payload)
+{
+    struct al_member *member = payload;
+    bool wanted = true, input = false;
+
+    while (wanted && wait_for_turn(member->crew, &input)) {
+        struct al_running *call = use_turn(member->crew, input);
+
+        if (call) {
+            al_calls_run(call);
+            wanted = come_back(member);
+        }
+    }
+    return NULL;
+}
+
+static void count_free(struct al_crew *crew)
+{
+    (void)pthread_mutex_lock(&crew->lock);
+    crew->nfree++;
+    (void)pthread_mutex_unlock(&crew->lock);
+}
+
+static void clear(struct al_crew *crew)
+{
+    al_close(al_take_fd(&crew->epoll_fd));
+    al_close(al_take_fd(&crew->go_fd));
+    (void)pthread_cond_destroy(&crew->ended);
+    (void)pthread_mutex_destroy(&crew->lock);
+}
+
+static int watch(const struct al_crew *crew, int fd, uint32_t events, uint64_t turn)
+{
+    struct epoll_event event = { .events = events, .data.u64 = turn };
+
+    return epoll_ctl(crew->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Watch all there is, and offer the first turn. */
+static int open_watch(struct al_crew *crew, struct al_error *err)
+{
+    crew->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    crew->go_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (crew->epoll_fd < 0 || crew->go_fd < 0 || watch(crew, crew->go_fd, EPOLLONESHOT, NEWS) < 0 ||
+        watch(crew, crew->task.out->notice_fd, EPOLLIN | EPOLLET, NEWS) < 0)
+        return al_error_errno(err, errno, "cannot watch the input");
+    /* Where that does not work a read blocks for long as little as poll() would have. */
+    crew->turn = 1;
+    crew->always_ready = watch(crew, crew->task.reader->fd, EPOLLIN | EPOLLONESHOT, 1) < 0;
+    if (crew->always_ready)
+        offer_turn(crew);
+    return 0;
+}
+
+int al_crew_start(struct al_crew *crew, const struct al_crew_task *task, struct al_error *err)
+{
+    int r;
+
+    *crew = (struct al_crew){ .task = *task, .epoll_fd = -1, .go_fd = -1 };
+    (void)pthread_mutex_init(&crew->lock, NULL);
+    (void)pthread_cond_init(&crew->ended, NULL);
+    r = open_watch(crew, err);
+    if (r < 0) {
+        clear(crew);
+        return r;
+    }
+    crew->nfree = 1; /* before it counts itself */
+    r = add_member(crew);
+    if (r != 0) {
+        clear(crew);
+        return al_error_errno(err, r, "cannot start a thread");
+    }
+    if (add_member(crew) == 0)
+        count_free(crew);
+    return 0;
+}
+
+void al_crew_wait(struct al_crew *crew)
+{
+    (void)pthread_mutex_lock(&crew->lock);
+    while (!crew->ending)
+        (void)pthread_cond_wait(&crew->ended, &crew->lock);
+    (void)pthread_mutex_unlock(&crew->lock);
+}
+
+void al_crew_join(struct al_crew *crew)
+{
+    join_members(crew, true);
+    clear(crew);
+}
