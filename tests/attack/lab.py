@@ -287,3 +287,18 @@ class Scene:
 
     def hook(self, name):
         return self.script(".git/hooks/" + name)
+
+
+class Report:
+    """TAP, for tests that are a list of findings; `count` of them."""
+
+    def __init__(self, count):
+        print(f"1..{count}")
+        self.number = self.failed = 0
+
+    def __call__(self, good, what, details=""):
+        self.number += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.number} - {what}", flush=True)
+        for line in details.splitlines() if not good else ():
+            print(f"# {line}")

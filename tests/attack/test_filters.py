@@ -7,14 +7,10 @@ Reading tools answer with the filter off; git_add refuses what it would have to 
 import os
 import sys
 
+from hostile import quoted, sub_filter, sub_fsmonitor, submodule
 from lab import write
 from vectors import (ADD, ADD_ALL, COMMIT, DIFF, DIFF_REFS, LOG, STATUS, STATUS_LONG, Verb, main,
                      refused, vector)
-
-
-def quoted(command):
-    """A value in a configuration file."""
-    return '"' + command.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 FILTERED = refused("ExecutionFailed", words=("filter", "evil"))
@@ -136,37 +132,7 @@ def filter_smudge(s):
     s.attributes("*.txt filter=evil")
 
 
-# A submodule brings a configuration of its own, which the overrides do not reach.
-
-def submodule(s, arm):
-    """A populated submodule sm with a changed file; arm(config) writes its hostile part."""
-    sub = s.path("sm")
-    s.git("init", "-q", "-b", "main", "--template=", sub)
-    s.write("sm/f.txt", "f\n")
-    s.git("-C", sub, "add", "f.txt")
-    s.git("-C", sub, "commit", "-q", "-m", "sub")
-    s.git("update-index", "--add", "--cacheinfo", "160000," + s.git("-C", sub, "rev-parse", "HEAD")
-          + ",sm")
-    s.write(".gitmodules", '[submodule "sm"]\n\tpath = sm\n\turl = ./sm\n')
-    s.git("add", ".gitmodules")
-    s.git("commit", "-q", "-m", "with a submodule")
-    s.write("b.txt", "b again\n")
-    s.git("add", "b.txt")
-    s.write("sm/f.txt", "g\n")
-    arm(lambda text: s.raw_config(text, "sm/.git/config"))
-
-
-def sub_fsmonitor(s):
-    submodule(s, lambda add: add(f"[core]\n\tfsmonitor = {quoted(s.canary())}\n"))
-    s.config("submodule.sm.ignore", "none")
-
-
-def sub_filter(s):
-    submodule(s, lambda add: add(f'[filter "x"]\n\tclean = {quoted(s.canary("cat"))}\n'))
-    s.plant("sm/.git/info/attributes", "* filter=x\n")
-    s.config("submodule.sm.ignore", "none")
-    s.config("diff.ignoreSubmodules", "none")
-
+# A submodule
 
 @vector(STATUS, quiet=(LOG, COMMIT))
 def submodule_fsmonitor_status(s):

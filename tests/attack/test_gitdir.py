@@ -7,27 +7,17 @@ import select
 import subprocess
 import sys
 
+from hostile import ANY, linked_out, log_all, objects_elsewhere, survivors
 from lab import GIT, LIMIT_S, MARK, Run, Scene, answer_of, changed, snapshot
 from vectors import (ADD, ADD_ALL, COMMIT, DIFF, LOG, STATUS, STATUS_LONG, TESTS, check, main,
-                     refused, vector)
-
-ANY = refused("SandboxViolation", "ExecutionFailed")
+                     vector)
 
 
 # Links that are written through
 
 def through(name, sentence, *verbs, content="x\n", prepare=None, **options):
-    """.git/NAME is a link to an outside file or (content None) an outside directory."""
-    def build(s):
-        if content is None:
-            os.mkdir(s.out("target"))
-        else:
-            s.write_outside("target", content)
-        if prepare:
-            prepare(s)
-        s.link(".git/" + name, s.out("target"))
-    build.__doc__ = sentence
-    vector(*verbs, **{"either": ANY, **options})(build)
+    """.git/NAME leads outside."""
+    vector(*verbs, **{"either": ANY, **options})(linked_out(name, sentence, content, prepare))
 
 
 def keep_refs(s):
@@ -35,10 +25,6 @@ def keep_refs(s):
     oid = s.git("rev-parse", "HEAD")
     s.write_outside("target/main", oid + "\n")
     s.write_outside("target/heads/main", oid + "\n")
-
-
-def log_all(s):
-    s.config("core.logAllRefUpdates", "always")
 
 
 through("logs/HEAD", "logs/HEAD as a link: no line is appended outside", COMMIT)
@@ -69,12 +55,7 @@ def objects_fan_out(s):
     s.link(".git/objects/" + oid[:2], s.out("target"))
 
 
-@vector(ADD, ADD_ALL, either=ANY)
-def objects_elsewhere(s):
-    """.git/objects as a link: no object is written outside"""
-    if s.armed:
-        os.rename(s.path(".git/objects"), s.out("target"))
-    s.link(".git/objects", s.out("target"))
+vector(ADD, ADD_ALL, either=ANY)(objects_elsewhere)
 
 
 @vector(ADD_ALL, COMMIT, STATUS, either=ANY)
@@ -134,19 +115,6 @@ def reads_pipe(lab, scene, words, pipe):
         if writer >= 0:
             os.close(writer)
     return writer >= 0
-
-
-def survivors(top):
-    """Processes whose working directory is still below `top`."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if (os.readlink(f"/proc/{pid}/cwd") + "/").startswith(top + "/"):
-                with open(f"/proc/{pid}/cmdline", "rb") as f:
-                    found.append(f.read())
-        except OSError:
-            continue
-    return found
 
 
 def pipe(name, verb, sentence, prepare=None):

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 
-from lab import Lab, changed, snapshot
+from lab import Lab, Report, changed, snapshot
 
 SOURCE, BUILD, MESON, NINJA = sys.argv[1:5]
 BUILD_S = 600
@@ -46,20 +46,6 @@ def build():
     subprocess.run([NINJA, "-C", BUILD, "airlock"], check=True, env=env,
                    stdout=subprocess.DEVNULL, timeout=BUILD_S)
     return os.path.join(BUILD, "airlock")
-
-
-class Report:
-    """TAP."""
-
-    def __init__(self):
-        self.number = self.failed = 0
-
-    def __call__(self, good, what, details=""):
-        self.number += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.number} - {what}", flush=True)
-        for line in details.splitlines() if not good else ():
-            print(f"# {line}")
 
 
 def fresh(lab):
@@ -138,9 +124,8 @@ def check_install(report):
 
 def main():
     """The command line."""
-    print(f"1..{2 * len(WRITES) + 3}")
+    report = Report(2 * len(WRITES) + 3)
     lab = Lab(build())
-    report = Report()
     try:
         for op, words, ref in WRITES:
             check_write(lab, report, op, words, ref)

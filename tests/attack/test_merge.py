@@ -4,8 +4,8 @@
 nothing outside is read or written.  Plain git does it first: its canary must fire."""
 import os
 
-from lab import MARK, SHOUT, Scene, changed, snapshot, write
-from vectors import TESTS, main
+from lab import SHOUT, Scene, changed, snapshot, write
+from vectors import TESTS, general_canary, main
 
 MERGE = ("git_merge", {"branch": "side"}, ("merge", "--no-edit", "side"))
 MERGE_ASKING = MERGE[:2] + (("merge", "side"),)
@@ -60,17 +60,8 @@ def stopped(s):
 
 
 def fired(s, before, output):
-    """Why the attack worked, or None."""
-    moved = changed(before, snapshot(s.outside))
-    if moved:
-        return f"outside changed: {moved}"
-    for name in ("fired", ".git/fired"):
-        if os.path.lexists(s.path(name)):
-            return f"a program ran and wrote {name}"
-    said = s.lab.git(s.repo, "log", "-2", "--format=%B").out
-    if any(word.encode() in output + said for word in (MARK, SHOUT)):
-        return "the mark is in the output or in a message"
-    return None
+    """Why the attack worked, or None: the mark may also be in a message."""
+    return general_canary(s, before, output + s.lab.git(s.repo, "log", "-2", "--format=%B").out)
 
 
 def attack(start, *verbs, works=True, words=None):

@@ -23,8 +23,8 @@ def make(path, kind):
         os.symlink("/nowhere", path)
 
 
-def oracle(verb, sentence, hostile):
-    """The answer is the same whatever hostile(scene, path) points at."""
+def same_for_all(sentence, answer_to):
+    """answer_to(scene) is the same whatever there is outside, at the path "goal"."""
     def test(lab, controls_only):
         if controls_only:
             return
@@ -32,13 +32,19 @@ def oracle(verb, sentence, hostile):
         for kind in KINDS:
             s = Scene(lab)
             make(s.out("goal"), kind)
-            hostile(s, s.out("goal"))
-            answer = lab.airlock(verb.tool, verb.args, s.repo)
-            text = answer.text.split("] ", 1)[-1] if verb is COMMIT else answer.text
-            answers.setdefault((answer.kind, text), []).append(kind)
+            answers.setdefault(answer_to(s), []).append(kind)
         assert len(answers) == 1, "\n".join(f"{who}: {what}" for what, who in answers.items())
-    test.__doc__ = f"{verb.tool}: {sentence} tells nothing about what is there"
+    test.__doc__ = sentence
     check(test)
+
+
+def oracle(verb, sentence, hostile):
+    """The answer is the same whatever hostile(scene, path) points at."""
+    def answer_to(s):
+        hostile(s, s.out("goal"))
+        answer = s.lab.airlock(verb.tool, verb.args, s.repo)
+        return answer.kind, answer.text.split("] ", 1)[-1] if verb is COMMIT else answer.text
+    same_for_all(f"{verb.tool}: {sentence} tells nothing about what is there", answer_to)
 
 
 def hook(s, path):
@@ -73,21 +79,12 @@ oracle(COMMIT, "commit.template", lambda s, path: s.config("commit.template", pa
 
 def argument(tool, sentence, args):
     """The same for what an argument names; `args` is made from the path."""
-    def test(lab, controls_only):
-        if controls_only:
-            return
-        answers = {}
-        for kind in KINDS:
-            s = Scene(lab)
-            make(s.out("goal"), kind)
-            os.symlink("../outside/goal", s.path("way"))
-            answer = lab.airlock(tool, args("../outside/goal"), s.repo)
-            linked = lab.airlock(tool, args("way"), s.repo)
-            both = (answer.kind, answer.text, linked.kind, linked.text)
-            answers.setdefault(both, []).append(kind)
-        assert len(answers) == 1, "\n".join(f"{who}: {what}" for what, who in answers.items())
-    test.__doc__ = f"{tool}: {sentence} tells nothing about what is outside"
-    check(test)
+    def answer_to(s):
+        os.symlink("../outside/goal", s.path("way"))
+        answer = s.lab.airlock(tool, args("../outside/goal"), s.repo)
+        linked = s.lab.airlock(tool, args("way"), s.repo)
+        return answer.kind, answer.text, linked.kind, linked.text
+    same_for_all(f"{tool}: {sentence} tells nothing about what is outside", answer_to)
 
 
 argument("git_status", "working_dir", lambda path: {"working_dir": path})

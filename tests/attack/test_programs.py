@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Nothing that a repository names as a program is run."""
-import os
-import shutil
 import sys
 
-from lab import GIT, SHOUT, git_interpreter, remove, run, write
-from vectors import (ADD, ADD_ALL, COMMIT, DIFF, DIFF_CACHED, DIFF_REFS, FIVE, LOG, STATUS, Skip,
+import hostile
+from hostile import copy_program, id_ran, partial_clone, signed_head
+from lab import GIT, git_interpreter, run, write
+from vectors import (ADD, ADD_ALL, COMMIT, DIFF, DIFF_CACHED, DIFF_REFS, FIVE, LOG, STATUS,
                      Verb, main, refused, vector)
 
 
@@ -103,14 +103,7 @@ def hook_exits(s):
     s.plant(".git/hooks/pre-commit", f"#!/usr/bin/env -S sh -e\n{s.canary('exit 1')}\n", 0o755)
 
 
-@vector(COMMIT)
-def hook_pre_auto_gc(s):
-    """the hook pre-auto-gc by way of gc.auto"""
-    s.config("gc.auto", "1")
-    s.config("gc.autoDetach", "false")
-    s.hook("pre-auto-gc")
-    for n in range(10):
-        s.plant(f".git/objects/17/{n:038x}", "")
+vector(COMMIT)(hostile.hook_pre_auto_gc)
 
 
 # diff drivers
@@ -157,22 +150,6 @@ def diff_driver_odd_name(s):
     """diff.<driver>.textconv of the driver whose name has a dot and a quote"""
     s.config('diff.we.ird".textconv', s.canary("cat"))
     s.attributes('*.txt diff=we.ird"')
-
-
-def copy_program(s, name, target):
-    path = shutil.which(name, path="/usr/bin:/bin")
-    if not path or not git_interpreter():
-        raise Skip(f"no {name} or no loader to borrow")
-    with open(path, "rb") as f:
-        s.write(target, f.read(), 0o644)
-
-
-def id_ran(_scene, output):
-    """The borrowed program is id: its answer or its complaint shows that the loader ran it."""
-    for word in (b"uid=", b"extra operand", b"no such user", b"Try '0/x"):
-        if word in output:
-            return f"id ran: {word.decode()}"
-    return None
 
 
 @vector(DIFF, fired=id_ran)
@@ -255,15 +232,6 @@ def aliases(s):
 
 # Signatures
 
-def signed_head(s):
-    """Give HEAD a signature header, so that there is something to verify."""
-    raw = s.git("cat-file", "commit", "HEAD")
-    head, _, message = raw.partition("\n\n")
-    text = (f"{head}\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ==\n"
-            f" -----END PGP SIGNATURE-----\n\n{message}\n")
-    oid = s.git("hash-object", "-t", "commit", "-w", "--stdin", stdin=text.encode())
-    s.git("update-ref", "refs/heads/main", oid)
-
 
 @vector(COMMIT)
 def commit_gpg_sign(s):
@@ -281,20 +249,8 @@ def commit_ssh_sign(s):
     s.config("gpg.ssh.program", s.script())
 
 
-@vector(LOG, quiet=(STATUS, DIFF))
-def log_show_signature(s):
-    """gpg.program by way of log.showSignature"""
-    signed_head(s)
-    s.config("log.showSignature", "true")
-    s.config("gpg.openpgp.program", s.script())
-
-
-@vector(LOG)
-def format_pretty_signature(s):
-    """gpg.program by way of format.pretty"""
-    signed_head(s)
-    s.config("format.pretty", "%H %G? %s")
-    s.config("gpg.program", s.script())
+vector(LOG, quiet=(STATUS, DIFF))(hostile.show_signature)
+vector(LOG)(hostile.format_pretty)
 
 
 @vector(LOG)
@@ -306,54 +262,19 @@ def pretty_alias_signature(s):
     s.config("gpg.program", s.script())
 
 
-@vector(Verb("git_log", {"format": "%G?"}, ("log", "--format=%G?")),
-        Verb("git_log", {"format": "%H%n%GG%GK"}, ("log", "--format=%H%n%GG%GK")),
-        fired=lambda s, out: "ran" if os.path.exists(s.path("fired")) or SHOUT.encode() in out
-        else None, either=refused("ExecutionFailed", "BadArgs"))
-def format_argument_signature(s):
-    """gpg.program by way of a format argument"""
-    signed_head(s)
-    s.config("gpg.program", s.script())
-    s.instead("gpg.program", "/bin/false")
-
-
-@vector(Verb("git_log", {"format": "evil"}, ("log", "--format=evil")),
-        either=refused("ExecutionFailed", "BadArgs"))
-def format_argument_alias(s):
-    """gpg.program by way of a pretty.<name> that the format argument names"""
-    signed_head(s)
-    s.config("pretty.evil", "%H %G?")
-    s.config("gpg.program", s.script())
-    s.instead("pretty.evil", "medium")
+vector(Verb("git_log", {"format": "%G?"}, ("log", "--format=%G?")),
+       Verb("git_log", {"format": "%H%n%GG%GK"}, ("log", "--format=%H%n%GG%GK")),
+       fired=hostile.shouts,
+       either=refused("ExecutionFailed", "BadArgs"))(hostile.format_argument)
+vector(Verb("git_log", {"format": "evil"}, ("log", "--format=evil")),
+       either=refused("ExecutionFailed", "BadArgs"))(hostile.format_argument_alias)
 
 
 # Lazy fetch in a partial clone
 
 LOST = refused("ExecutionFailed", "SandboxViolation")
-
-
-def partial_clone(s, url):
-    s.config("core.repositoryFormatVersion", "1")
-    s.config("extensions.partialClone", "origin")
-    s.config("remote.origin.promisor", "true")
-    s.config("remote.origin.url", url)
-    if s.armed:
-        oid = s.git("rev-parse", "HEAD:a.txt")
-        remove(s.path(f".git/objects/{oid[:2]}/{oid[2:]}"))
-
-
-@vector(DIFF, DIFF_REFS, expect=LOST)
-def lazy_fetch_ssh_command(s):
-    """core.sshCommand by way of a lazy fetch"""
-    partial_clone(s, "ssh://nowhere.invalid/x")
-    s.config("core.sshCommand", s.canary())
-
-
-@vector(DIFF, expect=LOST)
-def lazy_fetch_uploadpack(s):
-    """remote.<name>.uploadpack by way of a lazy fetch"""
-    partial_clone(s, s.repo)
-    s.config("remote.origin.uploadpack", s.canary())
+vector(DIFF, DIFF_REFS, expect=LOST)(hostile.lazy_fetch)
+vector(DIFF, expect=LOST)(hostile.lazy_fetch_uploadpack)
 
 
 @vector(DIFF, expect=LOST)

@@ -4,14 +4,12 @@
 import os
 import sys
 
-from lab import MARK, SHOUT, git_interpreter, remove
+import hostile
+from hostile import ANY, copy_program, id_ran, partial_clone
+from lab import MARK, git_interpreter, remove
 from scenes import (BLAME, BLAME_AT, BRANCHES, LIST, READERS, SHOW, SHOW_FILE, SHOW_STASH, attack)
-from test_programs import copy_program, id_ran, partial_clone, signed_head
-from vectors import TESTS, Verb, main, refused
+from vectors import Verb, main, refused
 
-TESTS.clear()  # those of the module whose builders are borrowed
-
-ANY = refused("SandboxViolation", "ExecutionFailed")
 LOST = refused("ExecutionFailed")
 
 
@@ -105,55 +103,16 @@ def clean_filter_of_a_file(s):
     os.utime(s.path("d/x.txt"), (1, 1))
 
 
-@attack(SHOW)
-def format_pretty(s):
-    """gpg.program by way of format.pretty"""
-    signed_head(s)
-    s.config("format.pretty", "%H %G? %s")
-    s.config("gpg.program", s.script())
-
-
-@attack(SHOW, quiet=(LIST, BRANCHES))
-def show_signature(s):
-    """gpg.program by way of log.showSignature"""
-    signed_head(s)
-    s.config("log.showSignature", "true")
-    s.config("gpg.openpgp.program", s.script())
-
-
-@attack(Verb("git_show", {"format": "%G?"}, ("show", "--format=%G?")),
-        Verb("git_show", {"format": "%GG%GK"}, ("show", "--format=%GG%GK")),
-        fired=lambda s, out: "ran" if os.path.exists(s.path("fired")) or SHOUT.encode() in out
-        else None, either=refused("ExecutionFailed", "BadArgs"))
-def format_argument(s):
-    """gpg.program by way of the format argument"""
-    signed_head(s)
-    s.config("gpg.program", s.script())
-    s.instead("gpg.program", "/bin/false")
-
-
-@attack(Verb("git_show", {"format": "evil"}, ("show", "--format=evil")),
-        either=refused("ExecutionFailed", "BadArgs"))
-def format_argument_alias(s):
-    """gpg.program by way of a pretty.<name> that the format argument names"""
-    signed_head(s)
-    s.config("pretty.evil", "%H %G?")
-    s.config("gpg.program", s.script())
-    s.instead("pretty.evil", "medium")
-
-
-@attack(SHOW, SHOW_FILE, BLAME_AT, expect=LOST)
-def lazy_fetch(s):
-    """core.sshCommand by way of a lazy fetch"""
-    partial_clone(s, "ssh://nowhere.invalid/x")
-    s.config("core.sshCommand", s.canary())
-
-
-@attack(SHOW, BLAME_AT, expect=LOST)
-def lazy_fetch_uploadpack(s):
-    """remote.<name>.uploadpack by way of a lazy fetch"""
-    partial_clone(s, s.repo)
-    s.config("remote.origin.uploadpack", s.canary())
+attack(SHOW)(hostile.format_pretty)
+attack(SHOW, quiet=(LIST, BRANCHES))(hostile.show_signature)
+attack(Verb("git_show", {"format": "%G?"}, ("show", "--format=%G?")),
+       Verb("git_show", {"format": "%GG%GK"}, ("show", "--format=%GG%GK")),
+       fired=hostile.shouts,
+       either=refused("ExecutionFailed", "BadArgs"))(hostile.format_argument)
+attack(Verb("git_show", {"format": "evil"}, ("show", "--format=evil")),
+       either=refused("ExecutionFailed", "BadArgs"))(hostile.format_argument_alias)
+attack(SHOW, SHOW_FILE, BLAME_AT, expect=LOST)(hostile.lazy_fetch)
+attack(SHOW, BLAME_AT, expect=LOST)(hostile.lazy_fetch_uploadpack)
 
 
 @attack(SHOW_STASH, expect=LOST)

@@ -5,7 +5,6 @@
 Each attack is shown to work on plain git, or on a naive way to put a file back, first.
 """
 import os
-import pathlib
 import subprocess
 import sys
 

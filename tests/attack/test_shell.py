@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from lab import MARK, Lab, changed, snapshot
+from lab import MARK, Lab, Report, changed, snapshot
 
 # (what it is, the line); `{outside}` is the directory nothing may be read from or written to.
 HARM = (
@@ -53,21 +53,6 @@ LEAKS = (
     ("an environment", "cat /proc/self/environ"), ("a variable", "echo $SECRET"),
     ("a pattern outside", "cat {outside}/*"),
 )
-
-
-class Report:
-    """TAP."""
-
-    def __init__(self, count):
-        print(f"1..{count}")
-        self.number = self.failed = 0
-
-    def __call__(self, good, what, details=""):
-        self.number += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.number} - {what}", flush=True)
-        for line in details.splitlines() if not good else ():
-            print(f"# {line}")
 
 
 def fresh(lab):

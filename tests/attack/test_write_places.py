@@ -5,28 +5,19 @@ has anything written outside."""
 import os
 import sys
 
+from hostile import ANY, linked_out, log_all, objects_elsewhere
 from lab import remove
 from scenes import (CREATE, DELETE, DETACH, DROP, NEW, POP, PUSH, PUSH_ALL, RENAME, RESTORE,
                     SWITCH, UNSTAGE, attack)
 from vectors import Verb, main, refused
 
-ANY = refused("SandboxViolation", "ExecutionFailed")
-
 
 # Links inside .git
 
 def through(name, sentence, *verbs, content="x\n", before=None, **options):
-    """.git/NAME is a link to an outside file or (content None) an outside directory."""
-    def build(s):
-        if content is None:
-            os.mkdir(s.out("target"))
-        else:
-            s.write_outside("target", content)
-        if before:
-            before(s)
-        s.link(".git/" + name, s.out("target"))
-    build.__doc__ = sentence
-    attack(*verbs, **{"either": ANY, "dead_end": True, **options})(build)
+    """.git/NAME leads outside."""
+    attack(*verbs, **{"either": ANY, "dead_end": True, **options})(
+        linked_out(name, sentence, content, before))
 
 
 def kept(name):
@@ -36,10 +27,6 @@ def kept(name):
             remove(s.out("target"))
             os.rename(s.path(".git/" + name), s.out("target"))
     return before
-
-
-def log_all(s):
-    s.config("core.logAllRefUpdates", "always")
 
 
 through("logs/HEAD", "logs/HEAD as a link: no line is appended outside", SWITCH, NEW, DETACH,
@@ -59,13 +46,7 @@ through("index", "the index as a link: the file outside keeps its content", REST
         SWITCH, PUSH, POP, before=kept("index"))
 through("packed-refs", "packed-refs as a link: they are not rewritten outside", DELETE,
         before=lambda s: (s.git("pack-refs", "--all"), kept("packed-refs")(s)))
-
-@attack(PUSH, either=ANY, dead_end=True)
-def objects_elsewhere(s):
-    """.git/objects as a link: no object is written outside"""
-    if s.armed:
-        os.rename(s.path(".git/objects"), s.out("target"))
-    s.link(".git/objects", s.out("target"))
+attack(PUSH, either=ANY, dead_end=True)(objects_elsewhere)
 
 
 # Trees that want to be somewhere else

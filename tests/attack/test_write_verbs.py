@@ -5,15 +5,12 @@ outside, and what cannot be done rightly is refused."""
 import os
 import sys
 
+from hostile import (copy_program, hook_pre_auto_gc, id_ran, partial_clone, quoted, sub_filter,
+                     sub_fsmonitor, survivors)
 from lab import Scene, changed, git_interpreter, remove, snapshot
 from scenes import (APPLY, CLEAR, CREATE, DELETE, DETACH, DROP, NEW, PATHS, POP, PUSH, PUSH_ALL,
                     RENAME, RESTORE, SWITCH, UNSTAGE, attack, prepare)
-from test_filters import quoted, sub_filter, sub_fsmonitor
-from test_gitdir import survivors
-from test_programs import copy_program, id_ran, partial_clone
-from vectors import TESTS, Verb, check, main, refused
-
-TESTS.clear()  # those of the modules whose builders are borrowed
+from vectors import Verb, check, main, refused
 
 ANY = refused("SandboxViolation", "ExecutionFailed")
 LOST = refused("ExecutionFailed")
@@ -65,14 +62,7 @@ def hooks_path(s):
     s.config("core.hooksPath", ".git/tools")
 
 
-@attack(PUSH, quiet=(POP, DROP), control=("-c", "gc.auto=1", "gc", "--auto"))
-def hook_pre_auto_gc(s):
-    """the hook pre-auto-gc by way of gc.auto"""
-    s.config("gc.auto", "1")
-    s.config("gc.autoDetach", "false")
-    s.hook("pre-auto-gc")
-    for n in range(10):
-        s.plant(f".git/objects/17/{n:038x}", "")
+attack(PUSH, quiet=(POP, DROP), control=("-c", "gc.auto=1", "gc", "--auto"))(hook_pre_auto_gc)
 
 
 @attack(PUSH, POP, RENAME, SWITCH, control=("st",))
