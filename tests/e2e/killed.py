@@ -21,10 +21,10 @@ if os.environ.get("AIRLOCK_EVERY_STEP"):
     EVERY = FIRST = 1
 
 import harness  # pylint: disable=wrong-import-position
-import test_rollback  # pylint: disable=wrong-import-position
+import rollback  # pylint: disable=wrong-import-position
 
 
-class Killed(test_rollback.Rollback):
+class Killed(rollback.Rollback):
     def setUp(self):
         super().setUp()
         self.kept = pathlib.Path(str(self.base) + ".kept")

@@ -5,14 +5,14 @@ import json
 import os
 
 import harness
-import test_rollback
+import rollback
 
 REFS = {"from_ref": "HEAD~1", "to_ref": "HEAD"}
 UNKEPT = "output_dir: '{}' exists already and no checkpoint has it; remove it or choose another " \
          "directory"
 
 
-class OutputDir(test_rollback.Rollback):
+class OutputDir(rollback.Rollback):
     def setUp(self):
         super().setUp()
         for name in ("a.txt", "b.txt", "c.txt"):

@@ -5,10 +5,10 @@ import json
 import os
 
 import harness
-import test_rollback
+import rollback
 
 
-class Crashes(test_rollback.Rollback):
+class Crashes(rollback.Rollback):
     def crash(self):
         """Kill a server while git_add writes; what is left of it goes."""
         with open(self.root / "huge", "wb") as file:
@@ -49,7 +49,7 @@ class Crashes(test_rollback.Rollback):
         self.assertRegex(line["git_commit"], "^[0-9a-f]{40}$")
 
 
-class Lost(test_rollback.Rollback):
+class Lost(rollback.Rollback):
     """Objects that a gc removed meanwhile."""
 
     def collect(self):
@@ -103,7 +103,7 @@ class Lost(test_rollback.Rollback):
         self.assertEqual(self.out("show", "stash@{2}:a.txt"), "0\n")
 
 
-class Difference(test_rollback.Rollback):
+class Difference(rollback.Rollback):
     def test_lines(self):
         """`airlock diff N`: lines, what else changed, and how much"""
         self.write("a.txt", "two\n")

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`airlock rollback`: which executions it undoes, and that nothing of a person's is lost."""
+import harness
+import rollback
+
+
+class Counts(rollback.Rollback):
+    """Which executions are undone."""
+
+    def test_skips(self):
+        """reads, refusals, calls that changed nothing and other repositories' are not counted"""
+        self.write("a.txt", "two\n")
+        before = self.snapshot()
+        self.ok("git_add", {"paths": ["a.txt"]})
+        staged = self.snapshot()
+        self.ok("git_status")
+        self.call("git_add", {"paths": ["a.txt"]}, approval="deny")
+        self.call("git_add", {"paths": ["nothing"]})
+        self.ok("git_add", {"paths": ["a.txt"]})
+        self.ok("git_branch", {"create": "b"})
+        other = self.base / "other"
+        self.init(other)
+        self.ok("git_branch", {"create": "b"}, root=other, cwd=other)
+        self.rollback()
+        self.assert_same(staged)
+        self.rollback("3")
+        self.assert_same(before)
+
+    def test_numbers(self):
+        """too many or none: exit 1; a bad number: exit 2"""
+        self.refuses("there is nothing to undo in this repository")
+        self.ok("git_branch", {"create": "b"})
+        self.refuses("only 1 execution can be undone, not 2", "2")
+        self.refuses("only 1 execution can be undone, not 1000000000", "1000000000")
+        for bad in ("0", "-1", "x", "1x", "1.5", "", "1000000001", "99999999999999999999"):
+            self.refuses("", bad, code=2)
+            done = self.command(f"--rollback={bad}")
+            self.assertEqual(done.returncode, 2, done)
+        self.refuses("one number is enough: '2'", "1", "2", code=2)
+        self.refuses("unknown option '--fast'", "--fast", code=2)
+
+    def test_spellings(self):
+        """--rollback, --rollback N and --rollback=N are `rollback`"""
+        for words in (["--rollback"], ["--rollback", "1"], ["--rollback=1"], ["rollback", "1"],
+                      ["rollback", "--force", "1"], ["rollback", "1", "--force"]):
+            before = self.snapshot()
+            self.ok("git_branch", {"create": "b"})
+            done = self.command(*words)
+            self.assertEqual(done.returncode, 0, done)
+            self.assert_same(before)
+
+    def test_no_repository(self):
+        """outside a repository there is nothing to go back to"""
+        for where in (self.base / "plain", self.home):
+            where.mkdir(exist_ok=True)
+            for words in (["rollback"], ["--rollback=3"], ["rollback", "--root", str(self.root)]):
+                done = self.command(*words, cwd=where)
+                if "--root" in words:
+                    self.assertIn("nothing to undo", done.stderr)
+                else:
+                    self.assertEqual((done.returncode, done.stdout, done.stderr),
+                                     (1, "", "Error: rollback requires git repository\n"))
+
+    def test_journal(self):
+        """a rollback is a line like others, and a refused one too"""
+        self.write("a.txt", "two\n")
+        self.ok("git_add", {"paths": ["a.txt"]})
+        self.rollback()
+        line = self.record()
+        self.assertEqual([line[name] for name in ("tool", "operation", "outcome", "decision",
+                                                  "decided_by", "repository")],
+                         ["rollback", "restore", "ok", "once", "terminal", str(self.root)])
+        self.assertRegex(line["git_commit"], "^[0-9a-f]{40}$")
+        self.write("a.txt", "three\n")
+        self.refuses("", names=["a.txt"])
+        self.assertEqual((self.record()["outcome"], self.record()["git_commit"]),
+                         ("refused", None))
+        self.assertEqual(self.command("log", "--verify").returncode, 0)
+
+    def test_dry_run(self):
+        """--dry-run says what would change and changes nothing, not even the journal"""
+        self.write("a.txt", "two\n")
+        self.ok("git_restore", {"paths": ["a.txt"]})
+        self.ok("git_branch", {"create": "b"})
+        self.write("c.txt", "a person's\n")
+        journal = self.record()
+        before = self.snapshot()
+        done = self.command("rollback", "2", "--dry-run")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn(" a.txt | 2 +-\n", done.stdout)
+        self.assertIn(" c.txt | 1 -\n", done.stdout)
+        self.assertIn(" refs/heads/b: ", done.stdout)
+        self.assertIn("\n  c.txt\n", done.stderr)
+        self.assertEqual((self.snapshot(), self.record()), (before, journal))
+        (self.root / "c.txt").unlink()
+        done = self.command("rollback", "2", "--dry-run")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+
+
+class Others(rollback.Rollback):
+    """What a person did since is not taken away."""
+
+    def setUp(self):
+        super().setUp()
+        self.commit("b.txt", "b\n", "second")
+        self.write("a.txt", "two\n")
+        self.ok("git_restore", {"paths": ["a.txt"]})
+
+    def assert_asks_first(self, *names):
+        """It names what would be lost, and --force keeps it in a checkpoint."""
+        before = self.snapshot()
+        self.refuses("what somebody else changed since would be lost", names=names)
+        self.rollback("--force")
+        self.assertNotEqual(self.snapshot(), before)
+        self.rollback()
+        self.assert_same(before)
+
+    def test_edit(self):
+        """an edit of a file"""
+        self.write("a.txt", "a person's\n")
+        self.assert_asks_first("a.txt")
+
+    def test_new_file(self):
+        """a new file, with a name that could do things to a terminal"""
+        self.write("new\033[2J\n  a.txt", "a person's\n")
+        self.assert_asks_first("new   a.txt")
+
+    def test_removed(self):
+        """a file that was removed"""
+        (self.root / "b.txt").unlink()
+        self.assert_asks_first("b.txt")
+
+    def test_staged(self):
+        """something staged"""
+        self.write("a.txt", "a person's\n")
+        self.git("add", "a.txt")
+        self.assert_asks_first("a.txt", "the index (what is staged)")
+
+    def test_commit(self):
+        """a commit"""
+        self.commit("c.txt", "c\n", "a person's")
+        self.assert_asks_first("c.txt", "the index (what is staged)", "refs/heads/main")
+
+    def test_branch_and_stash(self):
+        """a branch and a stash"""
+        self.git("branch", "new")
+        self.write("b.txt", "stashed\n")
+        self.git("stash", "push", "-q")
+        done = self.refuses("", names=["refs/heads/new", "refs/stash", "the stash",
+                                       "ORIG_HEAD in the git directory"][:3] + (
+                                ["ORIG_HEAD in the git directory"]
+                                if (self.root / ".git/ORIG_HEAD").exists() else []))
+        self.assertNotIn("Traceback", done.stderr)
+
+    def test_in_between(self):
+        """between two calls, also when the second took it away already"""
+        self.write("b.txt", "a person's\n")
+        self.ok("git_restore", {"paths": ["b.txt"]})
+        self.rollback()
+        self.rollback()
+        self.refuses("", "4", names=["b.txt"])
+
+    def test_the_same(self):
+        """what a person did that is as it was before is no reason to refuse"""
+        self.write("a.txt", "two\n")
+        before = self.snapshot()
+        self.rollback()
+        self.assertEqual({name: value for name, value in self.snapshot().items()
+                          if name != "git:index"},
+                         {name: value for name, value in before.items() if name != "git:index"})
+
+    def test_ignored(self):
+        """ignored files are never removed or overwritten, whatever the rules are now"""
+        self.write("kept.o", "built\n")
+        self.write(".gitignore", "*.o\n")
+        self.git("add", ".gitignore")
+        self.git("commit", "-q", "-m", "ignore")
+        self.git("checkout", "-q", "-b", "other")
+        self.git("rm", "-q", ".gitignore")
+        self.git("commit", "-q", "-m", "do not ignore")
+        self.git("checkout", "-q", "main")
+        self.ok("git_checkout", {"branch": "other"})
+        self.ok("git_add", {"paths": ["kept.o"]})
+        said = self.rollback("2")
+        self.assertIn("kept.o", said)
+        self.assertEqual((self.root / "kept.o").read_text(), "built\n")
+        self.assertEqual(self.out("status", "--porcelain"), "")
+
+    def test_ignored_in_the_way(self):
+        """an ignored file where one comes back stops it, even with --force"""
+        self.write("x.o", "untracked\n")
+        self.ok("git_stash", {"action": "push", "include_untracked": True})
+        self.write(".git/info/exclude", "*.o\n")
+        self.write("x.o", "built since\n")
+        for words in ([], ["--force"]):
+            self.refuses("files are in the way that no checkpoint has", *words, names=["x.o"])
+        (self.root / "x.o").unlink()
+        self.rollback()
+        self.assertEqual((self.root / "x.o").read_text(), "untracked\n")
+
+
+if __name__ == "__main__":
+    harness.main()
