@@ -25,6 +25,7 @@ struct plan {
     struct al_conflicts conflicts;
     const struct al_conflict *conflict;
     const struct al_side *side; /* the one chosen; NULL: the content given */
+    bool marks_executable;      /* the index is told, since git does not go by the file */
 };
 
 static void plan_clear(struct plan *plan)
@@ -256,18 +257,28 @@ static int write_link(int dir_fd, const char *name, const char *target)
     return r;
 }
 
+/* Whether the file is to be executable: as the chosen side is, else as the side that changed it.
+ * Where both did, it is ours. */
+static bool is_executable(const struct plan *plan)
+{
+    const struct al_side *sides = plan->conflict->sides;
+    const struct al_side *base = &sides[AL_STAGE_BASE], *ours = &sides[AL_STAGE_OURS];
+    const struct al_side *like = plan->side ? plan->side : ours;
+
+    if (!plan->side && sides[AL_STAGE_THEIRS].oid &&
+        (!ours->oid || (base->oid && base->mode == ours->mode)))
+        like = &sides[AL_STAGE_THEIRS];
+    return like->mode & EXECUTABLE;
+}
+
 /* The permissions a new content gets: those of the file that is there, else what git gives. */
 static mode_t mode_for(int dir_fd, const char *name, const struct plan *plan)
 {
-    const struct al_side *sides = plan->conflict->sides;
-    const struct al_side *like = plan->side ? plan->side : &sides[AL_STAGE_OURS];
     struct stat st;
 
     if (!plan->side && fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
         return st.st_mode & 0777;
-    if (!like->oid)
-        like = &sides[AL_STAGE_THEIRS];
-    return like->mode & EXECUTABLE ? 0777 : 0666;
+    return is_executable(plan) ? 0777 : 0666;
 }
 
 static int write_file(int top, const struct plan *plan, const char *content, size_t len,
@@ -321,6 +332,27 @@ static int put_into_worktree(const struct al_repo *repo, const struct plan *plan
     return r;
 }
 
+/* With core.fileMode off git forgets with the stages of a conflict that a file is executable. */
+static int look_at_modes(const struct al_repo *repo, struct plan *plan, struct al_budget *budget,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_buffer answer = { .max_bytes = 64 };
+    int r;
+
+    if (plan->side || !is_executable(plan))
+        return 0;
+    al_strv_adds(&command.argv, "git", "config", "--type=bool", "--default=true", "--get",
+                 "core.fileMode", NULL);
+    r = al_git_run_sink(repo, &command, al_buffer_sink(&answer), budget, &output, err);
+    if (r == 0 && output.exit_code != 0)
+        r = al_git_failed(&output, err);
+    plan->marks_executable = answer.len && answer.data[0] == 'f';
+    al_buffer_clear(&answer);
+    return r;
+}
+
 /* A side goes into the index as the very object it is; content is what git makes of the file. */
 static int put_into_index(struct al_repo *repo, const struct plan *plan, struct al_budget *budget,
                           struct al_error *err)
@@ -332,6 +364,8 @@ static int put_into_index(struct al_repo *repo, const struct plan *plan, struct 
 
     al_strv_adds(&command.argv, "git", "-C", repo->top, "update-index", "-z", NULL);
     if (!plan->side) {
+        if (plan->marks_executable)
+            al_strv_add(&command.argv, "--chmod=+x");
         al_strv_adds(&command.argv, "--add", "--stdin", NULL);
     } else if (!plan->side->oid) {
         al_strv_adds(&command.argv, "--force-remove", "--stdin", NULL);
@@ -352,6 +386,8 @@ int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *option
     al_auto(plan_clear) struct plan plan = { .conflicts = AL_CONFLICTS_INIT };
     int r = make_plan(repo, options, budget, &plan, err);
 
+    if (r == 0)
+        r = look_at_modes(repo, &plan, budget, err);
     if (r == 0)
         r = put_into_worktree(repo, &plan, options->content, budget, err);
     return r < 0 ? r : put_into_index(repo, &plan, budget, err);

@@ -374,6 +374,39 @@ class Resolve(MergeCase):
         self.assertTrue((self.root / "run.sh").stat().st_mode & 0o100)
         self.assertTrue(self.out("ls-files", "-s", "run.sh").startswith("100755 "))
 
+    def test_mode_without_file_modes(self):
+        """git_resolve_conflict: with core.fileMode off, the mode is what a merge makes of the three"""
+        self.init()
+        self.git("config", "core.fileMode", "no")
+        for base, ours, theirs, merged in (("+x", "+x", "+x", "100755"), ("-x", "-x", "-x", "100644"),
+                                           ("-x", "-x", "+x", "100755"), ("-x", "+x", "-x", "100755"),
+                                           ("+x", "-x", "+x", "100644"), ("+x", "+x", "-x", "100644"),
+                                           (None, "+x", "-x", "100755"), (None, "-x", "+x", "100644"),
+                                           ("+x", "+x", None, "100755"), ("+x", None, "+x", "100755")):
+            self.git("checkout", "-q", "--detach", "main")
+            self.side("base", base)
+            self.git("checkout", "-q", "-B", "feature/auth")
+            self.side("theirs", theirs)
+            self.git("checkout", "-q", "--detach", "HEAD~1")
+            self.side("ours", ours)
+            self.git("merge", "-q", "feature/auth", check=False)
+            self.assertEqual(self.out("diff", "--name-only", "--diff-filter=U"), "run.sh\n")
+            self.gives("git_resolve_conflict",
+                       {"path": "run.sh", "strategy": "content", "content": "both\n"})
+            self.assertEqual(self.out("ls-files", "-s", "run.sh")[:6], merged,
+                             (base, ours, theirs))
+            self.assertEqual(self.out("show", ":run.sh"), "both\n")
+            self.git("commit", "-q", "-m", "merged")
+
+    def side(self, content, mode):
+        """A commit of run.sh, or without it; only the index knows its mode."""
+        if mode is None:
+            self.git("rm", "-q", "--ignore-unmatch", "run.sh")
+        else:
+            self.write("run.sh", content + "\n")
+            self.git("update-index", "--add", f"--chmod={mode}", "run.sh")
+        self.git("commit", "-q", "--allow-empty", "-m", content)
+
     def test_line_endings(self):
         """git_resolve_conflict: line endings are what git would write"""
         self.init()
