@@ -196,14 +196,15 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return r;
 }
 
-#define SWITCHES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
+/* A branch that is made gets an upstream where branch.autoSetupMerge wants one. */
+#define SWITCHES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_WRITES_CONFIG)
 
 static const struct al_operation operations[] = {
     { "restore_paths", only_restores, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK,
       execute, AL_ASKS_NEVER },
     { "create", may_create, SWITCHES, execute, AL_ASKS_NEVER },
-    { "switch", is_gentle, SWITCHES | AL_WRITES_CONFIG, execute, AL_ASKS_NEVER },
-    { "force", NULL, SWITCHES | AL_WRITES_CONFIG | AL_DISCARDS_WORK, execute, AL_ASKS_ALWAYS },
+    { "switch", is_gentle, SWITCHES, execute, AL_ASKS_NEVER },
+    { "force", NULL, SWITCHES | AL_DISCARDS_WORK, execute, AL_ASKS_ALWAYS },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
