@@ -9,7 +9,7 @@ import json
 import shutil
 
 import harness
-import test_rollback
+import rollback
 
 # What may change in a repository, and the effects that say so.
 SAYS = {"index": {"writes_index"}, "worktree": {"writes_worktree"},
@@ -93,7 +93,7 @@ WRITING_CLEAN = (
 )
 
 
-class Effects(test_rollback.Rollback):
+class Effects(rollback.Rollback):
     def setUp(self):
         super().setUp()
         self.other = self.base / "other"
@@ -172,14 +172,14 @@ class Effects(test_rollback.Rollback):
         """what only reads changes nothing at all, and has no checkpoint"""
         self.dirty()
         self.before = self.parts()
-        before = {path: test_rollback.digest(path) for path in test_rollback.files_below(self.root)}
+        before = {path: rollback.digest(path) for path in rollback.files_below(self.root)}
         for toolset, tool, arguments in READING:
             changed, line = self.run_call(toolset, tool, arguments)
             self.assertEqual(changed, set(), (tool, arguments))
             self.assertEqual(line["effects"], ["reads"], (tool, arguments))
             self.assert_said(changed, line, (tool, arguments))
-        self.assertEqual(before, {path: test_rollback.digest(path)
-                                  for path in test_rollback.files_below(self.root)})
+        self.assertEqual(before, {path: rollback.digest(path)
+                                  for path in rollback.files_below(self.root)})
 
     def each(self, calls):
         """Each call from what was kept."""
