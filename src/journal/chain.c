@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -23,9 +24,13 @@ struct al_chain {
     uint64_t max_bytes; /* of one file; the next line begins another */
     struct al_key key;
     pthread_mutex_t lock; /* between threads; flock() on the head is between processes */
+    struct al_head_memory memory;
     int dir_fd;
     int head_fd;
     int log_fd;
+    dev_t log_dev; /* of log_fd, and no other file's as long as it is open */
+    ino_t log_ino;
+    atomic_bool failed;
 };
 
 static void lock(struct al_chain *chain)
@@ -85,15 +90,28 @@ static int open_file(int dir_fd, const char *name, int flags)
     return -EINVAL;
 }
 
+static int use_log(struct al_chain *chain, int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0) {
+        int r = -errno;
+
+        al_close(fd);
+        return r;
+    }
+    al_close(chain->log_fd);
+    chain->log_fd = fd;
+    chain->log_dev = st.st_dev;
+    chain->log_ino = st.st_ino;
+    return 0;
+}
+
 static int reopen(struct al_chain *chain)
 {
     int fd = open_file(chain->dir_fd, chain->name, O_APPEND);
 
-    if (fd < 0)
-        return fd;
-    al_close(chain->log_fd);
-    chain->log_fd = fd;
-    return 0;
+    return fd < 0 ? fd : use_log(chain, fd);
 }
 
 /* Whether the file the head speaks of is full and has its new name. */
@@ -107,30 +125,40 @@ static bool is_full(const struct al_chain *chain, const struct al_head *head)
            S_ISREG(st.st_mode) && (uint64_t)st.st_size == head->size;
 }
 
-/* Whether the file that is open still has the name of the log.  1, 0 or -errno. */
-static int is_named(const struct al_chain *chain)
+/* Whether the file that is open still has the name of the log, and how large it is then.  1, 0 or
+ * -errno. */
+static int is_named(const struct al_chain *chain, uint64_t *ret_size)
 {
-    struct stat mine, named;
+    struct stat named;
 
-    if (fstat(chain->log_fd, &mine) < 0 ||
-        fstatat(chain->dir_fd, chain->name, &named, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(chain->dir_fd, chain->name, &named, AT_SYMLINK_NOFOLLOW) < 0)
         return -errno;
-    return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+    if (named.st_dev != chain->log_dev || named.st_ino != chain->log_ino)
+        return 0;
+    *ret_size = (uint64_t)named.st_size;
+    return 1;
 }
 
 /*
  * Have the file open that others read.  It is another one when somebody began a new file, and there
  * is none when he died while he did.
  */
-static int follow_name(struct al_chain *chain, const struct al_head *head)
+static int follow_name(struct al_chain *chain, const struct al_head *head, uint64_t *ret_size)
 {
-    int r = is_named(chain);
+    int r = is_named(chain, ret_size);
+    struct stat st;
 
     if (r > 0)
         return 0;
     if (r == -ENOENT && !is_full(chain, head))
         return -ESTALE; /* removed under us: what is written now nobody will read */
-    return r < 0 && r != -ENOENT ? r : reopen(chain);
+    if (r == 0 || r == -ENOENT)
+        r = reopen(chain);
+    if (r == 0 && fstat(chain->log_fd, &st) < 0)
+        r = -errno;
+    if (r == 0)
+        *ret_size = (uint64_t)st.st_size;
+    return r;
 }
 
 static bool ends_inside_a_line(int fd, uint64_t size)
@@ -147,20 +175,16 @@ static bool ends_inside_a_line(int fd, uint64_t size)
 static int catch_up(struct al_chain *chain, struct al_head *head, bool *ret_inside)
 {
     enum al_head_found found;
-    struct stat st;
     uint64_t size;
     int r;
 
     *ret_inside = false;
-    r = al_head_read(chain->head_fd, &chain->key, head, &found);
+    r = al_head_read(chain->head_fd, &chain->key, &chain->memory, head, &found);
     if (r < 0)
         return r;
-    r = follow_name(chain, head);
+    r = follow_name(chain, head, &size);
     if (r < 0)
         return r;
-    if (fstat(chain->log_fd, &st) < 0)
-        return -errno;
-    size = (uint64_t)st.st_size;
     if (size < head->size && is_full(chain, head))
         head->size = 0;
     if (size == head->size)
@@ -258,7 +282,7 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
     r = make_room(chain, &head, text.len);
     if (r < 0)
         return r;
-    r = al_head_write(chain->head_fd, &chain->key, &head);
+    r = al_head_write(chain->head_fd, &chain->key, &chain->memory, &head);
     if (r < 0)
         return r;
     r = write_line(chain->log_fd, &text, head.size);
@@ -269,7 +293,7 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
     memcpy(head.mac, head.next, sizeof(head.mac));
     memcpy(head.next, al_mac_none, sizeof(head.next));
     /* The line counts even when this fails: it was announced, and the next writer settles it. */
-    (void)al_head_write(chain->head_fd, &chain->key, &head);
+    (void)al_head_write(chain->head_fd, &chain->key, &chain->memory, &head);
     return 0;
 }
 
@@ -280,7 +304,13 @@ int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al
     lock(chain);
     r = append_locked(chain, line);
     unlock(chain);
+    atomic_store(&chain->failed, r < 0);
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal '%s'", chain->file) : 0;
+}
+
+bool al_chain_failed(const struct al_chain *chain)
+{
+    return atomic_load(&chain->failed);
 }
 
 /* The file is not under its name any more: with the head locked, its writers are out of the way. */
@@ -288,17 +318,19 @@ static int check_locked(struct al_chain *chain)
 {
     enum al_head_found found;
     struct al_head head;
-    int r = al_head_read(chain->head_fd, &chain->key, &head, &found);
+    uint64_t size;
+    int r = al_head_read(chain->head_fd, &chain->key, &chain->memory, &head, &found);
 
-    return r < 0 ? r : follow_name(chain, &head);
+    return r < 0 ? r : follow_name(chain, &head, &size);
 }
 
 int al_chain_check(struct al_chain *chain, struct al_error *err)
 {
+    uint64_t size;
     int r;
 
     (void)pthread_mutex_lock(&chain->lock);
-    r = is_named(chain);
+    r = is_named(chain, &size);
     (void)pthread_mutex_unlock(&chain->lock);
     if (r > 0)
         return 0;
@@ -329,12 +361,17 @@ static int open_files(struct al_chain *chain, struct al_error *err)
 {
     al_auto(al_freep) char *key = al_journal_beside(chain->file, ".key");
     al_auto(al_freep) char *head = al_journal_beside(chain->file, ".head");
-    int r;
+    int r, fd = -1;
 
     r = al_key_load(chain->dir_fd, strrchr(key, '/') + 1, true, &chain->key, err);
     if (r == 0)
         r = open_named(chain->dir_fd, head, 0, &chain->head_fd, err);
-    return r < 0 ? r : open_named(chain->dir_fd, chain->file, O_APPEND, &chain->log_fd, err);
+    if (r == 0)
+        r = open_named(chain->dir_fd, chain->file, O_APPEND, &fd, err);
+    if (r < 0)
+        return r;
+    r = use_log(chain, fd);
+    return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", chain->file) : 0;
 }
 
 static int open_chain(struct al_chain *chain, struct al_error *err)

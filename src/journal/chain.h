@@ -42,6 +42,9 @@ void al_chain_limit(struct al_chain *chain, uint64_t max_bytes);
  */
 int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al_error *err);
 
+/** Whether the last line could not be appended. */
+bool al_chain_failed(const struct al_chain *chain);
+
 /**
  * Whether the log is still where others read it; asked before anything is done that a line is to
  * be written about.

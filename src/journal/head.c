@@ -2,7 +2,6 @@
 #include "journal/head.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -13,10 +12,13 @@
 
 #define KEY_BYTES 32
 
-/* "seq size mac next mac-of-these\n" */
+/* "seq size mac next mac-of-these\n", and where each begins */
 #define NUMBER_DIGITS 20
-#define SIGNED_BYTES  (2 * (NUMBER_DIGITS + 1) + 2 * (AL_MAC_HEX + 1))
-#define HEAD_BYTES    (SIGNED_BYTES + AL_MAC_HEX + 1)
+#define SIZE_AT       (NUMBER_DIGITS + 1)
+#define MAC_AT        (SIZE_AT + NUMBER_DIGITS + 1)
+#define NEXT_AT       (MAC_AT + AL_MAC_HEX + 1)
+#define SIGNED_BYTES  (NEXT_AT + AL_MAC_HEX + 1)
+_Static_assert(AL_HEAD_BYTES == SIGNED_BYTES + AL_MAC_HEX + 1, "the head has five members");
 
 const char al_mac_none[AL_MAC_HEX + 1] =
     "0000000000000000000000000000000000000000000000000000000000000000";
@@ -84,20 +86,76 @@ struct al_head al_head_empty(void)
     return head;
 }
 
-static void format(const struct al_key *key, const struct al_head *head, char text[HEAD_BYTES + 1])
+static void put_number(uint64_t number, char *to)
+{
+    for (size_t i = NUMBER_DIGITS; i > 0; i--, number /= 10)
+        to[i - 1] = (char)('0' + number % 10);
+    to[NUMBER_DIGITS] = ' ';
+}
+
+static uint64_t take_number(const char *from)
+{
+    uint64_t number = 0;
+
+    for (size_t i = 0; i < NUMBER_DIGITS; i++)
+        number = number * 10 + (uint64_t)(from[i] - '0');
+    return number;
+}
+
+static void put_mac(const char mac[AL_MAC_HEX + 1], char *to)
+{
+    memcpy(to, mac, AL_MAC_HEX);
+    to[AL_MAC_HEX] = ' ';
+}
+
+static void take_mac(const char *from, char ret_mac[AL_MAC_HEX + 1])
+{
+    memcpy(ret_mac, from, AL_MAC_HEX);
+    ret_mac[AL_MAC_HEX] = '\0';
+}
+
+static void format(const struct al_key *key, const struct al_head *head, char text[AL_HEAD_BYTES])
 {
     char mac[AL_MAC_HEX + 1];
 
-    (void)snprintf(text, SIGNED_BYTES + 1, "%020" PRIu64 " %020" PRIu64 " %s %s ", head->seq,
-                   head->size, head->mac, head->next);
+    put_number(head->seq, text);
+    put_number(head->size, text + SIZE_AT);
+    put_mac(head->mac, text + MAC_AT);
+    put_mac(head->next, text + NEXT_AT);
     al_key_mac(key, text, SIGNED_BYTES, mac);
-    (void)snprintf(text + SIGNED_BYTES, AL_MAC_HEX + 2, "%s\n", mac);
+    put_mac(mac, text + SIGNED_BYTES);
+    text[AL_HEAD_BYTES - 1] = '\n';
 }
 
-int al_head_read(int fd, const struct al_key *key, struct al_head *ret_head,
-                 enum al_head_found *ret_found)
+static void remember(struct al_head_memory *memory, const char text[AL_HEAD_BYTES],
+                     const struct al_head *head)
 {
-    char text[HEAD_BYTES + 1], mac[AL_MAC_HEX + 1];
+    if (!memory)
+        return;
+    memcpy(memory->text, text, AL_HEAD_BYTES);
+    memory->head = *head;
+}
+
+/* False when the bytes are not of al_head_write()'s making with this key. */
+static bool parse(const struct al_key *key, const char text[AL_HEAD_BYTES],
+                  struct al_head *ret_head)
+{
+    char mac[AL_MAC_HEX + 1];
+
+    al_key_mac(key, text, SIGNED_BYTES, mac);
+    if (memcmp(text + SIGNED_BYTES, mac, AL_MAC_HEX))
+        return false;
+    ret_head->seq = take_number(text);
+    ret_head->size = take_number(text + SIZE_AT);
+    take_mac(text + MAC_AT, ret_head->mac);
+    take_mac(text + NEXT_AT, ret_head->next);
+    return true;
+}
+
+int al_head_read(int fd, const struct al_key *key, struct al_head_memory *memory,
+                 struct al_head *ret_head, enum al_head_found *ret_found)
+{
+    char text[AL_HEAD_BYTES + 1];
     ssize_t n;
 
     *ret_head = al_head_empty();
@@ -107,32 +165,34 @@ int al_head_read(int fd, const struct al_key *key, struct al_head *ret_head,
     if (n < 0)
         return -errno;
     *ret_found = n ? AL_HEAD_BAD : AL_HEAD_EMPTY;
-    if (n != HEAD_BYTES)
+    if (n != AL_HEAD_BYTES)
         return 0;
-    text[HEAD_BYTES] = '\0';
-    al_key_mac(key, text, SIGNED_BYTES, mac);
-    if (memcmp(text + SIGNED_BYTES, mac, AL_MAC_HEX))
+    if (memory && !memcmp(text, memory->text, AL_HEAD_BYTES))
+        *ret_head = memory->head;
+    else if (parse(key, text, ret_head))
+        remember(memory, text, ret_head);
+    else
         return 0;
-    /* From here on it is known to be of al_head_write()'s making. */
-    if (sscanf(text, "%20" SCNu64 " %20" SCNu64 " %64s %64s", &ret_head->seq, &ret_head->size,
-               ret_head->mac, ret_head->next) != 4)
-        return -EINVAL;
     *ret_found = AL_HEAD_GOOD;
     return 0;
 }
 
-int al_head_write(int fd, const struct al_key *key, const struct al_head *head)
+int al_head_write(int fd, const struct al_key *key, struct al_head_memory *memory,
+                  const struct al_head *head)
 {
-    char text[HEAD_BYTES + 1];
+    char text[AL_HEAD_BYTES];
     ssize_t n;
 
     format(key, head, text);
     do
-        n = pwrite(fd, text, HEAD_BYTES, 0);
+        n = pwrite(fd, text, AL_HEAD_BYTES, 0);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return -errno;
-    return n == HEAD_BYTES ? 0 : -ENOSPC;
+    if (n != AL_HEAD_BYTES)
+        return -ENOSPC;
+    remember(memory, text, head);
+    return 0;
 }
 
 char *al_journal_beside(const char *file, const char *suffix)

@@ -47,18 +47,30 @@ struct al_head {
     char next[AL_MAC_HEX + 1]; /**< of the line being appended, or zeros */
 };
 
+/** Bytes of the head file. */
+#define AL_HEAD_BYTES (2 * (20 + 1) + 3 * (AL_MAC_HEX + 1))
+
+/** The last good head that was read or written, byte for byte: the same bytes need no second look.
+ * Zeros at first.  Belongs to one key. */
+struct al_head_memory {
+    char text[AL_HEAD_BYTES];
+    struct al_head head;
+};
+
 /** The head of an empty journal. */
 struct al_head al_head_empty(void);
 
 /** What the head file held: nothing, a head of this key's, or something else. */
 enum al_head_found { AL_HEAD_EMPTY, AL_HEAD_GOOD, AL_HEAD_BAD };
 
-/** Read the head.  `*ret_head` is the empty one unless it is good.  0 or -errno. */
-int al_head_read(int fd, const struct al_key *key, struct al_head *ret_head,
-                 enum al_head_found *ret_found);
+/** Read the head.  `*ret_head` is the empty one unless it is good.  `memory` may be NULL.  0 or
+ * -errno. */
+int al_head_read(int fd, const struct al_key *key, struct al_head_memory *memory,
+                 struct al_head *ret_head, enum al_head_found *ret_found);
 
-/** Write the head over what is there.  0 or -errno. */
-int al_head_write(int fd, const struct al_key *key, const struct al_head *head);
+/** Write the head over what is there.  `memory` may be NULL.  0 or -errno. */
+int al_head_write(int fd, const struct al_key *key, struct al_head_memory *memory,
+                  const struct al_head *head);
 
 /** The names beside a log: "tool_log.head" for "/dir/tool_log.jsonl".  Caller frees. */
 char *al_journal_beside(const char *file, const char *suffix);

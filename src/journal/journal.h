@@ -57,6 +57,13 @@ struct al_record;
 int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
                            struct al_record **ret_record, struct al_error *err);
 
+/**
+ * Before a call does something that its line has to tell of: whether the log is still where others
+ * read it.
+ * @return 0 or AL_ERR_EXECUTION.
+ */
+int al_journal_check(struct al_journal *journal, struct al_error *err);
+
 /** What is known when a call has ended.  Borrowed; NULL strings are written as null. */
 struct al_record_end {
     const char *operation;  /**< NULL when none was chosen */

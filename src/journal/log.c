@@ -238,7 +238,7 @@ int al_journal_open_record(struct al_journal *journal, const char *tool, const j
                            struct al_record **ret_record, struct al_error *err)
 {
     struct al_record *record;
-    int r = al_chain_check(journal->chain, err);
+    int r = al_chain_failed(journal->chain) ? al_chain_check(journal->chain, err) : 0;
 
     if (r < 0)
         return r;
@@ -254,6 +254,11 @@ int al_journal_open_record(struct al_journal *journal, const char *tool, const j
     }
     *ret_record = record;
     return 0;
+}
+
+int al_journal_check(struct al_journal *journal, struct al_error *err)
+{
+    return al_chain_check(journal->chain, err);
 }
 
 int al_journal_note(struct al_journal *journal, struct al_record *record,

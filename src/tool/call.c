@@ -154,8 +154,14 @@ static int authorize(struct al_call *call, struct al_error *err)
 
 static int check_journal(const struct al_call *call, struct al_error *err)
 {
-    if (call->record || !al_effects_have_side_effects(call->operation->effects))
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+
+    if (!al_effects_have_side_effects(call->operation->effects))
         return 0;
+    if (call->record && al_journal_check(call->session->journal, &why) == 0)
+        return 0;
+    if (call->record)
+        al_log_warn("the journal cannot be written: %s", why.message);
     return al_error_set(err, AL_ERR_EXECUTION,
                         "The journal cannot be written, so nothing that changes anything is done; "
                         "see airlock doctor");

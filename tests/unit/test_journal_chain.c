@@ -109,7 +109,7 @@ static void announce(const struct tmpdir *dir, uint64_t lines)
         line += len + 1;
     }
     al_key_mac(&key, line, strcspn(line, "\n"), head.next);
-    assert_int_equal(al_head_write(fd, &key, &head), 0);
+    assert_int_equal(al_head_write(fd, &key, NULL, &head), 0);
 }
 
 static void takes_in_a_line_whose_writer_was_killed_after_it(void **state)
@@ -169,6 +169,53 @@ static void takes_in_no_other_line_than_the_announced(void **state)
     assert_bad_line(dir, 3);
     journal_fill(dir, 1); /* takes the place that the other line pretends to */
     assert_bad_line(dir, 4);
+}
+
+static void overwrite_head(const struct tmpdir *dir, const char *text, size_t len)
+{
+    al_auto(al_closep) int fd = openat(dir->fd, "tool_log.head", O_WRONLY | O_CLOEXEC);
+
+    assert_int_equal(pwrite(fd, text, len, 0), len);
+}
+
+/* A server that runs believes a head it wrote itself, and no other. */
+static void looks_at_every_head_that_changed(void **state)
+{
+    const struct tmpdir *dir = *state;
+
+    for (size_t at = 0; at < AL_HEAD_BYTES; at += 11) {
+        struct al_journal *journal = journal_open(dir);
+        al_auto(al_freep) char *old = NULL, *head = NULL;
+
+        assert_int_equal(journal_add(journal, "tool", NULL), 0);
+        old = tmpdir_read(dir, "tool_log.head");
+        assert_int_equal(journal_add(journal, "tool", NULL), 0);
+        head = tmpdir_read(dir, "tool_log.head");
+        assert_int_equal(strlen(head), AL_HEAD_BYTES);
+        assert_intact(dir, 2);
+        head[at] = head[at] == '5' ? '6' : '5';
+        overwrite_head(dir, at ? head : old, AL_HEAD_BYTES); /* 0: one that was good once */
+        assert_int_equal(journal_add(journal, "tool", NULL), 0);
+        al_journal_free(journal);
+        assert_bad_line(dir, 3);
+        assert_int_equal(unlinkat(dir->fd, "tool_log.jsonl", 0), 0);
+        assert_int_equal(unlinkat(dir->fd, "tool_log.head", 0), 0);
+    }
+}
+
+static void goes_on_after_the_lines_of_another_that_runs(void **state)
+{
+    const struct tmpdir *dir = *state;
+    struct al_journal *one = journal_open(dir), *two = journal_open(dir);
+
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(journal_add(one, "one", NULL), 0);
+        assert_int_equal(journal_add(one, "one", NULL), 0);
+        assert_int_equal(journal_add(two, "two", NULL), 0);
+    }
+    al_journal_free(one);
+    al_journal_free(two);
+    assert_intact(dir, 9);
 }
 
 /* The soft limit for file sizes, which a full disk is played with. */
@@ -233,10 +280,13 @@ static void refuses_to_write_where_nobody_reads(void **state)
 
     assert_int_equal(journal_add(journal, "tool", &err), 0);
     assert_int_equal(al_journal_open_record(journal, "tool", NULL, &begun, &err), 0);
+    assert_int_equal(al_journal_check(journal, &err), 0);
     assert_int_equal(unlinkat(dir->fd, "tool_log.jsonl", 0), 0);
+    assert_int_equal(al_journal_check(journal, &err), AL_ERR_EXECUTION);
+    al_error_clear(&err);
     assert_int_equal(al_journal_close_record(journal, begun, &end, &err), AL_ERR_EXECUTION);
     al_error_clear(&err);
-    /* The next call is told before it does anything. */
+    /* The next call is told before it does anything, and one that runs when it asks. */
     assert_int_equal(al_journal_open_record(journal, "tool", NULL, &late, &err), AL_ERR_EXECUTION);
     assert_non_null(strstr(err.message, "was removed; start airlock again"));
     assert_null(late);
@@ -315,6 +365,8 @@ int main(int argc, char **argv)
         JOURNAL_TEST(forgets_a_line_whose_writer_was_killed_before_it),
         JOURNAL_TEST(cuts_off_a_line_whose_writer_was_killed_within_it),
         JOURNAL_TEST(takes_in_no_other_line_than_the_announced),
+        JOURNAL_TEST(looks_at_every_head_that_changed),
+        JOURNAL_TEST(goes_on_after_the_lines_of_another_that_runs),
         JOURNAL_TEST(leaves_no_part_of_a_line_when_the_disk_is_full),
         JOURNAL_TEST(refuses_to_write_where_nobody_reads),
         JOURNAL_TEST(refuses_places_that_are_not_its_own),

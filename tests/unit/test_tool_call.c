@@ -89,6 +89,28 @@ static void reads_but_does_not_write_when_the_journal_has_gone_bad(void **state)
     assert_status(scene, UNTOUCHED);
 }
 
+/* Taken away from under a server: what changes something is refused before it is asked about. */
+static void does_not_write_when_the_log_is_not_where_it_was(void **state)
+{
+    struct scene *scene = *state;
+    struct tmpdir *dir = scene->w->state;
+
+    scene->session.mode = AL_APPROVAL_ALLOW;
+    run(scene, &peek, "{\"working_dir\":\"repo\"}");
+    assert_int_equal(renameat(dir->fd, "tool_log.jsonl", dir->fd, "elsewhere"), 0);
+    for (int i = 0; i < 2; i++) {
+        run(scene, &stage, STAGE_A);
+        assert_int_equal(scene->result.status, AL_ERR_EXECUTION);
+        assert_non_null(strstr(scene->result.text.buf, "journal"));
+        assert_status(scene, UNTOUCHED);
+        run(scene, &peek, "{\"working_dir\":\"repo\"}");
+        assert_int_equal(scene->result.status, AL_OK);
+    }
+    assert_int_equal(renameat(dir->fd, "elsewhere", dir->fd, "tool_log.jsonl"), 0);
+    run(scene, &stage, STAGE_A);
+    assert_int_equal(scene->result.status, AL_OK);
+}
+
 static void tells_a_failing_git_from_one_with_nothing_to_do(void **state)
 {
     struct scene *scene = *state;
@@ -114,6 +136,7 @@ int main(void)
         SCENE_TEST(says_that_arguments_could_not_be_taken),
         SCENE_TEST(reads_but_does_not_write_without_a_journal),
         SCENE_TEST(reads_but_does_not_write_when_the_journal_has_gone_bad),
+        SCENE_TEST(does_not_write_when_the_log_is_not_where_it_was),
         SCENE_TEST(tells_a_failing_git_from_one_with_nothing_to_do),
     };
 
