@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -254,10 +253,12 @@ static int fill_in(const struct al_str *line, const struct al_head *head, struct
     end -= strlen("null}");
     al_str_reserve(out, line->len + AL_MAC_HEX + 32);
     al_str_add(out, line->buf, (size_t)(number - line->buf));
-    al_str_addf(out, "%" PRIu64, head->seq + 1);
+    al_str_addu(out, head->seq + 1);
     number += strlen("null");
     al_str_add(out, number, (size_t)(end - number));
-    al_str_addf(out, "\"%s\"}", head->mac);
+    al_str_addc(out, '"');
+    al_str_add(out, head->mac, AL_MAC_HEX);
+    al_str_adds(out, "\"}");
     return 0;
 }
 

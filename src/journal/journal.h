@@ -79,7 +79,7 @@ struct al_record_end {
     bool success;
     const char *text; /**< the result's text or the error's message; cut at 4 KiB */
     size_t text_len;
-    int64_t duration_ms;
+    int64_t duration_ms; /**< not negative */
 };
 
 /**
@@ -88,8 +88,8 @@ struct al_record_end {
  * count.
  * @return 0 or AL_ERR_EXECUTION.
  */
-int al_journal_note(struct al_journal *journal, struct al_record *record,
-                    const struct al_record_end *known, struct al_error *err);
+int al_journal_note(struct al_record *record, const struct al_record_end *known,
+                    struct al_error *err);
 
 /**
  * Stage 9: write the line.  Frees the record in every case.
@@ -102,6 +102,12 @@ int al_journal_close_record(struct al_journal *journal, struct al_record *record
  * bearer and GitHub tokens by form.  Returns a new value. */
 json_t *al_redact_json(const json_t *value);
 void al_redact_text(const char *text, size_t len, struct al_str *out);
+
+/** Whether al_redact_text() would change the text. */
+bool al_redact_finds(const char *text, size_t len);
+
+/** Append al_redact_json()'s value as ASCII JSON. */
+void al_redact_dump(const json_t *value, struct al_str *out);
 
 /** What al_journal_verify() found. */
 struct al_verdict {

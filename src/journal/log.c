@@ -2,7 +2,6 @@
 #include "journal/journal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -24,14 +23,14 @@ struct al_journal {
     struct al_chain *chain;
     struct al_slots *open; /* the records that are not closed */
     char conversation[32];
+    struct al_str unknown; /* the members behind "input" of a call that has just begun */
 };
 
+/* What is the same in each line about a call, as text. */
 struct al_record {
-    char stamp[16]; /* when the call began, twice: local and UTC */
-    char time[25];
     struct al_slot *slot; /* in open/ */
-    char *tool;
-    json_t *input; /* redacted */
+    struct al_str begin;  /* the members before "operation" */
+    struct al_str input;  /* redacted */
 };
 
 static int name_conversation(struct al_journal *journal, struct al_error *err)
@@ -47,87 +46,19 @@ static int name_conversation(struct al_journal *journal, struct al_error *err)
     return 0;
 }
 
-static int open_journal(struct al_journal *journal, const char *file, struct al_error *err)
-{
-    al_auto(al_freep) char *dir = NULL;
-    int r;
-
-    r = al_chain_open(file, &journal->chain, err);
-    if (r < 0)
-        return r;
-    dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
-    r = al_slots_open(dir, &journal->open, err);
-    if (r == 0)
-        r = name_conversation(journal, err);
-    if (r == 0)
-        al_slots_collect(journal->open, al_left_record, journal->chain);
-    return r;
-}
-
-int al_journal_open(const char *file, struct al_journal **ret_journal, struct al_error *err)
-{
-    struct al_journal *journal = al_calloc(1, sizeof(*journal));
-    int r;
-
-    r = open_journal(journal, file, err);
-    if (r < 0) {
-        al_journal_free(journal);
-        return r;
-    }
-    *ret_journal = journal;
-    return 0;
-}
-
-void al_journal_free(struct al_journal *journal)
-{
-    if (!journal)
-        return;
-    al_chain_free(journal->chain);
-    al_slots_free(journal->open);
-    free(journal);
-}
-
-void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes)
-{
-    al_chain_limit(journal->chain, max_file_bytes);
-}
-
-const char *al_journal_conversation(const struct al_journal *journal)
-{
-    return journal->conversation;
-}
-
-static void free_record(struct al_record *record)
-{
-    json_decref(record->input);
-    free(record->tool);
-    free(record);
-}
-
 /*
  * Lines are written as text from the start: a tree of values for each would be built only to be
  * written, which takes longer than the rest of them.
  */
-static void begin_member(struct al_str *line, const char *name)
-{
-    al_str_adds(line, line->len ? ",\"" : "{\"");
-    al_str_adds(line, name);
-    al_str_adds(line, "\":");
-}
+#define MEMBER(name) ",\"" name "\":"
 
-static void add_text(struct al_str *line, const char *name, const char *text)
+static void add_text(struct al_str *line, const char *member, const char *text)
 {
-    begin_member(line, name);
+    al_str_adds(line, member);
     if (text)
         al_json_quote_ascii(text, strlen(text), line);
     else
         al_str_adds(line, "null");
-}
-
-static void add_json(struct al_str *line, const char *name, const json_t *value)
-{
-    begin_member(line, name);
-    al_json_dump(value, true, line);
 }
 
 /* Where to stop reading: after the margin, and there between two words. */
@@ -143,72 +74,99 @@ static size_t window(const char *text, size_t len)
     return al_utf8_floor(text, end);
 }
 
-static void add_short_text(struct al_str *line, const char *name, const char *text, size_t len)
+/* Text as it may stand in the log.  Most is already: then nothing is copied. */
+static void add_clean(struct al_str *line, const char *text, size_t len)
 {
     al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str clean = AL_STR_INIT;
 
-    al_utf8_replace(text, window(text, len), &valid);
-    al_redact_text(valid.buf, valid.len, &clean);
-    if (clean.len > TEXT_MAX_BYTES)
-        al_str_truncate(&clean, al_utf8_floor(clean.buf, TEXT_MAX_BYTES));
-    begin_member(line, name);
-    al_json_quote_ascii(clean.buf, clean.len, line);
+    if (!al_utf8_valid(text, len)) {
+        al_utf8_replace(text, len, &valid);
+        text = valid.buf;
+        len = valid.len;
+    }
+    if (al_redact_finds(text, len)) {
+        al_redact_text(text, len, &clean);
+        text = clean.buf;
+        len = clean.len;
+    }
+    if (len > TEXT_MAX_BYTES)
+        len = al_utf8_floor(text, TEXT_MAX_BYTES);
+    al_json_quote_ascii(text, len, line);
+}
+
+static void add_short_text(struct al_str *line, const char *member, const char *text, size_t len)
+{
+    al_str_adds(line, member);
+    add_clean(line, text, window(text, len));
 }
 
 static void add_result(struct al_str *line, const struct al_record_end *end)
 {
-    begin_member(line, "result");
-    al_str_adds(line, end->success ? "{\"success\":true" : "{\"success\":false");
-    add_short_text(line, end->success ? "output" : "error", end->text ? end->text : "",
-                   end->text ? end->text_len : 0);
+    add_short_text(line,
+                   end->success ? MEMBER("result") "{\"success\":true" MEMBER("output")
+                                : MEMBER("result") "{\"success\":false" MEMBER("error"),
+                   end->text ? end->text : "", end->text ? end->text_len : 0);
     al_str_addc(line, '}');
 }
 
 static void add_summary(struct al_str *line, const struct al_record_end *end)
 {
     if (end->summary)
-        add_short_text(line, "summary", end->summary, strlen(end->summary));
+        add_short_text(line, MEMBER("summary"), end->summary, strlen(end->summary));
     else
-        add_text(line, "summary", NULL);
+        add_text(line, MEMBER("summary"), NULL);
 }
 
-static void add_effects(struct al_str *line, unsigned effects)
+static void add_operation(struct al_str *line, const struct al_record_end *end)
 {
-    al_auto(al_json_decrefp) json_t *names = al_effects_names(effects);
+    const char *before = "";
 
-    add_json(line, "effects", names);
+    add_text(line, MEMBER("operation"), end->operation);
+    al_str_adds(line, MEMBER("effects") "[");
+    for (unsigned bit = 1; bit < 1u << AL_EFFECT_COUNT; bit <<= 1) {
+        if (!(end->effects & bit))
+            continue;
+        al_str_adds(line, before);
+        al_json_quote_ascii(al_effect_name(bit), strlen(al_effect_name(bit)), line);
+        before = ",";
+    }
+    al_str_addc(line, ']');
+}
+
+/* The members behind "input".  No duration: one that is not over. */
+static void add_end(struct al_str *line, const struct al_record_end *end,
+                    const int64_t *duration_ms)
+{
+    add_result(line, end);
+    add_text(line, MEMBER("outcome"), end->outcome);
+    add_text(line, MEMBER("decision"), end->decision);
+    add_text(line, MEMBER("decided_by"), end->decided_by);
+    add_summary(line, end);
+    add_text(line, MEMBER("git_commit"), end->git_commit);
+    if (duration_ms) {
+        al_str_adds(line, MEMBER("duration_ms"));
+        al_str_addu(line, (uint64_t)*duration_ms);
+    } else {
+        add_text(line, MEMBER("duration_ms"), NULL);
+    }
+    add_text(line, MEMBER("root"), end->root);
+    add_text(line, MEMBER("repository"), end->repository);
+    add_text(line, MEMBER("confinement"), end->confinement);
+    al_str_adds(line, MEMBER("prev") "null}");
 }
 
 /* The members in the order they have in the log; see al_chain_append() for the two that are null.
- * No duration: one that is not over. */
-static void add_line(const struct al_journal *journal, const struct al_record *record,
-                     const struct al_record_end *end, const int64_t *duration_ms,
-                     struct al_str *line)
+ */
+static void add_line(const struct al_record *record, const struct al_record_end *end,
+                     const int64_t *duration_ms, struct al_str *line)
 {
-    add_text(line, "timestamp", record->stamp);
-    add_text(line, "time", record->time);
-    add_text(line, "seq", NULL);
-    add_text(line, "conversation_id", journal->conversation);
-    add_text(line, "tool", record->tool);
-    add_text(line, "operation", end->operation);
-    add_effects(line, end->effects);
-    add_json(line, "input", record->input);
-    add_result(line, end);
-    add_text(line, "outcome", end->outcome);
-    add_text(line, "decision", end->decision);
-    add_text(line, "decided_by", end->decided_by);
-    add_summary(line, end);
-    add_text(line, "git_commit", end->git_commit);
-    if (duration_ms)
-        al_str_addf(line, ",\"duration_ms\":%" PRId64, *duration_ms);
-    else
-        add_text(line, "duration_ms", NULL);
-    add_text(line, "root", end->root);
-    add_text(line, "repository", end->repository);
-    add_text(line, "confinement", end->confinement);
-    add_text(line, "prev", NULL);
-    al_str_addc(line, '}');
+    al_str_reserve(line, record->begin.len + record->input.len + 1000);
+    al_str_add(line, record->begin.buf, record->begin.len);
+    add_operation(line, end);
+    al_str_adds(line, MEMBER("input"));
+    al_str_add(line, record->input.buf, record->input.len);
+    add_end(line, end, duration_ms);
 }
 
 /* What the line is if this process dies before the call ends. */
@@ -224,14 +182,104 @@ static struct al_record_end interrupted(const struct al_record_end *known)
     return end;
 }
 
+static int open_journal(struct al_journal *journal, const char *file, struct al_error *err)
+{
+    const struct al_record_end unknown =
+        interrupted(&(struct al_record_end){ .decision = "none", .decided_by = "none" });
+    al_auto(al_freep) char *dir = NULL;
+    int r;
+
+    r = al_chain_open(file, &journal->chain, err);
+    if (r < 0)
+        return r;
+    dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
+    r = al_slots_open(dir, &journal->open, err);
+    if (r == 0)
+        r = name_conversation(journal, err);
+    add_end(&journal->unknown, &unknown, NULL);
+    if (r == 0)
+        al_slots_collect(journal->open, al_left_record, journal->chain);
+    return r;
+}
+
+int al_journal_open(const char *file, struct al_journal **ret_journal, struct al_error *err)
+{
+    struct al_journal *journal = al_calloc(1, sizeof(*journal));
+    int r;
+
+    journal->unknown = AL_STR_INIT;
+    r = open_journal(journal, file, err);
+    if (r < 0) {
+        al_journal_free(journal);
+        return r;
+    }
+    *ret_journal = journal;
+    return 0;
+}
+
+void al_journal_free(struct al_journal *journal)
+{
+    if (!journal)
+        return;
+    al_chain_free(journal->chain);
+    al_slots_free(journal->open);
+    al_str_clear(&journal->unknown);
+    free(journal);
+}
+
+void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes)
+{
+    al_chain_limit(journal->chain, max_file_bytes);
+}
+
+const char *al_journal_conversation(const struct al_journal *journal)
+{
+    return journal->conversation;
+}
+
+static void free_record(struct al_record *record)
+{
+    al_str_clear(&record->begin);
+    al_str_clear(&record->input);
+    free(record);
+}
+
+static struct al_record *begin_record(const struct al_journal *journal, const char *tool,
+                                      const json_t *input)
+{
+    struct al_record *record = al_calloc(1, sizeof(*record));
+    char stamp[16], time[25];
+
+    al_clock_stamp(stamp);
+    al_clock_iso(time);
+    record->begin = AL_STR_INIT;
+    record->input = AL_STR_INIT;
+    al_str_reserve(&record->begin, 200);
+    al_str_adds(&record->begin, "{\"timestamp\":\"");
+    al_str_adds(&record->begin, stamp);
+    al_str_adds(&record->begin, "\"" MEMBER("time") "\"");
+    al_str_adds(&record->begin, time);
+    al_str_adds(&record->begin, "\"" MEMBER("seq") "null" MEMBER("conversation_id") "\"");
+    al_str_adds(&record->begin, journal->conversation);
+    al_str_addc(&record->begin, '"');
+    add_text(&record->begin, MEMBER("tool"), tool);
+    if (input)
+        al_redact_dump(input, &record->input);
+    else
+        al_str_adds(&record->input, "{}");
+    return record;
+}
+
 static int write_open_file(struct al_journal *journal, struct al_record *record)
 {
-    const struct al_record_end known =
-        interrupted(&(struct al_record_end){ .decision = "none", .decided_by = "none" });
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    add_line(journal, record, &known, NULL, &text);
-    return al_slots_take(journal->open, text.buf, text.len, &record->slot);
+    al_str_reserve(&line, record->begin.len + record->input.len + journal->unknown.len + 1000);
+    al_str_add(&line, record->begin.buf, record->begin.len);
+    al_str_adds(&line, MEMBER("operation") "null" MEMBER("effects") "[]" MEMBER("input"));
+    al_str_add(&line, record->input.buf, record->input.len);
+    al_str_add(&line, journal->unknown.buf, journal->unknown.len);
+    return al_slots_take(journal->open, &line, &record->slot);
 }
 
 int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
@@ -242,11 +290,7 @@ int al_journal_open_record(struct al_journal *journal, const char *tool, const j
 
     if (r < 0)
         return r;
-    record = al_calloc(1, sizeof(*record));
-    al_clock_stamp(record->stamp);
-    al_clock_iso(record->time);
-    record->tool = al_strdup(tool);
-    record->input = input ? al_redact_json(input) : al_json_object();
+    record = begin_record(journal, tool, input);
     r = write_open_file(journal, record);
     if (r < 0) {
         free_record(record);
@@ -261,15 +305,15 @@ int al_journal_check(struct al_journal *journal, struct al_error *err)
     return al_chain_check(journal->chain, err);
 }
 
-int al_journal_note(struct al_journal *journal, struct al_record *record,
-                    const struct al_record_end *known, struct al_error *err)
+int al_journal_note(struct al_record *record, const struct al_record_end *known,
+                    struct al_error *err)
 {
     const struct al_record_end end = interrupted(known);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     int r;
 
-    add_line(journal, record, &end, NULL, &text);
-    r = al_slots_extend(record->slot, text.buf, text.len);
+    add_line(record, &end, NULL, &line);
+    r = al_slots_extend(record->slot, &line);
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal's open record") : 0;
 }
 
@@ -279,7 +323,7 @@ int al_journal_close_record(struct al_journal *journal, struct al_record *record
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     int r;
 
-    add_line(journal, record, end, &end->duration_ms, &line);
+    add_line(record, end, &end->duration_ms, &line);
     r = al_chain_append(journal->chain, &line, err);
     if (r == 0)
         al_slots_give_back(journal->open, record->slot);

@@ -275,10 +275,11 @@ static size_t find_at_word(struct rest rest, size_t word, size_t *ret_skip)
     return word < rest.len && rest.at[word] == '=' ? find_assignment(rest, ret_skip) : 0;
 }
 
-void al_redact_text(const char *text, size_t len, struct al_str *out)
+/* The length of the first secret that begins at `from` or behind it, and where it is; 0 when there
+ * is none. */
+static size_t next_secret(const char *text, size_t len, size_t from, size_t *ret_at)
 {
-    size_t kept = 0; /* everything before it is in `out` */
-    size_t at = 0;
+    size_t at = from;
 
     while (at < len) {
         struct rest rest = { text + at, len - at };
@@ -286,14 +287,31 @@ void al_redact_text(const char *text, size_t len, struct al_str *out)
         size_t skip = 0, secret;
 
         secret = word ? find_at_word(rest, word, &skip) : find_user_info(rest, &skip);
-        if (!secret) {
-            at += word ? word : 1;
-            continue;
+        if (secret) {
+            *ret_at = at + skip;
+            return secret;
         }
-        al_str_add(out, text + kept, at + skip - kept);
+        at += word ? word : 1;
+    }
+    return 0;
+}
+
+bool al_redact_finds(const char *text, size_t len)
+{
+    size_t at;
+
+    return next_secret(text, len, 0, &at) > 0;
+}
+
+void al_redact_text(const char *text, size_t len, struct al_str *out)
+{
+    size_t kept = 0; /* everything before it is in `out` */
+    size_t at, secret;
+
+    while ((secret = next_secret(text, len, kept, &at)) > 0) {
+        al_str_add(out, text + kept, at - kept);
         al_str_adds(out, REDACTED);
-        at += skip + secret;
-        kept = at;
+        kept = at + secret;
     }
     al_str_add(out, text + kept, len - kept);
 }
@@ -337,4 +355,29 @@ json_t *al_redact_json(const json_t *value)
     clean = al_json_array();
     json_array_foreach(value, i, item) al_json_append(clean, al_redact_json(item));
     return clean;
+}
+
+/* Whether al_redact_json() would change it. */
+static bool has_secret(const json_t *value)
+{
+    const char *name;
+    json_t *item;
+    size_t i;
+
+    if (json_is_string(value))
+        return al_redact_finds(json_string_value(value), json_string_length(value));
+    json_array_foreach(value, i, item) if (has_secret(item)) return true;
+    json_object_foreach((json_t *)value, name, item)
+    {
+        if (al_env_is_secret(name) || al_redact_finds(name, strlen(name)) || has_secret(item))
+            return true;
+    }
+    return false;
+}
+
+void al_redact_dump(const json_t *value, struct al_str *out)
+{
+    al_auto(al_json_decrefp) json_t *clean = has_secret(value) ? al_redact_json(value) : NULL;
+
+    al_json_dump(clean ? clean : value, true, out);
 }

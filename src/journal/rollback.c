@@ -111,7 +111,10 @@ static int lock_repository(struct run *run, struct al_error *err)
 static int open_record(struct run *run, struct al_error *err)
 {
     al_auto(al_json_decrefp) json_t *input = al_json_object();
+    int r = al_journal_check(run->options->journal, err);
 
+    if (r < 0)
+        return r;
     al_json_set(input, "count", al_json_int((int64_t)run->plan.count));
     al_json_set(input, "force", al_json_bool(run->options->force));
     al_json_set(input, "to", al_json_string(run->plan.target));
@@ -321,7 +324,7 @@ static int note(struct run *run, struct al_error *err)
     al_auto(al_freep) char *summary = summary_of(run);
     const struct al_record_end known = describe(run, summary, true);
 
-    return al_journal_note(run->options->journal, run->record, &known, err);
+    return al_journal_note(run->record, &known, err);
 }
 
 static int go_back(struct run *run, struct al_error *err)

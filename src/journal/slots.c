@@ -161,31 +161,30 @@ static int write_at(int fd, const struct al_str *text, size_t at)
     return 0;
 }
 
-/* A line of at least `min_bytes`, its end included. */
-static void format(const void *line, size_t len, size_t min_bytes, struct al_str *out)
+/* Make `len` bytes at least `min_bytes` of line, its end included. */
+static void add_end(struct al_str *line, size_t len, size_t min_bytes)
 {
     size_t spaces = min_bytes > len + LINE_END_BYTES ? min_bytes - len - LINE_END_BYTES : 0;
 
-    al_str_reserve(out, len + spaces + LINE_END_BYTES);
-    al_str_add(out, line, len);
-    memset(out->buf + out->len, ' ', spaces);
-    out->len += spaces;
-    al_str_adds(out, LINE_END);
+    al_str_truncate(line, len);
+    al_str_reserve(line, spaces + LINE_END_BYTES);
+    memset(line->buf + line->len, ' ', spaces);
+    line->len += spaces;
+    al_str_adds(line, LINE_END);
 }
 
-static int fill(struct al_slot *slot, const void *line, size_t len)
+static int fill(struct al_slot *slot, const struct al_str *line)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
     if (!has_name(slot->fd)) /* after a sweep from where our number means nothing */
         return -ENOENT;
-    format(line, len, slot->size, &text);
-    slot->size = text.len;
-    return write_at(slot->fd, &text, 0);
+    slot->size = line->len;
+    return write_at(slot->fd, line, 0);
 }
 
-int al_slots_take(struct al_slots *slots, const void *line, size_t len, struct al_slot **ret_slot)
+int al_slots_take(struct al_slots *slots, struct al_str *line, struct al_slot **ret_slot)
 {
+    const size_t len = line->len;
+
     for (;;) {
         struct al_slot *slot = NULL;
         int r;
@@ -195,7 +194,8 @@ int al_slots_take(struct al_slots *slots, const void *line, size_t len, struct a
             continue;
         if (r < 0)
             return r;
-        r = fill(slot, line, len);
+        add_end(line, len, slot->size);
+        r = fill(slot, line);
         if (r == 0) {
             *ret_slot = slot;
             return 0;
@@ -237,14 +237,13 @@ void al_slots_give_back(struct al_slots *slots, struct al_slot *slot)
         discard(slots, slot);
 }
 
-int al_slots_extend(struct al_slot *slot, const void *line, size_t len)
+int al_slots_extend(struct al_slot *slot, struct al_str *line)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r;
 
-    format(line, len, 0, &text);
-    r = slot->size == SIZE_MAX ? -EIO : write_at(slot->fd, &text, slot->size);
-    slot->size = r == 0 ? slot->size + text.len : SIZE_MAX;
+    add_end(line, line->len, 0);
+    r = slot->size == SIZE_MAX ? -EIO : write_at(slot->fd, line, slot->size);
+    slot->size = r == 0 ? slot->size + line->len : SIZE_MAX;
     return r;
 }
 

@@ -23,6 +23,7 @@
 #include <stddef.h>
 
 #include "util/error.h"
+#include "util/str.h"
 
 struct al_slots;
 struct al_slot;
@@ -33,12 +34,13 @@ int al_slots_open(const char *path, struct al_slots **ret_slots, struct al_error
 /** Remove the files no call uses.  Slots that were taken and not given back stay on the disk. */
 void al_slots_free(struct al_slots *slots);
 
-/** A call begins: show a line about it.  The line has no newline and is not empty.  0 or -errno. */
-int al_slots_take(struct al_slots *slots, const void *line, size_t len, struct al_slot **ret_slot);
+/** A call begins: show a line about it.  The line has no newline, is not empty, and gets its end
+ * here.  0 or -errno. */
+int al_slots_take(struct al_slots *slots, struct al_str *line, struct al_slot **ret_slot);
 
 /** Show another line, which counts instead of those before it.  0 or -errno; the others count then.
  */
-int al_slots_extend(struct al_slot *slot, const void *line, size_t len);
+int al_slots_extend(struct al_slot *slot, struct al_str *line);
 
 /** The call has ended: its file is idle, or goes.  The slot is not the caller's any more. */
 void al_slots_give_back(struct al_slots *slots, struct al_slot *slot);

@@ -219,7 +219,7 @@ static int note_checkpoint(struct al_call *call, struct al_error *err)
 
     if (!call->record || !call->checkpoint[0])
         return 0;
-    return al_journal_note(call->session->journal, call->record, &known, err);
+    return al_journal_note(call->record, &known, err);
 }
 
 /* Stages 6 and 7.  Writers of one repository take turns. */

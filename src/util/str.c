@@ -84,6 +84,18 @@ void al_str_addf(struct al_str *s, const char *fmt, ...)
     va_end(args);
 }
 
+void al_str_addu(struct al_str *s, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    al_str_add(s, digits + at, sizeof(digits) - at);
+}
+
 void al_str_truncate(struct al_str *s, size_t len)
 {
     if (len >= s->len)

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "util/mem.h"
 
@@ -42,6 +43,9 @@ void al_str_adds(struct al_str *s, const char *text);
 void al_str_addc(struct al_str *s, char c);
 void al_str_addf(struct al_str *s, const char *fmt, ...) al_printf(2, 3);
 void al_str_addv(struct al_str *s, const char *fmt, va_list args) al_printf(2, 0);
+
+/** Append a number in decimal. */
+void al_str_addu(struct al_str *s, uint64_t number);
 
 /** Shorten to `len` bytes; longer values are ignored. */
 void al_str_truncate(struct al_str *s, size_t len);

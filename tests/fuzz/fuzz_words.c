@@ -198,6 +198,7 @@ static void check_json_redaction(const char *text)
     al_auto(al_json_decrefp) json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
     al_auto(al_json_decrefp) json_t *clean = NULL;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str direct = AL_STR_INIT;
 
     if (!value)
         return;
@@ -205,6 +206,8 @@ static void check_json_redaction(const char *text)
     fuzz_require(json_typeof(clean) == json_typeof(value));
     fuzz_require(!json_is_array(value) || json_array_size(value) == json_array_size(clean));
     al_json_dump(clean, true, &line);
+    al_redact_dump(value, &direct);
+    fuzz_require(line.len == direct.len && !memcmp(line.buf, direct.buf, line.len));
     for (size_t i = 0; i < line.len; i++)
         fuzz_require(line.buf[i] >= ' ' && line.buf[i] <= 0x7f);
 }

@@ -40,7 +40,7 @@ static int be_a_victim(const char *end, char *path)
     if (al_journal_open(file, &journal, NULL) < 0 ||
         al_journal_open_record(journal, "git_restore", NULL, &record, NULL) < 0)
         return 1;
-    if (strcmp(end, "begun") != 0 && al_journal_note(journal, record, &known, NULL) < 0)
+    if (strcmp(end, "begun") != 0 && al_journal_note(record, &known, NULL) < 0)
         return 1;
     if (!strcmp(end, "closed")) {
         al_auto(al_freep) char *name = tmpdir_path(&dir, "open");
@@ -272,7 +272,7 @@ static void takes_the_line_before_one_that_is_cut(void **state)
     struct al_record *record = begin(journal, 3);
 
     al_auto(al_freep) char *first = open_text(dir);
-    assert_int_equal(al_journal_note(journal, record, &end, NULL), 0);
+    assert_int_equal(al_journal_note(record, &end, NULL), 0);
     al_auto(al_freep) char *both = open_text(dir);
     assert_memory_equal(both, first, strlen(first));
     for (size_t len = strlen(first); len <= strlen(both); len += len + 20 < strlen(both) ? 11 : 1) {

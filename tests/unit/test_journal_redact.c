@@ -14,6 +14,7 @@ static void assert_redacts(const char *text, const char *wanted)
     al_redact_text(text, strlen(text), &out);
     assert_string_equal(out.buf, wanted);
     assert_int_equal(out.len, strlen(wanted));
+    assert_true(al_redact_finds(text, strlen(text)) == (strcmp(text, wanted) != 0));
 }
 
 static void removes_secrets_from_text(void **state)
@@ -177,13 +178,16 @@ static void assert_redacts_json(const char *text, const char *wanted)
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str before = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str after = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str dumped = AL_STR_INIT;
 
     assert_non_null(value);
     al_json_dump(value, true, &before);
     clean = al_redact_json(value);
     al_json_dump(clean, true, &out);
+    al_redact_dump(value, &dumped);
     al_json_dump(value, true, &after);
     assert_string_equal(out.buf, wanted);
+    assert_string_equal(dumped.buf, wanted);
     assert_string_equal(before.buf, after.buf); /* the caller's value is as it was */
 }
 

@@ -20,12 +20,28 @@ static struct al_slots *open_slots(const struct tmpdir *dir)
     return slots;
 }
 
+static int try_to_take(struct al_slots *slots, const char *text, struct al_slot **ret_slot)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_adds(&line, text);
+    return al_slots_take(slots, &line, ret_slot);
+}
+
 static struct al_slot *take(struct al_slots *slots, const char *text)
 {
     struct al_slot *slot = NULL;
 
-    assert_int_equal(al_slots_take(slots, text, strlen(text), &slot), 0);
+    assert_int_equal(try_to_take(slots, text, &slot), 0);
     return slot;
+}
+
+static int extend(struct al_slot *slot, const char *text)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_adds(&line, text);
+    return al_slots_extend(slot, &line);
 }
 
 static char *slot_name(unsigned n)
@@ -307,9 +323,9 @@ static void shows_what_became_known_behind_what_was(void **state)
     struct al_slots *slots = open_slots(dir);
     struct al_slot *slot = take(slots, "one");
 
-    assert_int_equal(al_slots_extend(slot, "two", 3), 0);
+    assert_int_equal(extend(slot, "two"), 0);
     assert_shows(dir, 0, "two");
-    assert_int_equal(al_slots_extend(slot, "three", 5), 0);
+    assert_int_equal(extend(slot, "three"), 0);
     assert_shows(dir, 0, "three");
     al_auto(al_freep) char *text = slot_text(dir, 0);
     assert_string_equal(text, "one \ntwo \nthree \n");
@@ -342,14 +358,14 @@ static void a_line_that_finds_no_room_changes_nothing(void **state)
         int r;
 
         limit_files(5 + room);
-        r = al_slots_extend(slot, "two", 3);
+        r = extend(slot, "two");
         limit_files(RLIM_INFINITY);
         assert_int_equal(r, room == 5 ? 0 : -EFBIG);
         al_auto(al_freep) char *text = slot_text(dir, 0);
         assert_memory_equal(text, "one \ntwo \n", 5 + room);
         assert_int_equal(strlen(text), 5 + room);
         if (r < 0)
-            assert_true(al_slots_extend(slot, "three", 5) < 0);
+            assert_true(extend(slot, "three") < 0);
         al_slots_give_back(slots, slot);
         assert_int_equal(journal_open_count(dir, true), 1);
         al_slots_leave(take(slots, "next"));
@@ -371,7 +387,7 @@ static void a_call_that_finds_no_room_leaves_no_file(void **state)
         int r;
 
         limit_files(room);
-        r = al_slots_take(slots, "one", 3, &slot);
+        r = try_to_take(slots, "one", &slot);
         limit_files(RLIM_INFINITY);
         assert_int_equal(r, room == 5 ? 0 : -EFBIG);
         assert_int_equal(journal_open_count(dir, false), room == 5);

@@ -2,6 +2,8 @@
 /* util/str.h: strings and lists keep their invariants. */
 #include "util/str.h"
 
+#include <inttypes.h>
+
 #include "tests/lib/assert.h"
 
 static void an_empty_string_is_readable(void **state)
@@ -27,6 +29,22 @@ static void grows_and_stays_terminated(void **state)
     assert_string_equal(s.buf, "0,1");
     al_str_truncate(&s, 9); /* longer than it is: nothing happens */
     assert_int_equal(s.len, 3);
+}
+
+static void writes_numbers_in_decimal(void **state)
+{
+    static const uint64_t numbers[] = { 0, 9, 10, 99, 100, 1234567890, UINT64_MAX };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        al_auto(al_str_clear) struct al_str s = AL_STR_INIT;
+        al_auto(al_freep) char *wanted = al_asprintf("n%" PRIu64, numbers[i]);
+
+        al_str_addc(&s, 'n');
+        al_str_addu(&s, numbers[i]);
+        assert_string_equal(s.buf, wanted);
+        assert_int_equal(s.len, strlen(wanted));
+    }
 }
 
 static void trims_only_the_end(void **state)
@@ -72,6 +90,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_string_is_readable),
         cmocka_unit_test(grows_and_stays_terminated),
+        cmocka_unit_test(writes_numbers_in_decimal),
         cmocka_unit_test(trims_only_the_end),
         cmocka_unit_test(a_list_ends_with_null),
         cmocka_unit_test(detaching_leaves_an_empty_string),
