@@ -30,7 +30,14 @@
 #define AL_OID_TEXT 65
 
 /** More files than this in one working tree are refused. */
+#ifndef AL_CHECKPOINT_FILES_MAX /* a test that cannot make as many compiles with another */
 #define AL_CHECKPOINT_FILES_MAX 1000000u
+#endif
+
+/** And more bytes than this of their names. */
+#ifndef AL_CHECKPOINT_NAMES_BYTES
+#define AL_CHECKPOINT_NAMES_BYTES (512u << 20)
+#endif
 
 /** What the person configured ([journal]) and where stores are. */
 struct al_checkpoint_settings {

@@ -11,11 +11,6 @@
 #include "guard/plain.h"
 #include "util/fs.h"
 
-#define FILE_MAX_BYTES (256u << 20)
-#define ALL_MAX_BYTES  (512u << 20)
-#define FILES_MAX      20000u
-#define DEPTH_MAX      8
-
 /* Files and directories of the git directory, as gitrepository-layout(5) and the sources of the
  * commands that leave them have it. */
 static const char *const own[] = {
@@ -74,12 +69,12 @@ bool al_gitdir_is_common(const char *path)
     return false;
 }
 
-static int too_much(const struct reading *reading)
+static int too_much(const struct reading *reading, const char *what, unsigned limit,
+                    const char *unit)
 {
     return al_error_set(reading->err, AL_ERR_EXECUTION,
-                        "the state of an unfinished operation in the git directory is larger than "
-                        "%u bytes",
-                        ALL_MAX_BYTES);
+                        "the state of an unfinished operation in the git directory has %s %u %s",
+                        what, limit, unit);
 }
 
 static int add(struct reading *reading, const char *path, unsigned mode, struct al_str *bytes)
@@ -87,8 +82,10 @@ static int add(struct reading *reading, const char *path, unsigned mode, struct 
     struct al_gitdir_files *files = reading->files;
 
     reading->bytes += bytes->len;
-    if (files->count >= FILES_MAX || reading->bytes > ALL_MAX_BYTES)
-        return too_much(reading);
+    if (files->count >= AL_GITDIR_FILES_MAX)
+        return too_much(reading, "more than", AL_GITDIR_FILES_MAX, "files");
+    if (reading->bytes > AL_GITDIR_ALL_BYTES)
+        return too_much(reading, "more than", AL_GITDIR_ALL_BYTES, "bytes");
     files->items = al_reallocarray(files->items, files->count + 1, sizeof(*files->items));
     files->items[files->count++] =
         (struct al_gitdir_file){ .path = al_strdup(path), .mode = mode, .bytes = *bytes };
@@ -105,9 +102,9 @@ static int take_file(struct reading *reading, int dir_fd, const char *path)
 
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return 0;
-    r = al_fs_read_fd(fd, FILE_MAX_BYTES, &bytes);
+    r = al_fs_read_fd(fd, AL_GITDIR_FILE_BYTES, &bytes);
     if (r == -EFBIG)
-        return too_much(reading);
+        return too_much(reading, "a file larger than", AL_GITDIR_FILE_BYTES, "bytes");
     return r < 0 ? al_error_errno(reading->err, -r, "cannot read '%s'", path)
                  : add(reading, path, st.st_mode, &bytes);
 }
@@ -130,12 +127,15 @@ static int take(struct reading *reading, int dir_fd, const char *path, int depth
 static int take_dir(struct reading *reading, int dir_fd, const char *path, int depth)
 {
     al_auto(al_closedirp) DIR *dir =
-        depth > DEPTH_MAX ? NULL : al_fs_list(al_plain_open(dir_fd, path, O_RDONLY | O_DIRECTORY));
+        al_fs_list(al_plain_open(dir_fd, path, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
-    int r = 0;
+    int r;
 
     if (!dir)
         return 0;
+    r = al_watch_step(reading->watch, reading->err);
+    if (r == 0 && depth >= AL_GITDIR_DEPTH_MAX)
+        r = too_much(reading, "more than", AL_GITDIR_DEPTH_MAX, "levels of directories");
     while (r == 0 && (entry = readdir(dir))) {
         al_auto(al_freep) char *name = al_fs_join(path, entry->d_name);
 

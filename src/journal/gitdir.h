@@ -9,6 +9,18 @@
 #include "gitops/watch.h"
 #include "util/str.h"
 
+/* What is more, larger or deeper is refused: half of an operation's state is none. */
+#ifndef AL_GITDIR_FILES_MAX
+#define AL_GITDIR_FILES_MAX 20000u
+#endif
+#ifndef AL_GITDIR_FILE_BYTES
+#define AL_GITDIR_FILE_BYTES (256u << 20)
+#endif
+#ifndef AL_GITDIR_ALL_BYTES
+#define AL_GITDIR_ALL_BYTES (512u << 20)
+#endif
+#define AL_GITDIR_DEPTH_MAX 8
+
 /** One of them. */
 struct al_gitdir_file {
     char *

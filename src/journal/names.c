@@ -16,9 +16,7 @@
 #include "guard/root.h"
 #include "util/fs.h"
 
-#define MODE_GITLINK     0160000u
-#define TEXT_MAX_BYTES   (512u << 20)
-#define NESTED_DEPTH_MAX 256
+#define MODE_GITLINK 0160000u
 
 /** Names on their way, and where they come from. */
 struct gathering {
@@ -118,20 +116,35 @@ static bool fail(struct gathering *g, int status)
     return false;
 }
 
-static bool is_too_much(struct gathering *g)
+/* For one more name of so many bytes. */
+static bool has_room(struct gathering *g, size_t len)
 {
-    if (g->tracked.count + g->others.count + g->nested.count < AL_CHECKPOINT_FILES_MAX &&
-        g->tracked.text.len + g->others.text.len < TEXT_MAX_BYTES)
-        return false;
-    (void)fail(g, al_error_set(g->err, AL_ERR_EXECUTION,
-                               "the working tree has more than %u files that are not ignored",
-                               AL_CHECKPOINT_FILES_MAX));
+    if (g->tracked.count + g->others.count + g->nested.count >= AL_CHECKPOINT_FILES_MAX)
+        return fail(g, al_error_set(g->err, AL_ERR_EXECUTION,
+                                    "the working tree has more than %u files that are not ignored",
+                                    AL_CHECKPOINT_FILES_MAX));
+    if (g->tracked.text.len + g->others.text.len + len + 1 > AL_CHECKPOINT_NAMES_BYTES)
+        return fail(g, al_error_set(g->err, AL_ERR_EXECUTION,
+                                    "the names of the files in the working tree have more than %u "
+                                    "bytes",
+                                    AL_CHECKPOINT_NAMES_BYTES));
     return true;
 }
 
-static void add_nested(struct gathering *g, const char *path, size_t len)
+/* The new name; NULL where there is no room for it. */
+static struct al_name *keep(struct gathering *g, struct al_names *names, const char *path)
 {
-    al_strv_take(&g->nested, al_strndup(path, len));
+    size_t len = strlen(path);
+
+    return has_room(g, len) ? add_name(names, path, len) : NULL;
+}
+
+static bool add_nested(struct gathering *g, const char *path)
+{
+    if (!has_room(g, 0))
+        return false;
+    al_strv_add(&g->nested, path);
+    return true;
 }
 
 static void add_staged(struct gathering *g, const struct al_oid *oid)
@@ -145,7 +158,7 @@ static void add_staged(struct gathering *g, const struct al_oid *oid)
 
 /* An entry that is not to be on the disk keeps its object in the repository, as what is committed
  * does. */
-static void take_entry(struct gathering *g, const struct al_listed *listed)
+static bool take_entry(struct gathering *g, const struct al_listed *listed)
 {
     bool absent = listed->tag == 'S' || listed->tag == 's';
     struct al_oid oid;
@@ -157,20 +170,22 @@ static void take_entry(struct gathering *g, const struct al_listed *listed)
     }
     if (!is_plain(listed->path) || is_of_git(g->repo, listed->path) ||
         !al_oid_parse(listed->oid, g->repo->vetting->is_sha256, &oid))
-        return;
-    if (listed->mode == MODE_GITLINK) /* on the disk it may be a directory, or anything else */
-        add_nested(g, listed->path, strlen(listed->path));
+        return true;
+    /* On the disk it may be a directory, or anything else. */
+    if (listed->mode == MODE_GITLINK && !add_nested(g, listed->path))
+        return false;
     name = g->tracked.count ? &g->tracked.items[g->tracked.count - 1] : NULL;
     if (!name || strcmp(al_names_path(&g->tracked, name), listed->path) != 0)
-        name = add_name(&g->tracked, listed->path, strlen(listed->path));
-    if (listed->mode == MODE_GITLINK)
-        return;
+        name = keep(g, &g->tracked, listed->path);
+    if (!name || listed->mode == MODE_GITLINK)
+        return name != NULL;
     if (listed->stage) {
         add_staged(g, &oid);
     } else if (!absent) {
         name->in_index = true;
         name->oid = oid;
     }
+    return true;
 }
 
 static bool take_listed(void *payload, const struct al_listed *listed)
@@ -178,21 +193,15 @@ static bool take_listed(void *payload, const struct al_listed *listed)
     struct gathering *g = payload;
     size_t len = strlen(listed->path);
 
-    if (is_too_much(g))
-        return false;
-    if (listed->tag != '?') {
-        take_entry(g, listed);
-        return true;
-    }
+    if (listed->tag != '?')
+        return take_entry(g, listed);
     if (len > 1 && listed->path[len - 1] == '/') {
         al_auto(al_freep) char *dir = al_strndup(listed->path, len - 1);
 
-        if (is_plain(dir) && !is_of_git(g->repo, dir))
-            add_nested(g, dir, len - 1);
-    } else if (is_plain(listed->path) && !is_of_git(g->repo, listed->path)) {
-        (void)add_name(&g->others, listed->path, len);
+        return !is_plain(dir) || is_of_git(g->repo, dir) || add_nested(g, dir);
     }
-    return true;
+    return !is_plain(listed->path) || is_of_git(g->repo, listed->path) ||
+           keep(g, &g->others, listed->path);
 }
 
 static bool take_ignored(void *payload, const struct al_listed *listed)
@@ -218,6 +227,7 @@ static int take_found(struct gathering *g, const char *dir, int dir_fd, const st
 {
     al_auto(al_freep) char *path = al_fs_join(dir, entry->d_name);
     unsigned char type = entry->d_type;
+    int r;
 
     if (type == DT_UNKNOWN) {
         struct stat st;
@@ -226,13 +236,10 @@ static int take_found(struct gathering *g, const char *dir, int dir_fd, const st
             return 0;
         type = (unsigned char)IFTODT(st.st_mode);
     }
-    if (is_too_much(g))
+    if ((type == DT_REG || type == DT_LNK) && is_plain(path) && !keep(g, &g->others, path))
         return g->status;
-    if (type == DT_DIR)
-        return walk(g, path, depth + 1);
-    if ((type == DT_REG || type == DT_LNK) && is_plain(path))
-        (void)add_name(&g->others, path, strlen(path));
-    return al_watch_step(g->watch, g->err);
+    r = al_watch_step(g->watch, g->err);
+    return r == 0 && type == DT_DIR ? walk(g, path, depth + 1) : r;
 }
 
 /* Everything below a directory.  What cannot be opened is a file's, a link's or nobody's. */
@@ -245,10 +252,10 @@ static int walk(struct gathering *g, const char *path, int depth)
 
     if (!dir)
         return 0;
-    if (depth > NESTED_DEPTH_MAX)
+    if (depth > AL_NAMES_DEPTH_MAX)
         r = al_error_set(g->err, AL_ERR_EXECUTION,
                          "a nested repository has more than %d levels of directories",
-                         NESTED_DEPTH_MAX);
+                         AL_NAMES_DEPTH_MAX);
     while (r == 0 && (entry = readdir(dir)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             r = take_found(g, path, dirfd(dir), entry, depth);

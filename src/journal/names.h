@@ -15,6 +15,9 @@
 #include "journal/oid.h"
 #include "util/str.h"
 
+/** A nested repository with more levels of directories than this is refused. */
+#define AL_NAMES_DEPTH_MAX 256
+
 /** One name. */
 struct al_name {
     size_t at;         /* its bytes, in the list's text */

@@ -14,7 +14,6 @@
 
 #define VALUE_MAX_BYTES  4096u
 #define PACKED_MAX_BYTES (256u << 20)
-#define DEPTH_MAX        64
 
 /** Reading the loose ones below a directory. */
 struct reading {
@@ -96,7 +95,13 @@ static char *read_link(int fd, const char *file, bool sha256)
     return al_ref_value(line, sha256);
 }
 
-static void take_loose(struct reading *reading, int fd, const char *file, const char *name)
+static int too_many(struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION, "the repository has more than %u references",
+                        AL_REFS_MAX);
+}
+
+static int take_loose(struct reading *reading, int fd, const char *file, const char *name)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_fs_read(fd, file, VALUE_MAX_BYTES, &text);
@@ -104,8 +109,10 @@ static void take_loose(struct reading *reading, int fd, const char *file, const 
                   : r == 0    ? al_ref_value(text.buf, reading->sha256)
                               : NULL;
 
-    if (value)
-        add(reading->refs, al_strdup(name), value);
+    if (!value)
+        return 0;
+    add(reading->refs, al_strdup(name), value);
+    return reading->refs->count > AL_REFS_MAX ? too_many(reading->err) : 0;
 }
 
 static int walk(struct reading *reading, const char *dir_name, int depth);
@@ -116,32 +123,33 @@ static int take_entry(struct reading *reading, int fd, const char *dir_name,
     al_auto(al_freep) char *name = al_fs_join(dir_name, entry->d_name);
     unsigned char type = entry->d_type;
     struct stat st;
+    int r;
 
     if (type == DT_UNKNOWN && fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         type = (unsigned char)IFTODT(st.st_mode);
     if (!is_name(name) || (!reading->any && is_own(name) != reading->own))
         return 0;
-    if (reading->refs->count >= AL_REFS_MAX)
-        return al_error_set(reading->err, AL_ERR_EXECUTION,
-                            "the repository has more than %u references", AL_REFS_MAX);
-    if (type == DT_DIR)
-        return walk(reading, name, depth + 1);
-    if (!al_ends_with(name, ".lock"))
-        take_loose(reading, fd, entry->d_name, name);
-    return al_watch_step(reading->watch, reading->err);
+    r = al_watch_step(reading->watch, reading->err);
+    if (r == 0 && type == DT_DIR)
+        r = walk(reading, name, depth + 1);
+    else if (r == 0 && !al_ends_with(name, ".lock"))
+        r = take_loose(reading, fd, entry->d_name, name);
+    return r;
 }
 
 static int walk(struct reading *reading, const char *dir_name, int depth)
 {
     al_auto(al_closedirp) DIR *dir =
-        depth > DEPTH_MAX
-            ? NULL
-            : al_fs_list(al_plain_open(reading->dir_fd, dir_name, O_RDONLY | O_DIRECTORY));
+        al_fs_list(al_plain_open(reading->dir_fd, dir_name, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
     int r = 0;
 
     if (!dir)
         return 0;
+    if (depth > AL_REFS_DEPTH_MAX)
+        r = al_error_set(reading->err, AL_ERR_EXECUTION,
+                         "the repository has references below more than %d directories",
+                         AL_REFS_DEPTH_MAX);
     while (r == 0 && (entry = readdir(dir)))
         if (entry->d_name[0] != '.')
             r = take_entry(reading, dirfd(dir), dir_name, entry, depth);
@@ -189,8 +197,7 @@ static int read_packed(int common_fd, bool sha256, struct al_refs *refs, struct 
     for (char *line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         take_packed(refs, line, sha256);
         if (refs->count > AL_REFS_MAX)
-            return al_error_set(err, AL_ERR_EXECUTION, "the repository has more than %u references",
-                                AL_REFS_MAX);
+            return too_many(err);
     }
     sort(refs);
     return 0;
@@ -240,7 +247,10 @@ int al_refs_read(int common_fd, int git_fd, bool sha256, struct al_watch *watch,
     sort(&loose);
     *ret_refs = (struct al_refs){ .items = NULL };
     merge(&loose, &packed, ret_refs);
-    return 0;
+    if (ret_refs->count <= AL_REFS_MAX)
+        return 0;
+    al_refs_clear(ret_refs);
+    return too_many(err);
 }
 
 void al_refs_dump(const struct al_refs *refs, struct al_str *out)

@@ -11,7 +11,12 @@
 #include "util/str.h"
 
 /** More references than this in one repository are refused. */
+#ifndef AL_REFS_MAX
 #define AL_REFS_MAX 1000000u
+#endif
+
+/** And those below more directories than this. */
+#define AL_REFS_DEPTH_MAX 64
 
 /** References, sorted by name.  Zero-initialised is empty. */
 struct al_refs {
