@@ -69,19 +69,21 @@ static size_t span(struct rest rest, size_t from, bool (*in)(char))
     return end - from;
 }
 
+/* `word` has two bytes or more. */
 static bool begins(struct rest rest, const char *word)
 {
     size_t len = strlen(word);
 
-    return rest.len >= len && !strncasecmp(rest.at, word, len);
+    /* Many words have the first letter. */
+    return rest.len >= len && (rest.at[1] | 0x20) == (word[1] | 0x20) &&
+           !strncasecmp(rest.at, word, len);
 }
 
 /*
- * A finder gives the length of the secret that `rest` begins with, 0 when there is none, and in
- * *ret_skip how many bytes before the secret stay.  Its time must not depend on more than it finds:
- * it is asked at every word of a text the agent chose.
+ * Each of these gives the length of the secret that `rest` begins with, 0 when there is none, and
+ * in *ret_skip how many bytes before the secret stay.  Its time must not depend on more than it
+ * finds: it is asked at every word of a text the agent chose.
  */
-typedef size_t (*find_fn)(struct rest rest, size_t *ret_skip);
 
 /* ghp_… gho_… ghu_… ghs_… ghr_… github_pat_…; newer ones go on with '.' or '-' inside. */
 static size_t find_github_token(struct rest rest, size_t *ret_skip)
@@ -244,7 +246,7 @@ static size_t find_user_info(struct rest rest, size_t *ret_skip)
 {
     size_t from = strlen("://"), end, at_sign = 0;
 
-    if (rest.at[0] != ':' || !begins(rest, "://"))
+    if (!begins(rest, "://"))
         return 0;
     for (end = from; end < rest.len && !ends_authority(rest.at[end]); end++)
         if (rest.at[end] == '@')
@@ -257,41 +259,39 @@ static size_t find_user_info(struct rest rest, size_t *ret_skip)
  * most words are nothing. */
 static size_t find_at_word(struct rest rest, size_t word, size_t *ret_skip)
 {
-    static const struct {
-        char letter;
-        find_fn find;
-    } finders[] = {
-        { 'g', find_github_token },
-        { 'a', find_authorization },
-        { 'b', find_bearer },
-    };
+    const char letter = rest.at[0] | 0x20;
+    size_t len = 0;
 
-    for (size_t i = 0; i < AL_COUNT(finders); i++) {
-        size_t len = (rest.at[0] | 0x20) == finders[i].letter ? finders[i].find(rest, ret_skip) : 0;
-
-        if (len)
-            return len;
-    }
-    return word < rest.len && rest.at[word] == '=' ? find_assignment(rest, ret_skip) : 0;
+    if (letter == 'g')
+        len = find_github_token(rest, ret_skip);
+    else if (letter == 'a')
+        len = find_authorization(rest, ret_skip);
+    else if (letter == 'b')
+        len = find_bearer(rest, ret_skip);
+    if (!len && word < rest.len && rest.at[word] == '=')
+        len = find_assignment(rest, ret_skip);
+    return len;
 }
 
 /* The length of the first secret that begins at `from` or behind it, and where it is; 0 when there
  * is none. */
 static size_t next_secret(const char *text, size_t len, size_t from, size_t *ret_at)
 {
-    size_t at = from;
+    size_t word, skip = 0, secret = 0;
 
-    while (at < len) {
+    for (size_t at = from; at < len; at += word ? word : 1) {
         struct rest rest = { text + at, len - at };
-        size_t word = span(rest, 0, is_word);
-        size_t skip = 0, secret;
 
-        secret = word ? find_at_word(rest, word, &skip) : find_user_info(rest, &skip);
+        for (word = 0; word < rest.len && is_word(rest.at[word]);)
+            word++;
+        if (word)
+            secret = find_at_word(rest, word, &skip);
+        else if (text[at] == ':')
+            secret = find_user_info(rest, &skip);
         if (secret) {
             *ret_at = at + skip;
             return secret;
         }
-        at += word ? word : 1;
     }
     return 0;
 }
