@@ -19,12 +19,8 @@
 #define CANCEL                                                                                     \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%d}}"
 
-/* What the parser takes, about; under TSan most of a thread's stack is TSan's own. */
-#ifdef __SANITIZE_THREAD__
-#define DEEP 900
-#else
+/* What the parser takes, about. */
 #define DEEP 2030
-#endif
 
 static atomic_bool no_threads;
 
