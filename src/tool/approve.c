@@ -254,7 +254,7 @@ static int consult(struct al_call *call, struct al_ruling *ret_ruling, struct al
         if (al_effects_change_repository(call->operation->effects))
             r = bind_to_state(call, call->state, err);
         if (r == 0)
-            r = al_call_concern(call, &branches, &paths, err);
+            r = al_call_concern(call, &branches, &paths, NULL, err);
     }
     if (r == 0)
         *ret_ruling = al_call_rule(call, &branches, &paths);

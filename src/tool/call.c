@@ -366,6 +366,7 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
 {
     struct al_call call = { .session = session, .input = input, .tool = input->tool->tool };
     struct al_explanation *found = ret_explanation;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r = decode(&call, err);
 
     if (r == 0) {
@@ -373,10 +374,10 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
         r = authorize(&call, err);
     }
     if (r == 0)
-        r = al_call_concern(&call, &found->branches, &found->paths, err);
+        r = al_call_concern(&call, &found->branches, &paths, &found->paths, err);
     if (r == 0) {
         found->operation = call.operation;
-        found->ruling = al_call_rule(&call, &found->branches, &found->paths);
+        found->ruling = al_call_rule(&call, &found->branches, &paths);
     }
     release(&call);
     return r;

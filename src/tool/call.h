@@ -110,7 +110,7 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
 /** What a call would meet.  Set up with AL_EXPLANATION_INIT. */
 struct al_explanation {
     const struct al_operation *operation;
-    struct al_strv branches, paths; /**< what it concerns, as struct al_policy_query has it */
+    struct al_strv branches, paths; /**< what it concerns, as a person should see it */
     struct al_ruling ruling;
 };
 

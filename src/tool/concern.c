@@ -46,8 +46,16 @@ static void add_branches(const struct al_call *call, struct al_strv *branches)
 struct collection {
     struct al_call *call;
     struct al_strv *paths;
-    struct al_strv missing; /* names that are not on the disk */
+    struct al_strv *shown;                 /* for each path what a person is shown; may be NULL */
+    struct al_strv missing, missing_given; /* names that are not on the disk, and as given */
 };
+
+static void add(struct collection *to, const char *name, bool is_dir, const char *shown)
+{
+    al_strv_addf(to->paths, is_dir && *name ? "%s/" : "%s", name);
+    if (to->shown)
+        al_strv_add(to->shown, shown ? shown : to->paths->items[to->paths->count - 1]);
+}
 
 /* The name below the top; an absolute one for what lies elsewhere in the roots. */
 static const char *below_top(const struct al_call *call, const char *abs)
@@ -78,7 +86,7 @@ static int add_link(struct collection *to, const char *given, const char *resolv
         return r;
     abs = al_fs_join(parent.abs, last);
     if (strcmp(below_top(call, abs), resolved) != 0)
-        al_strv_add(to->paths, below_top(call, abs));
+        add(to, below_top(call, abs), false, NULL);
     return 0;
 }
 
@@ -98,10 +106,12 @@ static int add_path(struct collection *to, const char *param, const char *given,
     if (r < 0)
         return r;
     name = below_top(call, path.abs);
-    if (path.fd < 0)
+    if (path.fd < 0) {
         al_strv_add(&to->missing, name);
-    else
-        al_strv_addf(to->paths, S_ISDIR(path.mode) && *name ? "%s/" : "%s", name);
+        al_strv_addf(&to->missing_given, al_ends_with(given, "/") ? "%s/" : "%s", name);
+    } else {
+        add(to, name, S_ISDIR(path.mode), NULL);
+    }
     return add_link(to, given, name, err);
 }
 
@@ -119,7 +129,7 @@ static int add_output(struct collection *to, const struct al_param *param, struc
     if (r < 0)
         return r;
     name = below_top(call, dir.abs);
-    al_strv_addf(to->paths, *name ? "%s/" : "%s", name);
+    add(to, name, true, NULL);
     return add_link(to, given, name, err);
 }
 
@@ -132,9 +142,8 @@ static int add_missing(struct collection *to, struct al_error *err)
     for (size_t i = 0; r == 0 && i < to->missing.count; i++) {
         const char *name = to->missing.items[i];
 
-        al_strv_addf(to->paths, al_strv_contains(&files, name) ? "%s" : "%s/", name);
+        add(to, name, !al_strv_contains(&files, name), to->missing_given.items[i]);
     }
-    al_strv_clear(&to->missing);
     return r;
 }
 
@@ -168,10 +177,11 @@ static bool is_given(const struct al_call *call, const struct al_param *param)
  * A call that reads or writes files and names none concerns every path, if its tool could be given
  * some or it writes the working tree.
  */
-static int add_paths(struct al_call *call, struct al_strv *paths, struct al_error *err)
+static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv *shown,
+                     struct al_error *err)
 {
     const struct al_tool *tool = call->tool;
-    struct collection to = { .call = call, .paths = paths };
+    struct collection to = { .call = call, .paths = paths, .shown = shown };
     bool every = false, named = false, takes_paths = false;
     int r = 0;
 
@@ -192,16 +202,17 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_erro
     if (r == 0 && to.missing.count)
         r = add_missing(&to, err);
     al_strv_clear(&to.missing);
+    al_strv_clear(&to.missing_given);
     if (every || (!named && (takes_paths || (call->operation->effects & AL_WRITES_WORKTREE))))
-        al_strv_add(paths, "");
+        add(&to, "", false, NULL);
     return r;
 }
 
 int al_call_concern(struct al_call *call, struct al_strv *ret_branches, struct al_strv *ret_paths,
-                    struct al_error *err)
+                    struct al_strv *ret_shown, struct al_error *err)
 {
     add_branches(call, ret_branches);
-    return add_paths(call, ret_paths, err);
+    return add_paths(call, ret_paths, ret_shown, err);
 }
 
 struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *branches,

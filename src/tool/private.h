@@ -36,9 +36,10 @@ struct al_call {
 const char *al_call_place(const struct al_call *call);
 
 /** The branches and paths a call concerns, for policy; from stage 4 on.  Refuses what resolving a
- * path refuses. */
+ * path refuses.  `ret_shown` (may be NULL) gets the same paths as a person should see them: what
+ * is not there counts as a directory, which it could become, and is shown as it was given. */
 int al_call_concern(struct al_call *call, struct al_strv *ret_branches, struct al_strv *ret_paths,
-                    struct al_error *err);
+                    struct al_strv *ret_shown, struct al_error *err);
 
 /** The branches that a call's arguments of this flag (AL_PARAM_BRANCH, AL_PARAM_DROPPED) name. */
 void al_call_named_branches(const struct al_call *call, unsigned flag,

@@ -282,6 +282,18 @@ class Explain(Policy):
         self.assertEqual((found["decision"], found["rule"], found["line"], found["message"]),
                          ("allow", "default", None, None))
 
+    def test_missing_paths(self):
+        """policy explain shows a path that is not there as it was given, whatever it might be"""
+        self.write("dir/a.txt", "x\n")
+        self.rules({"path": "docs/a.md/x", "decision": "deny"})
+        for given, shown in (("docs/a.md", "docs/a.md"), ("docs/a.md/", "docs/a.md/"),
+                             ("dir", "dir/"), ("dir/a.txt", "dir/a.txt"), ("./none", "none")):
+            found = self.explain("git_add", {"paths": [given]})
+            self.assertEqual(found["paths"], [shown])
+            self.assertEqual(found["decision"] == "deny", given.startswith("docs"), given)
+        done = self.command("policy", "explain", "git_add", '{"paths": ["docs/a.md", "dir"]}')
+        self.assertIn("\npaths      dir/, docs/a.md\n", done.stdout)
+
     def test_nothing_happens(self):
         """policy explain runs, asks and records nothing"""
         self.write("a.txt", "two\n")
