@@ -58,9 +58,22 @@ static void tell_checkpoint(const struct al_call *call)
              stamp);
 }
 
+static void tell_found(const struct al_call *call)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    call->tool->found(call->args, &words);
+    tell(call, "Validation: \u2713 passed (%s)", words.buf);
+}
+
 void al_call_tell_execute(const struct al_call *call, int64_t timeout_ms)
 {
-    tell_effects(call);
+    if (!call->session->tell)
+        return;
+    if (call->tool->found)
+        tell_found(call);
+    else
+        tell_effects(call);
     tell_checkpoint(call);
     tell(call, "Executing with timeout %gs...", (double)timeout_ms / 1000);
 }

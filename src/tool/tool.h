@@ -156,6 +156,10 @@ struct al_tool {
     /** The approval summary: one line, appended to `out`.  Values are made safe by the caller. */
     void (*summarize)(const struct al_operation *op, const void *args, struct al_str *out);
 
+    /** What was found right about a call that goes on, in a few words for who watches (`-v`). NULL:
+     * its operation and effects, and who decided. */
+    void (*found)(const void *args, struct al_str *out);
+
     /** Stage 4's part that only the tool knows (paths, refs).  Never asks anyone.  NULL: none. */
     int (*authorize)(struct al_call *call, const void *args, struct al_error *err);
 

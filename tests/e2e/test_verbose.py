@@ -42,6 +42,22 @@ class Verbose(harness.Case):
             self.lines("git_show", {"commit": "nothing"}), "Tool: git_show", "Command: .*",
             "Validation: .*", "Executing .*", "Duration: .*", "Result: failed: .*nothing.*")
 
+    def test_whitelist(self):
+        """bash_command says which programs were found in the whitelist, each once"""
+        self.init()
+        words = ("--toolset", "shell", "--tool=command")
+        for command, found in (("ls -la | grep a.txt", "ls, grep"), ("echo x", "echo"),
+                               ("cat a.txt | cat | wc -l", "cat, wc")):
+            lines = self.lines("bash_command", {"command": command, "reason": "x"}, *words)
+            self.assertEqual(lines[0], "Tool: bash_command")
+            self.assertEqual(lines[2], f"Validation: \u2713 passed ({found} in whitelist)")
+        for command in ("ls | rm x", "grep; ls"):
+            lines = self.lines("bash_command", {"command": command, "reason": "x"}, *words)
+            self.assertRegex("\n".join(lines), "Validation: \u2717 ")
+            self.assertNotIn("in whitelist)", "\n".join(lines))
+        lines = self.lines("bash_command", {"command": "pwd", "reason": "x"}, *words[:2])
+        self.assertEqual(lines[2], "Validation: \u2713 passed (pwd in whitelist)")
+
     def test_refused(self):
         """a call that is refused says why and executes nothing"""
         self.init()

@@ -40,6 +40,22 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_shell_plan(shell, args->command, &plan, err);
 }
 
+/* The commands of the line, each once: authorize() found every one of them in the whitelist. */
+static void found(const void *p, struct al_str *out)
+{
+    const struct bash_args *args = p;
+    al_auto(al_shell_line_clear) struct al_shell_line line = AL_SHELL_LINE_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    if (al_shell_parse(args->command, &line, NULL) < 0)
+        return;
+    for (size_t i = 0; i < line.nstages; i++)
+        if (!al_strv_contains(&names, line.stages[i].words[0].text))
+            al_strv_add(&names, line.stages[i].words[0].text);
+    al_text_add_list(out, &names, AL_SHELL_STAGES_MAX);
+    al_str_adds(out, " in whitelist");
+}
+
 static json_t *list_of(const struct al_strv *words, size_t from)
 {
     json_t *list = al_json_array();
@@ -219,5 +235,6 @@ const struct al_tool al_tool_bash_command = {
     .noperations = AL_COUNT(operations),
     .authorize = authorize,
     .summarize = summarize,
+    .found = found,
     .output_schema = output_schema,
 };
