@@ -35,7 +35,7 @@ int al_git_blame(const struct al_repo *repo, const struct al_blame_options *opti
                  size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                  struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_freep) char *path = NULL;
     int r = al_git_blame_check(repo, err);
 

@@ -103,8 +103,8 @@ static void add_overrides(struct al_strv *env, const struct al_vetting *vetting,
         al_overrides_add_writing(&more);
     for (size_t i = 0; config && i < config->count; i++)
         al_strv_add(&more, config->items[i]);
-    for (size_t i = 0; i < vetting->env.count; i++)
-        al_strv_add(env, vetting->env.items[i]);
+    for (size_t i = 0; i < vetting->overrides.count; i++)
+        al_strv_add(env, vetting->overrides.items[i]);
     for (size_t i = 0; i < more.count; i += 2, count++) {
         al_strv_addf(env, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
         al_strv_addf(env, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
@@ -112,15 +112,22 @@ static void add_overrides(struct al_strv *env, const struct al_vetting *vetting,
     al_strv_addf(env, "GIT_CONFIG_COUNT=%zu", count);
 }
 
-/* Which repository; the other side of a link finds its own, as it would for plain git. */
+/*
+ * Which repository; the other side of a link finds its own, as it would for plain git.  A reader in
+ * the usual layout gets the names plain git goes by at the top: short, since git walks down from
+ * them to dozens of files, and below the very directory that was looked at, whatever is renamed
+ * above it.
+ */
 static void add_repository(struct al_strv *env, const struct al_repo *repo,
                            const struct al_git_command *command)
 {
+    const bool at_top = command->of_content && !command->cwd_fd && repo->git_fd >= 0;
+
     if (command->link && command->link->socket_fd)
         return;
-    al_env_add(env, "GIT_DIR", repo->git_dir);
+    al_env_add(env, "GIT_DIR", at_top ? ".git" : repo->git_dir);
     if (!al_repo_is_bare(repo))
-        al_env_add(env, "GIT_WORK_TREE", repo->top);
+        al_env_add(env, "GIT_WORK_TREE", at_top ? "." : repo->top);
     if (command->index)
         al_env_add(env, "GIT_INDEX_FILE", command->index);
 }
@@ -129,6 +136,7 @@ static void add_repository(struct al_strv *env, const struct al_repo *repo,
 static void add_configuration(struct al_strv *env, const struct al_repo *repo,
                               const struct al_git_command *command)
 {
+    const struct al_vetting *vetting = repo->vetting;
     const struct al_git *git = repo->git;
 
     if (command->class == AL_GIT_CONFIG) {
@@ -139,7 +147,9 @@ static void add_configuration(struct al_strv *env, const struct al_repo *repo,
     }
     al_env_add(env, "HOME", git->private_dir);
     al_env_add(env, "GIT_CONFIG_NOSYSTEM", "1");
-    add_overrides(env, repo->vetting, command);
+    al_env_add(env, "GIT_CONFIG_GLOBAL",
+               command->of_content ? vetting->of_content : vetting->global);
+    add_overrides(env, vetting, command);
 }
 
 void al_git_command_env(struct al_strv *env, const struct al_repo *repo,

@@ -35,6 +35,8 @@ struct al_git_link {
 struct al_git_command {
     struct al_strv argv; /**< "git" first */
     enum al_git_class class;
+    bool of_content;      /**< it reads what people wrote, and asks the configuration for nobody's
+                               name and no connection */
     bool starts_children; /**< git starts gits of its own, so exec-once cannot be put on */
     const char *index;    /**< GIT_INDEX_FILE, NULL: the repository's own; borrowed */
     int cwd_fd;           /**< directory to start in; 0: the repository's working directory */
@@ -45,6 +47,7 @@ struct al_git_command {
 };
 
 #define AL_GIT_COMMAND_INIT ((struct al_git_command){ .class = AL_GIT_READ })
+#define AL_GIT_CONTENT_INIT ((struct al_git_command){ .class = AL_GIT_READ, .of_content = true })
 
 void al_git_command_clear(struct al_git_command *command);
 

@@ -49,7 +49,7 @@ int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_option
 int al_git_diff(const struct al_repo *repo, const struct al_diff_options *options, size_t max_bytes,
                 struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     int r;
 
     command.show_controls = options->show_controls;
@@ -69,7 +69,7 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
                     const struct al_str *words, size_t *at, struct al_budget *budget,
                     struct al_str *diff, bool *ret_more, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     bool left;
     int r;

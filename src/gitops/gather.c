@@ -13,14 +13,18 @@
 
 #define PERSONAL_FILE_MAX_BYTES (1u << 20)
 
+/* For a file that is to be empty: found missing by one look, where /dev/null is opened and read. */
+#define NO_FILE "/nonexistent"
+
 /* What is gathered while the configuration is read. */
 struct gathering {
     const struct al_repo *repo;
     struct al_vetting *vetting;
     size_t drivers;
-    bool leads_outside;     /* the repository includes a file outside the roots */
-    struct al_strv pairs;   /* overrides of driver keys */
-    struct al_str personal; /* the stand-in for ~/.gitconfig */
+    bool leads_outside;       /* the repository includes a file outside the roots */
+    struct al_strv pairs;     /* overrides of driver keys */
+    struct al_str personal;   /* the stand-in for ~/.gitconfig … */
+    struct al_str of_content; /* … and its part for commands that are of_content */
     char *excludes, *attributes, *authorities; /* files of the person */
     bool has_name[2], has_email[2];            /* author, committer */
 };
@@ -100,8 +104,11 @@ static void take_personal(struct gathering *g, const struct al_config_entry *ent
 {
     const struct al_git *git = g->repo->git;
 
-    if (al_userconfig_wants(entry->key))
+    if (al_userconfig_wants(entry->key)) {
         al_userconfig_add(&g->personal, entry->key, entry->value);
+        if (al_userconfig_is_of_content(entry->key))
+            al_userconfig_add(&g->of_content, entry->key, entry->value);
+    }
     if (!strcmp(entry->key, "safe.directory")) {
         if (*entry->value)
             al_strv_take(&g->vetting->safe_directories, expand(git, NULL, entry->value));
@@ -294,21 +301,48 @@ static char *write_private(struct al_git *git, struct al_vetting *vetting, const
     return al_take(&path);
 }
 
-/* A private copy of the person's excludes or attributes file, "/dev/null" when there is none. */
+/* A private copy of a file of the person's; NULL when there is nothing in one. */
 static char *copy_personal(struct gathering *g, const char *configured, const char *name)
 {
     al_auto(al_freep) char *place =
         configured ? al_strdup(configured) : personal_place(g->repo->git, name);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_closep) int fd = -1;
-    char *copy = NULL;
 
     depend_on(g->vetting, place);
     if (place) /* links are followed: it is the person's file */
         fd = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && al_fs_read_fd(fd, PERSONAL_FILE_MAX_BYTES, &text) == 0 && text.len)
-        copy = write_private(g->repo->git, g->vetting, name, &text);
-    return copy ? copy : al_strdup("/dev/null");
+    if (fd < 0 || al_fs_read_fd(fd, PERSONAL_FILE_MAX_BYTES, &text) < 0 || !text.len)
+        return NULL;
+    return write_private(g->repo->git, g->vetting, name, &text);
+}
+
+/* A configuration file of ours, or the name of none: git then does not even open it. */
+static int write_config(struct gathering *g, const char *name, const struct al_str *text,
+                        char **ret_path, struct al_error *err)
+{
+    *ret_path =
+        text->len ? write_private(g->repo->git, g->vetting, name, text) : al_strdup(NO_FILE);
+    return *ret_path ? 0 : al_error_errno(err, errno, "cannot write a private configuration file");
+}
+
+static void add_overrides(struct gathering *g, const char *excludes, const char *attributes)
+{
+    al_auto(al_strv_clear) struct al_strv pairs = AL_STRV_INIT;
+    struct al_vetting *vetting = g->vetting;
+    size_t count;
+
+    al_overrides_add_always(&pairs, excludes ? excludes : NO_FILE,
+                            attributes ? attributes : NO_FILE);
+    count = (pairs.count + g->pairs.count) / 2;
+    vetting->noverrides = count;
+    for (size_t i = 0; i < count; i++) {
+        char **pair =
+            2 * i < pairs.count ? &pairs.items[2 * i] : &g->pairs.items[2 * i - pairs.count];
+
+        al_strv_addf(&vetting->overrides, "GIT_CONFIG_KEY_%zu=%s", i, pair[0]);
+        al_strv_addf(&vetting->overrides, "GIT_CONFIG_VALUE_%zu=%s", i, pair[1]);
+    }
 }
 
 static int build_env(struct gathering *g, struct al_error *err)
@@ -316,30 +350,19 @@ static int build_env(struct gathering *g, struct al_error *err)
     struct al_vetting *vetting = g->vetting;
     al_auto(al_freep) char *excludes = copy_personal(g, g->excludes, "ignore");
     al_auto(al_freep) char *attributes = copy_personal(g, g->attributes, "attributes");
-    al_auto(al_freep) char *global = NULL;
-    al_auto(al_strv_clear) struct al_strv pairs = AL_STRV_INIT;
-    size_t count;
+    int r = write_config(g, "config", &g->personal, &vetting->global, err);
 
-    if (g->personal.len) {
-        global = write_private(g->repo->git, vetting, "config", &g->personal);
-        if (!global)
-            return al_error_errno(err, errno, "cannot write a private configuration file");
-    }
-    al_strv_addf(&vetting->env, "GIT_CONFIG_GLOBAL=%s", global ? global : "/dev/null");
-    al_overrides_add_always(&pairs, excludes, attributes);
-    count = (pairs.count + g->pairs.count) / 2;
-    vetting->noverrides = count;
-    for (size_t i = 0; i < count; i++) {
-        char **pair =
-            2 * i < pairs.count ? &pairs.items[2 * i] : &g->pairs.items[2 * i - pairs.count];
-
-        al_strv_addf(&vetting->env, "GIT_CONFIG_KEY_%zu=%s", i, pair[0]);
-        al_strv_addf(&vetting->env, "GIT_CONFIG_VALUE_%zu=%s", i, pair[1]);
-    }
-    if (strcmp(attributes, "/dev/null") != 0)
-        vetting->attributes_path = al_take(&attributes);
-    if (g->authorities)
+    if (r == 0)
+        r = write_config(g, "config-of-content", &g->of_content, &vetting->of_content, err);
+    if (r < 0)
+        return r;
+    add_overrides(g, excludes, attributes);
+    vetting->attributes_path = al_take(&attributes);
+    if (g->authorities) {
         vetting->ca_path = copy_personal(g, g->authorities, "authorities");
+        if (!vetting->ca_path) /* it is still not the machine's that count */
+            vetting->ca_path = al_strdup("/dev/null");
+    }
     vetting->has_identity = g->has_name[0] && g->has_name[1] && g->has_email[0] && g->has_email[1];
     return 0;
 }
@@ -347,7 +370,9 @@ static int build_env(struct gathering *g, struct al_error *err)
 int al_vetting_gather(const struct al_repo *repo, struct al_budget *budget,
                       struct al_vetting *vetting, struct al_error *err)
 {
-    struct gathering g = { .repo = repo, .vetting = vetting, .personal = AL_STR_INIT };
+    struct gathering g = {
+        .repo = repo, .vetting = vetting, .personal = AL_STR_INIT, .of_content = AL_STR_INIT
+    };
     int r;
 
     depend_on_standard_places(repo, vetting);
@@ -356,6 +381,7 @@ int al_vetting_gather(const struct al_repo *repo, struct al_budget *budget,
         r = build_env(&g, err);
     al_strv_clear(&g.pairs);
     al_str_clear(&g.personal);
+    al_str_clear(&g.of_content);
     free(g.excludes);
     free(g.attributes);
     free(g.authorities);

@@ -14,7 +14,7 @@ static void add_value(struct al_strv *argv, const char *option, const char *valu
 int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,
                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     struct al_strv *argv = &command.argv;
     al_auto(al_freep) char *spec = NULL;
     int r;
@@ -53,7 +53,7 @@ int al_git_read_log(const struct al_repo *repo, const struct al_commits_options 
                     size_t max_bytes, struct al_budget *budget, struct al_commits *ret_history,
                     struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_commits_clear) struct al_commits history = AL_COMMITS_INIT;
     al_auto(al_freep) char *spec = NULL;
@@ -90,7 +90,7 @@ int al_git_read_log(const struct al_repo *repo, const struct al_commits_options 
 int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
                         char **ret_message, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_buffer text = { .max_bytes = max_bytes };
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;

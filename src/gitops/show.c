@@ -4,7 +4,7 @@
 int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
                 struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
 
     al_strv_adds(&command.argv, "git", "show", NULL);
     if (options->name_only)

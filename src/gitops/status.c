@@ -8,7 +8,7 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
                   size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                   struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
 
     al_strv_adds(&command.argv, "git", "status", NULL);
     if (options->porcelain) {
@@ -37,7 +37,7 @@ static void name_branch(const struct al_repo *repo, struct al_worktree *status)
 int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
                        struct al_worktree *ret_status, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     struct al_worktree status = AL_WORKTREE_INIT;
     struct al_status_reader reader;
     int r;

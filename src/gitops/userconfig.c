@@ -22,6 +22,12 @@ bool al_userconfig_wants(const char *key)
     return false;
 }
 
+/* The rest says who the person is, how to connect, and what a new repository is like. */
+bool al_userconfig_is_of_content(const char *key)
+{
+    return al_starts_with(key, "core.");
+}
+
 static void add_quoted(struct al_str *out, const char *text, size_t len)
 {
     al_str_addc(out, '"');

@@ -16,10 +16,12 @@ static void free_vetting(struct al_vetting *vetting)
     free(vetting->git_dir);
     free(vetting->ids);
     free(vetting->dir);
+    free(vetting->global);
+    free(vetting->of_content);
     free(vetting->hooks_path);
     free(vetting->attributes_path);
     al_strv_clear(&vetting->sources);
-    al_strv_clear(&vetting->env);
+    al_strv_clear(&vetting->overrides);
     al_strv_clear(&vetting->filters);
     al_strv_clear(&vetting->own_filters);
     al_strv_clear(&vetting->merge_drivers);

@@ -33,9 +33,11 @@ struct al_vetting {
     struct al_file_id *ids; /* … and what they were */
     char *dir;              /* private folder with the files below, NULL when none was needed */
 
-    struct al_strv env;     /**< GIT_CONFIG_GLOBAL and the GIT_CONFIG_{KEY,VALUE} overrides … */
-    size_t noverrides;      /**< … and their number */
-    struct al_strv filters; /**< filter drivers with a clean or process command, any scope */
+    char *global; /**< what stands in for ~/.gitconfig, a file that is not there for nothing … */
+    char *of_content;             /**< … and the same for a command that is of_content */
+    struct al_strv overrides;     /**< the GIT_CONFIG_{KEY,VALUE} overrides … */
+    size_t noverrides;            /**< … and their number */
+    struct al_strv filters;       /**< filter drivers with a clean or process command, any scope */
     struct al_strv own_filters;   /**< those of them the repository itself configures */
     struct al_strv merge_drivers; /**< merge drivers with a command, any scope */
     struct al_strv ignore_revs;   /**< blame.ignoreRevsFile of the repository, made absolute: each
@@ -90,6 +92,9 @@ bool al_overrides_add_for(struct al_strv *pairs, const char *key);
 
 /** userconfig.c: whether a key of the person's configuration goes into GIT_CONFIG_GLOBAL. */
 bool al_userconfig_wants(const char *key);
+
+/** userconfig.c: whether one of those matters to a command that is of_content. */
+bool al_userconfig_is_of_content(const char *key);
 
 /** userconfig.c: append one value in git's file format. */
 void al_userconfig_add(struct al_str *out, const char *key, const char *value);

@@ -7,6 +7,7 @@
 #include "gitops/command.h"
 
 #include "gitops/private.h"
+#include "guard/env.h"
 #include "test_gitops_lib.h"
 
 /* Open the repository with git, then go on with another program in its place. */
@@ -103,6 +104,89 @@ static void gives_a_child_what_it_needs_and_nothing_else(void **state)
         assert_true(is_expected(line));
     }
     unsetenv("GIT_TRACE_X");
+}
+
+/* One variable of the environment that a command in `dir` gets, NULL when it gets none. */
+static char *variable_of(struct world *w, const char *dir, struct al_git_command *command,
+                         const char *name)
+{
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, dir);
+    const char *value;
+
+    al_git_command_env(&env, repo, command);
+    value = al_env_get(&env, name);
+    return value ? al_strdup(value) : NULL;
+}
+
+static void assert_variable(struct world *w, const char *dir, struct al_git_command *command,
+                            const char *name, const char *expected)
+{
+    al_auto(al_freep) char *value = variable_of(w, dir, command, name);
+
+    assert_string_equal(value, expected);
+}
+
+/* The names that plain git goes by hold at the top of the usual layout alone. */
+static void names_the_repository_shortly_where_that_is_the_same(void **state)
+{
+    struct world *w = *state;
+    struct al_git_command other = AL_GIT_COMMAND_INIT, content = AL_GIT_CONTENT_INIT;
+    struct al_git_command elsewhere = { .of_content = true, .class = AL_GIT_READ, .cwd_fd = 1 };
+    al_auto(al_freep) char *dot_git = tmpdir_path(w->repo, ".git");
+    al_auto(al_freep) char *linked = tmpdir_path(w->root, "linked");
+    al_auto(al_freep) char *linked_git = tmpdir_path(w->repo, ".git/worktrees/linked");
+
+    tmpdir_mkdir(w->repo, "sub");
+    git_ok(w->repo, "worktree", "add", "-q", "../linked", NULL);
+    assert_variable(w, "repo", &content, "GIT_DIR", ".git");
+    assert_variable(w, "repo", &content, "GIT_WORK_TREE", ".");
+    assert_variable(w, "repo", &other, "GIT_DIR", dot_git);
+    assert_variable(w, "repo", &other, "GIT_WORK_TREE", w->repo->path);
+    assert_variable(w, "repo", &elsewhere, "GIT_DIR", dot_git);
+    assert_variable(w, "repo/sub", &content, "GIT_DIR", dot_git);
+    assert_variable(w, "repo/sub", &content, "GIT_WORK_TREE", w->repo->path);
+    assert_variable(w, "linked", &content, "GIT_DIR", linked_git);
+    assert_variable(w, "linked", &content, "GIT_WORK_TREE", linked);
+}
+
+/* Whoever renames the repository that was opened does not choose which one is read. */
+static void reads_the_repository_that_was_opened(void **state)
+{
+    static const struct al_log_options oneline = { .format = "%s" };
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(subdir_closep) struct tmpdir *other = subdir_open(w->root, "other");
+    struct al_budget budget = long_budget();
+
+    git_fixture_init(other);
+    git_fixture_commit(other, "a.txt", "two\n", "another one's");
+    assert_int_equal(renameat2(w->root->fd, "repo", w->root->fd, "other", RENAME_EXCHANGE), 0);
+    assert_int_equal(al_git_log(repo, &oneline, 1000, &budget, &output, &w->err), 0);
+    assert_string_equal(output.out.out.buf, "first\n");
+}
+
+/* A reader of content gets what decides how that looks, and a file only when there is such. */
+static void keeps_the_person_from_those_who_read(void **state)
+{
+    struct world *w = *state;
+    struct al_git_command other = AL_GIT_COMMAND_INIT, content = AL_GIT_CONTENT_INIT;
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT, part = AL_STR_INIT;
+    al_auto(al_freep) char *config = NULL;
+
+    assert_variable(w, "repo", &content, "GIT_CONFIG_GLOBAL", "/nonexistent");
+    config = variable_of(w, "repo", &other, "GIT_CONFIG_GLOBAL");
+    assert_true(al_starts_with(config, w->git->private_dir));
+    git_ok(w->repo, "config", "--global", "core.quotePath", "false", NULL);
+    repo = must_open(w, "repo");
+    assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->global, 1000, &whole), 0);
+    assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->of_content, 1000, &part), 0);
+    assert_non_null(strstr(whole.buf, "author@example.com"));
+    assert_non_null(strstr(whole.buf, "quotepath"));
+    assert_null(strstr(part.buf, "author@example.com"));
+    assert_non_null(strstr(part.buf, "quotepath"));
 }
 
 /* What only a git that writes would do costs those that read nothing; the count fits either way. */
@@ -363,6 +447,9 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         WORLD_TEST(gives_a_child_what_it_needs_and_nothing_else),
         WORLD_TEST(hands_a_writer_more_overrides),
+        WORLD_TEST(names_the_repository_shortly_where_that_is_the_same),
+        WORLD_TEST(reads_the_repository_that_was_opened),
+        WORLD_TEST(keeps_the_person_from_those_who_read),
         WORLD_TEST(says_that_there_is_no_git),
         WORLD_TEST(runs_a_program_that_was_replaced),
         WORLD_TEST(misses_a_program_that_went_away),
