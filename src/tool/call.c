@@ -452,12 +452,14 @@ int al_call_check_granted(const struct al_call *call, const char *dir, bool writ
     return al_grant_check_dir(call->session->grant, dir, writes, err);
 }
 
-void al_call_shape_text(const struct al_call *call, const struct al_git_output *output,
-                        const char *notes, struct al_result *result)
+void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
+                        struct al_result *result)
 {
     struct al_str *text = &result->text;
 
-    al_str_add(text, output->out.out.buf, output->out.out.len);
+    al_str_clear(text);
+    *text = output->out.out;
+    output->out.out = AL_STR_INIT;
     if (output->err.out.len || *notes)
         al_str_adds(text, AL_TEXT_STDERR);
     al_str_add(text, output->err.out.buf, output->err.out.len);

@@ -189,12 +189,12 @@ struct al_budget *al_call_budget(struct al_call *call);
 
 /**
  * Stage 8 for a tool that shows git's output: standard output, standard error and airlock's own
- * notes become the result's text, within the byte cap.
+ * notes become the result's text, within the byte cap.  Standard output is taken, not copied.
  *
  * @param notes  Lines for the [stderr] section, "" for none.
  */
-void al_call_shape_text(const struct al_call *call, const struct al_git_output *output,
-                        const char *notes, struct al_result *result);
+void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
+                        struct al_result *result);
 
 /** Whether the session's grant covers a directory beside the repository; see al_grant_check_dir().
  */

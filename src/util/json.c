@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/json.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 #include "util/utf8.h"
@@ -103,7 +104,7 @@ static char *put_byte(char *to, unsigned char c)
     return to + 1 + (escape != 0);
 }
 
-/* Nothing but zeros when none of eight bytes is `c`. */
+/* The high bit of the first of eight bytes that is `c`, and perhaps of later ones. */
 static uint64_t find_byte(uint64_t word, unsigned char c)
 {
     const uint64_t ones = UINT64_MAX / 0xff;
@@ -112,65 +113,60 @@ static uint64_t find_byte(uint64_t word, unsigned char c)
     return (zero - ones) & ~zero & (ones * 0x80);
 }
 
-/* Whether one of eight bytes needs an escape. */
-static bool needs_escape(uint64_t word)
+/* How many of eight bytes are copied as they are: those before the first that needs an escape or
+ * may begin a separator.  Subtractions borrow from later bytes alone, so the first is never wrong.
+ */
+static size_t count_plain(const char *text)
 {
     const uint64_t ones = UINT64_MAX / 0xff;
-    uint64_t control = (word - ones * 0x20) & ~word & (ones * 0x80);
+    uint64_t word, found;
 
-    return (control | find_byte(word, '"') | find_byte(word, '\\') | find_byte(word, 0x7f)) != 0;
+    memcpy(&word, text, sizeof(word));
+    word = le64toh(word);
+    found = (word - ones * 0x20) & ~word & (ones * 0x80);
+    found |= find_byte(word, '"') | find_byte(word, '\\') | find_byte(word, 0x7f);
+    found |= find_byte(word, 0xe2);
+    return found ? (size_t)__builtin_ctzll(found) / 8 : sizeof(word);
 }
 
-/* Whether a separator may begin among eight bytes. */
-static bool may_separate(uint64_t word)
+/* One character that may need an escape, and one byte at least; returns where it ends. */
+static const char *put_character(char **to, const char *text, const char *end)
 {
-    return find_byte(word, 0xe2) != 0;
-}
-
-/* At least `n` bytes of text; returns where they end, which may be behind them. */
-static const char *put_characters(char **to, const char *text, size_t n, const char *end)
-{
-    const char *stop = text + n;
-
-    while (text < stop) {
-        if (is_separator(text, (size_t)(end - text))) {
-            memcpy(*to, separator_escape(text), 6);
-            *to += 6;
-            text += 3;
-        } else {
-            *to = put_byte(*to, (unsigned char)*text++);
-        }
+    if (is_separator(text, (size_t)(end - text))) {
+        memcpy(*to, separator_escape(text), 6);
+        *to += 6;
+        return text + 3;
     }
-    return text;
+    *to = put_byte(*to, (unsigned char)*text);
+    return text + 1;
 }
 
 /* What stands between the quotes of a literal. */
 static void add_quoted(const char *text, size_t len, struct al_str *out)
 {
-    enum { LONGEST_ESCAPE = 6, BLOCK = 8 };
+    enum { BLOCK = 8, LONGEST_ESCAPE = 6 };
     const char *end = text + len;
 
     /* Results are long and mostly plain: eight bytes are looked at together.  The room is a guess;
      * more is found as it is needed. */
-    al_str_reserve(out, len + len / 8 + BLOCK * LONGEST_ESCAPE + 2);
+    al_str_reserve(out, len + len / 8 + BLOCK + LONGEST_ESCAPE + 2);
     while (text < end) {
-        size_t n = end - text < BLOCK ? (size_t)(end - text) : BLOCK;
-        uint64_t word = 0;
         char *to;
 
-        if (out->cap - out->len < BLOCK * LONGEST_ESCAPE + 1)
-            al_str_reserve(out, BLOCK * LONGEST_ESCAPE);
+        if (out->cap - out->len < BLOCK + LONGEST_ESCAPE + 1)
+            al_str_reserve(out, BLOCK + LONGEST_ESCAPE);
         to = out->buf + out->len;
-        memcpy(&word, text, n);
-        if (may_separate(word)) {
-            text = put_characters(&to, text, n, end);
-        } else if (n == BLOCK && !needs_escape(word)) {
-            memcpy(to, text, BLOCK);
-            to += BLOCK;
-            text += BLOCK;
+        if (end - text < BLOCK) {
+            text = put_character(&to, text, end);
         } else {
-            for (const char *stop = text + n; text < stop; text++)
-                to = put_byte(to, (unsigned char)*text);
+            size_t plain = count_plain(text);
+
+            memcpy(to, text,
+                   BLOCK); /* a fixed size is one move; the next bytes overwrite the rest */
+            to += plain;
+            text += plain;
+            if (plain < BLOCK)
+                text = put_character(&to, text, end);
         }
         out->len = (size_t)(to - out->buf);
     }
