@@ -12,11 +12,13 @@
 
 #include "gitops/listing.h"
 #include "gitops/vet.h"
+#include "gitops/waits.h"
 #include "guard/plain.h"
 #include "guard/root.h"
 #include "util/fs.h"
 
 #define MODE_GITLINK 0160000u
+#define PATIENCE     4 /* after this part of its time, what git may wait for is looked for */
 
 /** Names on their way, and where they come from. */
 struct gathering {
@@ -29,6 +31,7 @@ struct gathering {
     struct al_oid *staged;
     size_t nstaged, staged_capacity;
     bool digests;
+    unsigned share; /* of the time that is left a git may take one part of so many */
     struct al_hash entries;
     int status;
     struct al_error *err;
@@ -308,11 +311,15 @@ static void merge(struct gathering *g, struct al_names *into)
 
 static int list(struct gathering *g, bool ignored)
 {
+    struct al_budget budget;
     int r;
 
     al_watch_sync(g->watch);
+    budget = *g->watch->budget;
+    budget.left_ms = budget.left_ms / g->share + 1;
     r = al_git_list_files(g->repo, g->top_fd, ignored, ignored ? take_ignored : take_listed, g,
-                          g->watch->budget, g->err);
+                          &budget, g->err);
+    g->watch->budget->exit_code = budget.exit_code;
     return g->status < 0 ? g->status : r;
 }
 
@@ -340,11 +347,42 @@ static int gather(struct gathering *g, struct al_gathered *gathered)
     return 0;
 }
 
+static void gathering_clear(struct gathering *g)
+{
+    al_names_clear(&g->tracked);
+    al_names_clear(&g->others);
+    al_strv_clear(&g->nested);
+    free(g->staged);
+}
+
+static int try_gather(const struct gathering *wanted, unsigned share, struct al_gathered *gathered)
+{
+    al_auto(gathering_clear) struct gathering g = *wanted;
+    int r;
+
+    g.share = share;
+    *gathered = AL_GATHERED_INIT;
+    al_hash_init(&g.entries, true);
+    r = gather(&g, gathered);
+    if (r < 0)
+        al_gathered_clear(gathered);
+    return r;
+}
+
+/* When git has taken long, it may be waiting for what is no file and never ends. */
+static int look_for_wait(const struct gathering *wanted)
+{
+    al_auto(al_freep) char *wait = al_git_find_wait(wanted->repo);
+    int r = al_watch_check(wanted->watch, wanted->err);
+
+    return r == 0 && wait ? al_error_set(wanted->err, AL_ERR_EXECUTION, "%s", wait) : r;
+}
+
 int al_gather_names(const struct al_repo *repo, int top_fd, const struct al_strv *include_ignored,
                     bool digests, struct al_watch *watch, struct al_gathered *ret_gathered,
                     struct al_error *err)
 {
-    struct gathering g = {
+    const struct gathering wanted = {
         .repo = repo,
         .top_fd = top_fd,
         .include_ignored = include_ignored,
@@ -354,16 +392,14 @@ int al_gather_names(const struct al_repo *repo, int top_fd, const struct al_strv
         .others = AL_NAMES_INIT,
         .err = err,
     };
-    int r;
+    int r = try_gather(&wanted, PATIENCE, ret_gathered);
 
-    *ret_gathered = AL_GATHERED_INIT;
-    al_hash_init(&g.entries, true);
-    r = gather(&g, ret_gathered);
-    al_names_clear(&g.tracked);
-    al_names_clear(&g.others);
-    al_strv_clear(&g.nested);
-    free(g.staged);
+    if (r != AL_ERR_TIMEOUT)
+        return r;
+    r = look_for_wait(&wanted);
     if (r < 0)
-        al_gathered_clear(ret_gathered);
-    return r;
+        return r;
+    if (err)
+        al_error_clear(err);
+    return try_gather(&wanted, 1, ret_gathered);
 }

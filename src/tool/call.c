@@ -10,6 +10,7 @@
 
 #include "gitops/repo.h"
 #include "gitops/verbs.h"
+#include "gitops/waits.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "journal/journal.h"
@@ -264,9 +265,24 @@ static void name_the_whole_time(const struct al_call *call, struct al_error *err
     err->message = al_asprintf("git command timed out after %" PRId64 "ms", timeout_of(call));
 }
 
+/* The text of a failure: what happened, and what to do about it or how it came about. */
+static void add_failure(const struct al_error *error, const char *wait, struct al_str *text)
+{
+    const char *remedy = wait ? wait : error->remedy;
+
+    al_str_reset(text);
+    al_str_adds(text, error->message);
+    if (remedy)
+        al_str_addf(text, "\n%s", remedy);
+    if (error->detail)
+        al_str_addf(text, "\n\n%s", error->detail);
+}
+
 /* Stage 8: the text of a success was shaped as it came; a failure's text is made here. */
 static void shape(struct al_call *call, struct al_result *result, int r, struct al_error *err)
 {
+    al_auto(al_freep) char *wait = NULL;
+
     result->duration_ms = al_clock_ms() - call->began_ms;
     if (r == 0)
         return;
@@ -275,8 +291,10 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     *err = AL_ERROR_INIT;
     if (result->structured) /* the tool has said it all */
         return;
-    if (r == AL_ERR_TIMEOUT)
+    if (r == AL_ERR_TIMEOUT) {
         name_the_whole_time(call, &result->error);
+        wait = call->repo && !al_repo_is_bare(call->repo) ? al_git_find_wait(call->repo) : NULL;
+    }
     /* A git that failed is the last that ran; one that did not fail is not why the call did. */
     if (call->budget.exit_code > 0)
         result->exit_code = call->budget.exit_code;
@@ -284,12 +302,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         call->tool->complete_error(&result->error);
     result->status = result->error.status;
     result->text_is_object = false;
-    al_str_reset(&result->text);
-    al_str_adds(&result->text, result->error.message);
-    if (result->error.remedy)
-        al_str_addf(&result->text, "\n%s", result->error.remedy);
-    if (result->error.detail)
-        al_str_addf(&result->text, "\n\n%s", result->error.detail);
+    add_failure(&result->error, wait, &result->text);
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
 }
 

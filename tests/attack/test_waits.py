@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A fifo where git opens a file makes git wait for good: airlock answers, and names it.
+
+Plain git is the control: it opens the fifo, and goes on only when somebody writes.
+"""
+import contextlib
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+
+import harness  # pylint: disable=wrong-import-position
+
+NAMED = "'{}' is a fifo or a device, and git waits for what it opens there; remove it"
+MS = 6000  # of which a checkpoint's git gets a quarter
+
+
+class Waits(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.commit("d/b.txt", "b\n", "second")
+        self.write("a.txt", "changed\n")
+        self.write("new/deep/c.txt", "c\n")
+
+    def plant(self, name, verb="status"):
+        """The fifo; plain git waits for it."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(path)
+        with subprocess.Popen(["git", verb], cwd=self.root, env=self.env,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as git:
+            os.close(os.open(path, os.O_WRONLY))  # which returns when git has opened it
+            git.kill()
+        (self.root / ".git/index.lock").unlink(missing_ok=True)
+        return path
+
+    def test_checkpoint(self):
+        """what would lose something is refused, naming the fifo, and loses nothing"""
+        for name in (".gitignore", "d/.gitignore", "new/deep/.gitignore"):
+            path = self.plant(name)
+            self.refused("ExecutionFailed", "No checkpoint can be taken: " + NAMED.format(name),
+                         "git_restore", {"paths": ["a.txt"], "timeout_ms": MS})
+            self.assertEqual((self.root / "a.txt").read_text(), "changed\n")
+            self.assert_nobody_reads(path)
+            path.unlink()
+        self.ok("git_restore", {"paths": ["a.txt"]})
+
+    def test_adding(self):
+        """what only adds goes on with a warning"""
+        self.plant("new/.gitignore")
+        result = self.ok("git_add", {"paths": ["a.txt"], "timeout_ms": MS})
+        self.assertIn(NAMED.format("new/.gitignore"), result.stderr)
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "a.txt\n")
+
+    def test_reading(self):
+        """a reading call takes its time and says why"""
+        config = self.home / ".config/airlock/config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text("[tools.git]\ntimeout_ms = 1000\n", encoding="utf-8")
+        for name, verb, toolset in (("d/.gitignore", "status", "git"),
+                                    (".gitattributes", "diff", "git"),
+                                    ("new/.gitignore", "status", "workflow")):
+            path = self.plant(name, verb)
+            result = self.call("git_" + verb, {}, "--toolset", toolset)
+            self.assertEqual(result.kind, "Timeout", result)
+            self.assertEqual(result.text.splitlines(), [
+                "git command timed out after 1000ms", NAMED.format(name)])
+            self.assertEqual(result.error["message"], "git command timed out after 1000ms")
+            self.assert_nobody_reads(path)
+            path.unlink()
+
+    def test_odd_name(self):
+        """the name is made safe for a terminal"""
+        self.plant("d\n\x1b[31m/.gitignore")
+        result = self.call("git_status", {"timeout_ms": 1000})
+        self.assertEqual(len(result.text.splitlines()), 2, result)
+        self.assertNotIn("\x1b", result.text)
+
+    def lister(self, *others):
+        """The process of the checkpoint's git, once there is one that is none of the others."""
+        while True:
+            for pid in self.processes_in(self.root):
+                with contextlib.suppress(OSError):
+                    words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                    if b"--exclude-standard" in words and pid not in others:
+                        return pid
+            os.sched_yield()
+
+    def test_slow(self):
+        """a git that is slow, with no such fifo in the tree, begins again and gets all the time"""
+        pipe = self.root / ".git/info/exclude"  # which the checkpoint's git alone opens here
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
+        server = harness.Server(self)
+        server.ask("git_restore", {"paths": ["a.txt"], "timeout_ms": MS})
+        self.lister(self.lister())
+        writer = os.open(pipe, os.O_WRONLY)  # which returns when the second one has opened it
+        pipe.unlink()
+        os.close(writer)
+        result = harness.Result(server.receive()["result"])
+        self.assertFalse(result.failed, result)
+        self.assertEqual((self.root / "a.txt").read_text(), "one\n")
+        self.assertIsNotNone(self.record()["git_commit"])
+
+    def test_others(self):
+        """fifos of other names, and files and directories of these, hold nobody up"""
+        os.mkfifo(self.root / "d/fifo")
+        os.mkfifo(self.root / "gitignore")
+        self.write("new/.gitignore", "*.o\n")
+        (self.root / "new/deep/.gitignore").mkdir()
+        os.symlink("../gitignore", self.root / "d/.gitignore")  # git follows none
+        self.ok("git_status")
+        self.ok("git_restore", {"paths": ["a.txt"]})
+        self.assertEqual((self.root / "a.txt").read_text(), "one\n")
+
+
+if __name__ == "__main__":
+    harness.main()
