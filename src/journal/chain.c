@@ -14,21 +14,19 @@
 #include "journal/head.h"
 #include "journal/history.h"
 #include "journal/lines.h"
+#include "journal/logfile.h"
 #include "util/fs.h"
 #include "util/log.h"
 
 struct al_chain {
     char *file;
-    const char *name;   /* the last component of `file` */
     uint64_t max_bytes; /* of one file; the next line begins another */
     struct al_key key;
     pthread_mutex_t lock; /* between threads; flock() on the head is between processes */
     struct al_head_memory memory;
     int dir_fd;
     int head_fd;
-    int log_fd;
-    dev_t log_dev; /* of log_fd, and no other file's as long as it is open */
-    ino_t log_ino;
+    struct al_logfile log;
     atomic_bool failed;
 };
 
@@ -51,7 +49,7 @@ static void unlock(struct al_chain *chain)
  */
 static int settle(struct al_chain *chain, struct al_head *head, uint64_t size)
 {
-    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(chain->log_fd, head->size);
+    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(chain->log.fd, head->size);
     char mac[AL_MAC_HEX + 1];
     const char *line;
     size_t len;
@@ -61,7 +59,7 @@ static int settle(struct al_chain *chain, struct al_head *head, uint64_t size)
     if (r < 0)
         return r == -EFBIG ? 0 : r;
     if (r == 0) {
-        if (ftruncate(chain->log_fd, (off_t)head->size) < 0)
+        if (ftruncate(chain->log.fd, (off_t)head->size) < 0)
             return -errno;
     } else {
         al_key_mac(&chain->key, line, len, mac);
@@ -75,44 +73,6 @@ static int settle(struct al_chain *chain, struct al_head *head, uint64_t size)
     return 1;
 }
 
-static int open_file(int dir_fd, const char *name, int flags)
-{
-    int fd =
-        openat(dir_fd, name, flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    struct stat st;
-
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        return fd;
-    al_close(fd);
-    return -EINVAL;
-}
-
-static int use_log(struct al_chain *chain, int fd)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) < 0) {
-        int r = -errno;
-
-        al_close(fd);
-        return r;
-    }
-    al_close(chain->log_fd);
-    chain->log_fd = fd;
-    chain->log_dev = st.st_dev;
-    chain->log_ino = st.st_ino;
-    return 0;
-}
-
-static int reopen(struct al_chain *chain)
-{
-    int fd = open_file(chain->dir_fd, chain->name, O_APPEND);
-
-    return fd < 0 ? fd : use_log(chain, fd);
-}
-
 /* Whether the file the head speaks of is full and has its new name. */
 static bool is_full(const struct al_chain *chain, const struct al_head *head)
 {
@@ -124,47 +84,22 @@ static bool is_full(const struct al_chain *chain, const struct al_head *head)
            S_ISREG(st.st_mode) && (uint64_t)st.st_size == head->size;
 }
 
-/* Whether the file that is open still has the name of the log, and how large it is then.  1, 0 or
- * -errno. */
-static int is_named(const struct al_chain *chain, uint64_t *ret_size)
-{
-    struct stat named;
-
-    if (fstatat(chain->dir_fd, chain->name, &named, AT_SYMLINK_NOFOLLOW) < 0)
-        return -errno;
-    if (named.st_dev != chain->log_dev || named.st_ino != chain->log_ino)
-        return 0;
-    *ret_size = (uint64_t)named.st_size;
-    return 1;
-}
-
 /*
  * Have the file open that others read.  It is another one when somebody began a new file, and there
  * is none when he died while he did.
  */
 static int follow_name(struct al_chain *chain, const struct al_head *head, uint64_t *ret_size)
 {
-    int r = is_named(chain, ret_size);
-    struct stat st;
+    int r = al_logfile_look(&chain->log, ret_size);
 
     if (r > 0)
         return 0;
     if (r == -ENOENT && !is_full(chain, head))
         return -ESTALE; /* removed under us: what is written now nobody will read */
-    if (r == 0 || r == -ENOENT)
-        r = reopen(chain);
-    if (r == 0 && fstat(chain->log_fd, &st) < 0)
-        r = -errno;
-    if (r == 0)
-        *ret_size = (uint64_t)st.st_size;
-    return r;
-}
-
-static bool ends_inside_a_line(int fd, uint64_t size)
-{
-    char last = '\n';
-
-    return size && pread(fd, &last, 1, (off_t)size - 1) == 1 && last != '\n';
+    if (r < 0 && r != -ENOENT)
+        return r;
+    r = al_logfile_open(&chain->log);
+    return r < 0 ? r : al_logfile_size(&chain->log, ret_size);
 }
 
 /*
@@ -196,23 +131,8 @@ static int catch_up(struct al_chain *chain, struct al_head *head, bool *ret_insi
     al_log_warn("the journal '%s' was changed by something else, see 'airlock log --verify'",
                 chain->file);
     head->size = size;
-    *ret_inside = ends_inside_a_line(chain->log_fd, size);
+    *ret_inside = al_logfile_ends_inside_a_line(&chain->log, size);
     return 0;
-}
-
-/* One write for the line; what a full disk took of it is removed again. */
-static int write_line(int fd, const struct al_str *text, uint64_t size)
-{
-    ssize_t n;
-
-    do
-        n = write(fd, text->buf, text->len);
-    while (n < 0 && errno == EINTR);
-    if (n == (ssize_t)text->len)
-        return 0;
-    if (n < 0)
-        return -errno;
-    return ftruncate(fd, (off_t)size) < 0 ? -errno : -ENOSPC;
 }
 
 /*
@@ -227,13 +147,13 @@ static int make_room(struct al_chain *chain, struct al_head *head, size_t len)
     if (head->seq == 0 || head->size == 0 || head->size + len <= chain->max_bytes)
         return 0;
     full = al_history_name(chain->file, head->seq);
-    if (renameat2(chain->dir_fd, chain->name, chain->dir_fd, strrchr(full, '/') + 1,
+    if (renameat2(chain->dir_fd, chain->log.name, chain->dir_fd, strrchr(full, '/') + 1,
                   RENAME_NOREPLACE) < 0) {
         al_log_warn("the journal '%s' is full and cannot be renamed: %s", chain->file,
                     strerrordesc_np(errno));
         return 0; /* a large file is better than a call without a line */
     }
-    r = reopen(chain);
+    r = al_logfile_open(&chain->log);
     if (r == 0)
         head->size = 0;
     return r;
@@ -286,7 +206,7 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
     r = al_head_write(chain->head_fd, &chain->key, &chain->memory, &head);
     if (r < 0)
         return r;
-    r = write_line(chain->log_fd, &text, head.size);
+    r = al_logfile_add(&chain->log, &text, head.size);
     if (r < 0)
         return r; /* an announcement that nothing follows is fine */
     head.seq++;
@@ -331,7 +251,7 @@ int al_chain_check(struct al_chain *chain, struct al_error *err)
     int r;
 
     (void)pthread_mutex_lock(&chain->lock);
-    r = is_named(chain, &size);
+    r = al_logfile_look(&chain->log, &size);
     (void)pthread_mutex_unlock(&chain->lock);
     if (r > 0)
         return 0;
@@ -345,16 +265,11 @@ int al_chain_check(struct al_chain *chain, struct al_error *err)
     return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", chain->file) : 0;
 }
 
-static int open_named(int dir_fd, const char *path, int flags, int *ret_fd, struct al_error *err)
+static int explain(int r, const char *path, struct al_error *err)
 {
-    int fd = open_file(dir_fd, strrchr(path, '/') + 1, flags);
-
-    if (fd == -EINVAL)
+    if (r == -EINVAL)
         return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not a regular file", path);
-    if (fd < 0)
-        return al_error_errno(err, -fd, "cannot open '%s'", path);
-    *ret_fd = fd;
-    return 0;
+    return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", path) : 0;
 }
 
 /* Open key, head and log, in this order: a log with lines always has the other two. */
@@ -362,17 +277,16 @@ static int open_files(struct al_chain *chain, struct al_error *err)
 {
     al_auto(al_freep) char *key = al_journal_beside(chain->file, ".key");
     al_auto(al_freep) char *head = al_journal_beside(chain->file, ".head");
-    int r, fd = -1;
+    int r;
 
     r = al_key_load(chain->dir_fd, strrchr(key, '/') + 1, true, &chain->key, err);
-    if (r == 0)
-        r = open_named(chain->dir_fd, head, 0, &chain->head_fd, err);
-    if (r == 0)
-        r = open_named(chain->dir_fd, chain->file, O_APPEND, &fd, err);
     if (r < 0)
         return r;
-    r = use_log(chain, fd);
-    return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", chain->file) : 0;
+    chain->head_fd = al_logfile_open_regular(chain->dir_fd, strrchr(head, '/') + 1, 0);
+    if (chain->head_fd < 0)
+        return explain(chain->head_fd, head, err);
+    chain->log = AL_LOGFILE_INIT(chain->dir_fd, strrchr(chain->file, '/') + 1);
+    return explain(al_logfile_open(&chain->log), chain->file, err);
 }
 
 static int open_chain(struct al_chain *chain, struct al_error *err)
@@ -404,9 +318,8 @@ int al_chain_open(const char *file, struct al_chain **ret_chain, struct al_error
         .max_bytes = AL_CHAIN_FILE_MAX_BYTES,
         .dir_fd = -1,
         .head_fd = -1,
-        .log_fd = -1,
+        .log = { .fd = -1 },
     };
-    chain->name = strrchr(chain->file, '/') + 1;
     (void)pthread_mutex_init(&chain->lock, NULL);
     r = open_chain(chain, err);
     if (r < 0) {
@@ -431,7 +344,7 @@ void al_chain_free(struct al_chain *chain)
 {
     if (!chain)
         return;
-    al_close(chain->log_fd);
+    al_logfile_clear(&chain->log);
     al_close(chain->head_fd);
     al_close(chain->dir_fd);
     explicit_bzero(&chain->key, sizeof(chain->key));
