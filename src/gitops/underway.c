@@ -139,6 +139,18 @@ int al_git_abort_preview(const struct al_repo *repo, struct al_budget *budget, s
     return 0;
 }
 
+/* git gives no merge up while it takes files for changed that only have another time, as they do
+ * after a rollback.  What is still in conflict or changed makes it say 1. */
+static int refresh_index(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "update-index", "-q", "--refresh", NULL);
+    return al_git_run_writer_raw(repo, &command, OUTPUT_BYTES, budget, &output, err);
+}
+
 int al_git_abort(struct al_repo *repo, struct al_budget *budget, enum al_underway *ret_done,
                  struct al_error *err)
 {
@@ -147,6 +159,8 @@ int al_git_abort(struct al_repo *repo, struct al_budget *budget, enum al_underwa
     enum al_underway underway = al_git_underway(repo);
     int r = al_git_abort_check(repo, budget, err);
 
+    if (r == 0)
+        r = refresh_index(repo, budget, err);
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;

@@ -26,8 +26,6 @@ class Killed(killed.Killed):
         return ("call", "--json", "--root", str(self.root), "--approval", "allow", *options, tool,
                 json.dumps(arguments))
 
-
-class Calls(Killed):
     def unlock(self):
         """A git that ends with its airlock cannot remove its locks: a person does, as git says."""
         for path in (self.root / ".git").rglob("*.lock"):
@@ -71,6 +69,8 @@ class Calls(Killed):
         self.assertIn(("interrupted", True), outcomes)
         self.assertIn(("interrupted", False), outcomes)
 
+
+class Calls(Killed):
     def test_stash(self):
         """git_stash, the first call there is, killed at its steps"""
         self.prepare()
@@ -104,6 +104,41 @@ class Calls(Killed):
 
         self.assert_survives("git_diff", {"from_ref": nothing, "to_ref": "side",
                                           "output_dir": "out"}, first=whole)
+
+
+class Aborts(Killed):
+    """What was half resolved is in no commit and no index."""
+
+    def snapshot(self, root=None):
+        """What an index remembers about file times is not the same in a copy."""
+        return super().snapshot(root) | {"git:index": self.out("ls-files", "-s", "-v")}
+
+    def reset(self):
+        """git gives nothing up while it takes files for changed."""
+        super().reset()
+        self.git("update-index", "-q", "--refresh", check=False)
+
+    def assert_aborts(self, operation):
+        """git_merge that gives up what is in progress, at its steps."""
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("side.txt", "only here\n", "only on side")
+        self.commit("a.txt", "theirs\n", "theirs")
+        self.git("checkout", "-q", "main")
+        self.commit("a.txt", "ours\n", "ours")
+        self.write("untracked.txt", "untracked\n")
+        self.git(operation, "-q", "side", check=False)
+        self.write("a.txt", "half resolved\n")
+        self.keep()
+        self.reset()
+        self.assert_survives("git_merge", {"branch": "", "abort": True}, "--toolset", "workflow")
+
+    def test_merge(self):
+        """git_merge that gives up a merge killed at its steps"""
+        self.assert_aborts("merge")
+
+    def test_rebase(self):
+        """git_merge that gives up a rebase killed at its steps"""
+        self.assert_aborts("rebase")
 
 
 class Branches(Killed):

@@ -171,6 +171,35 @@ class Restores(rollback.Rollback):
         self.assertTrue((self.root / ".git/rebase-merge").is_dir())
         self.assert_undone(("git_merge", {"branch": "other", "abort": True}))
 
+    def test_interrupted_abort(self):
+        """a merge or a rebase that was given up in part, when the time was over"""
+        self.commit("b.txt", "b\n", "b")
+        self.conflict()
+        self.git("checkout", "-q", "other")
+        self.commit("b.txt", "theirs\n", "theirs")
+        self.git("checkout", "-q", "main")
+        config = self.home / ".config/airlock/config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text("[tools.git]\ntimeout_ms = 2000\n", encoding="utf-8")
+        content = self.out("rev-parse", "main:b.txt").strip()
+        path = self.root / ".git/objects" / content[:2] / content[2:]
+        kept = path.read_bytes()
+        for operation in ("merge", "rebase"):
+            self.git(operation, "other", check=False)
+            self.write("a.txt", "half resolved\n")
+            before = self.snapshot()
+            pipe = self.block(content)
+            result = self.call("git_merge", {"branch": "", "abort": True}, "--toolset", "workflow")
+            self.assertEqual(result.kind, "Timeout", result)
+            self.assertIn("'airlock rollback'", result.text)
+            pipe.unlink()
+            path.write_bytes(kept)
+            if self.snapshot() != before:
+                self.rollback()
+            self.assert_same(before)
+            self.ok("git_merge", {"branch": "", "abort": True}, "--toolset", "workflow")
+            self.assertEqual(self.out("status", "--porcelain", "-b"), "## main\n")
+
     def test_sha256(self):
         """a repository of the other object format"""
         self.root = self.base / "other"

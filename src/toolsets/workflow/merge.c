@@ -116,6 +116,10 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
     int r = al_git_abort(al_call_repo(call), al_call_budget(call), &done, err);
 
     (void)p;
+    /* What was half resolved is in no commit and no index: only the checkpoint has it. */
+    if (err && (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED))
+        err->remedy = "It may be given up in part. A person can bring back what was before with "
+                      "'airlock rollback'.";
     if (r < 0)
         return r;
     message = al_asprintf("Gave up the %s in progress.", al_underway_name(done));
