@@ -21,6 +21,15 @@ struct server {
     struct al_git_output output;
     struct al_error err;
     int r;
+
+    pthread_t thread;
+    int start_error; /* of pthread_create(); what is above is the thread's from then on */
+};
+
+/* Two ends of a socket, or why there are none. */
+struct pair {
+    int fds[2];
+    int error;
 };
 
 static void *serve(void *payload)
@@ -47,24 +56,41 @@ static void *serve(void *payload)
     return NULL;
 }
 
-static int start_server(struct server *server, pthread_t *ret_thread, struct al_error *err)
+/* Run by a thread that no filter holds, see al_proc_confine_thread(). */
+static void create_thread(void *payload)
 {
+    struct server *server = payload;
     pthread_attr_t attr;
-    int r;
 
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, SERVER_STACK_BYTES);
-    r = pthread_create(ret_thread, &attr, serve, server);
+    server->start_error = pthread_create(&server->thread, &attr, serve, server);
     (void)pthread_attr_destroy(&attr);
-    return r ? al_error_errno(err, r, "cannot start a thread for the other repository") : 0;
+}
+
+static int start_server(struct server *server, struct al_error *err)
+{
+    al_proc_run_open(create_thread, server);
+    if (server->start_error)
+        return al_error_errno(err, server->start_error,
+                              "cannot start a thread for the other repository");
+    return 0;
+}
+
+/* The same, for the two ends of a socket. */
+static void make_pair(void *payload)
+{
+    struct pair *pair = payload;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair->fds) < 0)
+        pair->error = errno;
 }
 
 /* Waiting for a turn counts for neither side: the server's time begins when the client's does. */
 static int run_client(const struct al_network_job *job, struct server *server,
                       struct al_git_output *ret_output, struct al_error *err)
 {
-    pthread_t thread;
-    int r = start_server(server, &thread, err);
+    int r = start_server(server, err);
 
     if (r < 0) {
         al_close(job->link->fds[0]);
@@ -74,7 +100,7 @@ static int run_client(const struct al_network_job *job, struct server *server,
     r = al_git_run_text(job->network->repo, job->command, job->max_bytes, job->budget, ret_output,
                         err);
     al_close(job->link->fds[0]); /* the end of the server, too */
-    (void)pthread_join(thread, NULL);
+    (void)pthread_join(server->thread, NULL);
     return r;
 }
 
@@ -95,22 +121,24 @@ int al_network_run_beside(const struct al_network_job *job, struct al_git_output
                              .direction = network->direction,
                              .budget = *job->budget,
                              .output = { .out = AL_TEXT_INIT(0), .err = AL_TEXT_INIT(0) } };
-    int pair[2], r;
+    struct pair pair = { .error = 0 };
+    int r;
 
     r = al_proc_take_turn(job->budget->cancel, err);
     if (r < 0)
         return r;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+    al_proc_run_open(make_pair, &pair);
+    if (pair.error) {
         al_proc_give_turn();
-        return al_error_errno(err, errno, "cannot connect two gits");
+        return al_error_errno(err, pair.error, "cannot connect two gits");
     }
-    server.socket_fd = pair[1];
-    address = al_asprintf("fd::%d/%s", pair[0], network->other->git_dir);
+    server.socket_fd = pair.fds[1];
+    address = al_asprintf("fd::%d/%s", pair.fds[0], network->other->git_dir);
     al_network_add_config(&config, network, address);
     *job->link = (struct al_git_link){
         .protocol = "fd",
         .config = &config,
-        .fds = &pair[0],
+        .fds = &pair.fds[0],
         .nfds = 1,
         .has_turn = true,
         .progress = job->link->progress,

@@ -9,6 +9,7 @@
 #include "mcp/calls.h"
 #include "mcp/out.h"
 #include "mcp/reader.h"
+#include "proc/proc.h"
 
 /*
  * A call's own code is straight and shallow, and its buffers are on the heap.  What needs most is a
@@ -28,6 +29,12 @@ struct al_member {
     struct al_crew *crew;
     pthread_t thread;
     bool gone; /* under the lock of `crew`: to be joined */
+};
+
+/* A thread that is being made; 0 or an errno. */
+struct creation {
+    struct al_member *member;
+    int error;
 };
 
 /* Under the lock: from here on every wait returns at once. */
@@ -120,28 +127,37 @@ static void join_members(struct al_crew *crew, bool all)
     } while (member);
 }
 
+/* Run by a thread that no filter holds, which this one may not be: see al_proc_confine_thread(). */
+static void create_thread(void *payload)
+{
+    struct creation *creation = payload;
+    pthread_attr_t attr;
+
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    creation->error =
+        pthread_create(&creation->member->thread, &attr, thread_main, creation->member);
+    (void)pthread_attr_destroy(&attr);
+}
+
 /* One more thread, which goes and waits for the turn.  0 or an errno. */
 static int add_member(struct al_crew *crew)
 {
     struct al_member *member = al_calloc(1, sizeof(*member));
-    pthread_attr_t attr;
-    int r;
+    struct creation creation = { .member = member };
 
     member->crew = crew;
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
     /* In the list before it can be gone. */
     (void)pthread_mutex_lock(&crew->lock);
-    r = pthread_create(&member->thread, &attr, thread_main, member);
-    if (r == 0) {
+    al_proc_run_open(create_thread, &creation);
+    if (creation.error == 0) {
         member->next = crew->members;
         crew->members = member;
     }
     (void)pthread_mutex_unlock(&crew->lock);
-    (void)pthread_attr_destroy(&attr);
-    if (r != 0)
+    if (creation.error)
         free(member);
-    return r;
+    return creation.error;
 }
 
 /* Whether there is a thread to read on while the caller runs a call. */
@@ -196,6 +212,7 @@ static void *thread_main(void *payload)
     struct al_member *member = payload;
     bool wanted = true, input = false;
 
+    al_proc_confine_thread();
     while (wanted && wait_for_turn(member->crew, &input)) {
         struct al_running *call = use_turn(member->crew, input);
 

@@ -75,15 +75,16 @@ bare static long set_limits(const struct al_child_plan *plan)
 
 /*
  * A handler of the parent must never run here, so every disposition becomes the default before a
- * signal can arrive.  A zeroed kernel sigaction is SIG_DFL without flags; libc's own two signals,
- * which sigaction(3) refuses, are reset as well, and the two that cannot be changed fail.
+ * signal can arrive.  A zeroed kernel sigaction is SIG_DFL without flags.
  */
-bare static long reset_signals(void)
+bare static long reset_signals(const struct al_child_plan *plan)
 {
     static const unsigned long defaults[4], nothing;
 
-    for (int number = 1; number <= KERNEL_SIGNALS; number++)
-        (void)syscall(SYS_rt_sigaction, number, defaults, NULL, KERNEL_SIGSET_BYTES);
+    for (int number = 1; number <= KERNEL_SIGNALS; number++) {
+        if (plan->changed_signals >> (number - 1) & 1)
+            (void)syscall(SYS_rt_sigaction, number, defaults, NULL, KERNEL_SIGSET_BYTES);
+    }
     return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, NULL, KERNEL_SIGSET_BYTES);
 }
 
@@ -102,7 +103,7 @@ bare static int run_steps(const struct al_child_plan *plan)
         return AL_STEP_DIRECTORY;
     if (set_limits(plan) < 0)
         return AL_STEP_LIMITS;
-    if (reset_signals() < 0)
+    if (reset_signals(plan) < 0)
         return AL_STEP_SIGNALS;
     if (!plan->keep_setuid && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return AL_STEP_PRIVILEGES;

@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -48,11 +49,12 @@ struct al_child_plan {
     const char *program;
     const char *const *argv;
     const char *const *envp;
-    pid_t parent;        /**< who must be alive for as long as the child is */
-    int death_signal;    /**< what the child gets when it is not */
-    int stream_fds[3];   /**< become 0, 1 and 2 */
-    int report_fd;       /**< close-on-exec */
-    const int *kept_fds; /**< stay open under their numbers */
+    pid_t parent;             /**< who must be alive for as long as the child is */
+    int death_signal;         /**< what the child gets when it is not */
+    uint64_t changed_signals; /**< whose disposition is not the default; bit 0 is signal 1 */
+    int stream_fds[3];        /**< become 0, 1 and 2 */
+    int report_fd;            /**< close-on-exec */
+    const int *kept_fds;      /**< stay open under their numbers */
     size_t nkept_fds;
     int cwd_fd;
     int ruleset_fd;                  /**< -1: no Landlock */

@@ -69,7 +69,7 @@ int al_proc_init(const char *program, struct al_error *err)
     int r;
 
     if (ready)
-        return 0;
+        return al_spawn_init(err);
     r = open_standard_streams(err);
     if (r < 0)
         return r;
@@ -80,6 +80,9 @@ int al_proc_init(const char *program, struct al_error *err)
         signal(SIGCHLD, SIG_DFL) == SIG_ERR)
         return al_error_errno(err, errno, "cannot set signal dispositions");
     if (program && (r = map_exec_page(program, err)) < 0)
+        return r;
+    r = al_spawn_init(err);
+    if (r < 0)
         return r;
     al_strays_init();
     ready = true;

@@ -92,12 +92,25 @@ const char *al_proc_spawn_method(void);
 /**
  * Set up what al_proc_run() relies on, before any thread exists: child subreaper, SIGPIPE and
  * SIGXFSZ ignored, the page exec-once allows execve from (holding `program`), and the children that
- * are there already and are none of ours.  A second call changes nothing.
+ * are there already and are none of ours.  Children are given back the signals whose disposition is
+ * not the default now: whoever changes another one calls this again, which does nothing else.
  *
  * @param program  The one program exec-once children may start; copied.  NULL: none (exec_once is
  *                 then refused).
  */
 int al_proc_init(const char *program, struct al_error *err);
+
+/**
+ * Let the calling thread put the filter of children that are exec_once and without sockets on
+ * itself when it starts the first of them, for good, so that they need not.  It makes no process
+ * but by al_proc_run(), and no socket; and threads it makes hold the filter without knowing of it,
+ * so that it makes them by al_proc_run_open().  Nothing happens with -Dspawn=fork.
+ */
+void al_proc_confine_thread(void);
+
+/** Call run(payload) on a thread that no filter holds, and wait for it: this one, or one that is
+ * kept for that.  It runs what it is given one after the other. */
+void al_proc_run_open(void (*run)(void *payload), void *payload);
 
 /** The address of the program path in the exec-once page; NULL before al_proc_init(). */
 const char *al_exec_page_path(void);

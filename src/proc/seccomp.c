@@ -16,6 +16,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -42,6 +43,9 @@
 #ifndef SYS_pidfd_getfd
 #define SYS_pidfd_getfd 438
 #endif
+#ifndef SYS_clone3
+#define SYS_clone3 435
+#endif
 
 /* Which filters a row belongs to. */
 enum {
@@ -52,13 +56,14 @@ enum {
     FILTERS = 5, /* the two first together, either, or the last alone */
 };
 
-/* A system call that fails with `error`, for all arguments or as `only` and `unless` say. */
+/* A system call that fails with `error`, for all arguments or as the other members say. */
 struct row {
     uint32_t number;
     unsigned filters;
-    int error;       /* EPERM or EACCES */
-    uint32_t only;   /* refused only with this second argument (a request of ioctl) */
-    uint64_t unless; /* refused unless this is the first argument (an address) */
+    int error;            /* EPERM, EACCES or ENOSYS */
+    uint32_t only;        /* refused only with this second argument (a request of ioctl) */
+    uint64_t unless;      /* refused unless this is the first argument (an address) */
+    uint32_t unless_bits; /* refused unless the first argument has one of these */
 };
 
 static const struct row rows[] = {
@@ -92,14 +97,26 @@ static const struct row rows[] = {
 
     /*
      * execve only with the address of the page the parent prepared, which the first execve takes
-     * away with the rest of the old memory.  Nothing else can be executed then, so a process that
-     * forks can only leave the process group by itself: denying that makes killing the group
-     * complete.
+     * away with the rest of the old memory.
      */
     { .number = SYS_execve, .filters = EXEC_ONCE, .error = EPERM, .unless = AL_EXEC_PATH },
     { .number = SYS_execveat, .filters = EXEC_ONCE, .error = EPERM },
-    { .number = SYS_setsid, .filters = EXEC_ONCE, .error = EPERM },
-    { .number = SYS_setpgid, .filters = EXEC_ONCE, .error = EPERM },
+
+/*
+ * A process that can execute nothing has no use for another one: it makes threads, and nobody
+ * is left when it is killed.  Processes of the parent's making are told by the descriptor it
+ * asks for (al_spawn()), which neither libc nor git does.  clone3 hands its flags over in
+ * memory, where no filter looks; libc takes ENOSYS for an old kernel and uses clone.
+ */
+#ifdef SYS_fork
+    { .number = SYS_fork, .filters = EXEC_ONCE, .error = EPERM },
+    { .number = SYS_vfork, .filters = EXEC_ONCE, .error = EPERM },
+#endif
+    { .number = SYS_clone,
+      .filters = EXEC_ONCE,
+      .error = EPERM,
+      .unless_bits = CLONE_THREAD | CLONE_PIDFD },
+    { .number = SYS_clone3, .filters = EXEC_ONCE, .error = ENOSYS },
 };
 
 /* The head and the answers, and what a row needs: its comparison, a branch, at most four to look at
@@ -116,7 +133,7 @@ _Static_assert(FILTER_INSTRUCTIONS < 256, "a jump may not reach");
 struct filter {
     struct sock_filter code[FILTER_INSTRUCTIONS];
     unsigned first; /* of the instructions that are written */
-    unsigned allow, refuse_perm, refuse_access, kill;
+    unsigned allow, refuse_perm, refuse_access, refuse_unknown, kill;
     struct sock_fprog program;
 };
 
@@ -148,7 +165,7 @@ static unsigned put_load(struct filter *filter, size_t offset)
     return put(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-/* Compare what is loaded (BPF_JEQ, BPF_JGE, BPF_JGT) and go to one of two places. */
+/* Compare what is loaded (BPF_JEQ, BPF_JGE, BPF_JGT, BPF_JSET) and go to one of two places. */
 static unsigned put_branch(struct filter *filter, uint16_t comparison, uint32_t value, unsigned yes,
                            unsigned no)
 {
@@ -162,13 +179,19 @@ static unsigned put_branch(struct filter *filter, uint16_t comparison, uint32_t 
 /* What happens once the number is that of the row. */
 static unsigned place_of(struct filter *filter, const struct row *row)
 {
-    const unsigned refuse = row->error == EACCES ? filter->refuse_access : filter->refuse_perm;
+    const unsigned refuse = row->error == EACCES   ? filter->refuse_access
+                            : row->error == ENOSYS ? filter->refuse_unknown
+                                                   : filter->refuse_perm;
     unsigned low;
 
     if (row->unless) {
         (void)put_branch(filter, BPF_JEQ, (uint32_t)(row->unless >> 32), filter->allow, refuse);
         low = put_load(filter, ARG_HIGH(0));
         (void)put_branch(filter, BPF_JEQ, (uint32_t)row->unless, low, refuse);
+        return put_load(filter, ARG_LOW(0));
+    }
+    if (row->unless_bits) {
+        (void)put_branch(filter, BPF_JSET, row->unless_bits, filter->allow, refuse);
         return put_load(filter, ARG_LOW(0));
     }
     if (row->only) {
@@ -247,6 +270,7 @@ static void build(struct filter *filter, unsigned guards)
     filter->allow = put_answer(filter, SECCOMP_RET_ALLOW);
     filter->refuse_perm = put_answer(filter, SECCOMP_RET_ERRNO | EPERM);
     filter->refuse_access = put_answer(filter, SECCOMP_RET_ERRNO | EACCES);
+    filter->refuse_unknown = put_answer(filter, SECCOMP_RET_ERRNO | ENOSYS);
     filter->kill = put_answer(filter, SECCOMP_RET_KILL_PROCESS);
     count = find_ranges(filter, guards, ranges);
 

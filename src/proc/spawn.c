@@ -14,15 +14,43 @@
 
 #include "proc/child.h"
 #include "proc/seccomp.h"
+#include "proc/thread.h"
 #include "util/fs.h"
 
 #define STACK_BYTES  (16u * 1024u) /* the child needs a few hundred */
 #define SIGSET_BYTES 8
 #define CPU_GRACE_S  5 /* from SIGXCPU, which a program may ignore, to SIGKILL */
 
+static uint64_t changed_signals;
+static int null_fd = -1;
+
+/*
+ * By number, because libc keeps its own two signals to itself; it may give them handlers at any
+ * time.  A kernel sigaction begins with the handler.
+ */
+static void look_at_signals(void)
+{
+    changed_signals = UINT64_C(1) << (__SIGRTMIN - 1) | UINT64_C(1) << __SIGRTMIN;
+    for (int number = 1; number <= SIGSET_BYTES * 8; number++) {
+        unsigned long action[4] = { 0 };
+
+        if (syscall(SYS_rt_sigaction, number, NULL, action, SIGSET_BYTES) == 0 &&
+            (void (*)(int))action[0] != SIG_DFL)
+            changed_signals |= UINT64_C(1) << (number - 1);
+    }
+}
+
+int al_spawn_init(struct al_error *err)
+{
+    look_at_signals();
+    if (null_fd < 0)
+        null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return null_fd < 0 ? al_error_errno(err, errno, "cannot open '/dev/null'") : 0;
+}
+
 /* Both ends of everything between parent and child while it starts; -1 when not open. */
 struct ends {
-    int in;
+    int in;                        /* -1 too when it is /dev/null */
     int out[2], err[2], report[2]; /* read end, write end */
 };
 
@@ -46,8 +74,6 @@ static int open_input(const struct al_proc_spec *spec)
 
     if (spec->in_fd)
         return fcntl(spec->in_fd, F_DUPFD_CLOEXEC, 3);
-    if (!spec->input)
-        return open("/dev/null", O_RDONLY | O_CLOEXEC);
     fd = memfd_create("stdin", MFD_CLOEXEC);
     if (fd < 0)
         return -1;
@@ -62,8 +88,11 @@ static int open_input(const struct al_proc_spec *spec)
 
 static int open_ends(const struct al_proc_spec *spec, struct ends *ends, struct al_error *err)
 {
-    ends->in = open_input(spec);
-    if (ends->in < 0)
+    const bool has_input = spec->in_fd || spec->input;
+
+    if (has_input)
+        ends->in = open_input(spec);
+    if (has_input && ends->in < 0)
         return al_error_errno(err, errno, "cannot open standard input");
     if ((!spec->out_fd && pipe2(ends->out, O_CLOEXEC) < 0) ||
         (!spec->err_fd && !spec->joined && pipe2(ends->err, O_CLOEXEC) < 0) ||
@@ -108,7 +137,8 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         .envp = spec->envp,
         .parent = getpid(),
         .death_signal = spec->grace_ms ? SIGTERM : SIGKILL,
-        .stream_fds = { ends->in, ends->out[1], ends->err[1] },
+        .changed_signals = changed_signals,
+        .stream_fds = { ends->in < 0 ? null_fd : ends->in, ends->out[1], ends->err[1] },
         .report_fd = ends->report[1],
         .kept_fds = spec->kept_fds,
         .nkept_fds = spec->nkept_fds,
@@ -178,23 +208,28 @@ static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
 
 #endif
 
+/* A child as it is started, and what came of it. */
+struct starting {
+    struct al_child_plan *plan;
+    pid_t pid; /* -1: `error` says why */
+    int pidfd;
+    int error;
+};
+
 /*
  * Signals stay blocked until the child has reset its dispositions: a handler of ours must not run
  * in it.  By number, because libc keeps its own two signals out of what it blocks.
  */
-static pid_t start_quietly(struct al_child_plan *plan, int *ret_pidfd)
+static void start_quietly(void *payload)
 {
+    struct starting *starting = payload;
     const uint64_t all = UINT64_MAX;
     uint64_t before = 0;
-    pid_t pid;
-    int saved;
 
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, SIGSET_BYTES);
-    pid = start(plan, ret_pidfd);
-    saved = errno;
+    starting->pid = start(starting->plan, &starting->pidfd);
+    starting->error = errno;
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, SIGSET_BYTES);
-    errno = saved;
-    return pid;
 }
 
 static const char *base_name(const char *path)
@@ -248,18 +283,25 @@ static int start_and_enter(const struct al_proc_spec *spec, struct ends *ends,
                            struct al_running *ret_child, struct al_error *err)
 {
     struct al_child_plan plan = make_plan(spec, ends);
+    struct starting starting = { .plan = &plan, .pidfd = -1 };
     struct al_child_report report;
     al_auto(al_closep) int pidfd = -1;
-    pid_t pid = start_quietly(&plan, &pidfd);
 
-    if (pid < 0)
-        return al_error_errno(err, errno, "cannot start '%s'", base_name(spec->program));
+    if (al_thread_holds_filter(spec->sandbox)) {
+        plan.filter = NULL;
+        start_quietly(&starting);
+    } else {
+        al_proc_run_open(start_quietly, &starting);
+    }
+    pidfd = starting.pidfd;
+    if (starting.pid < 0)
+        return al_error_errno(err, starting.error, "cannot start '%s'", base_name(spec->program));
     al_closep(&ends->report[1]);
     if (read_report(ends->report[0], &report)) {
         (void)waitid(P_PIDFD, (id_t)pidfd, NULL, WEXITED);
         return explain(spec, &report, err);
     }
-    ret_child->pid = pid;
+    ret_child->pid = starting.pid;
     ret_child->grace_ms = spec->grace_ms;
     ret_child->pidfd = al_take_fd(&pidfd);
     al_running_enter(ret_child);

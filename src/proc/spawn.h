@@ -23,6 +23,10 @@ struct al_spawned {
 int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, struct al_error *err);
 void al_spawned_clear(struct al_spawned *child);
 
+/** What every child is given, looked at and opened once: which signals' dispositions are not the
+ * default, and /dev/null. */
+int al_spawn_init(struct al_error *err);
+
 /** proc.c: whether what a specification asks for can be given. */
 int al_spec_check(const struct al_proc_spec *spec, struct al_error *err);
 

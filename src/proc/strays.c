@@ -180,19 +180,23 @@ static void sweep(void)
     pthread_rwlock_unlock(&order);
 }
 
-/* Whether anything may be left once the child itself is reaped; wrong only on the safe side. */
-static bool may_have_left_strays(pid_t group, bool own_group)
+/* Whether anything may be left once the child itself is reaped; wrong only on the safe side, and
+ * where exec-once itself was got round while others run. */
+static bool may_have_left_strays(pid_t group, bool own_group, bool alone)
 {
     siginfo_t info;
 
-    if (own_group)
-        return kill(-group, 0) == 0;
+    if (own_group && kill(-group, 0) == 0)
+        return true;
+    if (own_group && !alone)
+        return false;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
 void al_running_end(struct al_running *child, bool own_group, siginfo_t *ret_info)
 {
     const id_t pidfd = (id_t)child->pidfd;
+    bool alone;
 
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOWAIT);
 
@@ -202,10 +206,11 @@ void al_running_end(struct al_running *child, bool own_group, siginfo_t *ret_inf
     pthread_mutex_lock(&mutex);
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED);
     leave(child);
+    alone = !running;
     pthread_mutex_unlock(&mutex);
     pthread_rwlock_unlock(&order);
 
-    if (may_have_left_strays(child->pid, own_group))
+    if (may_have_left_strays(child->pid, own_group, alone))
         sweep();
 }
 

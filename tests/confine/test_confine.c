@@ -330,15 +330,14 @@ static void no_sockets_means_of_no_family(void **state)
     tmpdir_free(dir);
 }
 
-static void exec_once_means_once_and_in_one_group(void **state)
+static void exec_once_means_once_and_by_one_process(void **state)
 {
     static const struct {
-        const char *action, *a;
+        const char *action, *a, *refusal;
     } rows[] = {
-        { "exec", "in/tool" },
-        { "execveat", "in/tool" },
-        { "setsid", NULL },
-        { "setpgid", NULL },
+        { "exec", "in/tool", "EPERM" },    { "execveat", "in/tool", "EPERM" },
+        { "process", "fork", "EPERM" },    { "process", "clone", "EPERM" },
+        { "process", "clone3", "ENOSYS" },
     };
     const struct al_sandbox once = { .exec_once = true }, offline = { .no_sockets = true },
                             both = { .exec_once = true, .no_sockets = true };
@@ -347,10 +346,12 @@ static void exec_once_means_once_and_in_one_group(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         check(dir, &offline, rows[i].action, rows[i].a, NULL, "ok");
-        check(dir, &once, rows[i].action, rows[i].a, NULL, "EPERM");
-        check(dir, &both, rows[i].action, rows[i].a, NULL, "EPERM");
+        check(dir, &once, rows[i].action, rows[i].a, NULL, rows[i].refusal);
+        check(dir, &both, rows[i].action, rows[i].a, NULL, rows[i].refusal);
     }
     check(dir, &both, "read", "in/file", NULL, "ok");
+    check(dir, &both, "thread", NULL, NULL, "ok");
+    check(dir, &both, "escape", NULL, NULL, "ok"); /* nobody is left, as after every child */
     tmpdir_free(dir);
 }
 
@@ -436,7 +437,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_network_filter_lets_sockets_and_programs_be),
         cmocka_unit_test(a_ruleset_keeps_signals_and_abstract_sockets_inside),
         cmocka_unit_test(no_sockets_means_of_no_family),
-        cmocka_unit_test(exec_once_means_once_and_in_one_group),
+        cmocka_unit_test(exec_once_means_once_and_by_one_process),
         cmocka_unit_test(every_filter_refuses_what_no_tool_needs),
 #if defined(__x86_64__)
         cmocka_unit_test(other_calling_conventions_are_deadly),

@@ -74,8 +74,10 @@ static void resets_signals_before_the_child_can_get_one(void **state)
     sigaddset(&some, SIGRTMAX);
     assert_int_equal(sigprocmask(SIG_BLOCK, &some, &before), 0);
     signal(SIGUSR1, SIG_IGN);
+    assert_int_equal(al_proc_init(NULL, NULL), 0);
     got = run(&spec);
     signal(SIGUSR1, SIG_DFL);
+    assert_int_equal(al_proc_init(NULL, NULL), 0);
     sigprocmask(SIG_SETMASK, &before, NULL);
     assert_string_equal(got.out.data, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"
                                       "SigCgt:\t0000000000000000\n");
@@ -312,15 +314,21 @@ static void counts_what_it_started(void **state)
 static void runs_exec_once_only_for_the_program_of_the_page(void **state)
 {
     const struct al_sandbox sandbox = { .exec_once = true };
-    struct al_proc_spec spec = SHELL_SPEC("echo $0; /bin/true || echo refused");
+    struct al_proc_spec spec = SHELL_SPEC("echo $0; /bin/true; echo went on");
+    struct al_proc_spec in_place = SHELL_SPEC("echo $0; exec /bin/true");
     al_auto(outcome_clear) struct outcome got = { .r = 0 };
 
     (void)state;
     spec.sandbox = &sandbox;
     got = run(&spec);
     assert_int_equal(got.r, 0);
-    assert_string_equal(got.out.data, "sh\nrefused\n");
-
+    assert_string_equal(got.out.data, "sh\n");
+    assert_non_null(strstr(got.err_out.data, "fork"));
+    outcome_clear(&got);
+    in_place.sandbox = &sandbox;
+    got = run(&in_place);
+    assert_string_equal(got.out.data, "sh\n");
+    assert_non_null(strstr(got.err_out.data, "not permitted"));
     outcome_clear(&got);
     spec.program = "/bin/cat";
     got = run(&spec);

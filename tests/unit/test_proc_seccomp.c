@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -22,6 +24,7 @@
 #define NUMBERS 1000 /* more than there are */
 #define PERM    (SECCOMP_RET_ERRNO | EPERM)
 #define ACCESS  (SECCOMP_RET_ERRNO | EACCES)
+#define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
 
 enum { EXEC_ONCE = 1, NO_SOCKETS = 2, NETWORK = 4 };
 
@@ -49,6 +52,9 @@ static uint32_t answer_of(const struct sock_fprog *program, const struct seccomp
             break;
         case BPF_JMP | BPF_JGT | BPF_K:
             yes = loaded > op->k;
+            break;
+        case BPF_JMP | BPF_JSET | BPF_K:
+            yes = loaded & op->k;
             break;
         default:
             fail_msg("no such instruction: %#x", op->code);
@@ -94,8 +100,12 @@ static uint32_t wanted(int guards, int number)
         { SYS_socketpair, NO_SOCKETS, ACCESS },
         { SYS_execve, EXEC_ONCE, PERM },
         { SYS_execveat, EXEC_ONCE, PERM },
-        { SYS_setsid, EXEC_ONCE, PERM },
-        { SYS_setpgid, EXEC_ONCE, PERM },
+#ifdef SYS_fork
+        { SYS_fork, EXEC_ONCE, PERM },
+        { SYS_vfork, EXEC_ONCE, PERM },
+#endif
+        { SYS_clone, EXEC_ONCE, PERM },
+        { 435 /* clone3 */, EXEC_ONCE, UNKNOWN },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -126,6 +136,14 @@ static void looks_at_arguments_where_they_matter(void **state)
     assert_int_equal(answer_to(EXEC_ONCE, SYS_execve, AL_EXEC_PATH | high, 0), PERM);
     assert_int_equal(answer_to(EXEC_ONCE, SYS_execve, 0, AL_EXEC_PATH), PERM);
     assert_int_equal(answer_to(NO_SOCKETS, SYS_execve, 0, 0), SECCOMP_RET_ALLOW);
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, CLONE_THREAD | CLONE_VM, 0),
+                     SECCOMP_RET_ALLOW);
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, CLONE_PIDFD | CLONE_VFORK, 0),
+                     SECCOMP_RET_ALLOW);
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0), PERM);
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, SIGCHLD, CLONE_THREAD), PERM);
+    assert_int_equal(answer_to(EXEC_ONCE, SYS_clone, (uint64_t)CLONE_THREAD << 32, 0), PERM);
+    assert_int_equal(answer_to(NO_SOCKETS, SYS_clone, SIGCHLD, 0), SECCOMP_RET_ALLOW);
     for (int guards = EXEC_ONCE; guards <= NETWORK; guards++) {
         assert_int_equal(answer_to(guards, SYS_ioctl, 0, TIOCSTI), PERM);
         /* the kernel looks at 32 bits of a request */

@@ -159,7 +159,7 @@ static void *spawn_many(void *payload)
         const struct al_sandbox sandbox = { .exec_once = i % 2, .no_sockets = i % 3 == 0 };
         struct al_buffer out = { .max_bytes = 100 };
         struct al_proc_result result = { .exit_code = -1 };
-        struct al_proc_spec spec = SHELL_SPEC("(echo one); echo two; exit 7");
+        struct al_proc_spec spec = SHELL_SPEC("echo one; echo two; exit 7");
 
         spec.sandbox = &sandbox;
         spec.out = al_buffer_sink(&out);

@@ -110,24 +110,6 @@ static void nothing_outlives_a_child_that_is_killed(void **state)
     }
 }
 
-/* Subshells are forks without execve, so they exist under exec-once too. */
-static void exec_once_children_cannot_leave_their_group(void **state)
-{
-    const struct al_sandbox sandbox = { .exec_once = true };
-    struct al_proc_spec spec = SHELL_SPEC("(echo . >up; read x <down) & read x <up; echo end");
-    struct tmpdir *dir = tmpdir_new();
-    al_auto(outcome_clear) struct outcome got = { .r = 0 };
-
-    (void)state;
-    assert_int_equal(mkfifoat(dir->fd, "down", 0600), 0);
-    spec.cwd_fd = open_fresh(dir);
-    spec.sandbox = &sandbox;
-    got = run_beside_bystander(&spec);
-    assert_int_equal(got.r, 0);
-    assert_string_equal(got.out.data, "end\n");
-    tmpdir_free(dir);
-}
-
 struct run_in_thread {
     struct al_proc_spec spec;
     struct outcome outcome;
@@ -302,7 +284,6 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_outlives_a_child_that_ends),
         cmocka_unit_test(nothing_outlives_a_child_that_is_killed),
-        cmocka_unit_test(exec_once_children_cannot_leave_their_group),
         cmocka_unit_test(a_sweep_spares_orphans_of_children_at_work),
         cmocka_unit_test(kill_all_ends_every_child_and_what_left_them),
         cmocka_unit_test(a_child_ends_with_a_server_that_is_killed),
