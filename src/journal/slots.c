@@ -175,10 +175,13 @@ static void add_end(struct al_str *line, size_t len, size_t min_bytes)
 
 static int fill(struct al_slot *slot, const struct al_str *line)
 {
-    if (!has_name(slot->fd)) /* after a sweep from where our number means nothing */
-        return -ENOENT;
+    int r;
+
     slot->size = line->len;
-    return write_at(slot->fd, line, 0);
+    r = write_at(slot->fd, line, 0);
+    if (r == 0 && !has_name(slot->fd)) /* after a sweep from where our number means nothing */
+        r = -ENOENT;
+    return r;
 }
 
 int al_slots_take(struct al_slots *slots, struct al_str *line, struct al_slot **ret_slot)
