@@ -25,6 +25,8 @@ import rollback  # pylint: disable=wrong-import-position
 
 
 class Killed(rollback.Rollback):
+    stride = 1  # of the steps to be tried only every so many-th is
+
     def setUp(self):
         super().setUp()
         self.kept = pathlib.Path(str(self.base) + ".kept")
@@ -74,7 +76,7 @@ class Killed(rollback.Rollback):
         """Kill a command at one step after the other, each time from what was kept, and check."""
         steps = self.count(words)
         self.assertGreaterEqual(steps, FIRST)
-        for number in range(FIRST, steps + 1, EVERY):
+        for number in range(FIRST, steps + 1, EVERY if EVERY == 1 else EVERY * self.stride):
             harness.signal.alarm(harness.WATCHDOG_SECONDS)
             self.reset()
             if self.step(number, *words).returncode != 137:

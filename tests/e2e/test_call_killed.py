@@ -109,6 +109,8 @@ class Calls(Killed):
 class Aborts(Killed):
     """What was half resolved is in no commit and no index."""
 
+    stride = 2
+
     def snapshot(self, root=None):
         """What an index remembers about file times is not the same in a copy."""
         return super().snapshot(root) | {"git:index": self.out("ls-files", "-s", "-v")}
