@@ -9,11 +9,14 @@
   run-tests.py tsan    all tests under TSan, children started by fork
 
 What is counted is the single case inside a test program (a TAP line).  A program that crashed, ran
-out of time or did not finish its plan counts as one failure more than its lines show.
+out of time or did not finish its plan counts as one failure more than its lines show.  So does each
+report of a sanitizer: they go to files, since many tests read neither the standard error nor the
+exit code of the program they talk to.
 """
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -21,6 +24,11 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TAP_LINE = re.compile(r"^(ok|not ok)\b(.*)$", re.M)
 SKIP = re.compile(r"#\s*SKIP", re.I)
+SANITIZERS = {
+    "ASAN_OPTIONS": "halt_on_error=1:abort_on_error=1:detect_leaks=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1",
+}
 
 
 class Count:
@@ -65,6 +73,23 @@ def count_program(record):
     return count
 
 
+def skipped(record):
+    """What a program did not do, and why."""
+    for _, rest in TAP_LINE.findall(record.get("stdout") or ""):
+        if SKIP.search(rest):
+            yield record["name"] + ": " + re.sub(r"^[\s\d-]+", "", rest)
+
+
+def count_reports(directory):
+    """What sanitizers wrote there, which is shown: a failure each."""
+    count = Count()
+    for name in sorted(os.listdir(directory)):
+        with open(os.path.join(directory, name), encoding="utf-8", errors="replace") as report:
+            print(f"   {name}:\n{report.read()}")
+        count.failed += 1
+    return count
+
+
 def run(*command, **options):
     """Run a command; true when it worked.  Its output goes where ours goes."""
     sys.stdout.flush()
@@ -96,17 +121,23 @@ def meson_test(directory, *options):
     log = os.path.join(TOP, directory, "meson-logs", "testlog.json")
     if os.path.exists(log):
         os.unlink(log)
+    reports = os.path.join(TOP, directory, "reports")
+    shutil.rmtree(reports, ignore_errors=True)
+    os.mkdir(reports)
     env = dict(os.environ)
-    env.setdefault("ASAN_OPTIONS", "halt_on_error=1:abort_on_error=1:detect_leaks=1")
-    env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:abort_on_error=1:print_stacktrace=1")
-    env.setdefault("TSAN_OPTIONS", "halt_on_error=1")
+    for name, words in SANITIZERS.items():
+        env[name] = f"{env.get(name, words)}:log_path='{reports}/{name.split('_')[0]}'"
     good = run("meson", "test", "-C", directory, "--no-rebuild", "--print-errorlogs", "--quiet",
                *options, env=env)
     count = Count()
     if os.path.exists(log):
         with open(log, encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                count.add(count_program(json.loads(line)))
+                record = json.loads(line)
+                count.add(count_program(record))
+                for reason in skipped(record):
+                    print(f"   skipped: {reason}")
+    count.add(count_reports(reports))
     if not good and not count.failed:
         count.failed = 1
     return count

@@ -138,6 +138,8 @@ class Server:
             "TERM": "dumb",
             "USER": "author",
         }
+        self.environment.update((name, value) for name, value in os.environ.items()
+                                if name.endswith("SAN_OPTIONS"))
         self.run("git init -q")
         self.process = subprocess.Popen(
             [binary, "serve"] + options, cwd=self.repository, env=self.environment, bufsize=0,
