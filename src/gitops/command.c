@@ -23,7 +23,8 @@
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define NETWORK_DATA_MAX_BYTES 0
 #else
 #define NETWORK_DATA_MAX_BYTES DATA_MAX_BYTES

@@ -358,13 +358,15 @@ class OverSsh(Case):
         socket = self.base / "agent"
         with subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)],
                               stdout=subprocess.PIPE) as agent:
-            self.addCleanup(agent.kill)
-            agent.stdout.readline()
-            env = self.env | {"SSH_AUTH_SOCK": str(socket)}
-            subprocess.run(["ssh-add", "-q", self.home / ".ssh/id_ed25519"], env=env, check=True)
-            (self.home / ".ssh/id_ed25519").unlink()
-            self.gives("git_push", env={"SSH_AUTH_SOCK": str(socket)})
-            agent.kill()
+            try:
+                agent.stdout.readline()
+                env = self.env | {"SSH_AUTH_SOCK": str(socket)}
+                subprocess.run(["ssh-add", "-q", self.home / ".ssh/id_ed25519"], env=env,
+                               check=True)
+                (self.home / ".ssh/id_ed25519").unlink()
+                self.gives("git_push", env={"SSH_AUTH_SOCK": str(socket)})
+            finally:  # leaving the block waits for it
+                agent.kill()
         self.assertEqual(self.at_hub(), self.here())
 
 
