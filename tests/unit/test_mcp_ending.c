@@ -45,6 +45,22 @@ static void a_closed_output_ends_the_server(void **state)
     client_abandon(client);
 }
 
+/* Read together with much else, the first answer to which shows that nobody listens. */
+static void a_call_that_begins_after_the_end_is_cancelled(void **state)
+{
+    struct client *client = *state;
+    al_auto(al_str_clear) struct al_str requests = AL_STR_INIT;
+
+    close(client->from_server);
+    client->from_server = -1;
+    while (requests.len < 12000)
+        al_str_adds(&requests, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n");
+    al_str_addf(&requests, CALL "\n", 1, "gate");
+    assert_int_equal(al_write_all(client->to_server, requests.buf, requests.len), 0);
+    fake_wait_cancelled(1);
+    client_abandon(client);
+}
+
 static void a_big_answer_arrives_whole(void **state)
 {
     struct client *client = *state;
@@ -119,6 +135,7 @@ int main(void)
         ENDING_TEST(the_end_of_input_cancels_what_runs),
         ENDING_TEST(the_last_line_may_end_with_the_input),
         ENDING_TEST(a_closed_output_ends_the_server),
+        ENDING_TEST(a_call_that_begins_after_the_end_is_cancelled),
         SERVER_TEST(a_big_answer_arrives_whole),
         SOCKET_TEST(a_big_answer_arrives_whole),
         ENDING_TEST(an_unread_answer_does_not_keep_the_server),
