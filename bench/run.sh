@@ -10,6 +10,8 @@ here=$(dirname "$0")
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 printf '[user]\n\tname = A U Thor\n\temail = author@example.com\n[safe]\n\tdirectory = *\n' >"$home/.gitconfig"
+# A terminal has a UTF-8 locale, as airlock's git has: loading it is part of both sides' time.
+export LC_ALL=C.UTF-8
 export HOME="$home" XDG_CONFIG_HOME="$home/.config" XDG_STATE_HOME="$home/.state" GIT_CONFIG_NOSYSTEM=1
 
 small=$build/bench-repo/small
