@@ -5,16 +5,16 @@
  *
  * al_journal_open_record() writes to `open/<pid>-<n>`, beside the log, the line as it is if the
  * call never ends; al_journal_close_record() takes the lock on the head file, gives the line its
- * `seq` and `prev`, appends it with one write, and makes an empty line the open file's last.
- * Several servers share one journal.  `prev` is the HMAC-SHA256 of the previous line under
- * `tool_log.key` (0600), `tool_log.head` keeps the last sequence number and HMAC, so a changed,
- * removed, reordered or dropped line shows.  Opening a journal writes the line, with the outcome
- * "interrupted", of every call whose process died.
+ * `seq` and `prev`, appends it with one write, and makes an empty line the open file's last;
+ * al_journal_put_away() takes the file from sight.  Several servers share one journal.  `prev` is
+ * the HMAC-SHA256 of the previous line under `tool_log.key` (0600), `tool_log.head` keeps the last
+ * sequence number and HMAC, so a changed, removed, reordered or dropped line shows.  Opening a
+ * journal writes the line, with the outcome "interrupted", of every call whose process died.
  *
  * Files: <dir>/tool_log.jsonl, <dir>/tool_log.head, <dir>/tool_log.key, <dir>/open/ where <dir> is
  * that of the configured file (`--audit FILE` names the log; head and key take its name without
- * ".jsonl"), and full logs as journal/history.h names them.  In open/, a file whose last line is
- * empty is there for calls to come, see journal/slots.h.
+ * ".jsonl"), and full logs as journal/history.h names them.  In open/, a file that is hidden, or
+ * whose last line is empty, is there for calls to come, see journal/slots.h.
  */
 #ifndef AL_JOURNAL_JOURNAL_H
 #define AL_JOURNAL_JOURNAL_H
@@ -97,6 +97,10 @@ int al_journal_note(struct al_record *record, const struct al_record_end *known,
  */
 int al_journal_close_record(struct al_journal *journal, struct al_record *record,
                             const struct al_record_end *end, struct al_error *err);
+
+/** Take the open files of calls that ended from sight: what need not be done before the answer.
+ * Threads: safe. */
+void al_journal_put_away(struct al_journal *journal);
 
 /** `[redacted]` for values whose member name is on the environment denylist, user info in URLs,
  * bearer and GitHub tokens by form.  Returns a new value. */

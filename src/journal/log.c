@@ -332,3 +332,8 @@ int al_journal_close_record(struct al_journal *journal, struct al_record *record
     free_record(record);
     return r;
 }
+
+void al_journal_put_away(struct al_journal *journal)
+{
+    al_slots_hide_idle(journal->open);
+}

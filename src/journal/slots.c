@@ -27,8 +27,15 @@ struct al_slot {
     struct al_slot *next; /* idle ones */
     int fd;
     size_t size; /* of the file; SIZE_MAX when nobody knows */
-    char name[48];
+    bool hidden; /* it has its name with a dot before it */
+    char dotted[48];
 };
+
+/* "<pid>-<n>", or with the dot while it is hidden. */
+static const char *name_of(const struct al_slot *slot)
+{
+    return slot->dotted + !slot->hidden;
+}
 
 struct al_slots {
     int dir_fd;
@@ -55,8 +62,21 @@ static bool has_name(int fd)
 static void discard(struct al_slots *slots, struct al_slot *slot)
 {
     if (has_name(slot->fd))
-        (void)unlinkat(slots->dir_fd, slot->name, 0);
+        (void)unlinkat(slots->dir_fd, name_of(slot), 0);
     al_slots_leave(slot);
+}
+
+/* Give it its other name, unless that is somebody's.  0 or -errno. */
+static int rename_slot(struct al_slots *slots, struct al_slot *slot, bool hidden)
+{
+    const char *to = slot->dotted + !hidden;
+
+    if (slot->hidden == hidden)
+        return 0;
+    if (renameat2(slots->dir_fd, name_of(slot), slots->dir_fd, to, RENAME_NOREPLACE) < 0)
+        return -errno;
+    slot->hidden = hidden;
+    return 0;
 }
 
 int al_slots_open(const char *path, struct al_slots **ret_slots, struct al_error *err)
@@ -110,8 +130,8 @@ static int create(struct al_slots *slots, struct al_slot **ret_slot)
         (void)pthread_mutex_lock(&slots->lock);
         n = slots->serial++;
         (void)pthread_mutex_unlock(&slots->lock);
-        (void)snprintf(slot->name, sizeof(slot->name), "%ld-%u", (long)getpid(), n);
-        slot->fd = openat(slots->dir_fd, slot->name,
+        (void)snprintf(slot->dotted, sizeof(slot->dotted), ".%ld-%u", (long)getpid(), n);
+        slot->fd = openat(slots->dir_fd, name_of(slot),
                           O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     } while (slot->fd < 0 && errno == EEXIST);
     if (slot->fd < 0) {
@@ -199,12 +219,15 @@ int al_slots_take(struct al_slots *slots, struct al_str *line, struct al_slot **
             return r;
         add_end(line, len, slot->size);
         r = fill(slot, line);
+        if (r == 0)
+            r = rename_slot(slots, slot, false);
         if (r == 0) {
             *ret_slot = slot;
             return 0;
         }
         discard(slots, slot);
-        if (r != -ENOENT)
+        /* Another process of our number had the name, or swept here where it means nothing. */
+        if (r != -ENOENT && r != -EEXIST)
             return r;
     }
 }
@@ -240,6 +263,14 @@ void al_slots_give_back(struct al_slots *slots, struct al_slot *slot)
         discard(slots, slot);
 }
 
+void al_slots_hide_idle(struct al_slots *slots)
+{
+    (void)pthread_mutex_lock(&slots->lock);
+    for (struct al_slot *slot = slots->idle; slot; slot = slot->next)
+        (void)rename_slot(slots, slot, true); /* what stays is empty, or ends in an empty line */
+    (void)pthread_mutex_unlock(&slots->lock);
+}
+
 int al_slots_extend(struct al_slot *slot, struct al_str *line)
 {
     int r;
@@ -250,7 +281,7 @@ int al_slots_extend(struct al_slot *slot, struct al_str *line)
     return r;
 }
 
-/* "<pid>-<n>", with a dot before it when an earlier version left it idle. */
+/* "<pid>-<n>", with a dot before it when it is hidden. */
 static bool is_slot_name(const char *name, bool *ret_dot)
 {
     unsigned n;

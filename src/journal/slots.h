@@ -6,16 +6,15 @@
  * Each file is locked by its process, so that one whose process died can be told from one whose
  * call is long, on a machine where numbers of processes are used again.
  *
- * A file serves one call after the other and keeps its name and its size.  Creating and removing
- * one for each call gets slow at a few hundred calls a second (ext4 does not use an inode again for
- * some seconds after it was freed, and searches past all of those), and renaming or truncating one
- * takes several times as long as writing to it.
+ * A file serves one call after the other and keeps its size.  Creating and removing one for each
+ * call gets slow at a few hundred calls a second (ext4 does not use an inode again for some seconds
+ * after it was freed, and searches past all of those).  To be idle is to end in an empty line,
+ * which costs a fraction of a rename; when nobody waits any more the file gets a dot before its
+ * name (al_slots_hide_idle()), so that what is seen are the calls that run.
  *
  * A line that is shorter than what the file held is filled up with spaces before its newline.
  * Wherever a process dies in the write, the file ends in the empty line that was there before, in
  * a part of the new line, which as JSON is none, or in all of it.
- *
- * Earlier versions renamed the file of a call that had ended to `.<pid>-<n>`.
  */
 #ifndef AL_JOURNAL_SLOTS_H
 #define AL_JOURNAL_SLOTS_H
@@ -44,6 +43,9 @@ int al_slots_extend(struct al_slot *slot, struct al_str *line);
 
 /** The call has ended: its file is idle, or goes.  The slot is not the caller's any more. */
 void al_slots_give_back(struct al_slots *slots, struct al_slot *slot);
+
+/** Hide the files that are idle: once the caller of a call that ended has its answer. */
+void al_slots_hide_idle(struct al_slots *slots);
 
 /** The file is to stay as it is.  Frees the slot. */
 void al_slots_leave(struct al_slot *slot);

@@ -262,6 +262,7 @@ void al_calls_run(struct al_running *call)
 
     al_call_run(call->calls->session, &input, &result);
     answer(call, &result);
+    al_call_put_away(call->calls->session);
     put_running(call);
 }
 

@@ -374,6 +374,12 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
     release(&call);
 }
 
+void al_call_put_away(const struct al_session *session)
+{
+    if (session->journal)
+        al_journal_put_away(session->journal);
+}
+
 int al_call_explain(const struct al_session *session, const struct al_call_input *input,
                     struct al_explanation *ret_explanation, struct al_error *err)
 {

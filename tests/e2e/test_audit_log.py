@@ -157,6 +157,24 @@ class Everything(Audit):
         self.assertEqual(self.verify()["lines"], 3)
         self.assertEqual(sorted(os.listdir(self.state_dir / "open")), [])
 
+    def test_seen(self):
+        """of the open files those of calls that run are seen, and no others"""
+        pipe = self.block_log()
+        server = harness.Server(self)
+        seen = None
+        server.ask("git_log", {"timeout_ms": 600000})
+        writer = self.hold(pipe)
+        for _ in range(200):  # a call's file may go a moment after its answer came
+            server.assert_lives()
+            seen = [name for name in os.listdir(self.state_dir / "open") if name[0] != "."]
+            if len(seen) == 1:
+                break
+        self.assertEqual(seen, [f"{server.process.pid}-0"])
+        server.process.kill()
+        server.process.wait()
+        self.wait_for_its_end(writer)
+        pipe.unlink()
+
     def test_running(self):
         """a call that runs is left alone by those who start meanwhile"""
         pipe = self.block_log()

@@ -92,6 +92,68 @@ static void shows_a_call_while_it_runs_and_no_longer(void **state)
     assert_int_equal(journal_open_count(dir, true), 0);
 }
 
+static bool is_there(const struct tmpdir *dir, const char *name);
+
+/* Both names of a file: one that is seen, and one that is not. */
+static void assert_named(const struct tmpdir *dir, unsigned n, bool seen, bool hidden)
+{
+    al_auto(al_freep) char *name = slot_name(n);
+    al_auto(al_freep) char *dotted = al_asprintf("open/.%ld-%u", (long)getpid(), n);
+
+    assert_int_equal(is_there(dir, name), seen);
+    assert_int_equal(is_there(dir, dotted), hidden);
+}
+
+static void hides_what_is_idle_and_nothing_else(void **state)
+{
+    const struct tmpdir *dir = *state;
+    struct al_slots *slots = open_slots(dir);
+    struct al_slot *one = take(slots, "one"), *two = take(slots, "two");
+
+    al_slots_hide_idle(slots);
+    assert_named(dir, 0, true, false);
+    al_slots_give_back(slots, two);
+    assert_named(dir, 1, true, false);
+    al_slots_hide_idle(slots);
+    al_slots_hide_idle(slots);
+    assert_named(dir, 0, true, false);
+    assert_named(dir, 1, false, true);
+    two = take(slots, "again");
+    assert_shows(dir, 1, "again");
+    assert_named(dir, 1, true, false);
+    al_slots_give_back(slots, two);
+    al_slots_hide_idle(slots);
+    al_slots_give_back(slots, one);
+    al_slots_free(slots);
+    assert_named(dir, 0, false, false);
+    assert_named(dir, 1, false, false);
+}
+
+/* Where our number means nothing, another process can have both names. */
+static void does_not_take_a_name_that_is_anothers(void **state)
+{
+    struct tmpdir *dir = *state;
+    struct al_slots *slots = open_slots(dir);
+    al_auto(al_freep) char *name = slot_name(0);
+    al_auto(al_freep) char *dotted = al_asprintf("open/.%ld-1", (long)getpid());
+    struct al_slot *slot;
+
+    al_slots_give_back(slots, take(slots, "one"));
+    al_slots_hide_idle(slots);
+    tmpdir_write(dir, name, "another's\n");
+    slot = take(slots, "two");
+    assert_shows(dir, 0, "another's");
+    assert_shows(dir, 1, "two");
+    tmpdir_write(dir, dotted, "another's\n");
+    al_slots_give_back(slots, slot);
+    al_slots_hide_idle(slots);
+    assert_shows(dir, 1, "");
+    al_slots_leave(take(slots, "three"));
+    assert_shows(dir, 1, "three");
+    al_slots_free(slots);
+    assert_true(is_there(dir, dotted));
+}
+
 static void leaves_nothing_of_an_earlier_call_in_a_file(void **state)
 {
     static const char *const texts[] = { "a long text", "short", "longer", "a long text again",
@@ -278,7 +340,7 @@ static void removes_what_was_idle_when_its_process_died(void **state)
         { "open/12-4", "an earlier call's\n\n" },
         { "open/12-5", "an earlier call's\nwhat became known of it\n\n" },
         { "open/12-6", "\n\n" },
-        { "open/.12-7", "what an earlier version left idle\n" },
+        { "open/.12-7", "what was hidden, and filled for a call that never began\n" },
         { "open/.12-8", "" },
     };
     struct tmpdir *dir = *state;
@@ -402,6 +464,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         JOURNAL_TEST(shows_a_call_while_it_runs_and_no_longer),
+        JOURNAL_TEST(hides_what_is_idle_and_nothing_else),
+        JOURNAL_TEST(does_not_take_a_name_that_is_anothers),
         JOURNAL_TEST(leaves_nothing_of_an_earlier_call_in_a_file),
         JOURNAL_TEST(keeps_the_size_of_a_file),
         JOURNAL_TEST(keeps_what_it_is_told_to_leave),
