@@ -122,7 +122,8 @@ static void add_overrides(struct al_strv *env, const struct al_vetting *vetting,
 static void add_repository(struct al_strv *env, const struct al_repo *repo,
                            const struct al_git_command *command)
 {
-    const bool at_top = command->of_content && !command->cwd_fd && repo->git_fd >= 0;
+    const bool at_top =
+        command->of_content && !command->cwd_fd && repo->git_fd >= 0 && !repo->by_path;
 
     if (command->link && command->link->socket_fd)
         return;
@@ -519,11 +520,14 @@ int al_git_failed(const struct al_git_output *output, struct al_error *err)
     return r;
 }
 
+/* fatal: or error:, as the command has it. */
 bool al_git_failed_on_index_lock(const struct al_repo *repo, const struct al_git_output *output)
 {
-    al_auto(al_freep) char *line =
-        al_asprintf("\nfatal: Unable to create '%s/index.lock': File exists", repo->git_dir);
-    const char *said = output->err.out.buf;
+    al_auto(al_freep) char *words =
+        al_asprintf(": Unable to create '%s/index.lock': File exists", repo->git_dir);
+    const char *at = output->exit_code != 0 ? strstr(output->err.out.buf, words) : NULL;
+    const size_t before = at ? (size_t)(at - output->err.out.buf) : 0;
 
-    return output->exit_code != 0 && (al_starts_with(said, line + 1) || strstr(said, line));
+    return before >= 5 && (!memcmp(at - 5, "fatal", 5) || !memcmp(at - 5, "error", 5)) &&
+           (before == 5 || at[-6] == '\n');
 }

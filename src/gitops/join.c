@@ -16,6 +16,7 @@ int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, 
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     int r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
 
+    outcome->ran = r == 0;
     if (r == 0 && output.exit_code != 0)
         r = al_git_conflicts(repo, budget, &conflicts, err);
     if (r < 0)
@@ -56,7 +57,8 @@ static int check_not_in_the_way(const struct al_repo *repo, const struct al_befo
     return r;
 }
 
-/* What failed without conflicts has not happened: not half of it, when git died. */
+/* What failed without conflicts has not happened: not half of it, when git died.  One that never
+ * ran has changed nothing, and what differs by now is somebody else's doing. */
 static int failed(struct al_repo *repo, const struct al_before *before, int r, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
@@ -84,8 +86,8 @@ static int run_or_put_back(struct al_repo *repo, const struct al_git_command *co
 {
     int r = al_git_join_run(repo, command, max_bytes, budget, outcome, err);
 
-    return r == AL_ERR_EXECUTION ? failed(repo, before, r, err)
-                                 : al_before_settle(repo, before, r, err);
+    return r == AL_ERR_EXECUTION && outcome->ran ? failed(repo, before, r, err)
+                                                 : al_before_settle(repo, before, r, err);
 }
 
 int al_git_join_commit(struct al_repo *repo, const struct al_git_command *command, const char *oid,

@@ -275,6 +275,11 @@ int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
     return 0;
 }
 
+void al_repo_go_by_path(struct al_repo *repo)
+{
+    repo->by_path = true;
+}
+
 int al_repo_open_git_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err)
 {
     return open_part(repo, repo->git_dir, ret_fd, err);

@@ -29,6 +29,7 @@ struct al_repo {
     int git_fd;                       /**< git_dir, open, when it is `.git` in dir and all of the
                                            repository is in it; else -1; private, as is … */
     struct al_file_id head;           /**< … what its HEAD was then */
+    bool by_path;                     /**< … git gets the paths; see al_repo_go_by_path() */
     const struct al_vetting *vetting; /**< what its configuration would run; owned reference */
     struct al_turn *turn;             /**< our turn to write, NULL while we have none; private */
 };
@@ -56,6 +57,10 @@ void al_repo_free(struct al_repo *repo);
 /** Make the top of the working tree the working directory: git runs there and words of an agent are
  * relative to it. */
 int al_repo_go_to_top(struct al_repo *repo, struct al_error *err);
+
+/** For a call that changes the repository: what is shown before is named as the commands that write
+ * name it, so that where another repository got the name, that one is shown. */
+void al_repo_go_by_path(struct al_repo *repo);
 
 /**
  * Open the repository at `path` itself, bare or not, for git to fetch from or push to: a path of a

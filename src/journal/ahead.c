@@ -44,6 +44,7 @@ struct al_ahead *al_ahead_begin(const struct al_seen *seen, int top_fd)
     ahead->seen = *seen;
     ahead->top_fd = top_fd;
     ahead->current = al_calloc(seen->nfiles, sizeof(*ahead->current));
+    /* It may hold the filter of the thread that makes it: it looks at files and starts nobody. */
     ahead->is_running = pthread_create(&ahead->thread, NULL, look, ahead) == 0;
     return ahead; /* without a thread, nothing looks the same and everything is looked at later */
 }

@@ -167,7 +167,7 @@ int al_head_read(int fd, const struct al_key *key, struct al_head_memory *memory
     *ret_found = n ? AL_HEAD_BAD : AL_HEAD_EMPTY;
     if (n != AL_HEAD_BYTES)
         return 0;
-    if (memory && !memcmp(text, memory->text, AL_HEAD_BYTES))
+    if (memory && memory->text[0] && !memcmp(text, memory->text, AL_HEAD_BYTES))
         *ret_head = memory->head;
     else if (parse(key, text, ret_head))
         remember(memory, text, ret_head);

@@ -30,9 +30,10 @@ static const struct al_saved_file *find(const struct al_saved_files *files, cons
     return NULL;
 }
 
-/* The id of what a descriptor reads, as a blob of `size` bytes; false when it has more or less, or
- * cannot be read. */
-static bool hash_file(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid)
+/* The id of what a descriptor reads, as a blob of `size` bytes; false when it has more or less,
+ * cannot be read, or the time is over. */
+static bool hash_file(int fd, uint64_t size, bool sha256, struct al_watch *watch,
+                      struct al_oid *ret_oid)
 {
     al_auto(al_freep) char *chunk = al_malloc(CHUNK_BYTES);
     struct al_hash hash;
@@ -43,7 +44,7 @@ static bool hash_file(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid
     while ((n = read(fd, chunk, CHUNK_BYTES)) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 || got + (uint64_t)n > size)
+        if (n < 0 || got + (uint64_t)n > size || al_watch_step(watch, NULL) < 0)
             return false;
         got += (uint64_t)n;
         al_hash_add(&hash, chunk, (size_t)n);
@@ -52,7 +53,8 @@ static bool hash_file(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid
     return got == size;
 }
 
-static bool is_held(const struct al_saved_file *file, int dir_fd, const char *name, bool sha256)
+static bool is_held(const struct al_saved_file *file, int dir_fd, const char *name, bool sha256,
+                    struct al_watch *watch)
 {
     al_auto(al_closep) int fd =
         openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -61,7 +63,7 @@ static bool is_held(const struct al_saved_file *file, int dir_fd, const char *na
     char text[AL_OID_TEXT];
 
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-        !hash_file(fd, (uint64_t)st.st_size, sha256, &oid))
+        !hash_file(fd, (uint64_t)st.st_size, sha256, watch, &oid))
         return false;
     al_oid_text(&oid, sha256, text);
     return !strcmp(text, file->oid);
@@ -83,7 +85,7 @@ int al_checkpoint_holds(struct al_store *store, const char *id, int dir_fd, cons
         const char *name = names->items[i];
         const struct al_saved_file *file = find(&files, name);
 
-        if (!file || !S_ISREG(file->mode) || !is_held(file, dir_fd, name, store->sha256))
+        if (!file || !S_ISREG(file->mode) || !is_held(file, dir_fd, name, store->sha256, &watch))
             missing = name;
         r = al_watch_check(&watch, err);
     }

@@ -257,6 +257,8 @@ static int open_watch(struct al_crew *crew, struct al_error *err)
     /* Where that does not work a read blocks for long as little as poll() would have. */
     crew->turn = 1;
     crew->always_ready = watch(crew, crew->task.reader->fd, EPOLLIN | EPOLLONESHOT, 1) < 0;
+    if (crew->always_ready && errno != EPERM && errno != EBADF)
+        return al_error_errno(err, errno, "cannot watch the input");
     if (crew->always_ready)
         offer_turn(crew);
     return 0;

@@ -31,7 +31,7 @@
 
 /*
  * A parent killed with SIGKILL ends nobody itself, so the kernel does it.  The signal is tied to
- * the thread that called clone, which waits for the child anyway, and it survives execve.  A parent
+ * the thread that called clone, which outlives the child, and it survives execve.  A parent
  * that was gone before this call is one that the kernel will not tell us about.
  */
 bare static long end_with_parent(const struct al_child_plan *plan)

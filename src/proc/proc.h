@@ -103,13 +103,14 @@ int al_proc_init(const char *program, struct al_error *err);
 /**
  * Let the calling thread put the filter of children that are exec_once and without sockets on
  * itself when it starts the first of them, for good, so that they need not.  It makes no process
- * but by al_proc_run(), and no socket; and threads it makes hold the filter without knowing of it,
- * so that it makes them by al_proc_run_open().  Nothing happens with -Dspawn=fork.
+ * but by al_proc_run() and al_proc_run_pipeline(), and no socket; and threads it makes hold the
+ * filter without knowing of it, so that it makes them by al_proc_run_open().  Nothing happens with
+ * -Dspawn=fork.
  */
 void al_proc_confine_thread(void);
 
 /** Call run(payload) on a thread that no filter holds, and wait for it: this one, or one that is
- * kept for that.  It runs what it is given one after the other. */
+ * kept for that and runs what it is given one after the other.  Not for what may block. */
 void al_proc_run_open(void (*run)(void *payload), void *payload);
 
 /** The address of the program path in the exec-once page; NULL before al_proc_init(). */

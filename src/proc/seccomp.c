@@ -105,8 +105,8 @@ static const struct row rows[] = {
 /*
  * A process that can execute nothing has no use for another one: it makes threads, and nobody
  * is left when it is killed.  Processes of the parent's making are told by the descriptor it
- * asks for (al_spawn()), which neither libc nor git does.  clone3 hands its flags over in
- * memory, where no filter looks; libc takes ENOSYS for an old kernel and uses clone.
+ * asks for (al_spawn()), which git does not, nor libc where it is not asked to.  clone3 hands its
+ * flags over in memory, where no filter looks; libc takes ENOSYS for an old kernel and uses clone.
  */
 #ifdef SYS_fork
     { .number = SYS_fork, .filters = EXEC_ONCE, .error = EPERM },

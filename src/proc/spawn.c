@@ -291,7 +291,7 @@ static int start_and_enter(const struct al_proc_spec *spec, struct ends *ends,
         plan.filter = NULL;
         start_quietly(&starting);
     } else {
-        al_proc_run_open(start_quietly, &starting);
+        al_thread_start_open(start_quietly, &starting);
     }
     pidfd = starting.pidfd;
     if (starting.pid < 0)

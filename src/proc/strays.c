@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,11 +16,16 @@
 
 #define WAITED_FOR_MAX 64 /* more than turns there are to run in */
 
+/* Where children that cannot leave strays end beside others, strays are looked for this often. */
+#define LOOK_MS 500
+
 /* Writers first: sweeps are rare, and starts would otherwise keep one waiting for ever. */
 static pthread_rwlock_t order = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* the list */
 static struct al_running *running;
-static struct al_pids others; /* children from before the start; never touched */
+static struct al_pids others;          /* children from before the start; never touched */
+static atomic_uint starting;           /* children that may not be in the list yet */
+static atomic_int_least64_t looked_ms; /* when strays were last looked for */
 
 /* Kernels without CONFIG_PROC_CHILDREN have no lists to read. */
 static void add_children(struct al_pids *pids, pid_t parent)
@@ -41,10 +47,12 @@ void al_strays_init(void)
 void al_running_open(void)
 {
     pthread_rwlock_rdlock(&order);
+    atomic_fetch_add(&starting, 1);
 }
 
 void al_running_close(void)
 {
+    atomic_fetch_sub(&starting, 1);
     pthread_rwlock_unlock(&order);
 }
 
@@ -175,13 +183,17 @@ static bool kill_strays_once(void)
 static void sweep(void)
 {
     pthread_rwlock_wrlock(&order);
+    atomic_store(&looked_ms, al_clock_ms());
     while (kill_strays_once())
         continue;
     pthread_rwlock_unlock(&order);
 }
 
-/* Whether anything may be left once the child itself is reaped; wrong only on the safe side, and
- * where exec-once itself was got round while others run. */
+/*
+ * Whether anything may be left once the child itself is reaped; wrong only on the safe side.  Under
+ * exec-once there is nothing but where the filter was got round, so that it is enough to look when
+ * no other child is there, which costs little, and every now and then.
+ */
 static bool may_have_left_strays(pid_t group, bool own_group, bool alone)
 {
     siginfo_t info;
@@ -189,7 +201,7 @@ static bool may_have_left_strays(pid_t group, bool own_group, bool alone)
     if (own_group && kill(-group, 0) == 0)
         return true;
     if (own_group && !alone)
-        return false;
+        return al_clock_ms() - atomic_load(&looked_ms) >= LOOK_MS;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
@@ -206,7 +218,7 @@ void al_running_end(struct al_running *child, bool own_group, siginfo_t *ret_inf
     pthread_mutex_lock(&mutex);
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED);
     leave(child);
-    alone = !running;
+    alone = !running && !atomic_load(&starting);
     pthread_mutex_unlock(&mutex);
     pthread_rwlock_unlock(&order);
 

@@ -40,7 +40,7 @@ void al_running_kill(const struct al_running *child);
 /**
  * Wait for a child to end, then kill and reap what is left of it.
  *
- * @param own_group  Its processes cannot have left its process group (exec-once).
+ * @param own_group  It was exec-once: it can have left nobody, unless it got round the filter.
  * @param[out] ret_info  How it ended, as waitid(2) says.
  */
 void al_running_end(struct al_running *child, bool own_group, siginfo_t *ret_info);

@@ -144,6 +144,8 @@ static int authorize(struct al_call *call, struct al_error *err)
 
     if (r == 0)
         r = open_repository(call, err);
+    if (r == 0 && call->repo && al_effects_change_repository(call->operation->effects))
+        al_repo_go_by_path(call->repo);
     if (r == 0)
         r = check_grant(call, err);
     if (r == 0 && call->tool->runs_at_top)

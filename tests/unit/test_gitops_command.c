@@ -165,6 +165,12 @@ static void reads_the_repository_that_was_opened(void **state)
     assert_int_equal(renameat2(w->root->fd, "repo", w->root->fd, "other", RENAME_EXCHANGE), 0);
     assert_int_equal(al_git_log(repo, &oneline, 1000, &budget, &output, &w->err), 0);
     assert_string_equal(output.out.out.buf, "first\n");
+
+    /* Who is to change something is shown what would be changed. */
+    al_git_output_clear(&output);
+    al_repo_go_by_path(repo);
+    assert_int_equal(al_git_log(repo, &oneline, 1000, &budget, &output, &w->err), 0);
+    assert_string_equal(output.out.out.buf, "another one's\n");
 }
 
 /* A reader of content gets what decides how that looks, and a file only when there is such. */

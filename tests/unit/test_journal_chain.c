@@ -203,6 +203,21 @@ static void looks_at_every_head_that_changed(void **state)
     }
 }
 
+/* As an unclean end of the machine leaves a file: before any head was seen to be good. */
+static void takes_no_zeros_for_a_head(void **state)
+{
+    static const char zeros[AL_HEAD_BYTES];
+    const struct tmpdir *dir = *state;
+
+    journal_fill(dir, 2);
+    overwrite_head(dir, zeros, sizeof(zeros));
+    journal_fill(dir, 1);
+    assert_bad_line(dir, 3);
+    al_auto(al_freep) char *log = tmpdir_read(dir, "tool_log.jsonl");
+    assert_ptr_equal(strrchr(log, '\n'), log + strlen(log) - 1);
+    assert_non_null(strstr(log, "\"prev\":\"0000"));
+}
+
 static void goes_on_after_the_lines_of_another_that_runs(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -366,6 +381,7 @@ int main(int argc, char **argv)
         JOURNAL_TEST(cuts_off_a_line_whose_writer_was_killed_within_it),
         JOURNAL_TEST(takes_in_no_other_line_than_the_announced),
         JOURNAL_TEST(looks_at_every_head_that_changed),
+        JOURNAL_TEST(takes_no_zeros_for_a_head),
         JOURNAL_TEST(goes_on_after_the_lines_of_another_that_runs),
         JOURNAL_TEST(leaves_no_part_of_a_line_when_the_disk_is_full),
         JOURNAL_TEST(refuses_to_write_where_nobody_reads),
