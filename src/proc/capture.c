@@ -11,14 +11,12 @@
 #define READ_BYTES (64u * 1024u)
 
 /*
- * `git log` flushes after each commit.  Waking up for every one of a thousand costs both sides more
- * than the work itself, so once an output has turned out long, its pieces are left to gather for a
- * moment: far less than a pipe holds comes in that time, and the child's end still wakes us at
- * once.
+ * `git log` flushes after each commit.  Waking up for every one of them costs both sides more than
+ * the work itself, so pieces are left to gather for a moment, for as long as they are small: less
+ * than a pipe holds comes in that time, and the child's end still wakes us at once.
  */
-#define DRIPS_FROM_BYTES (16u * 1024u)
-#define DRIP_BYTES       (8u * 1024u)
-#define GATHER_MS        1
+#define DRIP_BYTES (8u * 1024u)
+#define GATHER_MS  1
 
 enum { OUT, ERR, PIDFD, CANCEL, NFDS };
 
@@ -30,6 +28,7 @@ struct al_capture al_capture_begin(const struct al_proc_spec *spec, const struct
         .pidfd = child->running.pidfd,
         .cancel_fd = al_cancel_fd(spec->cancel),
         .deadline_ms = al_clock_ms() + spec->timeout_ms,
+        .drips = true, /* a program has to begin before it says much */
     };
 }
 
@@ -54,10 +53,8 @@ static bool read_once(struct al_capture *capture, int stream)
     char data[READ_BYTES];
     ssize_t got = read(capture->fds[stream], data, sizeof(data));
 
-    if (got > 0 && stream == OUT) {
-        capture->out_bytes += (uint64_t)got;
-        capture->drips = got < DRIP_BYTES && capture->out_bytes > DRIPS_FROM_BYTES;
-    }
+    if (got > 0 && stream == OUT)
+        capture->drips = got < DRIP_BYTES;
     if (got > 0)
         return offer(capture, stream, data, (size_t)got);
     if (got == 0 || errno != EINTR)

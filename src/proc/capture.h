@@ -20,8 +20,7 @@ struct al_capture {
     bool err_full;                  /* err's sink wants no more: read and dropped */
     int pidfd, cancel_fd;
     int64_t deadline_ms;
-    uint64_t out_bytes; /* read from standard output so far */
-    bool drips;         /* a long output that comes in small pieces */
+    bool drips; /* standard output comes in small pieces, or has yet to come */
 };
 
 /** The deadline counts from here. */
