@@ -159,28 +159,38 @@ bool al_out_flush(struct al_out *out)
     return more;
 }
 
-void al_out_drain(struct al_out *out, int timeout_ms)
+static size_t waiting(struct al_out *out)
+{
+    size_t bytes;
+
+    (void)pthread_mutex_lock(&out->lock);
+    bytes = out->queue.len - out->sent;
+    (void)pthread_mutex_unlock(&out->lock);
+    return bytes;
+}
+
+void al_out_drain(struct al_out *out, int idle_ms)
 {
     struct pollfd ready = { .fd = out->fd, .events = POLLOUT };
-    int64_t end = al_clock_ms() + timeout_ms;
+    int64_t end = al_clock_ms() + idle_ms;
+    size_t before = SIZE_MAX;
 
     while (al_out_flush(out)) {
-        int64_t left = end - al_clock_ms();
+        const size_t left = waiting(out);
+        int64_t now = al_clock_ms();
 
-        if (left <= 0)
+        if (left < before)
+            end = now + idle_ms;
+        before = left;
+        if (now >= end)
             return;
-        (void)poll(&ready, 1, (int)left);
+        (void)poll(&ready, 1, (int)(end - now));
     }
 }
 
 bool al_out_full(struct al_out *out)
 {
-    bool full;
-
-    (void)pthread_mutex_lock(&out->lock);
-    full = out->queue.len - out->sent > AL_OUT_FULL_BYTES;
-    (void)pthread_mutex_unlock(&out->lock);
-    return full;
+    return waiting(out) > AL_OUT_FULL_BYTES;
 }
 
 bool al_out_dead(struct al_out *out)

@@ -43,8 +43,8 @@ void al_out_send(struct al_out *out, struct al_str *line);
 /** Write what waits, as far as there is room; true when more is left. */
 bool al_out_flush(struct al_out *out);
 
-/** Write what waits, for at most `timeout_ms`. */
-void al_out_drain(struct al_out *out, int timeout_ms);
+/** Write what waits, until the reader has taken nothing of it for `idle_ms`. */
+void al_out_drain(struct al_out *out, int idle_ms);
 
 /** Whether too much waits for new work to be taken on, and whether nobody reads any more. */
 bool al_out_full(struct al_out *out);

@@ -10,7 +10,8 @@
 #include "mcp/reply.h"
 #include "util/log.h"
 
-/* How long answers may still take to leave once the input has ended. */
+/* Once the input has ended, a client that takes nothing of the answers for this long gets no more.
+ */
 #define DRAIN_MS 1000
 
 /* A batch of which not every message has been served yet. */

@@ -267,6 +267,63 @@ static void an_input_that_cannot_be_waited_for_is_read_to_its_end(void **state)
     assert_string_equal(of_none, "");
 }
 
+#define FLOOD 60000
+
+static void *serve_options(void *payload)
+{
+    assert_int_equal(al_mcp_serve(payload), 0);
+    return NULL;
+}
+
+/* Wait until a file that is being read is not read any further. */
+static off_t wait_until_it_stands(int file, off_t from)
+{
+    off_t at = 0, before = -1;
+
+    for (int still = 0; still < 10000; still = at == before && at >= from ? still + 1 : 0) {
+        (void)sched_yield();
+        before = at;
+        at = lseek(file, 0, SEEK_CUR);
+    }
+    return at;
+}
+
+/* The answers are more than the pipe and the queue hold; nobody reads them before that shows.  They
+ * are read in small pieces, which takes longer than a client that takes nothing is waited for. */
+static void a_file_is_read_no_faster_than_the_output(void **state)
+{
+    al_auto(al_str_clear) struct al_str pings = AL_STR_INIT;
+    al_auto(al_closep) int file = memfd_create("in", MFD_CLOEXEC);
+    struct client client = { .input = AL_STR_INIT };
+    struct al_mcp_options options;
+    pthread_t thread;
+    int out[2];
+
+    (void)state;
+    for (int id = 0; id < FLOOD; id++)
+        al_str_addf(&pings, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n", id);
+    assert_int_equal(al_write_all(file, pings.buf, pings.len), 0);
+    assert_int_equal(lseek(file, 0, SEEK_SET), 0);
+    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+    assert_true(fcntl(out[1], F_SETPIPE_SZ, 4096) >= 4096);
+    client.from_server = out[0];
+    options = (struct al_mcp_options){
+        .session = fake_session(), .in_fd = file, .out_fd = out[1], .version = "1.2.3"
+    };
+    assert_int_equal(pthread_create(&thread, NULL, serve_options, &options), 0);
+    assert_in_range(wait_until_it_stands(file, (off_t)AL_OUT_FULL_BYTES), AL_OUT_FULL_BYTES,
+                    pings.len - 1);
+    for (int id = 0; id < FLOOD; id++) {
+        al_auto(al_json_decrefp) json_t *message = client_read(&client);
+
+        assert_int_equal(json_integer_value(json_object_get(message, "id")), id);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    al_str_clear(&client.input);
+    close(out[0]);
+    close(out[1]);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -279,6 +336,7 @@ int main(void)
         SERVER_TEST(a_call_without_a_thread_to_read_on_is_refused),
         SERVER_TEST(a_message_may_be_nested_deeply),
         cmocka_unit_test(an_input_that_cannot_be_waited_for_is_read_to_its_end),
+        cmocka_unit_test(a_file_is_read_no_faster_than_the_output),
     };
 
     return cmocka_run_group_tests_name("mcp/crew", tests, NULL, NULL);

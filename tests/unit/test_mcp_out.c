@@ -3,6 +3,7 @@
 #include "mcp/out.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -100,11 +101,49 @@ static void keeps_no_room_for_what_a_slow_client_has_taken(void **state)
     assert_int_equal(client->out.queue.len, 0);
 }
 
+#define DRAINED_LINES 20
+
+static void *take_byte_by_byte(void *payload)
+{
+    struct client *client = payload;
+
+    while (client->next < DRAINED_LINES)
+        (void)take(client, 1);
+    return NULL;
+}
+
+/* A million reads take longer than that. */
+static void a_slow_client_gets_all_of_it(void **state)
+{
+    struct client *client = *state;
+    pthread_t thread;
+
+    for (size_t i = 0; i < DRAINED_LINES; i++)
+        send_line(client, i);
+    assert_int_equal(pthread_create(&thread, NULL, take_byte_by_byte, client), 0);
+    al_out_drain(&client->out, 250);
+    assert_false(al_out_flush(&client->out));
+    assert_int_equal(client->out.queue.len, 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void one_that_takes_nothing_is_given_up(void **state)
+{
+    struct client *client = *state;
+
+    for (size_t i = 0; i < DRAINED_LINES; i++)
+        send_line(client, i);
+    al_out_drain(&client->out, 1);
+    assert_true(al_out_flush(&client->out));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(keeps_no_room_for_what_a_slow_client_has_taken, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_slow_client_gets_all_of_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_takes_nothing_is_given_up, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("mcp/out", tests, NULL, NULL);
