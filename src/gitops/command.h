@@ -117,11 +117,12 @@ int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command
                       struct al_budget *budget, struct al_git_output *ret_output,
                       struct al_error *err);
 
-/** Turn a failed output into an error: git's standard error, else its output, else the exit code.
+/** failure.c: turn a failed output into an error: git's standard error, else its output, else the
+ * exit code.
  */
 int al_git_failed(const struct al_git_output *output, struct al_error *err);
 
-/** True when git failed because somebody else's index.lock was there. */
+/** failure.c: true when git failed because somebody else's index.lock was there. */
 bool al_git_failed_on_index_lock(const struct al_repo *repo, const struct al_git_output *output);
 
 #endif

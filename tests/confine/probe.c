@@ -178,6 +178,13 @@ static int try_escape(const char *a, const char *b)
     return pid > 0 ? 0 : -1;
 }
 
+static int try_wait(const char *a, const char *b)
+{
+    (void)a;
+    (void)b;
+    return pause();
+}
+
 static void *end_at_once(void *payload)
 {
     return payload;
@@ -338,6 +345,7 @@ static const struct {
     { "process", try_process },
     { "escape", try_escape },
     { "thread", try_thread },
+    { "wait", try_wait },
     { "socket", try_socket },
     { "socketpair", try_socketpair },
     { "connect", try_connect },

@@ -150,6 +150,38 @@ static void names_the_repository_shortly_where_that_is_the_same(void **state)
     assert_variable(w, "linked", &content, "GIT_WORK_TREE", linked);
 }
 
+/* Words of git's, which are also what it says of a path that an agent named so. */
+static void tells_a_foreign_lock_of_the_index(void **state)
+{
+    static const struct {
+        const char *before, *behind;
+        int exit_code;
+        bool is_lock;
+    } rows[] = {
+        { "fatal: Unable to create '", "/index.lock': File exists.\n\nAnother git", 128, true },
+        { "error: Unable to create '", "/index.lock': File exists.\n", 1, true },
+        { "warning: first\nerror: Unable to create '", "/index.lock': File exists.\n", 1, true },
+        { "x fatal: Unable to create '", "/index.lock': File exists.\nfatal: other\n", 128, false },
+        { "hint: Unable to create '", "/index.lock': File exists.\n", 128, false },
+        { "fatal: Unable to create '", "/index.lock': Permission denied\n", 128, false },
+        { "fatal: Unable to create '", "/HEAD.lock': File exists.\n", 128, false },
+        { "fatal: Unable to create '", "/index.lock': File exists.\n", 0, false },
+    };
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_git_output_clear) struct al_git_output output = {
+            .exit_code = rows[i].exit_code,
+            .out = AL_TEXT_INIT(0),
+            .err = AL_TEXT_INIT(0),
+        };
+
+        al_str_addf(&output.err.out, "%s%s%s", rows[i].before, repo->git_dir, rows[i].behind);
+        assert_int_equal(al_git_failed_on_index_lock(repo, &output), rows[i].is_lock);
+    }
+}
+
 /* Whoever renames the repository that was opened does not choose which one is read. */
 static void reads_the_repository_that_was_opened(void **state)
 {
@@ -454,6 +486,7 @@ int main(void)
         WORLD_TEST(gives_a_child_what_it_needs_and_nothing_else),
         WORLD_TEST(hands_a_writer_more_overrides),
         WORLD_TEST(names_the_repository_shortly_where_that_is_the_same),
+        WORLD_TEST(tells_a_foreign_lock_of_the_index),
         WORLD_TEST(reads_the_repository_that_was_opened),
         WORLD_TEST(keeps_the_person_from_those_who_read),
         WORLD_TEST(says_that_there_is_no_git),

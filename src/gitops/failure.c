@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a git that failed said, as an error. */
+#include "gitops/command.h"
+
+/* What a caller can act on, told from git's own words (in the C locale we run it in). */
+static const struct {
+    const char *words, *reason;
+    enum al_code code;
+} known[] = {
+    { "invalid reference: ", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "error: branch '", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "error: refname refs/heads/", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "No branch named '", "not_found", AL_CODE_BRANCH_NOT_FOUND },
+    { "no branch named '", "not_found", AL_CODE_BRANCH_NOT_FOUND }, /* newer gits' words */
+    { "did not match any file(s) known to git", "not_found", AL_CODE_NONE },
+    { "log for 'stash' only has", "not_found", AL_CODE_NONE },
+    { "not found", "not_found", AL_CODE_NONE },
+    { "unknown revision", "not_found", AL_CODE_NONE },
+    { "bad revision", "not_found", AL_CODE_NONE },
+    { "bad object ", "not_found", AL_CODE_NONE },
+    { "does not exist in '", "not_found", AL_CODE_NONE },
+    { "no such path", "not_found", AL_CODE_NONE },
+    { "did not match any files", "not_found", AL_CODE_NONE },
+    { "would be overwritten by", "conflict", AL_CODE_DIRTY_WORKDIR },
+    { " branch named '", NULL, AL_CODE_BRANCH_EXISTS },
+    { "unmerged files", "conflict", AL_CODE_CONFLICT },
+    { "you need to resolve your current index first", "conflict", AL_CODE_CONFLICT },
+    { ": needs merge", "conflict", AL_CODE_CONFLICT },
+    { "already exists, no checkout", "conflict", AL_CODE_DIRTY_WORKDIR },
+    { ".lock': File exists", NULL, AL_CODE_LOCK_TIMEOUT },
+};
+
+int al_git_failed(const struct al_git_output *output, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const struct al_str *said = output->err.out.len ? &output->err.out : &output->out.out;
+    int r;
+
+    al_str_add(&text, said->buf, said->len);
+    al_str_trim_end(&text);
+    if (!text.len)
+        al_str_addf(&text, "exit code %d", output->exit_code);
+    r = al_error_set(err, AL_ERR_EXECUTION, "%s", text.buf);
+    for (size_t i = 0; err && i < AL_COUNT(known); i++) {
+        if (strstr(text.buf, known[i].words)) {
+            err->reason = known[i].reason;
+            err->code = known[i].code;
+            break;
+        }
+    }
+    return r;
+}
+
+bool al_git_failed_on_index_lock(const struct al_repo *repo, const struct al_git_output *output)
+{
+    static const char *const beginnings[] = { "fatal", "error" }; /* as the command has it */
+    const char *said = output->err.out.buf;
+
+    for (size_t i = 0; output->exit_code != 0 && i < AL_COUNT(beginnings); i++) {
+        al_auto(al_freep) char *line = al_asprintf(
+            "\n%s: Unable to create '%s/index.lock': File exists", beginnings[i], repo->git_dir);
+
+        if (al_starts_with(said, line + 1) || strstr(said, line))
+            return true;
+    }
+    return false;
+}
