@@ -130,6 +130,63 @@ static void knows_where_a_word_begins(void **state)
     }
 }
 
+/* The scan looks at many bytes at once: a secret may begin anywhere in such a block, and end with
+ * the text.  In memory of its own size, so that reading on is noticed. */
+static void finds_a_secret_at_every_place_of_a_text(void **state)
+{
+    static const char *const cases[][2] = {
+        { "ghp_" LETTERS_36, "[redacted]" },
+        { "GITHUB_PAT_" LETTERS_36, "[redacted]" },
+        { "Bearer abcdef123456", "Bearer [redacted]" },
+        { "Authorization: x", "Authorization: [redacted]" },
+        { "A_KEY=v", "A_KEY=[redacted]" },
+        { "://u@h", "://[redacted]@h" },
+    };
+    static const char *const before[] = { " ", "\n", "=", ":", "/", "-", "\x1d", "\xc3\xa9" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (int len = 1; len < 40; len++) {
+            const char *border = before[(size_t)len % COUNT(before)];
+            al_auto(al_freep) char *text = al_asprintf("%0*d%s%s", len, 0, border, cases[i][0]);
+            al_auto(al_freep) char *wanted = al_asprintf("%0*d%s%s", len, 0, border, cases[i][1]);
+            al_auto(al_freep) char *exact = al_malloc(strlen(text));
+            al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+
+            memcpy(exact, text, strlen(text));
+            al_redact_text(exact, strlen(text), &out);
+            assert_string_equal(out.buf, wanted);
+        }
+    }
+}
+
+/* What is inside of a word, or half of what a secret begins with, is neither at any place. */
+static void leaves_what_looks_like_one_at_every_place_of_a_text(void **state)
+{
+    static const char *const cases[] = {
+        "xghp_" LETTERS_36,
+        "_bearer abcdef123456",
+        "0Authorization: x",
+        "A_KEYS=v",
+        ":/u@h",
+        "//u@h",
+        "g",
+        "a",
+        "b",
+        ":",
+        "=",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (int len = 1; len < 40; len++) {
+            al_auto(al_freep) char *text = al_asprintf("%*s%s", len, "", cases[i]);
+
+            assert_redacts(text, text);
+        }
+    }
+}
+
 static void keeps_nuls_in_their_place(void **state)
 {
     static const char text[] = "a\0ghp_" LETTERS_36 "\0API_KEY=\0x";
@@ -146,6 +203,9 @@ static void keeps_nuls_in_their_place(void **state)
 static void is_quick_on_text_made_to_slow_it_down(void **state)
 {
     static const char *const pieces[] = { "a.",
+                                          "be",
+                                          "a=",
+                                          "=",
                                           "a:",
                                           "://",
                                           "x://",
@@ -231,6 +291,8 @@ int main(void)
         cmocka_unit_test(removes_secrets_from_text),
         cmocka_unit_test(leaves_ordinary_text_byte_for_byte),
         cmocka_unit_test(knows_where_a_word_begins),
+        cmocka_unit_test(finds_a_secret_at_every_place_of_a_text),
+        cmocka_unit_test(leaves_what_looks_like_one_at_every_place_of_a_text),
         cmocka_unit_test(keeps_nuls_in_their_place),
         cmocka_unit_test(is_quick_on_text_made_to_slow_it_down),
         cmocka_unit_test(removes_secrets_from_json),
