@@ -113,20 +113,17 @@ static uint64_t find_byte(uint64_t word, unsigned char c)
     return (zero - ones) & ~zero & (ones * 0x80);
 }
 
-/* How many of eight bytes are copied as they are: those before the first that needs an escape or
- * may begin a separator.  Subtractions borrow from later bytes alone, so the first is never wrong.
- */
-static size_t count_plain(const char *text)
+/* The high bit of the first of eight bytes that needs an escape or may begin a separator, and
+ * perhaps of later ones: subtractions borrow from those alone. */
+static uint64_t find_special(const char *text)
 {
     const uint64_t ones = UINT64_MAX / 0xff;
-    uint64_t word, found;
+    uint64_t word;
 
     memcpy(&word, text, sizeof(word));
     word = le64toh(word);
-    found = (word - ones * 0x20) & ~word & (ones * 0x80);
-    found |= find_byte(word, '"') | find_byte(word, '\\') | find_byte(word, 0x7f);
-    found |= find_byte(word, 0xe2);
-    return found ? (size_t)__builtin_ctzll(found) / 8 : sizeof(word);
+    return ((word - ones * 0x20) & ~word & (ones * 0x80)) | find_byte(word, '"') |
+           find_byte(word, '\\') | find_byte(word, 0x7f) | find_byte(word, 0xe2);
 }
 
 /* One character that may need an escape, and one byte at least; returns where it ends. */
@@ -141,33 +138,40 @@ static const char *put_character(char **to, const char *text, const char *end)
     return text + 1;
 }
 
+/* How many bytes from the beginning are copied as they are. */
+static size_t plain_run(const char *text, size_t len)
+{
+    uint64_t special = 0;
+    size_t run = 0;
+
+    /* Results are long and mostly plain: eight bytes are looked at together. */
+    while (len - run >= sizeof(special) && !(special = find_special(text + run)))
+        run += sizeof(special);
+    if (special)
+        return run + (size_t)__builtin_ctzll(special) / 8;
+    while (run < len && !escapes[(unsigned char)text[run]] && (unsigned char)text[run] != 0xe2)
+        run++;
+    return run;
+}
+
 /* What stands between the quotes of a literal. */
 static void add_quoted(const char *text, size_t len, struct al_str *out)
 {
-    enum { BLOCK = 8, LONGEST_ESCAPE = 6 };
+    enum { LONGEST_ESCAPE = 6 };
     const char *end = text + len;
 
-    /* Results are long and mostly plain: eight bytes are looked at together.  The room is a guess;
-     * more is found as it is needed. */
-    al_str_reserve(out, len + len / 8 + BLOCK + LONGEST_ESCAPE + 2);
+    al_str_reserve(out, len + len / 8 + LONGEST_ESCAPE + 1); /* a guess: more is made if needed */
     while (text < end) {
+        size_t run = plain_run(text, (size_t)(end - text));
         char *to;
 
-        if (out->cap - out->len < BLOCK + LONGEST_ESCAPE + 1)
-            al_str_reserve(out, BLOCK + LONGEST_ESCAPE);
+        al_str_reserve(out, run + LONGEST_ESCAPE);
         to = out->buf + out->len;
-        if (end - text < BLOCK) {
+        memcpy(to, text, run);
+        to += run;
+        text += run;
+        if (text < end)
             text = put_character(&to, text, end);
-        } else {
-            size_t plain = count_plain(text);
-
-            memcpy(to, text,
-                   BLOCK); /* a fixed size is one move; the next bytes overwrite the rest */
-            to += plain;
-            text += plain;
-            if (plain < BLOCK)
-                text = put_character(&to, text, end);
-        }
         out->len = (size_t)(to - out->buf);
     }
     out->buf[out->len] = '\0';
