@@ -285,6 +285,9 @@ static int open_files(struct al_chain *chain, struct al_error *err)
     chain->head_fd = al_logfile_open_regular(chain->dir_fd, strrchr(head, '/') + 1, 0);
     if (chain->head_fd < 0)
         return explain(chain->head_fd, head, err);
+    /* It is read before each line, and each time the kernel would note when.  Not for a file of
+     * another user, where it is noted then. */
+    (void)fcntl(chain->head_fd, F_SETFL, O_NOATIME);
     chain->log = AL_LOGFILE_INIT(chain->dir_fd, strrchr(chain->file, '/') + 1);
     return explain(al_logfile_open(&chain->log), chain->file, err);
 }

@@ -370,6 +370,60 @@ static void creates_its_files_for_their_owner_alone(void **state)
     assert_int_equal(st.st_mode, S_IFDIR | 0700);
 }
 
+/* Make the file one whose time of access the kernel would write down at the next read. */
+static void age(const struct tmpdir *dir, const char *name)
+{
+    const struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_nsec = UTIME_NOW } };
+
+    assert_int_equal(utimensat(dir->fd, name, times, 0), 0);
+}
+
+static bool is_aged(const struct tmpdir *dir, const char *name)
+{
+    struct stat st;
+
+    assert_int_equal(fstatat(dir->fd, name, &st, 0), 0);
+    return st.st_atim.tv_sec == 1000;
+}
+
+static void does_not_note_when_the_head_was_read(void **state)
+{
+    struct tmpdir *dir = *state;
+    struct al_journal *journal = journal_open(dir);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    tmpdir_write(dir, "control", "x");
+    age(dir, "control");
+    assert_int_equal(al_fs_read(dir->fd, "control", 1, &text), 0);
+    assert_int_equal(journal_add(journal, "tool", NULL), 0);
+    age(dir, "tool_log.head");
+    assert_int_equal(journal_add(journal, "tool", NULL), 0);
+    assert_true(is_aged(dir, "tool_log.head"));
+    al_journal_free(journal);
+    if (is_aged(dir, "control")) /* nothing is noted where this file system is mounted */
+        skip();
+}
+
+/* The kernel refuses a file of another user not to note when it was read. */
+static void writes_a_head_of_another_user(void **state)
+{
+    struct tmpdir *dir = *state;
+    int fd;
+
+    if (geteuid() != 0)
+        skip();
+    tmpdir_write(dir, "tool_log.head", "");
+    assert_int_equal(fchmodat(dir->fd, "tool_log.head", 0666, 0), 0);
+    assert_int_equal(fchown(dir->fd, 65534, 65534), 0);
+    assert_int_equal(seteuid(65534), 0);
+    fd = openat(dir->fd, "tool_log.head", O_RDWR | O_CLOEXEC);
+    assert_int_equal(fcntl(fd, F_SETFL, O_NOATIME), -1);
+    al_close(fd);
+    journal_fill(dir, 2);
+    assert_int_equal(seteuid(0), 0);
+    assert_intact(dir, 2);
+}
+
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
@@ -388,6 +442,8 @@ int main(int argc, char **argv)
         JOURNAL_TEST(refuses_places_that_are_not_its_own),
         JOURNAL_TEST(takes_no_key_of_another_size),
         JOURNAL_TEST(creates_its_files_for_their_owner_alone),
+        JOURNAL_TEST(does_not_note_when_the_head_was_read),
+        JOURNAL_TEST(writes_a_head_of_another_user),
     };
 
     if (argc == 3 && !strcmp(argv[1], "writer"))
