@@ -169,6 +169,8 @@ void al_git_command_env(struct al_strv *env, const struct al_repo *repo,
     add_repository(env, repo, command);
     if (!writes(command->class))
         al_env_add(env, "GIT_OPTIONAL_LOCKS", "0");
+    if (command->buffered)
+        al_env_add(env, "GIT_FLUSH", "0");
     for (size_t i = 0; i < git->env_allowed.count; i++)
         al_strv_add(env, git->env_allowed.items[i]);
 }

@@ -35,8 +35,10 @@ struct al_git_link {
 struct al_git_command {
     struct al_strv argv; /**< "git" first */
     enum al_git_class class;
-    bool of_content;      /**< it reads what people wrote, and asks the configuration for nobody's
-                               name and no connection */
+    bool of_content; /**< it reads what people wrote, and asks the configuration for nobody's
+                          name and no connection */
+    bool buffered;   /**< what came of its output before a deadline is of no use, so that it need
+                          not be flushed */
     bool starts_children; /**< git starts gits of its own, so exec-once cannot be put on */
     const char *index;    /**< GIT_INDEX_FILE, NULL: the repository's own; borrowed */
     int cwd_fd;           /**< directory to start in; 0: the repository's working directory */

@@ -60,6 +60,7 @@ int al_git_read_log(const struct al_repo *repo, const struct al_commits_options 
     struct al_commits_reader reader;
     int r = 0;
 
+    command.buffered = true;
     al_strv_adds(&command.argv, "git", "log", "-z", AL_COMMITS_FORMAT, "--encoding=UTF-8", NULL);
     al_strv_addf(&command.argv, "--max-count=%zu", options->limit + 1);
     if (options->author)

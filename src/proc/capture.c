@@ -12,11 +12,12 @@
 
 /*
  * `git log` flushes after each commit.  Waking up for every one of them costs both sides more than
- * the work itself, so pieces are left to gather for a moment, for as long as they are small: less
- * than a pipe holds comes in that time, and the child's end still wakes us at once.
+ * the work itself, so after a small piece others are left to gather for a moment: less than a pipe
+ * holds comes in that time, and the child's end still wakes us at once.  A piece of the size of
+ * stdio's buffer is from a program that does not flush; what it says is worked on while it goes on.
  */
-#define DRIP_BYTES (8u * 1024u)
-#define GATHER_MS  1
+#define STDIO_BYTES 4096
+#define GATHER_MS   1
 
 enum { OUT, ERR, PIDFD, CANCEL, NFDS };
 
@@ -28,7 +29,6 @@ struct al_capture al_capture_begin(const struct al_proc_spec *spec, const struct
         .pidfd = child->running.pidfd,
         .cancel_fd = al_cancel_fd(spec->cancel),
         .deadline_ms = al_clock_ms() + spec->timeout_ms,
-        .drips = true, /* a program has to begin before it says much */
     };
 }
 
@@ -54,7 +54,7 @@ static bool read_once(struct al_capture *capture, int stream)
     ssize_t got = read(capture->fds[stream], data, sizeof(data));
 
     if (got > 0 && stream == OUT)
-        capture->drips = got < DRIP_BYTES;
+        capture->drips = got < STDIO_BYTES;
     if (got > 0)
         return offer(capture, stream, data, (size_t)got);
     if (got == 0 || errno != EINTR)

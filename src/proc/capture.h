@@ -20,7 +20,7 @@ struct al_capture {
     bool err_full;                  /* err's sink wants no more: read and dropped */
     int pidfd, cancel_fd;
     int64_t deadline_ms;
-    bool drips; /* standard output comes in small pieces, or has yet to come */
+    bool drips; /* standard output comes in small pieces */
 };
 
 /** The deadline counts from here. */

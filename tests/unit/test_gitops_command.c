@@ -150,6 +150,18 @@ static void names_the_repository_shortly_where_that_is_the_same(void **state)
     assert_variable(w, "linked", &content, "GIT_WORK_TREE", linked);
 }
 
+/* What a person may get of it after a deadline must have left git by then. */
+static void flushes_unless_only_the_whole_counts(void **state)
+{
+    struct world *w = *state;
+    struct al_git_command partial = AL_GIT_CONTENT_INIT, whole = AL_GIT_CONTENT_INIT;
+    al_auto(al_freep) char *flush = variable_of(w, "repo", &partial, "GIT_FLUSH");
+
+    whole.buffered = true;
+    assert_null(flush);
+    assert_variable(w, "repo", &whole, "GIT_FLUSH", "0");
+}
+
 /* Words of git's, which are also what it says of a path that an agent named so. */
 static void tells_a_foreign_lock_of_the_index(void **state)
 {
@@ -486,6 +498,7 @@ int main(void)
         WORLD_TEST(gives_a_child_what_it_needs_and_nothing_else),
         WORLD_TEST(hands_a_writer_more_overrides),
         WORLD_TEST(names_the_repository_shortly_where_that_is_the_same),
+        WORLD_TEST(flushes_unless_only_the_whole_counts),
         WORLD_TEST(tells_a_foreign_lock_of_the_index),
         WORLD_TEST(reads_the_repository_that_was_opened),
         WORLD_TEST(keeps_the_person_from_those_who_read),
