@@ -18,8 +18,13 @@
  */
 #define STACK_BYTES ((size_t)1536 * 1024)
 
-/* As many threads as this wait; those a burst made beyond it end with their call. */
-#define FREE_MAX 8
+/*
+ * As many threads as this wait for good.  Those a burst made beyond it wait for the next one, since
+ * to make a thread and its filter costs as much as a call; when none comes for a while they end.
+ */
+#define FREE_MAX       8
+#define FREE_BURST_MAX 64
+#define LINGER_MS      2000
 
 /* The event of what is not a turn: news of the output, or the end. */
 #define NEWS ((uint64_t)0)
@@ -81,30 +86,6 @@ static void hear_news(struct al_crew *crew)
         offer_turn(crew);
 }
 
-/* Wait for the turn; false when the crew ends.  *ret_input: there is some, or it is closed. */
-static bool wait_for_turn(struct al_crew *crew, bool *ret_input)
-{
-    struct epoll_event event = { .events = 0 };
-    bool mine = false, ending = false;
-
-    while (!mine && !ending) {
-        if (epoll_wait(crew->epoll_fd, &event, 1, -1) != 1)
-            continue;
-        (void)pthread_mutex_lock(&crew->lock);
-        if (event.data.u64 == NEWS && !crew->ending)
-            hear_news(crew);
-        mine = event.data.u64 == crew->turn && !crew->ending;
-        if (mine)
-            crew->paused = false;
-        ending = crew->ending;
-        (void)pthread_mutex_unlock(&crew->lock);
-    }
-    *ret_input = event.events & EPOLLIN;
-    return mine;
-}
-
-static void *thread_main(void *payload);
-
 /* Join the threads that ended by themselves, or every one, even of those that are made meanwhile.
  */
 static void join_members(struct al_crew *crew, bool all)
@@ -126,6 +107,71 @@ static void join_members(struct al_crew *crew, bool all)
         free(member);
     } while (member);
 }
+
+/* Under the lock: something happened.  Whether it is the turn, which is the caller's then. */
+static bool take_turn(struct al_crew *crew, uint64_t what)
+{
+    if (crew->ending)
+        return false;
+    if (what == NEWS)
+        hear_news(crew);
+    if (what != crew->turn)
+        return false;
+    crew->paused = false;
+    return true;
+}
+
+static int patience_ms(struct al_crew *crew)
+{
+    int ms;
+
+    (void)pthread_mutex_lock(&crew->lock);
+    ms = crew->nfree > FREE_MAX ? LINGER_MS : -1;
+    (void)pthread_mutex_unlock(&crew->lock);
+    return ms;
+}
+
+/* Nothing came for a while.  Whether there are enough others that wait. */
+static bool is_left_over(struct al_member *member)
+{
+    struct al_crew *crew = member->crew;
+    bool over;
+
+    join_members(crew, false); /* nobody makes a thread now, who would join them */
+    (void)pthread_mutex_lock(&crew->lock);
+    over = !crew->ending && crew->nfree > FREE_MAX;
+    if (over)
+        crew->nfree--;
+    member->gone = over;
+    (void)pthread_mutex_unlock(&crew->lock);
+    return over;
+}
+
+/* Wait for the turn; false when the thread is to end.  *ret_input: there is some, or it is closed.
+ */
+static bool wait_for_turn(struct al_member *member, bool *ret_input)
+{
+    struct al_crew *crew = member->crew;
+    struct epoll_event event = { .events = 0 };
+    bool mine = false, over = false;
+
+    while (!mine && !over) {
+        const int n = epoll_wait(crew->epoll_fd, &event, 1, patience_ms(crew));
+
+        if (n == 0) {
+            over = is_left_over(member);
+        } else if (n == 1) {
+            (void)pthread_mutex_lock(&crew->lock);
+            mine = take_turn(crew, event.data.u64);
+            over = crew->ending;
+            (void)pthread_mutex_unlock(&crew->lock);
+        }
+    }
+    *ret_input = event.events & EPOLLIN;
+    return mine;
+}
+
+static void *thread_main(void *payload);
 
 /* Run by a thread that no filter holds, which this one may not be: see al_proc_confine_thread(). */
 static void create_thread(void *payload)
@@ -183,7 +229,7 @@ static bool come_back(struct al_member *member)
     bool stays;
 
     (void)pthread_mutex_lock(&crew->lock);
-    stays = !crew->ending && crew->nfree < FREE_MAX;
+    stays = !crew->ending && crew->nfree < FREE_BURST_MAX;
     if (stays)
         crew->nfree++;
     member->gone = !stays;
@@ -213,7 +259,7 @@ static void *thread_main(void *payload)
     bool wanted = true, input = false;
 
     al_proc_confine_thread();
-    while (wanted && wait_for_turn(member->crew, &input)) {
+    while (wanted && wait_for_turn(member, &input)) {
         struct al_running *call = use_turn(member->crew, input);
 
         if (call) {

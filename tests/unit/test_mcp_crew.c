@@ -2,10 +2,12 @@
 /* mcp/crew.h: whoever reads a call runs it, and what comes behind it is read meanwhile. */
 #include "mcp/crew.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,7 +25,15 @@
 /* What the parser takes, about. */
 #define DEEP 2030
 
+/* Threads that wait for good, and that may after a burst; the test's own, whoever waits for the
+ * crew, and the output's pump. */
+#define FREE       8
+#define FREE_BURST 64
+#define OTHERS     3
+
 static atomic_bool no_threads;
+static atomic_uint made;
+static atomic_bool time_is_over; /* for whoever waits no longer than some time */
 
 /* The machine has no thread left when a test says so; the linker puts this in the way. */
 int __real_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, void *(*start)(void *),
@@ -36,7 +46,23 @@ int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, voi
 {
     if (atomic_load(&no_threads))
         return EAGAIN;
+    atomic_fetch_add(&made, 1);
     return __real_pthread_create(ret_thread, attr, start, payload);
+}
+
+/* Nobody waits for time to pass: it is over when a test says so. */
+int __real_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_ms);
+int __wrap_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_ms);
+
+int __wrap_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_ms)
+{
+    int n = 0;
+
+    if (timeout_ms <= 0)
+        return __real_epoll_wait(fd, events, max, timeout_ms);
+    while (n == 0 && !atomic_load(&time_is_over))
+        n = __real_epoll_wait(fd, events, max, 1);
+    return n;
 }
 
 static void send_bytes(struct client *client, const char *data, size_t len)
@@ -89,6 +115,64 @@ static void what_is_behind_calls_is_served_before_they_end(void **state)
     fake_open_gate(64);
     expect_answers(client, 64);
     assert_in_range(fake_threads(), 64, 64);
+}
+
+/* As many calls at once, each of which has to be there before the first of them ends; `before` of
+ * them there were. */
+static void burst(struct client *client, unsigned *before, unsigned count)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    for (unsigned id = 1; id <= count; id++)
+        al_str_addf(&text, CALL "\n", (int)id, "gate");
+    send_text(client, &text);
+    *before += count;
+    fake_wait_at_gate(*before);
+    fake_open_gate(count);
+    expect_answers(client, (int)count);
+}
+
+/* Threads of this process. */
+static size_t count_threads(void)
+{
+    DIR *dir = opendir("/proc/self/task");
+    size_t count = 0;
+
+    assert_non_null(dir);
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static void wait_for_threads(size_t count)
+{
+    while (count_threads() != count)
+        (void)sched_yield();
+}
+
+/* What a burst made is there for the next one, up to a number, and goes when none comes. */
+static void threads_of_a_burst_wait_for_another(void **state)
+{
+    static const unsigned sizes[] = { FREE_BURST - 1, FREE_BURST, FREE_BURST + 1 };
+    struct client *client = *state;
+    unsigned calls = 0;
+
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        const unsigned kept = sizes[i] < FREE_BURST ? sizes[i] + 1 : FREE_BURST;
+        unsigned before;
+
+        atomic_store(&time_is_over, false);
+        burst(client, &calls, sizes[i]);
+        wait_for_threads(OTHERS + kept);
+        before = atomic_load(&made);
+        burst(client, &calls, kept - 1); /* one more is there to read */
+        assert_int_equal(atomic_load(&made), before);
+        wait_for_threads(OTHERS + kept);
+        atomic_store(&time_is_over, true);
+        wait_for_threads(OTHERS + FREE);
+        client_expect_alive(client);
+    }
 }
 
 static void a_call_and_its_cancellation_come_together(void **state)
@@ -329,6 +413,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         SERVER_TEST(what_is_behind_calls_is_served_before_they_end),
         SOCKET_TEST(what_is_behind_calls_is_served_before_they_end),
+        SERVER_TEST(threads_of_a_burst_wait_for_another),
         SERVER_TEST(a_call_and_its_cancellation_come_together),
         cmocka_unit_test(the_end_comes_right_behind_a_call),
         SERVER_TEST(a_message_may_be_cut_anywhere),
