@@ -14,7 +14,7 @@
 #include "util/fs.h"
 
 /** Idle files kept open for the next calls; more calls than this at once pay for theirs. */
-#define IDLE_MAX 16u
+#define IDLE_MAX 64u
 
 /** A larger file is emptied before the next call, which would have to write all of it. */
 #define KEEP_MAX_BYTES 4096u
@@ -263,12 +263,32 @@ void al_slots_give_back(struct al_slots *slots, struct al_slot *slot)
         discard(slots, slot);
 }
 
+/* An idle one that is seen, which is nobody else's then; NULL when there is none. */
+static struct al_slot *find_seen(struct al_slots *slots)
+{
+    struct al_slot **at, *slot;
+
+    (void)pthread_mutex_lock(&slots->lock);
+    for (at = &slots->idle; *at && (*at)->hidden; at = &(*at)->next)
+        continue;
+    slot = *at;
+    if (slot) {
+        *at = slot->next;
+        slots->nidle--;
+    }
+    (void)pthread_mutex_unlock(&slots->lock);
+    return slot;
+}
+
+/* The next call may come any moment, and is not to wait for a rename. */
 void al_slots_hide_idle(struct al_slots *slots)
 {
-    (void)pthread_mutex_lock(&slots->lock);
-    for (struct al_slot *slot = slots->idle; slot; slot = slot->next)
-        (void)rename_slot(slots, slot, true); /* what stays is empty, or ends in an empty line */
-    (void)pthread_mutex_unlock(&slots->lock);
+    struct al_slot *slot;
+
+    while ((slot = find_seen(slots))) {
+        if (rename_slot(slots, slot, true) < 0 || !keep(slots, slot))
+            discard(slots, slot);
+    }
 }
 
 int al_slots_extend(struct al_slot *slot, struct al_str *line)
