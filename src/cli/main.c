@@ -89,8 +89,10 @@ int main(int argc, char **argv)
         return helper;
     /* Threads come and go with calls: two arenas keep what each of them left behind small. */
     (void)mallopt(M_ARENA_MAX, 2);
-    /* Without a fixed threshold one large answer would teach malloc to keep such sizes for ever. */
-    (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+    /* Without fixed thresholds one large answer would teach malloc to keep such sizes for ever;
+     * below this one, what is given back and asked for again costs a page fault for each page. */
+    (void)mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
+    (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
     if (!strcmp(word, "--version"))
         return al_cmd_version();
     if (!strcmp(word, "--tool-log"))

@@ -13,6 +13,19 @@
 
 #include "util/clock.h"
 
+/*
+ * A pipe of the size the kernel gives it is made to hold the larger answers too, which otherwise go
+ * out in turns with the reader.  One that somebody gave another size keeps it.
+ */
+#define PIPE_USUAL_BYTES (64 * 1024)
+#define PIPE_BYTES       (1024 * 1024)
+
+static void widen_pipe(int fd)
+{
+    if (fcntl(fd, F_GETPIPE_SZ) == PIPE_USUAL_BYTES)
+        (void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
+}
+
 static void notify(int event_fd)
 {
     const uint64_t one = 1;
@@ -36,6 +49,7 @@ static void choose_method(struct al_out *out)
     if (S_ISFIFO(st.st_mode)) {
         al_auto(al_freep) char *path = al_asprintf("/proc/self/fd/%d", out->fd);
 
+        widen_pipe(out->fd);
         out->owned_fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     }
     if (out->owned_fd >= 0) {

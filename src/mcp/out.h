@@ -33,7 +33,8 @@ struct al_out {
     bool dead;
 };
 
-/** `fd` is borrowed, and its flags, which other processes share, stay as they are. */
+/** `fd` is borrowed, and its flags, which other processes share, stay as they are; a pipe of the
+ * usual size is made larger. */
 int al_out_init(struct al_out *out, int fd, struct al_error *err);
 void al_out_clear(struct al_out *out);
 

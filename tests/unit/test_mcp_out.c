@@ -9,7 +9,8 @@
 
 #include "tests/lib/assert.h"
 
-#define LINE_BYTES 50000u
+#define LINE_BYTES  50000u
+#define SMALL_BYTES 32768 /* of a pipe: less than a line */
 
 struct client {
     struct al_out out;
@@ -23,6 +24,7 @@ static int setup(void **state)
     struct client *client = al_calloc(1, sizeof(*client));
 
     assert_int_equal(pipe2(client->ends, O_CLOEXEC), 0);
+    assert_int_equal(fcntl(client->ends[1], F_SETPIPE_SZ, SMALL_BYTES), SMALL_BYTES);
     assert_int_equal(al_out_init(&client->out, client->ends[1], NULL), 0);
     *state = client;
     return 0;
@@ -137,6 +139,28 @@ static void one_that_takes_nothing_is_given_up(void **state)
     assert_true(al_out_flush(&client->out));
 }
 
+/* What it is asked to hold before and after; without the right to larger ones it stays. */
+static void widens_a_pipe_of_the_usual_size_alone(void **state)
+{
+    static const int sizes[] = { 4096, SMALL_BYTES, 65536, 131072 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        struct al_out out;
+        int ends[2], probe[2], wide;
+
+        assert_int_equal(pipe2(probe, O_CLOEXEC) | pipe2(ends, O_CLOEXEC), 0);
+        wide = fcntl(probe[1], F_SETPIPE_SZ, 1 << 20) < 0 ? 65536 : 1 << 20;
+        assert_int_equal(fcntl(ends[1], F_SETPIPE_SZ, sizes[i]), sizes[i]);
+        assert_int_equal(al_out_init(&out, ends[1], NULL), 0);
+        assert_int_equal(fcntl(ends[0], F_GETPIPE_SZ), sizes[i] == 65536 ? wide : sizes[i]);
+        assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0);
+        al_out_clear(&out);
+        for (int end = 0; end < 2; end++)
+            assert_int_equal(close(ends[end]) | close(probe[end]), 0);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -144,6 +168,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_slow_client_gets_all_of_it, setup, teardown),
         cmocka_unit_test_setup_teardown(one_that_takes_nothing_is_given_up, setup, teardown),
+        cmocka_unit_test(widens_a_pipe_of_the_usual_size_alone),
     };
 
     return cmocka_run_group_tests_name("mcp/out", tests, NULL, NULL);
