@@ -3,41 +3,12 @@
 
 #include <stdlib.h>
 
-#include "util/str.h"
+#include "util/utf8.h"
 
 /** A number of lines beyond this is no number of lines. */
 #define LINES_MAX INT32_MAX
 
-struct line {
-    const char *text;
-    size_t len; /* without the newline */
-};
-
-/** Where in the patch we are. */
-struct walk {
-    const char *at, *end;
-    char *old_name, *new_name;
-};
-
-static bool peek(const struct walk *walk, struct line *line)
-{
-    const char *newline;
-
-    if (walk->at == walk->end)
-        return false;
-    newline = memchr(walk->at, '\n', (size_t)(walk->end - walk->at));
-    line->text = walk->at;
-    line->len = (size_t)((newline ? newline : walk->end) - walk->at);
-    return true;
-}
-
-static void skip(struct walk *walk, const struct line *line)
-{
-    walk->at = line->text + line->len;
-    walk->at += walk->at < walk->end;
-}
-
-static bool begins(const struct line *line, const char *word)
+static bool begins(const struct al_patch_line *line, const char *word)
 {
     size_t len = strlen(word);
 
@@ -82,7 +53,7 @@ static char *unquote(const char *at, size_t len)
 
 /* The name on a line "--- a/name" or "+++ b/name": quoted, or with a tab behind it when it has a
  * space in it.  NULL for /dev/null. */
-static char *name_on(const struct line *line, const char *prefix)
+static char *name_on(const struct al_patch_line *line, const char *prefix)
 {
     const char *text = line->text + 4;
     size_t len = line->len - 4;
@@ -98,10 +69,10 @@ static char *name_on(const struct line *line, const char *prefix)
     return al_strdup(al_starts_with(name, prefix) ? name + strlen(prefix) : name);
 }
 
-static void forget_names(struct walk *walk)
+static void forget_names(struct al_hunks *hunks)
 {
-    free(al_take(&walk->old_name));
-    free(al_take(&walk->new_name));
+    free(al_take(&hunks->old_name));
+    free(al_take(&hunks->new_name));
 }
 
 static bool read_number(const char **at, const char *end, int64_t *ret)
@@ -129,7 +100,7 @@ static bool read_range(const char **at, const char *end, int64_t *ret_start, int
 
 /* "@@ -1,2 +3,4 @@ header"; with a parent more "@@@ -1,2 -1,2 +3,4 @@@ header", of which the first
  * counts.  Gives the number of parents, 0 when the line is none. */
-static int read_head(const struct line *line, struct al_hunk *hunk)
+static int read_head(const struct al_patch_line *line, struct al_hunk *hunk)
 {
     const char *at = line->text, *end = line->text + line->len;
     int marks = 0, parents = 0;
@@ -169,78 +140,115 @@ static bool is_content(char kind)
     return kind == ' ' || kind == '+' || kind == '-' || kind == '\\';
 }
 
-/* The lines the counts promise, and what is said about a missing newline behind them. */
-static void skip_body(struct walk *walk, const struct al_hunk *hunk)
+/* The lines the counts promise, and what is said about a missing newline behind them.  The lines of
+ * a combined hunk have a column for each parent and no header begins like them. */
+static bool is_body(struct al_hunks *hunks, const struct al_patch_line *line)
 {
-    int64_t old_left = hunk->old_lines, new_left = hunk->new_lines;
-    struct line line;
+    char kind = line->len ? *line->text : ' '; /* diff.suppressBlankEmpty */
 
-    while (peek(walk, &line)) {
-        char kind = line.len ? *line.text : ' '; /* diff.suppressBlankEmpty */
-
-        if (kind != '\\' && old_left <= 0 && new_left <= 0)
-            return;
-        if (!is_content(kind))
-            return;
-        old_left -= kind == ' ' || kind == '-';
-        new_left -= kind == ' ' || kind == '+';
-        skip(walk, &line);
-    }
+    if (hunks->parents > 1)
+        return line->len && is_content(kind);
+    if (!is_content(kind) || (kind != '\\' && hunks->old_left <= 0 && hunks->new_left <= 0))
+        return false;
+    hunks->old_left -= kind == ' ' || kind == '-';
+    hunks->new_left -= kind == ' ' || kind == '+';
+    return true;
 }
 
-/* The lines of a combined hunk have a column for each parent; no header begins like them. */
-static void skip_combined_body(struct walk *walk)
-{
-    struct line line;
-
-    while (peek(walk, &line) && line.len && is_content(*line.text))
-        skip(walk, &line);
-}
-
-static bool is_file(const struct line *line)
+static bool is_file(const struct al_patch_line *line)
 {
     return begins(line, "diff --git ") || begins(line, "diff --cc ") ||
            begins(line, "diff --combined ") || begins(line, "* Unmerged path ");
 }
 
-static void take_hunk(struct walk *walk, struct al_hunk *hunk, int parents, al_hunk_fn take,
-                      void *payload)
+static void read_header(struct al_hunks *hunks, const struct al_patch_line *line)
 {
-    hunk->file = walk->new_name ? walk->new_name : walk->old_name;
-    hunk->body = walk->at;
-    if (parents == 1)
-        skip_body(walk, hunk);
-    else
-        skip_combined_body(walk);
-    hunk->body_len = (size_t)(walk->at - hunk->body);
-    if (take && hunk->file)
-        take(payload, hunk);
+    if (is_file(line)) {
+        forget_names(hunks);
+        hunks->files++;
+    } else if (begins(line, "--- ")) {
+        free(hunks->old_name);
+        hunks->old_name = name_on(line, AL_HUNKS_OLD_PREFIX);
+    } else if (begins(line, "+++ ")) {
+        free(hunks->new_name);
+        hunks->new_name = name_on(line, AL_HUNKS_NEW_PREFIX);
+    }
 }
 
-size_t al_hunks_read(const char *patch, size_t len, al_hunk_fn take, void *payload)
+/* Says what the line is, which decides what the next one can be. */
+static void read_line(struct al_hunks *hunks, struct al_patch_line *line)
 {
-    struct walk walk = { .at = patch, .end = patch + len };
-    size_t files = 0;
-    struct line line;
+    struct al_hunk *hunk = &hunks->hunk;
 
-    while (peek(&walk, &line)) {
-        struct al_hunk hunk = { .file = NULL };
-        int parents = line.len && *line.text == '@' ? read_head(&line, &hunk) : 0;
-
-        skip(&walk, &line);
-        if (parents) {
-            take_hunk(&walk, &hunk, parents, take, payload);
-        } else if (is_file(&line)) {
-            forget_names(&walk);
-            files++;
-        } else if (begins(&line, "--- ")) {
-            free(walk.old_name);
-            walk.old_name = name_on(&line, AL_HUNKS_OLD_PREFIX);
-        } else if (begins(&line, "+++ ")) {
-            free(walk.new_name);
-            walk.new_name = name_on(&line, AL_HUNKS_NEW_PREFIX);
-        }
+    if (hunks->parents && is_body(hunks, line)) {
+        line->in_hunk = hunk->file != NULL;
+        return;
     }
-    forget_names(&walk);
-    return files;
+    hunks->parents = line->len && *line->text == '@' ? read_head(line, hunk) : 0;
+    if (!hunks->parents) {
+        read_header(hunks, line);
+        return;
+    }
+    hunk->file = hunks->new_name ? hunks->new_name : hunks->old_name;
+    hunks->old_left = hunk->old_lines;
+    hunks->new_left = hunk->new_lines;
+    line->head = hunk->file ? hunk : NULL;
+}
+
+static void take_line(struct al_hunks *hunks, const char *text, size_t len, bool ended)
+{
+    struct al_patch_line line = { .text = text, .len = len, .ended = ended };
+
+    read_line(hunks, &line);
+    hunks->take(hunks->payload, &line);
+}
+
+void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len)
+{
+    struct al_str *begun = &hunks->begun;
+    const char *newline;
+
+    while ((newline = memchr(data, '\n', len))) {
+        size_t piece = (size_t)(newline - data);
+
+        if (begun->len) {
+            al_str_add(begun, data, piece);
+            take_line(hunks, begun->buf, begun->len, true);
+            al_str_reset(begun);
+        } else {
+            take_line(hunks, data, piece, true);
+        }
+        data += piece + 1;
+        len -= piece + 1;
+    }
+    al_str_add(begun, data, len);
+}
+
+/* A cut may have left the beginning of a character. */
+static size_t whole_characters(const struct al_str *text)
+{
+    for (size_t back = 1; back < 4 && back <= text->len; back++) {
+        uint32_t c;
+
+        if (al_utf8_next(text->buf + text->len - back, back, &c) == 0)
+            return text->len - back;
+    }
+    return text->len;
+}
+
+void al_hunks_end(struct al_hunks *hunks)
+{
+    struct al_str *begun = &hunks->begun;
+
+    if (hunks->truncated)
+        al_str_truncate(begun, whole_characters(begun));
+    if (begun->len)
+        take_line(hunks, begun->buf, begun->len, false);
+    al_str_reset(begun);
+}
+
+void al_hunks_clear(struct al_hunks *hunks)
+{
+    forget_names(hunks);
+    al_str_clear(&hunks->begun);
 }

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A diff as data: the patch, and how many files it is about. */
+/* A diff as data: the lines of the patch while git writes them, and how many files it is about. */
 #include <stdlib.h>
 
 #include "gitops/diffargs.h"
 #include "gitops/hunks.h"
 #include "gitops/queries.h"
 #include "gitops/records.h"
-
-void al_patch_clear(struct al_patch *patch)
-{
-    al_buffer_clear(&patch->text);
-}
 
 /** Names of a list in which a file in conflict may be twice, one behind the other. */
 struct file_count {
@@ -48,39 +43,51 @@ static int count_files(const struct al_repo *repo, const struct al_diff_options 
     return r;
 }
 
+/** A patch up to its cap. */
+struct reading {
+    struct al_hunks *hunks;
+    size_t room;
+};
+
+static bool add_patch(void *payload, const char *data, size_t len)
+{
+    struct reading *reading = payload;
+    size_t kept = len < reading->room ? len : reading->room;
+
+    al_hunks_add(reading->hunks, data, kept);
+    reading->room -= kept;
+    return kept == len;
+}
+
 static int read_patch(const struct al_repo *repo, const struct al_diff_options *options,
-                      struct al_budget *budget, struct al_patch *patch, struct al_error *err)
+                      size_t max_bytes, struct al_budget *budget, struct al_hunks *hunks,
+                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct reading reading = { hunks, max_bytes };
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--src-prefix=" AL_HUNKS_OLD_PREFIX,
                  "--dst-prefix=" AL_HUNKS_NEW_PREFIX, NULL);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_run_sink(repo, &command, al_buffer_sink(&patch->text), budget, &output, err);
+        r = al_git_run_sink(repo, &command, (struct al_sink){ add_patch, &reading }, budget,
+                            &output, err);
     if (r == 0 && output.exit_code != 0 && !output.stopped)
         r = al_git_failed(&output, err);
-    patch->truncated = output.stopped;
+    hunks->truncated = output.stopped;
     return r;
 }
 
 int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
-                     size_t max_bytes, struct al_budget *budget, struct al_patch *ret_patch,
+                     size_t max_bytes, struct al_budget *budget, struct al_hunks *hunks,
                      struct al_error *err)
 {
-    struct al_patch patch = { .text = { .max_bytes = max_bytes } };
-    int r = read_patch(repo, options, budget, &patch, err);
+    int r = read_patch(repo, options, max_bytes, budget, hunks, err);
 
-    if (r == 0 && patch.truncated)
-        r = count_files(repo, options, budget, &patch.files, err);
-    else if (r == 0 && patch.text.len)
-        patch.files = al_hunks_read(patch.text.data, patch.text.len, NULL, NULL);
-    if (r < 0) {
-        al_patch_clear(&patch);
+    if (r < 0)
         return r;
-    }
-    *ret_patch = patch;
-    return 0;
+    al_hunks_end(hunks);
+    return hunks->truncated ? count_files(repo, options, budget, &hunks->files, err) : 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What tools with structured results ask of git: facts instead of text.
+ * What tools with structured results ask of git: facts instead of text.  Lists that may be long are
+ * taken item by item, while git looks for the next: nothing is left to do for them when it ends.
  *
  * All of them run in `repo` and take their time from `budget`.  `max_bytes` bounds what is kept of
  * names and text; what was cut says so in its own `truncated`.
@@ -47,19 +48,13 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
 int al_git_count_stashes(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
                          struct al_error *err);
 
-/** A patch, its bytes as git gave them. */
-struct al_patch {
-    struct al_buffer text; /**< for al_hunks_read() */
-    size_t files;          /**< in all of the diff, however much of it is here */
-    bool truncated;
-};
+struct al_hunks;
 
-void al_patch_clear(struct al_patch *patch);
-
-/** diff.c: `git diff` as a patch; `name_only` and `stat` of the options do not count.  One git
- * child, and a second to count the files when the patch is cut. */
+/** patch.c: `git diff` as a patch; `name_only` and `stat` of the options do not count.  Its first
+ * `max_bytes` are taken as they come, and its hunks->files counted in all of the diff.  One git
+ * child, and a second for the count when the patch is cut. */
 int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
-                     size_t max_bytes, struct al_budget *budget, struct al_patch *ret_patch,
+                     size_t max_bytes, struct al_budget *budget, struct al_hunks *hunks,
                      struct al_error *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include <endian.h>
 #include <stdint.h>
 
+#include "util/json.h"
 #include "util/utf8.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
@@ -355,17 +356,19 @@ static void add_escape(struct al_str *out, uint32_t c)
     al_str_addf(out, "\\u%04x", (unsigned)c);
 }
 
-void al_text_escape_json(const char *json, size_t len, struct al_str *out)
+/* What is neither hidden nor broken is given to `add` in runs. */
+static void escape_hidden(const char *text, size_t len,
+                          void (*add)(const char *text, size_t len, struct al_str *out),
+                          struct al_str *out)
 {
-    al_str_reserve(out, len);
     while (len) {
-        size_t n = easy_run((const unsigned char *)json, len);
+        size_t n = easy_run((const unsigned char *)text, len);
         uint32_t c;
 
         if (n) {
-            al_str_add(out, json, n);
+            add(text, n, out);
         } else {
-            int one = al_utf8_next(json, len, &c);
+            int one = al_utf8_next(text, len, &c);
 
             n = one > 0 ? (size_t)one : 1;
             if (one <= 0)
@@ -373,9 +376,25 @@ void al_text_escape_json(const char *json, size_t len, struct al_str *out)
             else if (is_unseen(c) || (c >= DEL && c <= APC))
                 add_escape(out, c);
             else
-                al_str_add(out, json, n);
+                add(text, n, out);
         }
-        json += n;
+        text += n;
         len -= n;
     }
+}
+
+static void add_as_is(const char *text, size_t len, struct al_str *out)
+{
+    al_str_add(out, text, len);
+}
+
+void al_text_escape_json(const char *json, size_t len, struct al_str *out)
+{
+    al_str_reserve(out, len);
+    escape_hidden(json, len, add_as_is, out);
+}
+
+void al_text_escape(const char *text, size_t len, struct al_str *out)
+{
+    escape_hidden(text, len, al_json_escape, out);
 }

@@ -66,6 +66,10 @@ void al_text_show(const char *data, size_t len, struct al_str *out);
  * the same value, safe to show. */
 void al_text_escape_json(const char *json, size_t len, struct al_str *out);
 
+/** Append text as it stands between the quotes of a JSON literal, with the same escapes; bytes that
+ * are not UTF-8 become U+FFFD. */
+void al_text_escape(const char *text, size_t len, struct al_str *out);
+
 /**
  * Cut `text` to `max_bytes`, marker included, at a character boundary, when it is longer.  Below
  * the marker's own length the text is the marker alone.

@@ -137,8 +137,9 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
  */
 void al_result_set_structured(struct al_result *result, json_t *object);
 
-/** The same from JSON that is written already: for results of many parts. */
-void al_result_set_json(struct al_result *result, const struct al_str *json);
+/** The same with an object that is written already, with al_text_escape(), while git still ran.
+ * `json` is taken over and empty afterwards. */
+void al_result_take_json(struct al_result *result, struct al_str *json);
 
 /** `{kind, code, name, reason, message}` of a failed result.  Caller owns the reference. */
 json_t *al_result_error_json(const struct al_result *result);

@@ -15,20 +15,22 @@ void al_result_clear(struct al_result *result)
 
 void al_result_set_structured(struct al_result *result, json_t *object)
 {
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT, shown = AL_STR_INIT;
 
     json_decref(result->structured);
     result->structured = object;
     al_json_dump(object, false, &json);
-    al_result_set_json(result, &json);
+    al_text_escape_json(json.buf, json.len, &shown);
+    al_result_take_json(result, &shown);
 }
 
-void al_result_set_json(struct al_result *result, const struct al_str *json)
+void al_result_take_json(struct al_result *result, struct al_str *json)
 {
     result->exit_code = 0;
     result->text_is_object = true;
-    al_str_reset(&result->text);
-    al_text_escape_json(json->buf, json->len, &result->text);
+    al_str_clear(&result->text);
+    result->text = *json;
+    *json = AL_STR_INIT;
 }
 
 static json_t *string_or_null(const char *text)

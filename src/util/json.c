@@ -154,8 +154,7 @@ static size_t plain_run(const char *text, size_t len)
     return run;
 }
 
-/* What stands between the quotes of a literal. */
-static void add_quoted(const char *text, size_t len, struct al_str *out)
+void al_json_escape(const char *text, size_t len, struct al_str *out)
 {
     enum { LONGEST_ESCAPE = 6 };
     const char *end = text + len;
@@ -180,7 +179,7 @@ static void add_quoted(const char *text, size_t len, struct al_str *out)
 void al_json_quote(const char *text, size_t len, struct al_str *out)
 {
     al_str_addc(out, '"');
-    add_quoted(text, len, out);
+    al_json_escape(text, len, out);
     al_str_addc(out, '"');
 }
 
@@ -204,7 +203,7 @@ void al_json_quote_ascii(const char *text, size_t len, struct al_str *out)
         uint32_t c = 0;
         int n;
 
-        add_quoted(text + at, plain, out);
+        al_json_escape(text + at, plain, out);
         at += plain;
         if (at == len)
             break;

@@ -34,6 +34,9 @@ void al_json_append(json_t *array, json_t *value);
  * U+2028 and U+2029 are escaped too.  With `ascii`, everything beyond ASCII is. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out);
 
+/** Append what stands between the quotes of a JSON string literal, in one line. */
+void al_json_escape(const char *text, size_t len, struct al_str *out);
+
 /** Append a JSON string literal, quotes included and in one line, without building a value. */
 void al_json_quote(const char *text, size_t len, struct al_str *out);
 

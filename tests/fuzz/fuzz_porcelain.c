@@ -221,30 +221,46 @@ static void read_list(int kind, const struct al_str *text, uint32_t *seed, size_
     fuzz_require(seen->text.len <= room + 64);
 }
 
-/** Where the last hunk ended. */
-struct patch {
-    const char *at, *end;
-};
-
-/* Hunks follow each other, and their parts lie in the patch. */
-static void take_hunk(void *payload, const struct al_hunk *hunk)
+static bool add_hunks(void *payload, const char *data, size_t len)
 {
-    struct patch *patch = payload;
-
-    fuzz_require(hunk->file && hunk->header >= patch->at);
-    fuzz_require(hunk->header + hunk->header_len <= hunk->body);
-    fuzz_require(!memchr(hunk->header, '\n', hunk->header_len));
-    fuzz_require(hunk->body + hunk->body_len <= patch->end);
-    fuzz_require(hunk->old_start >= 0 && hunk->new_start >= 0);
-    patch->at = hunk->body + hunk->body_len;
+    al_hunks_add(payload, data, len);
+    return true;
 }
 
-static void check_hunks(const struct al_str *text)
+static void see_bytes(struct seen *seen, const char *text, size_t len)
 {
-    struct patch patch = { text->buf, text->buf + text->len };
-    size_t files = al_hunks_read(text->buf, text->len, take_hunk, &patch);
+    al_str_add(&seen->text, text, len);
+    al_str_addc(&seen->text, '\n');
+}
 
-    fuzz_require(files == al_hunks_read(text->buf, text->len, NULL, NULL));
+/* The parts of a hunk's first line lie in it, and its other lines follow. */
+static void take_line(void *payload, const struct al_patch_line *line)
+{
+    const struct al_hunk *head = line->head;
+    struct seen *seen = payload;
+
+    fuzz_require(!memchr(line->text, '\n', line->len));
+    fuzz_require(!line->in_hunk || (!head && seen->nfields));
+    seen->nfields = head || line->in_hunk;
+    see_bytes(seen, line->text, line->len);
+    see(seen, line->in_hunk ? "in hunk" : line->ended ? "ended" : "");
+    if (!head)
+        return;
+    fuzz_require(head->header >= line->text);
+    fuzz_require(head->header + head->header_len <= line->text + line->len);
+    fuzz_require(head->old_start >= 0 && head->new_start >= 0);
+    see_bytes(seen, head->file, strlen(head->file));
+}
+
+/* `seen->nfields` tells whether the line before belongs to a hunk. */
+static void read_hunks(const struct al_str *text, uint32_t *seed, bool cut, struct seen *seen)
+{
+    al_auto(al_hunks_clear) struct al_hunks hunks = AL_HUNKS_INIT(take_line, seen);
+
+    feed(add_hunks, &hunks, text, seed);
+    hunks.truncated = cut;
+    al_hunks_end(&hunks);
+    al_str_addf(&seen->text, "%zu", hunks.files);
 }
 
 static int check_lists(struct fuzz_input *input, uint8_t choice)
@@ -256,12 +272,13 @@ static int check_lists(struct fuzz_input *input, uint8_t choice)
 
     inflate(input, &text);
     if (choice % (LISTS + 1) == LISTS) {
-        check_hunks(&text);
+        read_hunks(&text, NULL, room & 4, &whole);
+        read_hunks(&text, &seed, room & 4, &pieces);
     } else {
         read_list(choice % (LISTS + 1), &text, NULL, room, &whole);
         read_list(choice % (LISTS + 1), &text, &seed, room, &pieces);
-        require_equal(&whole, &pieces);
     }
+    require_equal(&whole, &pieces);
     al_str_clear(&whole.text);
     al_str_clear(&pieces.text);
     return 0;

@@ -69,6 +69,22 @@ static void a_structured_result_has_both(void **state)
                    "\"duration_ms\":0}}}");
 }
 
+static void an_object_that_is_written_already_is_taken(void **state)
+{
+    struct al_result result = AL_RESULT_INIT;
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+
+    (void)state;
+    al_str_adds(&result.text, "what was there");
+    al_str_adds(&json, "{\"n\":\"\\u202e\"}");
+    al_result_take_json(&result, &json);
+    assert_string_equal(json.buf, "");
+    dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\":\\\"\\\\u202e\\\"}\"}],"
+                   "\"structuredContent\":{\"n\":\"\\u202e\"},"
+                   "\"_meta\":{\"airlock/result\":{\"truncated\":false,\"exit_code\":0,"
+                   "\"duration_ms\":0}}}");
+}
+
 static void a_failure_carries_its_error(void **state)
 {
     struct al_result result = AL_RESULT_INIT;
@@ -179,6 +195,7 @@ int main(void)
         cmocka_unit_test(a_success_is_text_and_meta),
         cmocka_unit_test(a_protocol_adds_its_members),
         cmocka_unit_test(a_structured_result_has_both),
+        cmocka_unit_test(an_object_that_is_written_already_is_taken),
         cmocka_unit_test(a_failure_carries_its_error),
         cmocka_unit_test(what_does_not_fit_is_null),
         cmocka_unit_test(every_status_has_a_kind),

@@ -5,9 +5,9 @@
 #include "gitops/hunks.h"
 #include "gitops/queries.h"
 #include "guard/arg.h"
+#include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"
-#include "util/utf8.h"
 
 struct diff_args {
     bool staged;
@@ -42,73 +42,64 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_workflow_check_paths(call, "paths", &((const struct diff_args *)p)->paths, err);
 }
 
-/* Thousands of lines: they are written where they go, and not as values first.  The text is UTF-8.
- */
-static void add_lines(struct al_str *out, const struct al_hunk *hunk)
+/** The result as it grows, line by line: what was written, and the hunks, which come last in it. */
+struct writing {
+    struct al_str json, hunks;
+};
+
+static void clear_writing(struct writing *writing)
 {
-    const char *at = hunk->body, *end = hunk->body + hunk->body_len;
-
-    al_str_adds(out, ",\"lines\":[");
-    while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const char *stop = newline ? newline : end;
-
-        if (at > hunk->body)
-            al_str_addc(out, ',');
-        al_json_quote(at, (size_t)(stop - at), out);
-        at = newline ? newline + 1 : end;
-    }
-    al_str_adds(out, "]}");
+    al_str_clear(&writing->json);
+    al_str_clear(&writing->hunks);
 }
 
-static void add_hunk(void *payload, const struct al_hunk *hunk)
+static void begin_hunk(struct al_str *out, const struct al_hunk *hunk)
 {
-    struct al_str *out = payload;
-    al_auto(al_str_clear) struct al_str file = AL_STR_INIT;
-
-    al_utf8_replace(hunk->file, strlen(hunk->file), &file);
-    al_str_adds(out, out->buf[out->len - 1] == '[' ? "{\"file\":" : ",{\"file\":");
-    al_json_quote(file.buf, file.len, out);
+    al_str_adds(out, out->len ? "]},{\"file\":\"" : "{\"file\":\"");
+    al_text_escape(hunk->file, strlen(hunk->file), out);
     al_str_addf(out,
-                ",\"oldStart\":%" PRId64 ",\"oldLines\":%" PRId64 ",\"newStart\":%" PRId64
+                "\",\"oldStart\":%" PRId64 ",\"oldLines\":%" PRId64 ",\"newStart\":%" PRId64
                 ",\"newLines\":%" PRId64,
                 hunk->old_start, hunk->old_lines, hunk->new_start, hunk->new_lines);
     if (hunk->header_len) {
-        al_str_adds(out, ",\"header\":");
-        al_json_quote(hunk->header, hunk->header_len, out);
+        al_str_adds(out, ",\"header\":\"");
+        al_text_escape(hunk->header, hunk->header_len, out);
+        al_str_addc(out, '"');
     }
-    add_lines(out, hunk);
+    al_str_adds(out, ",\"lines\":[");
 }
 
-/* A cut may have left the beginning of a character. */
-static size_t whole_characters(const char *text, size_t len)
+/* A line stands in the patch and in its hunk, and is escaped once. */
+static void take_line(void *payload, const struct al_patch_line *line)
 {
-    for (size_t back = 1; back < 4 && back <= len; back++) {
-        uint32_t c;
+    struct writing *writing = payload;
+    struct al_str *json = &writing->json, *hunks = &writing->hunks;
+    size_t at = json->len;
 
-        if (al_utf8_next(text + len - back, back, &c) == 0)
-            return len - back;
+    al_text_escape(line->text, line->len, json);
+    if (line->head)
+        begin_hunk(hunks, line->head);
+    if (line->in_hunk) {
+        al_str_adds(hunks, hunks->buf[hunks->len - 1] == '[' ? "\"" : ",\"");
+        al_str_add(hunks, json->buf + at, json->len - at);
+        al_str_addc(hunks, '"');
     }
-    return len;
+    if (line->ended)
+        al_str_adds(json, "\\n");
 }
 
-static void add_object(const struct al_patch *patch, struct al_str *out)
+static void finish(struct writing *writing, const struct al_hunks *patch)
 {
-    const char *bytes = patch->text.data ? patch->text.data : "";
-    size_t len = patch->truncated ? whole_characters(bytes, patch->text.len) : patch->text.len;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_str *json = &writing->json, *hunks = &writing->hunks;
 
-    al_utf8_replace(bytes, len, &text);
-    al_str_adds(out, "{\"diff\":");
-    al_json_quote(text.buf, text.len, out);
-    al_str_addf(out, ",\"truncated\":%s,\"filesChanged\":%zu", patch->truncated ? "true" : "false",
-                patch->files);
+    al_str_addf(json, "\",\"truncated\":%s,\"filesChanged\":%zu",
+                patch->truncated ? "true" : "false", patch->files);
     if (!patch->truncated) {
-        al_str_adds(out, ",\"hunks\":[");
-        (void)al_hunks_read(text.buf, text.len, add_hunk, out);
-        al_str_addc(out, ']');
+        al_str_adds(json, ",\"hunks\":[");
+        al_str_add(json, hunks->buf, hunks->len);
+        al_str_adds(json, hunks->len ? "]}]" : "]");
     }
-    al_str_addc(out, '}');
+    al_str_addc(json, '}');
 }
 
 static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
@@ -120,20 +111,21 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
         .from_ref = args->ref,
         .paths = &args->paths,
     };
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-    struct al_patch patch;
-    int r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call),
-                             al_call_budget(call), &patch, err);
+    al_auto(clear_writing) struct writing writing = { AL_STR_INIT, AL_STR_INIT };
+    al_auto(al_hunks_clear) struct al_hunks patch = AL_HUNKS_INIT(take_line, &writing);
+    int r;
 
+    al_str_adds(&writing.json, "{\"diff\":\"");
+    r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call),
+                         al_call_budget(call), &patch, err);
     if (r < 0) {
         if (args->ref && err->reason && err->code == AL_CODE_NONE)
             err->code = AL_CODE_BRANCH_NOT_FOUND;
         return r;
     }
     result->truncated = patch.truncated;
-    add_object(&patch, &json);
-    al_result_set_json(result, &json);
-    al_patch_clear(&patch);
+    finish(&writing, &patch);
+    al_result_take_json(result, &writing.json);
     return 0;
 }
 
