@@ -50,12 +50,11 @@ static bool is_unborn(const struct al_repo *repo)
 }
 
 int al_git_read_log(const struct al_repo *repo, const struct al_commits_options *options,
-                    size_t max_bytes, struct al_budget *budget, struct al_commits *ret_history,
+                    size_t max_bytes, struct al_budget *budget, struct al_commits *history,
                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_commits_clear) struct al_commits history = AL_COMMITS_INIT;
     al_auto(al_freep) char *spec = NULL;
     struct al_commits_reader reader;
     int r = 0;
@@ -75,17 +74,13 @@ int al_git_read_log(const struct al_repo *repo, const struct al_commits_options 
         return r;
     if (spec)
         al_strv_add(&command.argv, spec);
-    al_commits_reader_init(&reader, &history, options->limit, max_bytes);
+    al_commits_reader_init(&reader, history, options->limit, max_bytes);
     r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &reader.records }, budget,
                         &output, err);
     al_records_clear(&reader.records);
     if (r == 0 && output.exit_code != 0 && !output.stopped && !is_unborn(repo))
         r = al_git_failed(&output, err);
-    if (r < 0)
-        return r;
-    *ret_history = history;
-    history = AL_COMMITS_INIT;
-    return 0;
+    return r;
 }
 
 int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,

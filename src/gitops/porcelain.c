@@ -21,14 +21,6 @@ static bool afford(size_t *room, size_t cost)
     return true;
 }
 
-static bool keep(struct al_strv *list, const char *name, size_t *room)
-{
-    if (!afford(room, strlen(name) + NAME_COSTS))
-        return false;
-    al_strv_add(list, name);
-    return true;
-}
-
 static bool afford_object(size_t *room, char *const *fields, size_t nfields)
 {
     size_t cost = OBJECT_COSTS;
@@ -52,15 +44,19 @@ static const char *after_spaces(const char *text, int n)
 
 void al_worktree_clear(struct al_worktree *status)
 {
-    free(status->branch);
-    al_strv_clear(&status->staged);
-    al_strv_clear(&status->modified);
-    al_strv_clear(&status->untracked);
-    *status = AL_WORKTREE_INIT;
+    free(al_take(&status->branch));
+}
+
+static bool take_change(struct al_status_reader *reader, enum al_change change, const char *name)
+{
+    if (!afford(&reader->room, strlen(name) + NAME_COSTS))
+        return false;
+    reader->to->take(reader->to->payload, change, name);
+    return true;
 }
 
 /* "1 XY …", "2 XY …": X is the index against HEAD, Y the working tree against the index. */
-static bool take_change(struct al_status_reader *reader, const char *record)
+static bool take_tracked(struct al_status_reader *reader, const char *record)
 {
     const char *name = after_spaces(record, *record == '2' ? 9 : 8);
     bool fits = true;
@@ -69,9 +65,9 @@ static bool take_change(struct al_status_reader *reader, const char *record)
     if (!name || strcspn(record, " ") != 1 || strlen(record) < 4)
         return true;
     if (record[2] != '.')
-        fits = keep(&reader->to->staged, name, &reader->room);
+        fits = take_change(reader, AL_STAGED, name);
     if (fits && record[3] != '.')
-        fits = keep(&reader->to->modified, name, &reader->room);
+        fits = take_change(reader, AL_MODIFIED, name);
     return fits;
 }
 
@@ -83,13 +79,13 @@ static bool take_record(struct al_status_reader *reader, const char *record)
     switch (*record) {
     case '1':
     case '2':
-        return take_change(reader, record);
+        return take_tracked(reader, record);
     case 'u':
         name = after_spaces(record, 10);
-        return !name || keep(&to->modified, name, &reader->room);
+        return !name || take_change(reader, AL_MODIFIED, name);
     case '?':
         name = after_spaces(record, 1);
-        return !name || keep(&to->untracked, name, &reader->room);
+        return !name || take_change(reader, AL_UNTRACKED, name);
     default:
         if (al_starts_with(record, BRANCH_HEAD)) {
             free(to->branch);
@@ -123,18 +119,6 @@ void al_status_reader_init(struct al_status_reader *reader, struct al_worktree *
     };
 }
 
-void al_commits_clear(struct al_commits *history)
-{
-    for (size_t i = 0; i < history->count; i++) {
-        free(history->items[i].hash);
-        free(history->items[i].author);
-        free(history->items[i].date);
-        free(history->items[i].subject);
-    }
-    free(history->items);
-    *history = AL_COMMITS_INIT;
-}
-
 static bool take_commit(void *payload, char *const *fields)
 {
     struct al_commits_reader *reader = payload;
@@ -143,13 +127,8 @@ static bool take_commit(void *payload, char *const *fields)
     to->truncated = to->count == reader->limit || !afford_object(&reader->room, fields, 4);
     if (to->truncated)
         return false;
-    to->items = al_reallocarray(to->items, to->count + 1, sizeof(*to->items));
-    to->items[to->count++] = (struct al_log_entry){
-        .hash = al_strdup(fields[0]),
-        .author = al_strdup(fields[1]),
-        .date = al_strdup(fields[2]),
-        .subject = al_strdup(fields[3]),
-    };
+    to->count++;
+    to->take(to->payload, &(struct al_log_entry){ fields[0], fields[1], fields[2], fields[3] });
     return true;
 }
 
@@ -282,7 +261,9 @@ static bool take_name(void *payload, char *const *fields)
 {
     struct al_names_reader *reader = payload;
 
-    reader->truncated = !keep(reader->to, fields[0], &reader->room);
+    reader->truncated = !afford(&reader->room, strlen(fields[0]) + NAME_COSTS);
+    if (!reader->truncated)
+        al_strv_add(reader->to, fields[0]);
     return !reader->truncated;
 }
 

@@ -17,14 +17,19 @@
 #include "gitops/records.h"
 #include "util/str.h"
 
+/** How a file differs; unmerged files are modified. */
+enum al_change { AL_STAGED, AL_MODIFIED, AL_UNTRACKED, AL_CHANGES };
+
 /** What a working tree is like.  Names are relative to the top, bytes as they are. */
 struct al_worktree {
-    char *branch;                               /**< "(detached)" when there is none */
-    struct al_strv staged, modified, untracked; /**< unmerged files are modified */
+    /** Each name as it comes; a file that is staged and modified comes as both. */
+    void (*take)(void *payload, enum al_change change, const char *name);
+    void *payload;
+    char *branch; /**< "(detached)" when there is none */
     bool truncated;
 };
 
-#define AL_WORKTREE_INIT ((struct al_worktree){ .branch = NULL })
+#define AL_WORKTREE_INIT(fn, data) ((struct al_worktree){ .take = (fn), .payload = (data) })
 
 void al_worktree_clear(struct al_worktree *status);
 
@@ -40,21 +45,20 @@ struct al_status_reader {
 void al_status_reader_init(struct al_status_reader *reader, struct al_worktree *to,
                            size_t max_bytes);
 
-/** One commit of a history. */
+/** One commit of a history.  Lasts while it is taken. */
 struct al_log_entry {
-    char *hash, *author, *date, *subject; /**< "Name <mail>"; ISO 8601, strict */
+    const char *hash, *author, *date, *subject; /**< "Name <mail>"; ISO 8601, strict */
 };
 
 /** Commits, newest first. */
 struct al_commits {
-    struct al_log_entry *items;
+    void (*take)(void *payload, const struct al_log_entry *entry); /**< each as it comes */
+    void *payload;
     size_t count;
     bool truncated; /**< more commits match */
 };
 
-#define AL_COMMITS_INIT ((struct al_commits){ .items = NULL })
-
-void al_commits_clear(struct al_commits *history);
+#define AL_COMMITS_INIT(fn, data) ((struct al_commits){ .take = (fn), .payload = (data) })
 
 /** What al_commits_reader wants: four fields, each with a NUL behind it. */
 #define AL_COMMITS_FORMAT "--format=%H%x00%an <%ae>%x00%aI%x00%s"

@@ -13,10 +13,9 @@
 #include "gitops/repo.h"
 #include "gitops/verbs.h"
 
-/** status.c: one git child.  `branch` is "HEAD" where HEAD is on none.  The caller clears
- * *ret_status. */
+/** status.c: one git child.  `branch` is "HEAD" where HEAD is on none. */
 int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
-                       struct al_worktree *ret_status, struct al_error *err);
+                       struct al_worktree *status, struct al_error *err);
 
 /** log.c: what to list, newest first.  NULL strings are not given. */
 struct al_commits_options {
@@ -28,7 +27,7 @@ struct al_commits_options {
 
 /** log.c: one git child.  A branch without commits has an empty history. */
 int al_git_read_log(const struct al_repo *repo, const struct al_commits_options *options,
-                    size_t max_bytes, struct al_budget *budget, struct al_commits *ret_history,
+                    size_t max_bytes, struct al_budget *budget, struct al_commits *history,
                     struct al_error *err);
 
 /** log.c: the whole message of HEAD's commit, at most `max_bytes` of it.  Caller frees. */

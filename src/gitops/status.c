@@ -35,24 +35,19 @@ static void name_branch(const struct al_repo *repo, struct al_worktree *status)
 }
 
 int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
-                       struct al_worktree *ret_status, struct al_error *err)
+                       struct al_worktree *status, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    struct al_worktree status = AL_WORKTREE_INIT;
     struct al_status_reader reader;
     int r;
 
-    al_status_reader_init(&reader, &status, max_bytes);
+    al_status_reader_init(&reader, status, max_bytes);
     al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "--no-ahead-behind",
                  "-z", "--untracked-files=all", "--find-renames", "--ignore-submodules=dirty",
                  NULL);
     r = al_git_read_records(repo, &command, &reader.records, budget, err);
     al_records_clear(&reader.records);
-    if (r < 0) {
-        al_worktree_clear(&status);
-        return r;
-    }
-    name_branch(repo, &status);
-    *ret_status = status;
-    return 0;
+    if (r == 0)
+        name_branch(repo, status);
+    return r;
 }

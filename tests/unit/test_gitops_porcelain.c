@@ -32,6 +32,26 @@ static void joined(const struct al_strv *list, const char *wanted)
     assert_string_equal(text.buf, wanted);
 }
 
+/** Names as they came, "|" before each but the first. */
+struct names {
+    struct al_str lists[AL_CHANGES];
+};
+
+static void clear_names(struct names *names)
+{
+    for (int i = 0; i < AL_CHANGES; i++)
+        al_str_clear(&names->lists[i]);
+}
+
+#define NAMES_INIT ((struct names){ { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT } })
+
+static void take_name(void *payload, enum al_change change, const char *name)
+{
+    struct al_str *list = &((struct names *)payload)->lists[change];
+
+    al_str_addf(list, "%s%s", list->len ? "|" : "", name);
+}
+
 static const char status_text[] =
     "# branch.oid " ZEROS "\0# branch.head main\0# branch.upstream origin/main\0"
     "1 M. N... 100644 100644 100644 " ZEROS " " ZEROS " staged file\0"
@@ -45,15 +65,16 @@ static void status_sorts_names(void **state)
 {
     (void)state;
     for (size_t piece = 1; piece < 40; piece += 13) {
-        al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT;
+        al_auto(clear_names) struct names names = NAMES_INIT;
+        al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT(take_name, &names);
         struct al_status_reader reader;
 
         al_status_reader_init(&reader, &status, 1000);
         assert_true(FEED(&reader, status_text, piece));
         assert_string_equal(status.branch, "main");
-        joined(&status.staged, "staged file|both|new name");
-        joined(&status.modified, "gone\nline|both|in conflict");
-        joined(&status.untracked, "un tracked");
+        assert_string_equal(names.lists[AL_STAGED].buf, "staged file|both|new name");
+        assert_string_equal(names.lists[AL_MODIFIED].buf, "gone\nline|both|in conflict");
+        assert_string_equal(names.lists[AL_UNTRACKED].buf, "un tracked");
         assert_false(status.truncated);
     }
 }
@@ -64,14 +85,16 @@ static void status_ignores_what_is_no_record(void **state)
                                "1 M\0"
                                "1 MM a b\0u UU\0?\0\0x\0# branch\0"
                                "12 M. N... 1 1 1 a b name\0";
-    al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT;
+    al_auto(clear_names) struct names names = NAMES_INIT;
+    al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT(take_name, &names);
     struct al_status_reader reader;
 
     (void)state;
     al_status_reader_init(&reader, &status, 1000);
     assert_true(FEED(&reader, text, 7));
     assert_null(status.branch);
-    assert_int_equal(status.staged.count + status.modified.count + status.untracked.count, 0);
+    for (int i = 0; i < AL_CHANGES; i++)
+        assert_string_equal(names.lists[i].buf, "");
 }
 
 static void status_keeps_what_fits(void **state)
@@ -80,45 +103,53 @@ static void status_keeps_what_fits(void **state)
 
     (void)state;
     for (size_t room = 13; room <= 15; room++) { /* a name of four and what JSON adds: seven */
-        al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT;
+        al_auto(clear_names) struct names names = NAMES_INIT;
+        al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT(take_name, &names);
         struct al_status_reader reader;
 
         al_status_reader_init(&reader, &status, room);
         assert_int_equal(FEED(&reader, text, sizeof(text)), room >= 14);
-        assert_int_equal(status.staged.count, room >= 14 ? 2 : 1);
+        assert_string_equal(names.lists[AL_STAGED].buf, room >= 14 ? "abcd|efgh" : "abcd");
         assert_int_equal(status.truncated, room < 14);
     }
 }
 
 static const char log_text[] = "h1\0A <a@x>\0d1\0subject\0h2\0B <b@x>\0d2\0\0h3\0C <>\0d3\0x\0";
 
+static void take_commit(void *payload, const struct al_log_entry *entry)
+{
+    al_str_addf(payload, "%s|%s|%s|%s\n", entry->hash, entry->author, entry->date, entry->subject);
+}
+
 static void history_stops_at_its_limit(void **state)
 {
     (void)state;
     for (size_t limit = 2; limit <= 4; limit++) {
-        al_auto(al_commits_clear) struct al_commits history = AL_COMMITS_INIT;
+        al_auto(al_str_clear) struct al_str seen = AL_STR_INIT;
+        struct al_commits history = AL_COMMITS_INIT(take_commit, &seen);
         struct al_commits_reader reader;
 
         al_commits_reader_init(&reader, &history, limit, 1000);
         assert_int_equal(FEED(&reader, log_text, 5), limit >= 3);
         assert_int_equal(history.count, limit < 3 ? limit : 3);
         assert_int_equal(history.truncated, limit < 3);
-        assert_string_equal(history.items[1].hash, "h2");
-        assert_string_equal(history.items[1].author, "B <b@x>");
-        assert_string_equal(history.items[1].date, "d2");
-        assert_string_equal(history.items[1].subject, "");
+        assert_string_equal(seen.buf, limit < 3 ? "h1|A <a@x>|d1|subject\nh2|B <b@x>|d2|\n"
+                                                : "h1|A <a@x>|d1|subject\nh2|B <b@x>|d2|\n"
+                                                  "h3|C <>|d3|x\n");
     }
 }
 
 static void history_keeps_what_fits(void **state)
 {
-    al_auto(al_commits_clear) struct al_commits history = AL_COMMITS_INIT;
+    al_auto(al_str_clear) struct al_str seen = AL_STR_INIT;
+    struct al_commits history = AL_COMMITS_INIT(take_commit, &seen);
     struct al_commits_reader reader;
 
     (void)state;
     al_commits_reader_init(&reader, &history, 10, 250);
     assert_false(FEED(&reader, log_text, sizeof(log_text)));
     assert_int_equal(history.count, 2);
+    assert_string_equal(seen.buf, "h1|A <a@x>|d1|subject\nh2|B <b@x>|d2|\n");
     assert_true(history.truncated);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_log: the newest commits, one object each. */
 #include "gitops/queries.h"
+#include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"
 
@@ -34,18 +35,25 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return args->path ? al_workflow_check_path(call, "path", args->path, err) : 0;
 }
 
-static json_t *commit_of(const struct al_log_entry *entry)
+static void add_member(struct al_str *json, const char *before, const char *value, size_t len)
 {
-    size_t len = strlen(entry->hash);
-    json_t *object = al_json_object();
+    al_str_adds(json, before);
+    al_text_escape(value, len, json);
+}
 
-    al_json_set(object, "hash", al_json_string(entry->hash));
-    al_json_set(object, "shortHash",
-                al_json_stringn(entry->hash, len < SHORT_HASH_SIZE ? len : SHORT_HASH_SIZE));
-    al_json_set(object, "author", al_json_string(entry->author));
-    al_json_set(object, "date", al_json_string(entry->date));
-    al_json_set(object, "message", al_json_string(entry->subject));
-    return object;
+static void take_commit(void *payload, const struct al_log_entry *entry)
+{
+    struct al_str *json = payload;
+    size_t len = strlen(entry->hash);
+    size_t short_len = len < SHORT_HASH_SIZE ? len : SHORT_HASH_SIZE;
+
+    al_str_adds(json, json->buf[json->len - 1] == '[' ? "" : ",");
+    add_member(json, "{\"hash\":\"", entry->hash, len);
+    add_member(json, "\",\"shortHash\":\"", entry->hash, short_len);
+    add_member(json, "\",\"author\":\"", entry->author, strlen(entry->author));
+    add_member(json, "\",\"date\":\"", entry->date, strlen(entry->date));
+    add_member(json, "\",\"message\":\"", entry->subject, strlen(entry->subject));
+    al_str_adds(json, "\"}");
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
@@ -59,23 +67,20 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         .until = args->until,
         .path = args->path,
     };
-    al_auto(al_commits_clear) struct al_commits history = AL_COMMITS_INIT;
-    json_t *object, *commits;
-    int r = al_git_read_log(al_call_repo(call), &options, al_call_max_bytes(call),
-                            al_call_budget(call), &history, err);
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+    struct al_commits history = AL_COMMITS_INIT(take_commit, &json);
+    int r;
 
+    al_str_adds(&json, "{\"commits\":[");
+    r = al_git_read_log(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                        &history, err);
     if (r < 0)
         return r;
-    commits = al_json_array();
-    for (size_t i = 0; i < history.count; i++)
-        al_json_append(commits, commit_of(&history.items[i]));
-    object = al_json_object();
-    al_json_set(object, "commits", commits);
-    al_json_set(object, "count", al_json_int((int64_t)history.count));
-    al_json_set(object, "truncated", al_json_bool(history.truncated));
+    al_str_addf(&json, "],\"count\":%zu,\"truncated\":%s}", history.count,
+                history.truncated ? "true" : "false");
     /* Cut by the caller's own limit is what the caller asked for. */
     result->truncated = history.truncated && history.count < options.limit;
-    al_result_set_structured(result, object);
+    al_result_take_json(result, &json);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: the branch, and which files are staged, modified or untracked. */
 #include "gitops/queries.h"
+#include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"
 
@@ -12,27 +13,61 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct status_args),
 };
 
+/** The lists as they grow, the elements of JSON arrays. */
+struct writing {
+    struct al_str lists[AL_CHANGES];
+};
+
+static void clear_writing(struct writing *writing)
+{
+    for (int i = 0; i < AL_CHANGES; i++)
+        al_str_clear(&writing->lists[i]);
+}
+
+static void take_name(void *payload, enum al_change change, const char *name)
+{
+    struct al_str *list = &((struct writing *)payload)->lists[change];
+
+    al_str_adds(list, list->len ? ",\"" : "\"");
+    al_text_escape(name, strlen(name), list);
+    al_str_addc(list, '"');
+}
+
+static void finish(const struct writing *writing, const struct al_worktree *status,
+                   struct al_str *json)
+{
+    static const char *const names[] = {
+        [AL_STAGED] = "staged", [AL_MODIFIED] = "modified", [AL_UNTRACKED] = "untracked"
+    };
+    bool clean = !status->truncated;
+
+    al_str_adds(json, "{\"branch\":\"");
+    al_text_escape(status->branch, strlen(status->branch), json);
+    al_str_adds(json, "\",");
+    for (int i = 0; i < AL_CHANGES; i++) {
+        al_str_addf(json, "\"%s\":[", names[i]);
+        al_str_add(json, writing->lists[i].buf, writing->lists[i].len);
+        al_str_adds(json, "],");
+        clean = clean && !writing->lists[i].len;
+    }
+    al_str_addf(json, "\"clean\":%s}", clean ? "true" : "false");
+}
+
 static int execute(struct al_call *call, const void *args, struct al_result *result,
                    struct al_error *err)
 {
-    al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT;
-    json_t *object;
+    al_auto(clear_writing) struct writing writing = { { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT } };
+    al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT(take_name, &writing);
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
     int r = al_git_read_status(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                                &status, err);
 
     (void)args;
     if (r < 0)
         return r;
-    object = al_json_object();
-    al_json_set(object, "branch", al_json_string(status.branch));
-    al_json_set(object, "staged", al_workflow_strings(&status.staged));
-    al_json_set(object, "modified", al_workflow_strings(&status.modified));
-    al_json_set(object, "untracked", al_workflow_strings(&status.untracked));
-    al_json_set(object, "clean",
-                al_json_bool(!status.truncated && !status.staged.count && !status.modified.count &&
-                             !status.untracked.count));
+    finish(&writing, &status, &json);
     result->truncated = status.truncated;
-    al_result_set_structured(result, object);
+    al_result_take_json(result, &json);
     return 0;
 }
 

@@ -9,7 +9,8 @@
  *   every tool.  Paths are relative to the top of the repository, where git runs.
  * - Results are objects with an output schema, written with AL_JSON: the root is of type object,
  *   names every member, and an operation with a result of its own has its `required` in an `anyOf`.
- *   al_result_set_structured() makes the text of it.  Strings are data: exact bytes, with U+FFFD
+ *   al_result_set_structured() makes the text of it.  What may have many parts is written as text
+ *   while git runs, and al_result_take_json() takes it.  Strings are data: exact bytes, with U+FFFD
  *   in the place of those that are not UTF-8.  What would not fit into al_call_max_bytes() is left
  *   out and result->truncated is set.
  * - An operation says with AL_ASKS_ALWAYS or AL_ASKS_NEVER whether a person is asked.  Effects
