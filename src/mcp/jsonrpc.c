@@ -81,7 +81,7 @@ static char *canonical(const json_t *value, struct al_slice text)
     if (json_is_string(value))
         al_json_quote(json_string_value(value), json_string_length(value), &out);
     else if (json_is_integer(value))
-        al_str_addf(&out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        al_str_addi(&out, json_integer_value(value));
     else if (json_is_real(value) && text.len > 2 && !memcmp(text.at + text.len - 2, "e0", 2)) {
         text.len -= 2; /* al_slice_widen() put it there, or the sender, who meant the same */
         if (!is_integer(text))
@@ -211,7 +211,9 @@ const char *al_rpc_arguments_problem(const struct al_rpc_message *message)
 
 void al_rpc_begin_result(struct al_str *out, const char *id)
 {
-    al_str_addf(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", id);
+    al_str_adds(out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    al_str_adds(out, id);
+    al_str_adds(out, ",\"result\":");
 }
 
 void al_rpc_end(struct al_str *out)

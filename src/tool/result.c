@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a call gives back, as MCP writes it. */
-#include <inttypes.h>
-
 #include "guard/text.h"
 #include "tool/call.h"
 
@@ -76,10 +74,13 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
         al_str_adds(out, ",\"isError\":true");
     if (extra)
         al_str_addf(out, ",%s", extra->members);
-    al_str_addf(out,
-                ",\"_meta\":{\"airlock/result\":{\"truncated\":%s,\"exit_code\":%d,"
-                "\"duration_ms\":%" PRId64 "}",
-                result->truncated ? "true" : "false", result->exit_code, result->duration_ms);
+    al_str_adds(out, ",\"_meta\":{\"airlock/result\":{\"truncated\":");
+    al_str_adds(out, result->truncated ? "true" : "false");
+    al_str_adds(out, ",\"exit_code\":");
+    al_str_addi(out, result->exit_code);
+    al_str_adds(out, ",\"duration_ms\":");
+    al_str_addi(out, result->duration_ms);
+    al_str_addc(out, '}');
     if (failed) {
         al_auto(al_json_decrefp) json_t *error = al_result_error_json(result);
 

@@ -178,11 +178,15 @@ const char *al_fs_below(const char *dir, const char *path)
 
 char *al_fs_join(const char *head, const char *tail)
 {
-    size_t len = strlen(head);
+    struct al_str path = AL_STR_INIT;
 
     if (tail[0] == '/')
         return al_strdup(tail);
-    return al_asprintf(len && head[len - 1] == '/' ? "%s%s" : "%s/%s", head, tail);
+    al_str_adds(&path, head);
+    if (!al_ends_with(head, "/"))
+        al_str_addc(&path, '/');
+    al_str_adds(&path, tail);
+    return al_str_detach(&path);
 }
 
 struct al_file_id al_file_id_from(const struct stat *st)

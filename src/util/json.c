@@ -275,7 +275,7 @@ static void add_real(const json_t *value, struct al_str *out)
     }
 }
 
-/* Of jansson's own writer only the numbers are used: it looks at strings one character at a time,
+/* Of jansson's own writer only the rest is used: it looks at strings one character at a time,
  * and a line of the journal is one long string. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
 {
@@ -293,6 +293,8 @@ void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
         add_real(value, out);
         break;
     case JSON_INTEGER:
+        al_str_addi(out, json_integer_value(value));
+        break;
     case JSON_TRUE:
     case JSON_FALSE:
     case JSON_NULL:

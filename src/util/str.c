@@ -96,6 +96,13 @@ void al_str_addu(struct al_str *s, uint64_t number)
     al_str_add(s, digits + at, sizeof(digits) - at);
 }
 
+void al_str_addi(struct al_str *s, int64_t number)
+{
+    if (number < 0)
+        al_str_addc(s, '-');
+    al_str_addu(s, number < 0 ? -(uint64_t)number : (uint64_t)number);
+}
+
 void al_str_truncate(struct al_str *s, size_t len)
 {
     if (len >= s->len)

@@ -47,6 +47,21 @@ static void writes_numbers_in_decimal(void **state)
     }
 }
 
+static void writes_numbers_with_their_sign(void **state)
+{
+    static const int64_t numbers[] = { 0, 1, -1, 10, -10, INT64_MAX, INT64_MIN + 1, INT64_MIN };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        al_auto(al_str_clear) struct al_str s = AL_STR_INIT;
+        al_auto(al_freep) char *wanted = al_asprintf("n%" PRId64, numbers[i]);
+
+        al_str_addc(&s, 'n');
+        al_str_addi(&s, numbers[i]);
+        assert_string_equal(s.buf, wanted);
+    }
+}
+
 static void trims_only_the_end(void **state)
 {
     al_auto(al_str_clear) struct al_str s = AL_STR_INIT;
@@ -91,6 +106,7 @@ int main(void)
         cmocka_unit_test(an_empty_string_is_readable),
         cmocka_unit_test(grows_and_stays_terminated),
         cmocka_unit_test(writes_numbers_in_decimal),
+        cmocka_unit_test(writes_numbers_with_their_sign),
         cmocka_unit_test(trims_only_the_end),
         cmocka_unit_test(a_list_ends_with_null),
         cmocka_unit_test(detaching_leaves_an_empty_string),
