@@ -4,18 +4,19 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/environment.h"
 #include "gitops/private.h"
-#include "guard/env.h"
 
 #define ERR_MAX_BYTES   (64u * 1024u)
 #define WRITER_GRACE_MS 2000u /* for git to remove what is half written */
 #define LINE_MAX_BYTES  256u  /* of what cat-file says before an object */
 
 /* A path in a list that ':' separates and a quote begins. */
-static void add_alternate(struct al_strv *env, const char *objects)
+static void add_alternate(struct al_git_env *env, const char *objects)
 {
     al_auto(al_str_clear) struct al_str quoted = AL_STR_INIT;
 
+    al_str_addc(&quoted, '"');
     for (const char *at = objects; *at; at++) {
         if (*at == '"' || *at == '\\')
             al_str_addc(&quoted, '\\');
@@ -24,25 +25,26 @@ static void add_alternate(struct al_strv *env, const char *objects)
         else
             al_str_addc(&quoted, *at);
     }
-    al_strv_addf(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=\"%s\"", quoted.buf);
+    al_str_addc(&quoted, '"');
+    al_git_env_add(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted.buf);
 }
 
-static void build_env(struct al_strv *env, const struct al_bare *bare, bool borrows)
+static void build_env(struct al_git_env *env, const struct al_bare *bare, bool borrows)
 {
     const struct al_git *git = bare->repo->git;
 
     al_git_env_base(env, &AL_GIT_COMMAND_INIT);
-    al_env_add(env, "HOME", git->private_dir);
-    al_env_add(env, "GIT_CONFIG_NOSYSTEM", "1");
-    al_env_add(env, "GIT_CONFIG_GLOBAL", "/dev/null");
-    al_env_add(env, "GIT_DIR", "."); /* the child starts there */
-    al_env_add(env, "TMPDIR", ".");
+    al_git_env_add(env, "HOME", git->private_dir);
+    al_git_env_add(env, "GIT_CONFIG_NOSYSTEM", "1");
+    al_git_env_add(env, "GIT_CONFIG_GLOBAL", "/dev/null");
+    al_git_env_add(env, "GIT_DIR", "."); /* the child starts there */
+    al_git_env_add(env, "TMPDIR", ".");
     if (borrows) {
         al_auto(al_freep) char *objects = al_fs_join(bare->repo->common_dir, "objects");
         al_auto(al_freep) char *shallow = al_fs_join(bare->repo->common_dir, "shallow");
 
         add_alternate(env, objects);
-        al_env_add(env, "GIT_SHALLOW_FILE", shallow);
+        al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
     }
 }
 
@@ -60,7 +62,7 @@ static int run(const struct al_bare *bare, const struct al_git_command *command,
         .err = AL_TEXT_INIT(ERR_MAX_BYTES),
         .exit_code = -1,
     };
-    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
     struct al_git *git = bare->repo->git;
     struct al_ruleset *ruleset = NULL;
     struct al_proc_result result;
@@ -76,7 +78,7 @@ static int run(const struct al_bare *bare, const struct al_git_command *command,
         &(struct al_proc_spec){
             .program = git->program,
             .argv = (const char *const *)command->argv.items,
-            .envp = (const char *const *)env.items,
+            .envp = env.entries,
             .cwd_fd = bare->dir_fd,
             .input = command->input,
             .input_len = command->input_len,

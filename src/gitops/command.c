@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gitops/environment.h"
 #include "gitops/private.h"
 #include "gitops/progress.h"
 #include "gitops/records.h"
 #include "gitops/vet.h"
-#include "guard/env.h"
 
 /* Enough for a person to see what git complained of when a program reads its output. */
 #define ERR_MAX_BYTES     (64u * 1024u)
@@ -44,135 +44,9 @@ void al_git_output_clear(struct al_git_output *output)
     al_text_clear(&output->err);
 }
 
-/* What a link sets wins: a name that is in an environment twice means the first to some and the
- * last to others. */
-static bool is_replaced(const struct al_git_command *command, const char *entry)
-{
-    al_auto(al_freep) char *name = NULL;
-
-    if (!command->link || !command->link->env)
-        return false;
-    name = al_strndup(entry, strcspn(entry, "="));
-    return al_env_get(command->link->env, name);
-}
-
-/* What every git child gets, whatever it does.  Without a place for translations git does not look
- * for those of C.UTF-8, of which there are none. */
-void al_git_env_base(struct al_strv *env, const struct al_git_command *command)
-{
-    static const char *const base[] = {
-        "PATH=/usr/bin:/bin",
-        "LC_ALL=C.UTF-8",
-        "GIT_TEXTDOMAINDIR=/nonexistent",
-        "TERM=dumb",
-        "GIT_TERMINAL_PROMPT=0",
-        "GIT_ASKPASS=",
-        "SSH_ASKPASS=",
-        "GIT_EDITOR=:",
-        "GIT_SEQUENCE_EDITOR=:",
-        "GIT_PAGER=cat",
-        "GIT_MERGE_AUTOEDIT=no",
-        "GIT_SSH_VARIANT=ssh",
-        "GIT_PROXY_COMMAND=",
-        "GIT_PROTOCOL_FROM_USER=0",
-        "GIT_NO_LAZY_FETCH=1",
-        "GIT_NO_REPLACE_OBJECTS=1",
-        "GIT_GRAFT_FILE=/nonexistent",
-        "GIT_ATTR_NOSYSTEM=1",
-    };
-
-    for (size_t i = 0; i < AL_COUNT(base); i++)
-        if (!is_replaced(command, base[i]))
-            al_strv_add(env, base[i]);
-    al_env_add(env, "GIT_ALLOW_PROTOCOL", command->link ? command->link->protocol : "none");
-}
-
-static bool writes(enum al_git_class class)
+bool al_git_class_writes(enum al_git_class class)
 {
     return class != AL_GIT_CONFIG && class != AL_GIT_READ;
-}
-
-/* The overrides of this repository, and behind them, where they win, those of the command. */
-static void add_overrides(struct al_strv *env, const struct al_vetting *vetting,
-                          const struct al_git_command *command)
-{
-    const struct al_strv *config = command->link ? command->link->config : NULL;
-    al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
-    size_t count = vetting->noverrides;
-
-    if (writes(command->class))
-        al_overrides_add_writing(&more);
-    for (size_t i = 0; config && i < config->count; i++)
-        al_strv_add(&more, config->items[i]);
-    for (size_t i = 0; i < vetting->overrides.count; i++)
-        al_strv_add(env, vetting->overrides.items[i]);
-    for (size_t i = 0; i < more.count; i += 2, count++) {
-        al_strv_addf(env, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
-        al_strv_addf(env, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
-    }
-    al_strv_addf(env, "GIT_CONFIG_COUNT=%zu", count);
-}
-
-/*
- * Which repository; the other side of a link finds its own, as it would for plain git.  A reader in
- * the usual layout gets the names plain git goes by at the top: short, since git walks down from
- * them to dozens of files, and below the very directory that was looked at, whatever is renamed
- * above it.
- */
-static void add_repository(struct al_strv *env, const struct al_repo *repo,
-                           const struct al_git_command *command)
-{
-    const bool at_top =
-        command->of_content && !command->cwd_fd && repo->git_fd >= 0 && !repo->by_path;
-
-    if (command->link && command->link->socket_fd)
-        return;
-    al_env_add(env, "GIT_DIR", at_top ? ".git" : repo->git_dir);
-    if (!al_repo_is_bare(repo))
-        al_env_add(env, "GIT_WORK_TREE", at_top ? "." : repo->top);
-    if (command->index)
-        al_env_add(env, "GIT_INDEX_FILE", command->index);
-}
-
-/* The listing of the configuration sees the person's own files; everything else our stand-in. */
-static void add_configuration(struct al_strv *env, const struct al_repo *repo,
-                              const struct al_git_command *command)
-{
-    const struct al_vetting *vetting = repo->vetting;
-    const struct al_git *git = repo->git;
-
-    if (command->class == AL_GIT_CONFIG) {
-        al_env_add(env, "HOME", git->home ? git->home : "/nonexistent");
-        if (git->config_home)
-            al_env_add(env, "XDG_CONFIG_HOME", git->config_home);
-        return;
-    }
-    al_env_add(env, "HOME", git->private_dir);
-    al_env_add(env, "GIT_CONFIG_NOSYSTEM", "1");
-    al_env_add(env, "GIT_CONFIG_GLOBAL",
-               command->of_content ? vetting->of_content : vetting->global);
-    add_overrides(env, vetting, command);
-}
-
-void al_git_command_env(struct al_strv *env, const struct al_repo *repo,
-                        const struct al_git_command *command)
-{
-    const struct al_git *git = repo->git;
-
-    al_git_env_base(env, command);
-    if (command->link && command->link->env)
-        for (size_t i = 0; i < command->link->env->count; i++)
-            al_strv_add(env, command->link->env->items[i]);
-    add_configuration(env, repo, command);
-    al_strv_addf(env, "TMPDIR=%s/tmp", git->private_dir);
-    al_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
-    add_repository(env, repo, command);
-    if (!writes(command->class))
-        al_env_add(env, "GIT_OPTIONAL_LOCKS", "0");
-    if (command->buffered)
-        al_env_add(env, "GIT_FLUSH", "0");
-    for (size_t i = 0; i < git->env_allowed.count; i++)
-        al_strv_add(env, git->env_allowed.items[i]);
 }
 
 struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms)
@@ -244,7 +118,7 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
     static const struct al_git_link none = { .protocol = "none" };
     const struct al_git_link *link = command->link ? command->link : &none;
     struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(link->progress, errors);
-    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
     struct al_git *git = repo->git;
     int r;
 
@@ -257,7 +131,7 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
         &(struct al_proc_spec){
             .program = git->program,
             .argv = (const char *const *)command->argv.items,
-            .envp = (const char *const *)env.items,
+            .envp = env.entries,
             .cwd_fd = command->cwd_fd ? command->cwd_fd : repo->dir_fd,
             .input = command->input,
             .input_len = command->input_len,
@@ -269,7 +143,7 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
             .without_turn = link->has_turn,
             .cancel = budget->cancel,
             .timeout_ms = budget->left_ms,
-            .grace_ms = writes(command->class) ? WRITER_GRACE_MS : 0,
+            .grace_ms = al_git_class_writes(command->class) ? WRITER_GRACE_MS : 0,
         },
         ret_result, err);
     if (link->progress)

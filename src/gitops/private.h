@@ -71,13 +71,13 @@ void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held);
 int al_git_bare_ruleset(struct al_git *git, int dir_fd, bool reads_roots,
                         struct al_ruleset **ret_ruleset, struct al_error *err);
 
-/** command.c: what every git child gets, whatever it does, and how much it may use. */
-void al_git_env_base(struct al_strv *env, const struct al_git_command *command);
+/** command.c: whether commands of a class may write. */
+bool al_git_class_writes(enum al_git_class class);
+
+/** command.c: how much a git child may use. */
 struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms);
 
-/** command.c: the environment of a command, and what a child that has this much time is held to. */
-void al_git_command_env(struct al_strv *env, const struct al_repo *repo,
-                        const struct al_git_command *command);
+/** command.c: what a child of a command that has this much time is held to. */
 struct al_sandbox al_git_command_sandbox(const struct al_git_command *command,
                                          const struct al_held_ruleset *held, uint32_t left_ms);
 

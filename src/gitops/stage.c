@@ -29,6 +29,6 @@ void al_git_stage_close(struct al_git_stage *stage)
     if (stage->held)
         al_git_ruleset_put(stage->git, stage->held);
     al_strv_clear(&stage->argv);
-    al_strv_clear(&stage->env);
+    al_git_env_clear(&stage->env);
     *stage = AL_GIT_STAGE_INIT;
 }

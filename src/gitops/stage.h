@@ -8,6 +8,7 @@
 #ifndef AL_GITOPS_STAGE_H
 #define AL_GITOPS_STAGE_H
 
+#include "gitops/environment.h"
 #include "gitops/repo.h"
 #include "proc/proc.h"
 #include "util/error.h"
@@ -25,7 +26,8 @@ void al_git_stage_words(const struct al_strv *given, struct al_strv *argv);
 struct al_git_stage {
     struct al_git *git;
     const char *program;
-    struct al_strv argv, env;
+    struct al_strv argv;
+    struct al_git_env env; /* borrows from the repository */
     struct al_sandbox sandbox;
     struct al_held_ruleset *held;
 };

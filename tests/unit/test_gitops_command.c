@@ -5,6 +5,7 @@
  * Where git would not tell, a shell or env(1) stands in for it, run in the very same way.
  */
 #include "gitops/command.h"
+#include "gitops/environment.h"
 
 #include "gitops/private.h"
 #include "guard/env.h"
@@ -110,13 +111,15 @@ static void gives_a_child_what_it_needs_and_nothing_else(void **state)
 static char *variable_of(struct world *w, const char *dir, struct al_git_command *command,
                          const char *name)
 {
-    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, dir);
-    const char *value;
+    size_t len = strlen(name);
 
     al_git_command_env(&env, repo, command);
-    value = al_env_get(&env, name);
-    return value ? al_strdup(value) : NULL;
+    for (const char **entry = env.entries; *entry; entry++)
+        if (!strncmp(*entry, name, len) && (*entry)[len] == '=')
+            return al_strdup(*entry + len + 1);
+    return NULL;
 }
 
 static void assert_variable(struct world *w, const char *dir, struct al_git_command *command,

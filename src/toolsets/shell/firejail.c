@@ -98,7 +98,7 @@ int al_shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
         &(struct al_proc_spec){
             .program = shell->firejail,
             .argv = argv,
-            .envp = (const char *const *)(git.env.count ? git.env.items : shell->env.items),
+            .envp = git.env.count ? git.env.entries : (const char *const *)shell->env.items,
             .cwd_fd = root->fd,
             .out = { add_text, &outcome->out },
             .err = { add_text, &outcome->err },

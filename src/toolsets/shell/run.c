@@ -158,7 +158,7 @@ static int add_git(struct run *run, struct stage *stage, struct al_error *err)
     spec = add_spec(run, stage);
     spec->program = stage->git.program;
     spec->argv = (const char *const *)stage->git.argv.items;
-    spec->envp = (const char *const *)stage->git.env.items;
+    spec->envp = stage->git.env.entries;
     run->sandboxes[stage->spec] = stage->git.sandbox;
     return 0;
 }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/environment.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/private.h"
+#include "gitops/vet.h"
+#include "guard/env.h"
+#include "util/fs.h"
+
+void al_git_env_clear(struct al_git_env *env)
+{
+    free(env->entries);
+    al_strv_clear(&env->made);
+    *env = AL_GIT_ENV_INIT;
+}
+
+void al_git_env_borrow(struct al_git_env *env, const char *entry)
+{
+    /* Room for what most children get, doubled where one gets more; and for the NULL. */
+    if (env->count + 1 >= env->room) {
+        env->room = env->room ? 2 * env->room : 64;
+        env->entries = al_reallocarray(env->entries, env->room, sizeof(*env->entries));
+    }
+    env->entries[env->count++] = entry;
+    env->entries[env->count] = NULL;
+}
+
+static void borrow_all(struct al_git_env *env, const struct al_strv *entries)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        al_git_env_borrow(env, entries->items[i]);
+}
+
+/* The entry that was made last. */
+static void borrow_made(struct al_git_env *env)
+{
+    al_git_env_borrow(env, env->made.items[env->made.count - 1]);
+}
+
+void al_git_env_add(struct al_git_env *env, const char *name, const char *value)
+{
+    al_env_add(&env->made, name, value);
+    borrow_made(env);
+}
+
+/* What a link sets wins: a name that is in an environment twice means the first to some and the
+ * last to others. */
+static bool is_replaced(const struct al_git_command *command, const char *entry)
+{
+    al_auto(al_freep) char *name = NULL;
+
+    if (!command->link || !command->link->env)
+        return false;
+    name = al_strndup(entry, strcspn(entry, "="));
+    return al_env_get(command->link->env, name);
+}
+
+/* What every git child gets, whatever it does.  Without a place for translations git does not look
+ * for those of C.UTF-8, of which there are none. */
+void al_git_env_base(struct al_git_env *env, const struct al_git_command *command)
+{
+    static const char *const base[] = {
+        "PATH=/usr/bin:/bin",
+        "LC_ALL=C.UTF-8",
+        "GIT_TEXTDOMAINDIR=/nonexistent",
+        "TERM=dumb",
+        "GIT_TERMINAL_PROMPT=0",
+        "GIT_ASKPASS=",
+        "SSH_ASKPASS=",
+        "GIT_EDITOR=:",
+        "GIT_SEQUENCE_EDITOR=:",
+        "GIT_PAGER=cat",
+        "GIT_MERGE_AUTOEDIT=no",
+        "GIT_SSH_VARIANT=ssh",
+        "GIT_PROXY_COMMAND=",
+        "GIT_PROTOCOL_FROM_USER=0",
+        "GIT_NO_LAZY_FETCH=1",
+        "GIT_NO_REPLACE_OBJECTS=1",
+        "GIT_GRAFT_FILE=/nonexistent",
+        "GIT_ATTR_NOSYSTEM=1",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(base); i++)
+        if (!is_replaced(command, base[i]))
+            al_git_env_borrow(env, base[i]);
+    if (command->link)
+        al_git_env_add(env, "GIT_ALLOW_PROTOCOL", command->link->protocol);
+    else
+        al_git_env_borrow(env, "GIT_ALLOW_PROTOCOL=none");
+}
+
+/* The overrides of this repository, and behind them, where they win, those of the command. */
+static void add_overrides(struct al_git_env *env, const struct al_vetting *vetting,
+                          const struct al_git_command *command)
+{
+    const struct al_strv *config = command->link ? command->link->config : NULL;
+    al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str total = AL_STR_INIT;
+    size_t count = vetting->noverrides;
+
+    if (al_git_class_writes(command->class))
+        al_overrides_add_writing(&more);
+    for (size_t i = 0; config && i < config->count; i++)
+        al_strv_add(&more, config->items[i]);
+    borrow_all(env, &vetting->overrides);
+    for (size_t i = 0; i < more.count; i += 2, count++) {
+        al_strv_addf(&env->made, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
+        borrow_made(env);
+        al_strv_addf(&env->made, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
+        borrow_made(env);
+    }
+    al_str_addu(&total, count);
+    al_git_env_add(env, "GIT_CONFIG_COUNT", total.buf);
+}
+
+/*
+ * Which repository; the other side of a link finds its own, as it would for plain git.  A reader in
+ * the usual layout gets the names plain git goes by at the top: short, since git walks down from
+ * them to dozens of files, and below the very directory that was looked at, whatever is renamed
+ * above it.
+ */
+static void add_repository(struct al_git_env *env, const struct al_repo *repo,
+                           const struct al_git_command *command)
+{
+    const bool at_top =
+        command->of_content && !command->cwd_fd && repo->git_fd >= 0 && !repo->by_path;
+
+    if (command->link && command->link->socket_fd)
+        return;
+    al_git_env_add(env, "GIT_DIR", at_top ? ".git" : repo->git_dir);
+    if (!al_repo_is_bare(repo))
+        al_git_env_add(env, "GIT_WORK_TREE", at_top ? "." : repo->top);
+    if (command->index)
+        al_git_env_add(env, "GIT_INDEX_FILE", command->index);
+}
+
+/* The listing of the configuration sees the person's own files; everything else our stand-in. */
+static void add_configuration(struct al_git_env *env, const struct al_repo *repo,
+                              const struct al_git_command *command)
+{
+    const struct al_vetting *vetting = repo->vetting;
+    const struct al_git *git = repo->git;
+
+    if (command->class == AL_GIT_CONFIG) {
+        al_git_env_add(env, "HOME", git->home ? git->home : "/nonexistent");
+        if (git->config_home)
+            al_git_env_add(env, "XDG_CONFIG_HOME", git->config_home);
+        return;
+    }
+    al_git_env_add(env, "HOME", git->private_dir);
+    al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
+    al_git_env_add(env, "GIT_CONFIG_GLOBAL",
+                   command->of_content ? vetting->of_content : vetting->global);
+    add_overrides(env, vetting, command);
+}
+
+void al_git_command_env(struct al_git_env *env, const struct al_repo *repo,
+                        const struct al_git_command *command)
+{
+    const struct al_git *git = repo->git;
+    al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
+
+    al_git_env_base(env, command);
+    if (command->link && command->link->env)
+        borrow_all(env, command->link->env);
+    add_configuration(env, repo, command);
+    al_git_env_add(env, "TMPDIR", tmp);
+    al_git_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
+    add_repository(env, repo, command);
+    if (!al_git_class_writes(command->class))
+        al_git_env_borrow(env, "GIT_OPTIONAL_LOCKS=0");
+    if (command->buffered)
+        al_git_env_borrow(env, "GIT_FLUSH=0");
+    borrow_all(env, &git->env_allowed);
+}
