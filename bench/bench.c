@@ -20,7 +20,7 @@
 #include "bench/stats.h"
 
 #define PAIRS_MAX  400
-#define PAIRS_MIN  15
+#define PAIRS_MIN  45
 #define ROW_MS     6000.0
 #define CONCURRENT 64
 #define LOG_FLAGS                                                                                  \
