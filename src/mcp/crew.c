@@ -2,6 +2,7 @@
 #include "mcp/crew.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -135,7 +136,7 @@ static int patience_ms(struct al_crew *crew)
 static bool is_left_over(struct al_member *member)
 {
     struct al_crew *crew = member->crew;
-    bool over;
+    bool over, last;
 
     join_members(crew, false); /* nobody makes a thread now, who would join them */
     (void)pthread_mutex_lock(&crew->lock);
@@ -143,7 +144,10 @@ static bool is_left_over(struct al_member *member)
     if (over)
         crew->nfree--;
     member->gone = over;
+    last = over && crew->nfree == FREE_MAX;
     (void)pthread_mutex_unlock(&crew->lock);
+    if (last)
+        (void)malloc_trim(0); /* what a burst took nobody may need again */
     return over;
 }
 

@@ -14,17 +14,13 @@
 #include "util/clock.h"
 
 /*
- * A pipe of the size the kernel gives it is made to hold the larger answers too, which otherwise go
- * out in turns with the reader.  One that somebody gave another size keeps it.
+ * A pipe of the size the kernel gives it is made to hold larger answers too once there is one,
+ * which otherwise goes out in turns with the reader.  Not before: what a user's pipes may hold
+ * together is limited (pipe(7), pipe-user-pages-soft).  One that somebody gave another size keeps
+ * it.
  */
 #define PIPE_USUAL_BYTES (64 * 1024)
 #define PIPE_BYTES       (1024 * 1024)
-
-static void widen_pipe(int fd)
-{
-    if (fcntl(fd, F_GETPIPE_SZ) == PIPE_USUAL_BYTES)
-        (void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
-}
 
 static void notify(int event_fd)
 {
@@ -49,7 +45,7 @@ static void choose_method(struct al_out *out)
     if (S_ISFIFO(st.st_mode)) {
         al_auto(al_freep) char *path = al_asprintf("/proc/self/fd/%d", out->fd);
 
-        widen_pipe(out->fd);
+        out->may_widen = fcntl(out->fd, F_GETPIPE_SZ) == PIPE_USUAL_BYTES;
         out->owned_fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     }
     if (out->owned_fd >= 0) {
@@ -125,6 +121,15 @@ static size_t write_some(struct al_out *out, const char *data, size_t len)
     return done;
 }
 
+/* Caller holds the lock.  Whether there is more room now. */
+static bool widen(struct al_out *out)
+{
+    bool may = out->may_widen && !out->dead;
+
+    out->may_widen = false;
+    return may && fcntl(out->fd, F_SETPIPE_SZ, PIPE_BYTES) > PIPE_USUAL_BYTES;
+}
+
 void al_out_send(struct al_out *out, struct al_str *line)
 {
     size_t done = 0;
@@ -133,6 +138,8 @@ void al_out_send(struct al_out *out, struct al_str *line)
     (void)pthread_mutex_lock(&out->lock);
     if (out->queue.len == 0)
         done = write_some(out, line->buf, line->len);
+    if (done < line->len && out->queue.len == 0 && widen(out))
+        done += write_some(out, line->buf + done, line->len - done);
     if (done < line->len && !out->dead) {
         if (out->queue.len == 0)
             notify(out->work_fd);

@@ -26,6 +26,7 @@ struct al_out {
     int notice_fd; /**< eventfd: dead, or no longer full */
     bool is_socket;
     bool poll_first;
+    bool may_widen; /**< a pipe that is still of the usual size */
 
     pthread_mutex_t lock;
     struct al_str queue;
@@ -34,7 +35,7 @@ struct al_out {
 };
 
 /** `fd` is borrowed, and its flags, which other processes share, stay as they are; a pipe of the
- * usual size is made larger. */
+ * usual size is made larger by the first answer that does not fit. */
 int al_out_init(struct al_out *out, int fd, struct al_error *err);
 void al_out_clear(struct al_out *out);
 
