@@ -35,10 +35,10 @@ static void build_env(struct al_git_env *env, const struct al_bare *bare, bool b
 
     al_git_env_base(env, &AL_GIT_COMMAND_INIT);
     al_git_env_add(env, "HOME", git->private_dir);
-    al_git_env_add(env, "GIT_CONFIG_NOSYSTEM", "1");
-    al_git_env_add(env, "GIT_CONFIG_GLOBAL", "/dev/null");
-    al_git_env_add(env, "GIT_DIR", "."); /* the child starts there */
-    al_git_env_add(env, "TMPDIR", ".");
+    al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
+    al_git_env_borrow(env, "GIT_CONFIG_GLOBAL=/dev/null");
+    al_git_env_borrow(env, "GIT_DIR=."); /* the child starts there */
+    al_git_env_borrow(env, "TMPDIR=.");
     if (borrows) {
         al_auto(al_freep) char *objects = al_fs_join(bare->repo->common_dir, "objects");
         al_auto(al_freep) char *shallow = al_fs_join(bare->repo->common_dir, "shallow");

@@ -32,7 +32,7 @@ void al_git_env_add(struct al_git_env *env, const char *name, const char *value)
 /** What every git child gets, whatever it does. */
 void al_git_env_base(struct al_git_env *env, const struct al_git_command *command);
 
-/** All that a command gets.  Borrows from `repo` and `command`. */
+/** All that a command gets.  Borrows from `repo` and `command`, and what they point to. */
 void al_git_command_env(struct al_git_env *env, const struct al_repo *repo,
                         const struct al_git_command *command);
 

@@ -13,7 +13,8 @@
 #include "gitops/repo.h"
 #include "gitops/verbs.h"
 
-/** status.c: one git child.  `branch` is "HEAD" where HEAD is on none. */
+/** status.c: one git child.  `branch` is "HEAD" where HEAD is on none.  Caller clears `status`,
+ * after a failure too; what was taken until a failure, here and below, counts for nothing. */
 int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
                        struct al_worktree *status, struct al_error *err);
 

@@ -27,7 +27,7 @@ struct al_git_stage {
     struct al_git *git;
     const char *program;
     struct al_strv argv;
-    struct al_git_env env; /* borrows from the repository */
+    struct al_git_env env; /* borrows from the repository, which outlives the stage */
     struct al_sandbox sandbox;
     struct al_held_ruleset *held;
 };

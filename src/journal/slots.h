@@ -10,7 +10,8 @@
  * call gets slow at a few hundred calls a second (ext4 does not use an inode again for some seconds
  * after it was freed, and searches past all of those).  To be idle is to end in an empty line,
  * which costs a fraction of a rename; when nobody waits any more the file gets a dot before its
- * name (al_slots_hide_idle()), so that what is seen are the calls that run.
+ * name (al_slots_hide_idle()), so that what is seen are the calls that run.  As many as ran at once
+ * stay until the end of the process, up to a number.
  *
  * A line that is shorter than what the file held is filled up with spaces before its newline.
  * Wherever a process dies in the write, the file ends in the empty line that was there before, in

@@ -275,8 +275,8 @@ static void add_real(const json_t *value, struct al_str *out)
     }
 }
 
-/* Of jansson's own writer only the rest is used: it looks at strings one character at a time,
- * and a line of the journal is one long string. */
+/* Jansson's own writer looks at strings one character at a time, and a line of the journal is one
+ * long string. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
 {
     switch (json_typeof(value)) {

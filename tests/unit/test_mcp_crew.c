@@ -37,6 +37,7 @@ static size_t before_all;
 
 static atomic_bool no_threads;
 static atomic_uint made;
+static atomic_uint waiting;      /* for the turn */
 static atomic_bool time_is_over; /* for whoever waits no longer than some time */
 
 /* The machine has no thread left when a test says so; the linker puts this in the way. */
@@ -60,12 +61,13 @@ int __wrap_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_m
 
 int __wrap_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_ms)
 {
-    int n = 0;
+    int n;
 
-    if (timeout_ms <= 0)
-        return __real_epoll_wait(fd, events, max, timeout_ms);
-    while (n == 0 && !atomic_load(&time_is_over))
-        n = __real_epoll_wait(fd, events, max, 1);
+    atomic_fetch_add(&waiting, 1);
+    do
+        n = __real_epoll_wait(fd, events, max, timeout_ms > 0 ? 1 : timeout_ms);
+    while (n == 0 && timeout_ms > 0 && !atomic_load(&time_is_over));
+    atomic_fetch_sub(&waiting, 1);
     return n;
 }
 
@@ -150,9 +152,11 @@ static size_t count_threads(void)
     return count;
 }
 
-/* Of the crew. */
+/* Of the crew, and none of them runs a call. */
 static void wait_for_threads(size_t count)
 {
+    while (atomic_load(&waiting) != count)
+        (void)sched_yield();
     while (count_threads() != before_all + OTHERS + count)
         (void)sched_yield();
 }
