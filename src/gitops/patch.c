@@ -28,7 +28,7 @@ static bool count_file(void *payload, char *const *fields)
 static int count_files(const struct al_repo *repo, const struct al_diff_options *options,
                        struct al_budget *budget, size_t *ret_files, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     struct file_count count = { .last = NULL };
     al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, count_file, &count);
     int r;
@@ -63,7 +63,7 @@ static int read_patch(const struct al_repo *repo, const struct al_diff_options *
                       size_t max_bytes, struct al_budget *budget, struct al_hunks *hunks,
                       struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct reading reading = { hunks, max_bytes };
     int r;
