@@ -164,7 +164,7 @@ static void finds_a_secret_at_every_place_of_a_text(void **state)
 static void leaves_what_looks_like_one_at_every_place_of_a_text(void **state)
 {
     static const char *const cases[] = {
-        "xghp_" LETTERS_36,
+        ("xghp_" LETTERS_36),
         "_bearer abcdef123456",
         "0Authorization: x",
         "A_KEYS=v",
