@@ -101,6 +101,13 @@ static int run_client(const struct al_network_job *job, struct server *server,
                         err);
     al_close(job->link->fds[0]); /* the end of the server, too */
     (void)pthread_join(server->thread, NULL);
+    /* They have the same time: either may be the first to run out of it, and the other sees the
+     * connection cut. */
+    if (r == 0 && ret_output->exit_code != 0 && server->r == AL_ERR_TIMEOUT) {
+        *err = server->err;
+        server->err = AL_ERROR_INIT;
+        return AL_ERR_TIMEOUT;
+    }
     return r;
 }
 
