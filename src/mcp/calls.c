@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/calls.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 
 #include "mcp/elicit.h"
 #include "mcp/out.h"
+#include "mcp/running.h"
 #include "mcp/sample.h"
 #include "proc/cancel.h"
+#include "proc/proc.h"
 #include "tool/call.h"
 #include "util/clock.h"
+#include "util/fs.h"
 #include "util/progress.h"
 
-struct al_running {
-    struct al_running *next;
-    struct al_calls *calls;
-    struct al_call_order order;
-    struct al_cancel *cancel;
-
-    /* Under the lock of `calls`. */
-    bool cancelled;
-    const char *waiting_for; /* NULL: it runs */
-    int64_t progress_at_ms;
-    int64_t told_at_ms; /* when the last one was sent */
-    char *heard;        /* what git said last about how far it is, NULL: nothing */
-    unsigned long progress;
-};
-
-void al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
-                   struct al_questions *questions)
+int al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
+                  struct al_questions *questions, struct al_error *err)
 {
     *calls = (struct al_calls){ .session = session, .out = out, .questions = questions };
     calls->pump_at_ms = INT64_MAX;
+    calls->last_aside = &calls->aside;
+    calls->reading_max = al_proc_slots();
+    calls->aside_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (calls->aside_fd < 0)
+        return al_error_errno(err, errno, "cannot watch for calls");
     (void)pthread_mutex_init(&calls->lock, NULL);
+    return 0;
 }
 
 /* With a token nobody has fired. */
@@ -67,8 +63,9 @@ static void put_running(struct al_running *call)
     free(call->heard);
     json_decref(call->order.arguments);
     al_round_clear(&call->order.round);
-    *call = (struct al_running){ .cancel = cancel };
     (void)pthread_mutex_lock(&calls->lock);
+    al_aside_end(call);
+    *call = (struct al_running){ .cancel = cancel };
     kept = kept && !calls->spare;
     if (kept)
         calls->spare = call;
@@ -82,6 +79,7 @@ static void cancel_running(struct al_running *call)
 {
     call->cancelled = true;
     al_cancel_fire(call->cancel);
+    al_aside_hurry(call);
 }
 
 void al_calls_close(struct al_calls *calls)
@@ -97,6 +95,7 @@ void al_calls_clear(struct al_calls *calls)
 {
     if (calls->spare)
         running_free(calls->spare);
+    al_close(calls->aside_fd);
     (void)pthread_mutex_destroy(&calls->lock);
 }
 
@@ -138,8 +137,12 @@ static void set_waiting(struct al_running *call, const char *waiting_for)
 {
     (void)pthread_mutex_lock(&call->calls->lock);
     call->waiting_for = waiting_for;
-    if (waiting_for)
+    if (waiting_for) {
         plan_progress(call, al_clock_ms());
+        al_aside_pause(call);
+    } else {
+        al_aside_resume(call);
+    }
     (void)pthread_mutex_unlock(&call->calls->lock);
 }
 
@@ -262,8 +265,12 @@ void al_calls_run(struct al_running *call)
 
     al_call_run(call->calls->session, &input, &result);
     answer(call, &result);
-    al_call_put_away(call->calls->session);
     put_running(call);
+}
+
+void al_calls_put_away(struct al_calls *calls)
+{
+    al_call_put_away(calls->session);
 }
 
 /* Why the call cannot be taken; AL_RPC_OK when it was. */
@@ -315,8 +322,11 @@ struct al_running *al_calls_take(struct al_calls *calls, struct al_call_order *o
 
 void al_calls_refuse(struct al_running *call, const char *problem)
 {
+    struct al_calls *calls = call->calls;
+
     (void)leave(call);
     refuse(call, AL_RPC_INTERNAL_ERROR, problem);
+    al_aside_tell(calls);
 }
 
 int al_calls_progress(struct al_calls *calls)

@@ -4,9 +4,10 @@
  * (mcp/crew.h).
  *
  * A call beyond AL_CALLS_MAX is refused at once, rather than queued: the reader never waits, and a
- * client that floods is told so.  A cancelled call is killed through its token and never answered.
- * A call that takes long, or waits for a person, says so in progress notifications if the request
- * named a token; none is sent after the answer.
+ * client that floods is told so.  Calls that only read begin as others of them end, since more at
+ * once than there are cores would but wait (mcp/aside.c).  A cancelled call is killed through its
+ * token and never answered.  A call that takes long, or waits for a person, says so in progress
+ * notifications if the request named a token; none is sent after the answer.
  */
 #ifndef AL_MCP_CALLS_H
 #define AL_MCP_CALLS_H
@@ -47,13 +48,17 @@ struct al_calls {
     pthread_mutex_t lock;
     struct al_running *running;
     size_t nrunning;
+    struct al_running *aside, **last_aside; /**< calls that are not begun yet */
+    size_t nreading, reading_max;           /**< calls that only read and run; how many may */
+    int aside_fd;                           /**< eventfd: al_calls_next() has one */
     struct al_running *spare; /**< one that ended, kept with its token for the next; or NULL */
     bool closing;
     int64_t pump_at_ms; /**< when the pump looks here again; INT64_MAX: not by itself */
 };
 
-void al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
-                   struct al_questions *questions);
+/** 0 or AL_ERR_EXECUTION. */
+int al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
+                  struct al_questions *questions, struct al_error *err);
 
 /** Cancel every call, and all that would still begin.  None of them is answered. */
 void al_calls_close(struct al_calls *calls);
@@ -82,8 +87,18 @@ struct al_call_order {
  */
 struct al_running *al_calls_take(struct al_calls *calls, struct al_call_order *order);
 
+/** Whether the call is to be run now.  If not it was put aside, and comes from al_calls_next(). */
+bool al_calls_admit(struct al_running *call);
+
+/** A call that was put aside and is to be run now, NULL: there is none.  Asked after each
+ * al_calls_run(), and when `aside_fd` says so. */
+struct al_running *al_calls_next(struct al_calls *calls);
+
 /** Run the call on this thread and answer it, unless it is cancelled.  `call` is gone then. */
 void al_calls_run(struct al_running *call);
+
+/** What calls leave to be done when a thread has no other to run. */
+void al_calls_put_away(struct al_calls *calls);
 
 /** Answer that the call cannot be run.  `call` is gone then. */
 void al_calls_refuse(struct al_running *call, const char *problem);

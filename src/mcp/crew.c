@@ -27,8 +27,11 @@
 #define FREE_BURST_MAX 64
 #define LINGER_MS      2000
 
-/* The event of what is not a turn: news of the output, or the end. */
-#define NEWS ((uint64_t)0)
+/* The events of what is not a turn: news of the output, or the end; a call that was put aside. */
+#define NEWS  ((uint64_t)0)
+#define ASIDE UINT64_MAX
+
+static const char no_thread[] = "no thread could be started for the call";
 
 struct al_member {
     struct al_member *next;
@@ -151,30 +154,6 @@ static bool is_left_over(struct al_member *member)
     return over;
 }
 
-/* Wait for the turn; false when the thread is to end.  *ret_input: there is some, or it is closed.
- */
-static bool wait_for_turn(struct al_member *member, bool *ret_input)
-{
-    struct al_crew *crew = member->crew;
-    struct epoll_event event = { .events = 0 };
-    bool mine = false, over = false;
-
-    while (!mine && !over) {
-        const int n = epoll_wait(crew->epoll_fd, &event, 1, patience_ms(crew));
-
-        if (n == 0) {
-            over = is_left_over(member);
-        } else if (n == 1) {
-            (void)pthread_mutex_lock(&crew->lock);
-            mine = take_turn(crew, event.data.u64);
-            over = crew->ending;
-            (void)pthread_mutex_unlock(&crew->lock);
-        }
-    }
-    *ret_input = event.events & EPOLLIN;
-    return mine;
-}
-
 static void *thread_main(void *payload);
 
 /* Run by a thread that no filter holds, which this one may not be: see al_proc_confine_thread(). */
@@ -226,6 +205,50 @@ static bool leave_reading(struct al_crew *crew)
     return add_member(crew) == 0; /* free in the place of the caller */
 }
 
+/* A call that was put aside; NULL when somebody else has taken it, or it cannot be run. */
+static struct al_running *take_aside(struct al_crew *crew)
+{
+    struct al_running *call = al_calls_next(crew->task.calls);
+
+    if (!call || leave_reading(crew))
+        return call;
+    al_calls_refuse(call, no_thread);
+    return NULL;
+}
+
+/* What a thread waits for: the turn, or a call. */
+struct work {
+    bool turn;
+    bool input; /* there is some, or it is closed */
+    struct al_running *call;
+};
+
+/* False when the thread is to end. */
+static bool wait_for_work(struct al_member *member, struct work *ret_work)
+{
+    struct al_crew *crew = member->crew;
+    bool over = false;
+
+    *ret_work = (struct work){ .turn = false };
+    while (!ret_work->turn && !ret_work->call && !over) {
+        struct epoll_event event = { .events = 0 };
+        const int n = epoll_wait(crew->epoll_fd, &event, 1, patience_ms(crew));
+
+        if (n == 0) {
+            over = is_left_over(member);
+        } else if (n == 1 && event.data.u64 == ASIDE) {
+            ret_work->call = take_aside(crew);
+        } else if (n == 1) {
+            (void)pthread_mutex_lock(&crew->lock);
+            ret_work->turn = take_turn(crew, event.data.u64);
+            over = crew->ending;
+            (void)pthread_mutex_unlock(&crew->lock);
+        }
+        ret_work->input = event.events & EPOLLIN;
+    }
+    return ret_work->turn || ret_work->call;
+}
+
 /* Whether the thread is still wanted after its call. */
 static bool come_back(struct al_member *member)
 {
@@ -251,23 +274,38 @@ static struct al_running *use_turn(struct al_crew *crew, bool input)
         al_reader_fill(reader);
     else if (!crew->more) /* no writer is left, or the descriptor is no good */
         reader->ended = true;
-    while ((call = crew->task.serve(crew->task.payload, &crew->more)) && !leave_reading(crew))
-        al_calls_refuse(call, "no thread could be started for the call");
+    while ((call = crew->task.serve(crew->task.payload, &crew->more))) {
+        if (!al_calls_admit(call))
+            continue;
+        if (leave_reading(crew))
+            break;
+        al_calls_refuse(call, no_thread);
+    }
     pass_turn(crew);
     return call;
+}
+
+/* The call, and those that were put aside meanwhile. */
+static void run_calls(struct al_crew *crew, struct al_running *call)
+{
+    for (; call; call = al_calls_next(crew->task.calls))
+        al_calls_run(call);
+    al_calls_put_away(crew->task.calls);
 }
 
 static void *thread_main(void *payload)
 {
     struct al_member *member = payload;
-    bool wanted = true, input = false;
+    struct al_crew *crew = member->crew;
+    struct work work;
+    bool wanted = true;
 
     al_proc_confine_thread();
-    while (wanted && wait_for_turn(member, &input)) {
-        struct al_running *call = use_turn(member->crew, input);
-
-        if (call) {
-            al_calls_run(call);
+    while (wanted && wait_for_work(member, &work)) {
+        if (work.turn)
+            work.call = use_turn(crew, work.input);
+        if (work.call) {
+            run_calls(crew, work.call);
             wanted = come_back(member);
         }
     }
@@ -302,7 +340,8 @@ static int open_watch(struct al_crew *crew, struct al_error *err)
     crew->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     crew->go_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
     if (crew->epoll_fd < 0 || crew->go_fd < 0 || watch(crew, crew->go_fd, EPOLLONESHOT, NEWS) < 0 ||
-        watch(crew, crew->task.out->notice_fd, EPOLLIN | EPOLLET, NEWS) < 0)
+        watch(crew, crew->task.out->notice_fd, EPOLLIN | EPOLLET, NEWS) < 0 ||
+        watch(crew, crew->task.calls->aside_fd, EPOLLIN | EPOLLET, ASIDE) < 0)
         return al_error_errno(err, errno, "cannot watch the input");
     /* Where that does not work a read blocks for long as little as poll() would have. */
     crew->turn = 1;
@@ -348,5 +387,6 @@ void al_crew_wait(struct al_crew *crew)
 void al_crew_join(struct al_crew *crew)
 {
     join_members(crew, true);
+    run_calls(crew, al_calls_next(crew->task.calls));
     clear(crew);
 }

@@ -7,6 +7,8 @@
  * The turn is offered through epoll: when there is input the kernel wakes one of those that wait,
  * the one that came last, whose memory is warm.
  *
+ * A call that was put aside (mcp/aside.c) is run by the thread that has just run another.
+ *
  * At least one thread is always free to read.  The last one makes another before it takes up a
  * call, and where none can be made that call is refused.
  */
@@ -20,6 +22,7 @@
 
 #include "util/error.h"
 
+struct al_calls;
 struct al_member; /* one thread */
 struct al_out;
 struct al_reader;
@@ -36,6 +39,7 @@ typedef struct al_running *(*al_crew_serve_fn)(void *payload, bool *ret_more);
 struct al_crew_task {
     struct al_reader *reader;
     struct al_out *out;
+    struct al_calls *calls;
     al_crew_serve_fn serve;
     void *payload;
 };

@@ -326,16 +326,20 @@ int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *sess
     int r;
 
     *dispatch = (struct al_dispatch){ .session = session, .form = AL_FORM_NONE };
-    r = al_tickets_init(&dispatch->tickets, err);
+    r = al_calls_init(&dispatch->calls, session, out, &dispatch->questions, err);
     if (r < 0)
         return r;
+    r = al_tickets_init(&dispatch->tickets, err);
+    if (r < 0) {
+        al_calls_clear(&dispatch->calls);
+        return r;
+    }
     dispatch->info = describe_server(version);
     dispatch->meta = al_asprintf("\"io.modelcontextprotocol/serverInfo\":%s", dispatch->info);
     dispatch->tools = al_catalog_text(session);
     dispatch->modern = (struct al_result_extra){ .members = "\"resultType\":\"complete\"",
                                                  .meta = dispatch->meta };
     al_questions_init(&dispatch->questions, out);
-    al_calls_init(&dispatch->calls, session, out, &dispatch->questions);
     return 0;
 }
 

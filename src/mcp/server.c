@@ -119,6 +119,7 @@ static int serve(struct server *server, struct al_error *err)
     const struct al_crew_task task = {
         .reader = &server->reader,
         .out = &server->out,
+        .calls = &server->dispatch.calls,
         .serve = serve_read,
         .payload = server,
     };

@@ -167,6 +167,7 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
 
 /** How many children may work at once (at least 1).  Default: the number of online cores. */
 void al_proc_set_slots(unsigned slots);
+unsigned al_proc_slots(void);
 
 /** Children started since al_proc_init(), for tests and the benchmark. */
 uint64_t al_proc_started(void);

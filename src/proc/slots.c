@@ -86,14 +86,20 @@ static bool wait_in_queue(struct waiter *waiter, const struct al_cancel *cancel)
     return granted;
 }
 
+/* Under the mutex. */
+static void know_limit(void)
+{
+    if (!limit)
+        limit = online_cores();
+}
+
 /* Takes a free turn, or queues up when there is none. */
 static bool take_or_queue(struct waiter *waiter)
 {
     bool free_turn;
 
     pthread_mutex_lock(&mutex);
-    if (!limit)
-        limit = online_cores();
+    know_limit();
     free_turn = !first && taken < limit;
     if (free_turn) {
         taken++;
@@ -133,6 +139,17 @@ void al_slot_give(void)
     taken--;
     grant_free_turns();
     pthread_mutex_unlock(&mutex);
+}
+
+unsigned al_proc_slots(void)
+{
+    unsigned slots;
+
+    pthread_mutex_lock(&mutex);
+    know_limit();
+    slots = limit;
+    pthread_mutex_unlock(&mutex);
+    return slots;
 }
 
 void al_proc_set_slots(unsigned slots)

@@ -21,6 +21,8 @@ static int gate_fd = -1; /* a semaphore: a read takes one place */
 
 static const struct al_operation operations[] = { { "run", NULL, AL_READS, NULL,
                                                     AL_ASKS_BY_EFFECTS } };
+static const struct al_operation outward[] = { { "run", NULL, AL_READS | AL_USES_NETWORK, NULL,
+                                                 AL_ASKS_BY_EFFECTS } };
 
 static const struct al_tool tools[] = {
     { .name = "echo",
@@ -31,7 +33,7 @@ static const struct al_tool tools[] = {
     { .name = "gate",
       .title = "Gate",
       .about = "Wait.",
-      .operations = operations,
+      .operations = outward,
       .noperations = 1,
       .output_schema = "{ \"type\": \"object\" }" },
     { .name = "ask",
@@ -42,6 +44,11 @@ static const struct al_tool tools[] = {
     { .name = "big",
       .title = "Big",
       .about = "Say much.",
+      .operations = operations,
+      .noperations = 1 },
+    { .name = "look",
+      .title = "Look",
+      .about = "Wait, as something that reads.",
       .operations = operations,
       .noperations = 1 },
 };
@@ -202,8 +209,8 @@ void al_call_put_away(const struct al_session *session)
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
                  struct al_result *result)
 {
-    static void (*const run[])(const struct al_call_input *, struct al_result *) = { echo, gate,
-                                                                                     ask, big };
+    static void (*const run[])(const struct al_call_input *,
+                               struct al_result *) = { echo, gate, ask, big, gate };
 
     static _Thread_local bool counted;
 

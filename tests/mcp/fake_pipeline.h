@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A call pipeline without git: al_call_run() over four toy tools, so that the server's threads can
+ * A call pipeline without git: al_call_run() over five toy tools, so that the server's threads can
  * be tested alone.
  *
  *   echo  gives its arguments back
  *   gate  waits until a test opens the gate, or the call is cancelled
  *   ask   asks the approvers in order and gives the answer
  *   big   gives `bytes` bytes
+ *   look  waits like gate, but does no more than read
  */
 #ifndef TESTS_MCP_FAKE_PIPELINE_H
 #define TESTS_MCP_FAKE_PIPELINE_H
