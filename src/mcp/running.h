@@ -8,6 +8,7 @@
 
 #include "mcp/calls.h"
 
+/** Between al_calls_take() and the end of al_calls_run(). */
 struct al_running {
     struct al_running *next;
     struct al_calls *calls;
