@@ -51,8 +51,10 @@ struct al_session {
 
 /** What comes back, whatever happened.  Set up with AL_RESULT_INIT. */
 struct al_result {
-    struct al_str text;  /**< safe text, within the byte cap */
-    json_t *structured;  /**< for tools with an output schema, else NULL */
+    struct al_str text;   /**< safe text, within the byte cap */
+    json_t *structured;   /**< for tools with an output schema, else NULL */
+    struct al_str quoted; /**< the text as it stands inside a JSON string, where the tool wrote that
+                               along with it; else empty */
     bool text_is_object; /**< the text is the JSON of the structured result: it is sent as such, and
                               `structured` may be NULL */
     bool truncated;
@@ -66,7 +68,8 @@ struct al_result {
 };
 
 #define AL_RESULT_INIT                                                                             \
-    ((struct al_result){ .text = AL_STR_INIT, .exit_code = -1, .error = AL_ERROR_INIT })
+    ((struct al_result){                                                                           \
+        .text = AL_STR_INIT, .quoted = AL_STR_INIT, .exit_code = -1, .error = AL_ERROR_INIT })
 
 void al_result_clear(struct al_result *result);
 
@@ -137,9 +140,14 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
  */
 void al_result_set_structured(struct al_result *result, json_t *object);
 
-/** The same with an object that is written already, with al_text_escape(), while git still ran.
- * `json` is taken over and empty afterwards. */
-void al_result_take_json(struct al_result *result, struct al_str *json);
+/**
+ * The same with an object that is written already, with al_text_escape(), while git still ran.
+ *
+ * @param quoted  All of `json` through al_json_escape(), for a tool that has the time to do it
+ * while it waits for git; NULL: it is done when it is needed. Both are taken over and empty
+ * afterwards.
+ */
+void al_result_take_json(struct al_result *result, struct al_str *json, struct al_str *quoted);
 
 /** `{kind, code, name, reason, message}` of a failed result.  Caller owns the reference. */
 json_t *al_result_error_json(const struct al_result *result);

@@ -6,6 +6,7 @@
 void al_result_clear(struct al_result *result)
 {
     al_str_clear(&result->text);
+    al_str_clear(&result->quoted);
     json_decref(result->structured);
     al_error_clear(&result->error);
     *result = AL_RESULT_INIT;
@@ -19,16 +20,25 @@ void al_result_set_structured(struct al_result *result, json_t *object)
     result->structured = object;
     al_json_dump(object, false, &json);
     al_text_escape_json(json.buf, json.len, &shown);
-    al_result_take_json(result, &shown);
+    al_result_take_json(result, &shown, NULL);
 }
 
-void al_result_take_json(struct al_result *result, struct al_str *json)
+/* `from`, which is empty then, instead of what `to` was. */
+static void move(struct al_str *to, struct al_str *from)
+{
+    al_str_clear(to);
+    *to = *from;
+    *from = AL_STR_INIT;
+}
+
+void al_result_take_json(struct al_result *result, struct al_str *json, struct al_str *quoted)
 {
     result->exit_code = 0;
     result->text_is_object = true;
-    al_str_clear(&result->text);
-    result->text = *json;
-    *json = AL_STR_INIT;
+    move(&result->text, json);
+    al_str_clear(&result->quoted);
+    if (quoted)
+        move(&result->quoted, quoted);
 }
 
 static json_t *string_or_null(const char *text)
@@ -60,9 +70,12 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
 {
     bool failed = result->status != AL_OK;
 
-    al_str_adds(out, "{\"content\":[{\"type\":\"text\",\"text\":");
-    al_json_quote(result->text.buf, result->text.len, out);
-    al_str_adds(out, "}]");
+    al_str_adds(out, "{\"content\":[{\"type\":\"text\",\"text\":\"");
+    if (result->text_is_object && result->quoted.len)
+        al_str_add(out, result->quoted.buf, result->quoted.len);
+    else
+        al_json_escape(result->text.buf, result->text.len, out);
+    al_str_adds(out, "\"}]");
     if (result->text_is_object) {
         al_str_adds(out, ",\"structuredContent\":");
         al_str_add(out, result->text.buf, result->text.len);

@@ -77,10 +77,36 @@ static void an_object_that_is_written_already_is_taken(void **state)
     (void)state;
     al_str_adds(&result.text, "what was there");
     al_str_adds(&json, "{\"n\":\"\\u202e\"}");
-    al_result_take_json(&result, &json);
+    al_result_take_json(&result, &json, NULL);
     assert_string_equal(json.buf, "");
     dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\":\\\"\\\\u202e\\\"}\"}],"
                    "\"structuredContent\":{\"n\":\"\\u202e\"},"
+                   "\"_meta\":{\"airlock/result\":{\"truncated\":false,\"exit_code\":0,"
+                   "\"duration_ms\":0}}}");
+}
+
+/* It is not quoted a second time, and goes with the text it is of. */
+static void what_is_quoted_already_is_taken_too(void **state)
+{
+    struct al_result result = AL_RESULT_INIT;
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT, quoted = AL_STR_INIT;
+
+    (void)state;
+    al_str_adds(&json, "{\"n\":1}");
+    al_str_adds(&quoted, "{\\\"n\\\":1}");
+    al_result_take_json(&result, &json, &quoted);
+    assert_string_equal(quoted.buf, "");
+    dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\":1}\"}],"
+                   "\"structuredContent\":{\"n\":1},"
+                   "\"_meta\":{\"airlock/result\":{\"truncated\":false,\"exit_code\":0,"
+                   "\"duration_ms\":0}}}");
+    result = AL_RESULT_INIT;
+    al_str_adds(&json, "{\"n\":1}");
+    al_str_adds(&quoted, "{\\\"n\\\":1}");
+    al_result_take_json(&result, &json, &quoted);
+    al_str_adds(&json, "{}");
+    al_result_take_json(&result, &json, NULL);
+    dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":\"{}\"}],\"structuredContent\":{},"
                    "\"_meta\":{\"airlock/result\":{\"truncated\":false,\"exit_code\":0,"
                    "\"duration_ms\":0}}}");
 }
@@ -196,6 +222,7 @@ int main(void)
         cmocka_unit_test(a_protocol_adds_its_members),
         cmocka_unit_test(a_structured_result_has_both),
         cmocka_unit_test(an_object_that_is_written_already_is_taken),
+        cmocka_unit_test(what_is_quoted_already_is_taken_too),
         cmocka_unit_test(a_failure_carries_its_error),
         cmocka_unit_test(what_does_not_fit_is_null),
         cmocka_unit_test(every_status_has_a_kind),

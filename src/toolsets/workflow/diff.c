@@ -42,15 +42,32 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_workflow_check_paths(call, "paths", &((const struct diff_args *)p)->paths, err);
 }
 
-/** The result as it grows, line by line: what was written, and the hunks, which come last in it. */
+/* JSON as it grows, and the same as it stands inside a JSON string: git takes longer to print it
+ * than we to write it twice. */
+struct twice {
+    struct al_str json, quoted;
+    size_t done; /* bytes of `json` that are quoted */
+};
+
+#define TWICE_INIT ((struct twice){ .json = AL_STR_INIT, .quoted = AL_STR_INIT })
+
+static void quote_new(struct twice *twice)
+{
+    al_json_escape(twice->json.buf + twice->done, twice->json.len - twice->done, &twice->quoted);
+    twice->done = twice->json.len;
+}
+
+/* The result: what was written, and the hunks, which come last in it. */
 struct writing {
-    struct al_str json, hunks;
+    struct twice object, hunks;
 };
 
 static void clear_writing(struct writing *writing)
 {
-    al_str_clear(&writing->json);
-    al_str_clear(&writing->hunks);
+    al_str_clear(&writing->object.json);
+    al_str_clear(&writing->object.quoted);
+    al_str_clear(&writing->hunks.json);
+    al_str_clear(&writing->hunks.quoted);
 }
 
 static void begin_hunk(struct al_str *out, const struct al_hunk *hunk)
@@ -73,7 +90,7 @@ static void begin_hunk(struct al_str *out, const struct al_hunk *hunk)
 static void take_line(void *payload, const struct al_patch_line *line)
 {
     struct writing *writing = payload;
-    struct al_str *json = &writing->json, *hunks = &writing->hunks;
+    struct al_str *json = &writing->object.json, *hunks = &writing->hunks.json;
     size_t at = json->len;
 
     al_text_escape(line->text, line->len, json);
@@ -86,20 +103,31 @@ static void take_line(void *payload, const struct al_patch_line *line)
     }
     if (line->ended)
         al_str_adds(json, "\\n");
+    quote_new(&writing->object);
+    quote_new(&writing->hunks);
+}
+
+static void append(struct twice *to, const struct twice *from)
+{
+    quote_new(to);
+    al_str_add(&to->json, from->json.buf, from->json.len);
+    al_str_add(&to->quoted, from->quoted.buf, from->quoted.len);
+    to->done = to->json.len;
 }
 
 static void finish(struct writing *writing, const struct al_hunks *patch)
 {
-    struct al_str *json = &writing->json, *hunks = &writing->hunks;
+    struct twice *object = &writing->object, *hunks = &writing->hunks;
 
-    al_str_addf(json, "\",\"truncated\":%s,\"filesChanged\":%zu",
+    al_str_addf(&object->json, "\",\"truncated\":%s,\"filesChanged\":%zu",
                 patch->truncated ? "true" : "false", patch->files);
     if (!patch->truncated) {
-        al_str_adds(json, ",\"hunks\":[");
-        al_str_add(json, hunks->buf, hunks->len);
-        al_str_adds(json, hunks->len ? "]}]" : "]");
+        al_str_adds(&object->json, ",\"hunks\":[");
+        append(object, hunks);
+        al_str_adds(&object->json, hunks->json.len ? "]}]" : "]");
     }
-    al_str_addc(json, '}');
+    al_str_addc(&object->json, '}');
+    quote_new(object);
 }
 
 static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
@@ -111,11 +139,11 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
         .from_ref = args->ref,
         .paths = &args->paths,
     };
-    al_auto(clear_writing) struct writing writing = { AL_STR_INIT, AL_STR_INIT };
+    al_auto(clear_writing) struct writing writing = { TWICE_INIT, TWICE_INIT };
     al_auto(al_hunks_clear) struct al_hunks patch = AL_HUNKS_INIT(take_line, &writing);
     int r;
 
-    al_str_adds(&writing.json, "{\"diff\":\"");
+    al_str_adds(&writing.object.json, "{\"diff\":\"");
     r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call),
                          al_call_budget(call), &patch, err);
     if (r < 0) {
@@ -125,7 +153,7 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     }
     result->truncated = patch.truncated;
     finish(&writing, &patch);
-    al_result_take_json(result, &writing.json);
+    al_result_take_json(result, &writing.object.json, &writing.object.quoted);
     return 0;
 }
 

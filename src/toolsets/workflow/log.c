@@ -80,7 +80,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                 history.truncated ? "true" : "false");
     /* Cut by the caller's own limit is what the caller asked for. */
     result->truncated = history.truncated && history.count < options.limit;
-    al_result_take_json(result, &json);
+    al_result_take_json(result, &json, NULL);
     return 0;
 }
 

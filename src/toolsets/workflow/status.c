@@ -67,7 +67,7 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
         return r;
     finish(&writing, &status, &json);
     result->truncated = status.truncated;
-    al_result_take_json(result, &json);
+    al_result_take_json(result, &json, NULL);
     return 0;
 }
 
