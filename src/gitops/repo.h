@@ -38,6 +38,7 @@ struct al_repo {
 struct al_budget {
     struct al_cancel *cancel; /**< may be NULL */
     uint32_t left_ms;         /**< counted down by the time children ran */
+    struct al_notice started; /**< told each time a child of the repository's runs */
     int exit_code;            /**< of the child that ended last; -1 when it did not exit */
 };
 

@@ -57,6 +57,13 @@ struct al_record;
 int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
                            struct al_record **ret_record, struct al_error *err);
 
+/** The same for a call that changes nothing: its file in open/ may stay hidden, though it counts,
+ * until al_journal_show().  So a call that is over at once costs no rename, and others make theirs
+ * while git runs. */
+int al_journal_open_unseen(struct al_journal *journal, const char *tool, const json_t *input,
+                           struct al_record **ret_record, struct al_error *err);
+void al_journal_show(struct al_journal *journal, struct al_record *record);
+
 /**
  * Before a call does something that its line has to tell of: whether the log is still where others
  * read it.

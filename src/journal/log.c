@@ -270,7 +270,7 @@ static struct al_record *begin_record(const struct al_journal *journal, const ch
     return record;
 }
 
-static int write_open_file(struct al_journal *journal, struct al_record *record)
+static int write_open_file(struct al_journal *journal, struct al_record *record, bool seen)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
@@ -279,11 +279,13 @@ static int write_open_file(struct al_journal *journal, struct al_record *record)
     al_str_adds(&line, MEMBER("operation") "null" MEMBER("effects") "[]" MEMBER("input"));
     al_str_add(&line, record->input.buf, record->input.len);
     al_str_add(&line, journal->unknown.buf, journal->unknown.len);
-    return al_slots_take(journal->open, &line, &record->slot);
+    if (seen)
+        return al_slots_take(journal->open, &line, &record->slot);
+    return al_slots_take_unseen(journal->open, &line, &record->slot);
 }
 
-int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
-                           struct al_record **ret_record, struct al_error *err)
+static int open_record(struct al_journal *journal, const char *tool, const json_t *input, bool seen,
+                       struct al_record **ret_record, struct al_error *err)
 {
     struct al_record *record;
     int r = al_chain_failed(journal->chain) ? al_chain_check(journal->chain, err) : 0;
@@ -291,13 +293,30 @@ int al_journal_open_record(struct al_journal *journal, const char *tool, const j
     if (r < 0)
         return r;
     record = begin_record(journal, tool, input);
-    r = write_open_file(journal, record);
+    r = write_open_file(journal, record, seen);
     if (r < 0) {
         free_record(record);
         return al_error_errno(err, -r, "cannot write the journal's open record");
     }
     *ret_record = record;
     return 0;
+}
+
+int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
+                           struct al_record **ret_record, struct al_error *err)
+{
+    return open_record(journal, tool, input, true, ret_record, err);
+}
+
+int al_journal_open_unseen(struct al_journal *journal, const char *tool, const json_t *input,
+                           struct al_record **ret_record, struct al_error *err)
+{
+    return open_record(journal, tool, input, false, ret_record, err);
+}
+
+void al_journal_show(struct al_journal *journal, struct al_record *record)
+{
+    al_slots_show(journal->open, record->slot);
 }
 
 int al_journal_check(struct al_journal *journal, struct al_error *err)

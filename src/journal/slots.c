@@ -204,7 +204,7 @@ static int fill(struct al_slot *slot, const struct al_str *line)
     return r;
 }
 
-int al_slots_take(struct al_slots *slots, struct al_str *line, struct al_slot **ret_slot)
+static int take(struct al_slots *slots, struct al_str *line, bool seen, struct al_slot **ret_slot)
 {
     const size_t len = line->len;
 
@@ -219,7 +219,7 @@ int al_slots_take(struct al_slots *slots, struct al_str *line, struct al_slot **
             return r;
         add_end(line, len, slot->size);
         r = fill(slot, line);
-        if (r == 0)
+        if (r == 0 && seen)
             r = rename_slot(slots, slot, false);
         if (r == 0) {
             *ret_slot = slot;
@@ -230,6 +230,21 @@ int al_slots_take(struct al_slots *slots, struct al_str *line, struct al_slot **
         if (r != -ENOENT && r != -EEXIST)
             return r;
     }
+}
+
+int al_slots_take(struct al_slots *slots, struct al_str *line, struct al_slot **ret_slot)
+{
+    return take(slots, line, true, ret_slot);
+}
+
+int al_slots_take_unseen(struct al_slots *slots, struct al_str *line, struct al_slot **ret_slot)
+{
+    return take(slots, line, false, ret_slot);
+}
+
+void al_slots_show(struct al_slots *slots, struct al_slot *slot)
+{
+    (void)rename_slot(slots, slot, false);
 }
 
 /* Put it with the idle ones, unless there are enough of them. */
@@ -302,14 +317,13 @@ int al_slots_extend(struct al_slot *slot, struct al_str *line)
 }
 
 /* "<pid>-<n>", with a dot before it when it is hidden. */
-static bool is_slot_name(const char *name, bool *ret_dot)
+static bool is_slot_name(const char *name)
 {
     unsigned n;
     int pid, used = 0;
 
-    *ret_dot = name[0] == '.';
-    return sscanf(name + *ret_dot, "%d-%u%n", &pid, &n, &used) == 2 &&
-           !name[*ret_dot + (size_t)used] && pid > 0;
+    name += name[0] == '.';
+    return sscanf(name, "%d-%u%n", &pid, &n, &used) == 2 && !name[used] && pid > 0;
 }
 
 static bool is_idle(const struct al_str *text)
@@ -323,14 +337,13 @@ static void collect_one(struct al_slots *slots, const char *name, al_slots_left_
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_closep) int fd = -1;
-    bool dot;
 
-    if (!is_slot_name(name, &dot))
+    if (!is_slot_name(name))
         return;
     fd = openat(slots->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 || !lock(fd))
         return;
-    if (dot || al_fs_read_fd(fd, AL_SLOT_MAX_BYTES, &text) < 0 || is_idle(&text) ||
+    if (al_fs_read_fd(fd, AL_SLOT_MAX_BYTES, &text) < 0 || is_idle(&text) ||
         left(context, text.buf, text.len) == 0)
         (void)unlinkat(slots->dir_fd, name, 0);
 }

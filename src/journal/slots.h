@@ -11,7 +11,8 @@
  * after it was freed, and searches past all of those).  To be idle is to end in an empty line,
  * which costs a fraction of a rename; when nobody waits any more the file gets a dot before its
  * name (al_slots_hide_idle()), so that what is seen are the calls that run.  As many as ran at once
- * stay until the end of the process, up to a number.
+ * stay until the end of the process, up to a number.  Whether a file counts when its process has
+ * died is a matter of its last line, not of the dot.
  *
  * A line that is shorter than what the file held is filled up with spaces before its newline.
  * Wherever a process dies in the write, the file ends in the empty line that was there before, in
@@ -37,6 +38,12 @@ void al_slots_free(struct al_slots *slots);
 /** A call begins: show a line about it.  The line has no newline, is not empty, and gets its end
  * here.  0 or -errno. */
 int al_slots_take(struct al_slots *slots, struct al_str *line, struct al_slot **ret_slot);
+
+/** The same, but the file may stay hidden until al_slots_show(). */
+int al_slots_take_unseen(struct al_slots *slots, struct al_str *line, struct al_slot **ret_slot);
+
+/** From here on the file is seen, unless its name is somebody's. */
+void al_slots_show(struct al_slots *slots, struct al_slot *slot);
 
 /** Show another line, which counts instead of those before it.  0 or -errno; the others count then.
  */

@@ -195,6 +195,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .risk = al_effects_risk(call->operation->effects),
         .state = bound ? bound : call->state,
     };
+    al_call_show(call);
     for (size_t i = 0; i < call->input->napprovers; i++) {
         const struct al_approver *approver = &call->input->approvers[i];
         enum al_answer answer = AL_ANSWER_NONE;

@@ -58,12 +58,24 @@ static const char *working_dir_of(const struct al_call *call)
 static void open_record(struct al_call *call)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const bool reads = al_effects_read_only(al_tool_effects(call->tool));
 
     call->began_ms = al_clock_ms();
-    if (call->session->journal &&
-        al_journal_open_record(call->session->journal, call->tool->name, call->input->arguments,
-                               &call->record, &err) < 0)
+    if (call->session->journal && (reads ? al_journal_open_unseen : al_journal_open_record)(
+                                      call->session->journal, call->tool->name,
+                                      call->input->arguments, &call->record, &err) < 0)
         al_log_warn("the journal cannot be written: %s", err.message);
+}
+
+void al_call_show(const struct al_call *call)
+{
+    if (call->record)
+        al_journal_show(call->session->journal, call->record);
+}
+
+static void show(void *payload)
+{
+    al_call_show(payload);
 }
 
 /* Stage 2. */
@@ -82,6 +94,7 @@ static int decode(struct al_call *call, struct al_error *err)
     if (tool->adapt)
         tool->adapt(call->session, call->args);
     call->budget.cancel = call->input->cancel;
+    call->budget.started = (struct al_notice){ .tell = show, .payload = call };
     call->budget.left_ms = (uint32_t)timeout_of(call);
     return 0;
 }
@@ -408,87 +421,6 @@ void al_explanation_clear(struct al_explanation *explanation)
 {
     al_strv_clear(&explanation->branches);
     al_strv_clear(&explanation->paths);
-}
-
-const struct al_session *al_call_session(const struct al_call *call)
-{
-    return call->session;
-}
-
-struct al_cancel *al_call_cancel(const struct al_call *call)
-{
-    return call->input->cancel;
-}
-
-const struct al_progress *al_call_progress(const struct al_call *call)
-{
-    return call->input->progress;
-}
-
-const char *al_call_place(const struct al_call *call)
-{
-    return call->repo ? call->repo->top : call->session->roots->items[0].path;
-}
-
-const struct al_writer *al_call_writer(const struct al_call *call)
-{
-    return call->input->writer;
-}
-
-const char *al_call_draft(const struct al_call *call)
-{
-    return call->draft;
-}
-
-void al_call_set_draft(struct al_call *call, char *draft)
-{
-    free(call->draft);
-    call->draft = draft;
-}
-
-struct al_repo *al_call_repo(const struct al_call *call)
-{
-    return call->repo;
-}
-
-struct al_budget *al_call_budget(struct al_call *call)
-{
-    return &call->budget;
-}
-
-int al_call_concerned(struct al_call *call, const struct al_strv **ret_files, struct al_error *err)
-{
-    int r = 0;
-
-    if (!call->knows_concerned && call->tool->concerns)
-        r = call->tool->concerns(call, call->args, &call->concerned, err);
-    call->knows_concerned = r == 0;
-    *ret_files = &call->concerned;
-    return r;
-}
-
-int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
-                          struct al_error *err)
-{
-    return al_grant_check_dir(call->session->grant, dir, writes, err);
-}
-
-void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
-                        struct al_result *result)
-{
-    struct al_str *text = &result->text;
-
-    al_str_clear(text);
-    *text = output->out.out;
-    output->out.out = AL_STR_INIT;
-    if (output->err.out.len || *notes)
-        al_str_adds(text, AL_TEXT_STDERR);
-    al_str_add(text, output->err.out.buf, output->err.out.len);
-    if (output->err.out.len && *notes && text->buf[text->len - 1] != '\n')
-        al_str_addc(text, '\n');
-    al_str_adds(text, notes);
-    result->truncated = al_text_truncate(text, al_call_max_bytes(call));
-    result->exit_code = output->exit_code;
 }
 
 size_t al_call_max_bytes(const struct al_call *call)

@@ -35,6 +35,9 @@ struct al_call {
 /** Where a call works: the top of the repository, or the first root. */
 const char *al_call_place(const struct al_call *call);
 
+/** The call may take its time from here on: whoever looks sees it among those that run. */
+void al_call_show(const struct al_call *call);
+
 /** The branches and paths a call concerns, for policy; from stage 4 on.  Refuses what resolving a
  * path refuses.  `ret_shown` (may be NULL) gets the same paths as a person should see them: what
  * is not there counts as a directory, which it could become, and is shown as it was given. */

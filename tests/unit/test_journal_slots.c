@@ -132,6 +132,66 @@ static void hides_what_is_idle_and_nothing_else(void **state)
     assert_named(dir, 1, false, false);
 }
 
+static struct al_slot *take_unseen(struct al_slots *slots, const char *text)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    struct al_slot *slot = NULL;
+
+    al_str_adds(&line, text);
+    assert_int_equal(al_slots_take_unseen(slots, &line, &slot), 0);
+    return slot;
+}
+
+/* Only a file that is hidden already stays so. */
+static void shows_a_call_no_sooner_than_it_is_told_to(void **state)
+{
+    const struct tmpdir *dir = *state;
+    struct al_slots *slots = open_slots(dir);
+    struct al_slot *slot = take_unseen(slots, "one");
+
+    assert_shows(dir, 0, "one");
+    al_slots_give_back(slots, slot);
+    slot = take_unseen(slots, "two");
+    assert_shows(dir, 0, "two");
+    al_slots_give_back(slots, slot);
+    al_slots_hide_idle(slots);
+
+    slot = take_unseen(slots, "three");
+    assert_named(dir, 0, false, true);
+    al_slots_show(slots, slot);
+    assert_named(dir, 0, true, false);
+    assert_shows(dir, 0, "three");
+    al_slots_show(slots, slot);
+    assert_named(dir, 0, true, false);
+    al_slots_give_back(slots, slot);
+    al_slots_hide_idle(slots);
+
+    al_slots_give_back(slots, take_unseen(slots, "four"));
+    assert_named(dir, 0, false, true);
+    al_slots_leave(take(slots, "five")); /* seen again */
+    assert_shows(dir, 0, "five");
+    al_slots_free(slots);
+}
+
+static void shows_no_call_under_a_name_that_is_anothers(void **state)
+{
+    struct tmpdir *dir = *state;
+    struct al_slots *slots = open_slots(dir);
+    al_auto(al_freep) char *name = slot_name(0);
+    struct al_slot *slot;
+
+    al_slots_give_back(slots, take(slots, "one"));
+    al_slots_hide_idle(slots);
+    slot = take_unseen(slots, "two");
+    tmpdir_write(dir, name, "another's\n");
+    al_slots_show(slots, slot);
+    assert_named(dir, 0, true, true);
+    assert_shows(dir, 0, "another's");
+    al_slots_give_back(slots, slot);
+    al_slots_free(slots);
+    assert_named(dir, 0, true, false);
+}
+
 /* Where our number means nothing, another process can have both names. */
 static void does_not_take_a_name_that_is_anothers(void **state)
 {
@@ -334,6 +394,25 @@ static void collects_what_nobody_holds(void **state)
     al_slots_free(slots);
 }
 
+/* One that was not shown yet when its process died. */
+static void collects_what_is_hidden_too(void **state)
+{
+    struct tmpdir *dir = *state;
+    struct al_slots *ours = open_slots(dir), *slots = open_slots(dir);
+    struct al_slot *running;
+
+    al_slots_give_back(ours, take(ours, "one"));
+    al_slots_hide_idle(ours);
+    running = take_unseen(ours, "running");
+    tmpdir_write(dir, "open/.12-3", "hidden  \n");
+    assert_collects(slots, "hidden  \n");
+    assert_false(is_there(dir, "open/.12-3"));
+    assert_named(dir, 0, false, true);
+    al_slots_give_back(ours, running);
+    al_slots_free(ours);
+    al_slots_free(slots);
+}
+
 static void removes_what_was_idle_when_its_process_died(void **state)
 {
     static const struct {
@@ -343,7 +422,7 @@ static void removes_what_was_idle_when_its_process_died(void **state)
         { "open/12-4", "an earlier call's\n\n" },
         { "open/12-5", "an earlier call's\nwhat became known of it\n\n" },
         { "open/12-6", "\n\n" },
-        { "open/.12-7", "what was hidden, and filled for a call that never began\n" },
+        { "open/.12-7", "an earlier call's\n\n" },
         { "open/.12-8", "" },
     };
     struct tmpdir *dir = *state;
@@ -468,6 +547,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         JOURNAL_TEST(shows_a_call_while_it_runs_and_no_longer),
         JOURNAL_TEST(hides_what_is_idle_and_nothing_else),
+        JOURNAL_TEST(shows_a_call_no_sooner_than_it_is_told_to),
+        JOURNAL_TEST(shows_no_call_under_a_name_that_is_anothers),
         JOURNAL_TEST(does_not_take_a_name_that_is_anothers),
         JOURNAL_TEST(leaves_nothing_of_an_earlier_call_in_a_file),
         JOURNAL_TEST(keeps_the_size_of_a_file),
@@ -478,6 +559,7 @@ int main(void)
         JOURNAL_TEST(does_without_an_idle_file_that_somebody_removed),
         JOURNAL_TEST(removes_no_other_file_of_its_name),
         JOURNAL_TEST(collects_what_nobody_holds),
+        JOURNAL_TEST(collects_what_is_hidden_too),
         JOURNAL_TEST(removes_what_was_idle_when_its_process_died),
         JOURNAL_TEST(collects_again_what_served_no_purpose_yet),
         JOURNAL_TEST(follows_no_link_and_waits_for_no_pipe),

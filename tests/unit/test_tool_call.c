@@ -2,7 +2,16 @@
 /* tool/call.h: every call is checked, recorded and answered, however it ends. */
 #include "tool/call.h"
 
+#include <dirent.h>
+
+#include "guard/policy.h"
 #include "test_tool_lib.h"
+
+static void closedirp(DIR **dir)
+{
+    if (*dir)
+        (void)closedir(*dir);
+}
 
 static void reads_without_asking(void **state)
 {
@@ -128,6 +137,89 @@ static void tells_a_failing_git_from_one_with_nothing_to_do(void **state)
     assert_journal(scene, "error auto policy record no");
 }
 
+/* Of one call, whether its file in open/ is seen: at its beginning, and when a child has run. */
+static const struct tmpdir *journal_dir;
+static bool seen_first, seen_then;
+
+static bool is_seen(void)
+{
+    al_auto(al_freep) char *path = tmpdir_path(journal_dir, "open");
+    al_auto(closedirp) DIR *open = opendir(path);
+    const struct dirent *entry;
+    bool seen = false;
+
+    assert_non_null(open);
+    while ((entry = readdir(open)))
+        seen |= entry->d_name[0] != '.';
+    return seen;
+}
+
+static int look(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    int r = run_status(call, p, result, err);
+
+    seen_then = is_seen();
+    return r;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    (void)p;
+    (void)err;
+    seen_first = is_seen();
+    return 0;
+}
+
+static void look_while_asked(struct scene *scene)
+{
+    (void)scene;
+    seen_first = is_seen();
+}
+
+static void run_looking(struct scene *scene, unsigned effects)
+{
+    const struct al_operation operation = { "look", NULL, effects, look, AL_ASKS_NEVER };
+    struct al_tool tool = peek;
+
+    tool.operations = &operation;
+    tool.check = check;
+    seen_first = seen_then = false;
+    run(scene, &tool, "{\"working_dir\":\"repo\"}");
+    assert_int_equal(scene->result.status, AL_OK);
+    al_call_put_away(&scene->session);
+    assert_false(is_seen());
+}
+
+/* A call that only reads is seen once its git runs; any other one from its beginning. */
+static void is_seen_in_the_journal_while_it_runs(void **state)
+{
+    struct scene *scene = *state;
+
+    journal_dir = scene->w->state;
+    run_looking(scene, AL_READS); /* makes the file */
+    run_looking(scene, AL_READS);
+    assert_false(seen_first);
+    assert_true(seen_then);
+    run_looking(scene, AL_WRITES_FILES);
+    assert_true(seen_first);
+}
+
+static void is_seen_in_the_journal_while_a_person_is_asked(void **state)
+{
+    static const struct al_rule rule = { .decision = AL_APPROVAL_ASK };
+    const struct al_policy policy = { .rules = (struct al_rule *)&rule, .count = 1 };
+    struct scene *scene = *state;
+
+    journal_dir = scene->w->state;
+    run_looking(scene, AL_READS);
+    scene->session.policy = &policy;
+    scene->meanwhile = look_while_asked;
+    scene->answers[0] = AL_ANSWER_ONCE;
+    run(scene, &peek, "{\"working_dir\":\"repo\"}");
+    assert_int_equal(scene->asked, 1);
+    assert_true(seen_first);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -138,6 +230,8 @@ int main(void)
         SCENE_TEST(reads_but_does_not_write_when_the_journal_has_gone_bad),
         SCENE_TEST(does_not_write_when_the_log_is_not_where_it_was),
         SCENE_TEST(tells_a_failing_git_from_one_with_nothing_to_do),
+        SCENE_TEST(is_seen_in_the_journal_while_it_runs),
+        SCENE_TEST(is_seen_in_the_journal_while_a_person_is_asked),
     };
 
     gitops_begin();

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a tool asks of the call it runs in. */
+#include <stdlib.h>
+
+#include "gitops/verbs.h"
+#include "guard/root.h"
+#include "tool/call.h"
+#include "tool/private.h"
+
+const struct al_session *al_call_session(const struct al_call *call)
+{
+    return call->session;
+}
+
+struct al_cancel *al_call_cancel(const struct al_call *call)
+{
+    return call->input->cancel;
+}
+
+const struct al_progress *al_call_progress(const struct al_call *call)
+{
+    return call->input->progress;
+}
+
+const char *al_call_place(const struct al_call *call)
+{
+    return call->repo ? call->repo->top : call->session->roots->items[0].path;
+}
+
+const struct al_writer *al_call_writer(const struct al_call *call)
+{
+    return call->input->writer;
+}
+
+const char *al_call_draft(const struct al_call *call)
+{
+    return call->draft;
+}
+
+void al_call_set_draft(struct al_call *call, char *draft)
+{
+    free(call->draft);
+    call->draft = draft;
+}
+
+struct al_repo *al_call_repo(const struct al_call *call)
+{
+    return call->repo;
+}
+
+struct al_budget *al_call_budget(struct al_call *call)
+{
+    return &call->budget;
+}
+
+int al_call_concerned(struct al_call *call, const struct al_strv **ret_files, struct al_error *err)
+{
+    int r = 0;
+
+    if (!call->knows_concerned && call->tool->concerns)
+        r = call->tool->concerns(call, call->args, &call->concerned, err);
+    call->knows_concerned = r == 0;
+    *ret_files = &call->concerned;
+    return r;
+}
+
+int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
+                          struct al_error *err)
+{
+    return al_grant_check_dir(call->session->grant, dir, writes, err);
+}
+
+void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
+                        struct al_result *result)
+{
+    struct al_str *text = &result->text;
+
+    al_str_clear(text);
+    *text = output->out.out;
+    output->out.out = AL_STR_INIT;
+    if (output->err.out.len || *notes)
+        al_str_adds(text, AL_TEXT_STDERR);
+    al_str_add(text, output->err.out.buf, output->err.out.len);
+    if (output->err.out.len && *notes && text->buf[text->len - 1] != '\n')
+        al_str_addc(text, '\n');
+    al_str_adds(text, notes);
+    result->truncated = al_text_truncate(text, al_call_max_bytes(call));
+    result->exit_code = output->exit_code;
+}
