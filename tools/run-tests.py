@@ -27,7 +27,9 @@ SKIP = re.compile(r"#\s*SKIP", re.I)
 SANITIZERS = {
     "ASAN_OPTIONS": "halt_on_error=1:abort_on_error=1:detect_leaks=1",
     "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1",
+    # A race is reported when it is seen.  Sleeping for a second at each exit, in case another thread
+    # has one then, takes longer than all the tests.
+    "TSAN_OPTIONS": "halt_on_error=1:atexit_sleep_ms=0",
 }
 
 
