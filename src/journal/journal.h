@@ -13,8 +13,8 @@
  *
  * Files: <dir>/tool_log.jsonl, <dir>/tool_log.head, <dir>/tool_log.key, <dir>/open/ where <dir> is
  * that of the configured file (`--audit FILE` names the log; head and key take its name without
- * ".jsonl"), and full logs as journal/history.h names them.  In open/, a file that is hidden, or
- * whose last line is empty, is there for calls to come, see journal/slots.h.
+ * ".jsonl"), and full logs as journal/history.h names them.  In open/, a file whose last line is
+ * empty is there for calls to come, see journal/slots.h.
  */
 #ifndef AL_JOURNAL_JOURNAL_H
 #define AL_JOURNAL_JOURNAL_H

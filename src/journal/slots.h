@@ -10,7 +10,7 @@
  * call gets slow at a few hundred calls a second (ext4 does not use an inode again for some seconds
  * after it was freed, and searches past all of those).  To be idle is to end in an empty line,
  * which costs a fraction of a rename; when nobody waits any more the file gets a dot before its
- * name (al_slots_hide_idle()), so that what is seen are the calls that run.  As many as ran at once
+ * name (al_slots_hide_idle()), so that what is seen are calls that run.  As many as ran at once
  * stay until the end of the process, up to a number.  Whether a file counts when its process has
  * died is a matter of its last line, not of the dot.
  *

@@ -7,8 +7,12 @@
  * instead, first come first served, until a thread that has run one takes up the next.  One core is
  * then always at either a call or its child, as if the calls had come one after the other.
  *
- * A call that does not only read is never put aside, since it may wait for a person, or for others
- * who write; one that reads and yet has to ask does not count while it waits for the answer.
+ * A call that does more than read is never put aside: it may wait long for a person, or for others
+ * who write.  One that reads and by a rule has to ask does not count while it waits for the answer,
+ * nor does one that was cancelled: what holds it up, a dead file server say, holds up no other.
+ *
+ * When a call lies here another one that reads runs, or waits for a person, and its thread asks
+ * al_calls_next() in the end.
  */
 #include <sys/eventfd.h>
 
@@ -36,7 +40,7 @@ static void tell(const struct al_calls *calls)
         (void)eventfd_write(calls->aside_fd, 1);
 }
 
-/* Caller holds the lock. */
+/* Caller holds the lock, here and below. */
 static void put_last(struct al_running *call)
 {
     struct al_calls *calls = call->calls;
@@ -46,7 +50,17 @@ static void put_last(struct al_running *call)
     calls->last_aside = &call->next_aside;
 }
 
-/* Caller holds the lock. */
+static void put_first(struct al_running *call)
+{
+    struct al_calls *calls = call->calls;
+
+    call->is_aside = true;
+    call->next_aside = calls->aside;
+    if (!calls->aside)
+        calls->last_aside = &call->next_aside;
+    calls->aside = call;
+}
+
 static void take_out(struct al_running *call)
 {
     struct al_calls *calls = call->calls;
@@ -60,18 +74,17 @@ static void take_out(struct al_running *call)
     call->is_aside = false;
 }
 
-void al_aside_hurry(struct al_running *call)
+void al_aside_cancel(struct al_running *call)
 {
     struct al_calls *calls = call->calls;
 
-    if (!call->is_aside)
-        return;
-    take_out(call);
-    call->is_aside = true;
-    call->next_aside = calls->aside;
-    if (!calls->aside)
-        calls->last_aside = &call->next_aside;
-    calls->aside = call;
+    if (call->is_aside) {
+        take_out(call);
+        put_first(call);
+    } else if (!call->waiting_for) {
+        calls->nreading -= call->reads;
+    }
+    call->reads = false;
     tell(calls);
 }
 
@@ -91,25 +104,18 @@ void al_aside_end(struct al_running *call)
     call->calls->nreading -= call->reads;
 }
 
-void al_aside_tell(struct al_calls *calls)
-{
-    (void)pthread_mutex_lock(&calls->lock);
-    tell(calls);
-    (void)pthread_mutex_unlock(&calls->lock);
-}
-
 bool al_calls_admit(struct al_running *call)
 {
     struct al_calls *calls = call->calls;
     bool now;
 
-    call->reads = al_effects_read_only(al_tool_effects(call->order.tool->tool));
-    if (!call->reads)
+    if (!al_effects_read_only(al_tool_effects(call->order.tool->tool)))
         return true;
     (void)pthread_mutex_lock(&calls->lock);
-    now = (!calls->aside && has_room(calls)) || call->cancelled;
+    call->reads = !call->cancelled;
+    now = !calls->aside && has_room(calls);
     if (now)
-        calls->nreading++;
+        calls->nreading += call->reads;
     else
         put_last(call);
     (void)pthread_mutex_unlock(&calls->lock);
@@ -124,7 +130,7 @@ struct al_running *al_calls_next(struct al_calls *calls)
     if (is_due(calls)) {
         call = calls->aside;
         take_out(call);
-        calls->nreading++;
+        calls->nreading += call->reads;
         tell(calls); /* one thread takes one call */
     }
     (void)pthread_mutex_unlock(&calls->lock);

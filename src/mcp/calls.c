@@ -79,7 +79,7 @@ static void cancel_running(struct al_running *call)
 {
     call->cancelled = true;
     al_cancel_fire(call->cancel);
-    al_aside_hurry(call);
+    al_aside_cancel(call);
 }
 
 void al_calls_close(struct al_calls *calls)
@@ -322,11 +322,12 @@ struct al_running *al_calls_take(struct al_calls *calls, struct al_call_order *o
 
 void al_calls_refuse(struct al_running *call, const char *problem)
 {
-    struct al_calls *calls = call->calls;
-
-    (void)leave(call);
-    refuse(call, AL_RPC_INTERNAL_ERROR, problem);
-    al_aside_tell(calls);
+    if (leave(call)) {
+        refuse(call, AL_RPC_INTERNAL_ERROR, problem);
+    } else {
+        al_reply_nothing(call->order.reply);
+        put_running(call);
+    }
 }
 
 int al_calls_progress(struct al_calls *calls)

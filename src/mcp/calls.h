@@ -50,7 +50,8 @@ struct al_calls {
     size_t nrunning;
     struct al_running *aside, **last_aside; /**< calls that are not begun yet */
     size_t nreading, reading_max;           /**< calls that only read and run; how many may */
-    int aside_fd;                           /**< eventfd: al_calls_next() has one */
+    int aside_fd; /**< eventfd that is never read: an edge of it says that al_calls_next() has one
+                   */
     struct al_running *spare; /**< one that ended, kept with its token for the next; or NULL */
     bool closing;
     int64_t pump_at_ms; /**< when the pump looks here again; INT64_MAX: not by itself */
@@ -100,7 +101,7 @@ void al_calls_run(struct al_running *call);
 /** What calls leave to be done when a thread has no other to run. */
 void al_calls_put_away(struct al_calls *calls);
 
-/** Answer that the call cannot be run.  `call` is gone then. */
+/** Answer that the call cannot be run, unless it is cancelled.  `call` is gone then. */
 void al_calls_refuse(struct al_running *call, const char *problem);
 
 /** Cancel the call with this id; unknown ids are ignored. */

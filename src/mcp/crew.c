@@ -31,8 +31,6 @@
 #define NEWS  ((uint64_t)0)
 #define ASIDE UINT64_MAX
 
-static const char no_thread[] = "no thread could be started for the call";
-
 struct al_member {
     struct al_member *next;
     struct al_crew *crew;
@@ -205,15 +203,25 @@ static bool leave_reading(struct al_crew *crew)
     return add_member(crew) == 0; /* free in the place of the caller */
 }
 
-/* A call that was put aside; NULL when somebody else has taken it, or it cannot be run. */
+static void count_free(struct al_crew *crew)
+{
+    (void)pthread_mutex_lock(&crew->lock);
+    crew->nfree++;
+    (void)pthread_mutex_unlock(&crew->lock);
+}
+
+/* A call that was put aside; NULL when somebody else has taken it, or no thread is there to read
+ * on: it lies there until one of those has time that run calls now. */
 static struct al_running *take_aside(struct al_crew *crew)
 {
-    struct al_running *call = al_calls_next(crew->task.calls);
+    struct al_running *call;
 
-    if (!call || leave_reading(crew))
-        return call;
-    al_calls_refuse(call, no_thread);
-    return NULL;
+    if (!leave_reading(crew))
+        return NULL;
+    call = al_calls_next(crew->task.calls);
+    if (!call)
+        count_free(crew);
+    return call;
 }
 
 /* What a thread waits for: the turn, or a call. */
@@ -279,7 +287,7 @@ static struct al_running *use_turn(struct al_crew *crew, bool input)
             continue;
         if (leave_reading(crew))
             break;
-        al_calls_refuse(call, no_thread);
+        al_calls_refuse(call, "no thread could be started for the call");
     }
     pass_turn(crew);
     return call;
@@ -310,13 +318,6 @@ static void *thread_main(void *payload)
         }
     }
     return NULL;
-}
-
-static void count_free(struct al_crew *crew)
-{
-    (void)pthread_mutex_lock(&crew->lock);
-    crew->nfree++;
-    (void)pthread_mutex_unlock(&crew->lock);
 }
 
 static void clear(struct al_crew *crew)
@@ -387,6 +388,5 @@ void al_crew_wait(struct al_crew *crew)
 void al_crew_join(struct al_crew *crew)
 {
     join_members(crew, true);
-    run_calls(crew, al_calls_next(crew->task.calls));
     clear(crew);
 }

@@ -7,7 +7,8 @@
  * The turn is offered through epoll: when there is input the kernel wakes one of those that wait,
  * the one that came last, whose memory is warm.
  *
- * A call that was put aside (mcp/aside.c) is run by the thread that has just run another.
+ * A call that was put aside (mcp/aside.c) is run by the thread that has just run another, or when
+ * that waits for a person, by one that is free.
  *
  * At least one thread is always free to read.  The last one makes another before it takes up a
  * call, and where none can be made that call is refused.

@@ -18,9 +18,9 @@ struct al_running {
     /* Under the lock of `calls`. */
     struct al_running *next_aside;
     bool is_aside;
-    bool reads; /* it is one of calls->nreading while it runs */
+    bool reads; /* it is one of calls->nreading while it runs and waits for nobody */
     bool cancelled;
-    const char *waiting_for; /* NULL: it runs */
+    const char *waiting_for; /* NULL: for nobody outside */
     int64_t progress_at_ms;
     int64_t told_at_ms; /* when the last one was sent */
     char *heard;        /* what git said last about how far it is, NULL: nothing */
@@ -33,14 +33,10 @@ void al_aside_pause(struct al_running *call);
 /** Caller holds the lock.  It counts again, whether there is room or not. */
 void al_aside_resume(struct al_running *call);
 
-/** Caller holds the lock.  The call was cancelled: there is nothing to wait for. */
-void al_aside_hurry(struct al_running *call);
+/** Caller holds the lock.  The call was cancelled: it waits no longer, and does not count. */
+void al_aside_cancel(struct al_running *call);
 
-/** Caller holds the lock.  The call has ended.  Its thread asks al_calls_next(), or there is
- * al_aside_tell(). */
+/** Caller holds the lock.  The call has ended; its thread asks al_calls_next(). */
 void al_aside_end(struct al_running *call);
-
-/** Have a thread that waits look for a call. */
-void al_aside_tell(struct al_calls *calls);
 
 #endif

@@ -58,12 +58,16 @@ static const char *working_dir_of(const struct al_call *call)
 static void open_record(struct al_call *call)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    const bool reads = al_effects_read_only(al_tool_effects(call->tool));
+    struct al_journal *journal = call->session->journal;
+    const json_t *arguments = call->input->arguments;
+    int r = 0;
 
     call->began_ms = al_clock_ms();
-    if (call->session->journal && (reads ? al_journal_open_unseen : al_journal_open_record)(
-                                      call->session->journal, call->tool->name,
-                                      call->input->arguments, &call->record, &err) < 0)
+    if (journal && al_effects_read_only(al_tool_effects(call->tool)))
+        r = al_journal_open_unseen(journal, call->tool->name, arguments, &call->record, &err);
+    else if (journal)
+        r = al_journal_open_record(journal, call->tool->name, arguments, &call->record, &err);
+    if (r < 0)
         al_log_warn("the journal cannot be written: %s", err.message);
 }
 
@@ -317,6 +321,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         call->tool->complete_error(&result->error);
     result->status = result->error.status;
     result->text_is_object = false;
+    al_str_reset(&result->quoted);
     add_failure(&result->error, wait, &result->text);
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
 }

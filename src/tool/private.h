@@ -35,7 +35,7 @@ struct al_call {
 /** Where a call works: the top of the repository, or the first root. */
 const char *al_call_place(const struct al_call *call);
 
-/** The call may take its time from here on: whoever looks sees it among those that run. */
+/** Whoever looks sees the call among those that run: its child does, or a person is asked. */
 void al_call_show(const struct al_call *call);
 
 /** The branches and paths a call concerns, for policy; from stage 4 on.  Refuses what resolving a

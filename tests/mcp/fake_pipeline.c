@@ -18,6 +18,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned calls, threads, at_gate, cancelled;
 static int gate_fd = -1; /* a semaphore: a read takes one place */
+static int stuck_fd = -1;
 
 static const struct al_operation operations[] = { { "run", NULL, AL_READS, NULL,
                                                     AL_ASKS_BY_EFFECTS } };
@@ -51,6 +52,11 @@ static const struct al_tool tools[] = {
       .about = "Wait, as something that reads.",
       .operations = operations,
       .noperations = 1 },
+    { .name = "stuck",
+      .title = "Stuck",
+      .about = "Wait for a dead disk.",
+      .operations = operations,
+      .noperations = 1 },
 };
 
 const struct al_session *fake_session(void)
@@ -63,8 +69,10 @@ const struct al_session *fake_session(void)
         items[i].tool = &tools[i];
     calls = threads = at_gate = cancelled = 0;
     al_close(gate_fd);
+    al_close(stuck_fd);
     gate_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
-    assert_true(gate_fd >= 0);
+    stuck_fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+    assert_true(gate_fd >= 0 && stuck_fd >= 0);
     return &session;
 }
 
@@ -102,6 +110,11 @@ void fake_open_gate(unsigned count)
     const uint64_t places = count;
 
     assert_int_equal(write(gate_fd, &places, sizeof(places)), sizeof(places));
+}
+
+void fake_free_stuck(void)
+{
+    assert_int_equal(eventfd_write(stuck_fd, 1), 0);
 }
 
 void fake_wait_cancelled(unsigned count)
@@ -160,6 +173,17 @@ static void gate(const struct al_call_input *input, struct al_result *result)
     al_str_adds(&result->text, "through");
 }
 
+static void stick(const struct al_call_input *input, struct al_result *result)
+{
+    eventfd_t one;
+
+    (void)input;
+    add(&at_gate, 1);
+    while (eventfd_read(stuck_fd, &one) < 0)
+        continue;
+    al_str_adds(&result->text, "free");
+}
+
 static void ask(const struct al_call_input *input, struct al_result *result)
 {
     static const struct al_approval_request request = {
@@ -210,7 +234,7 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
                  struct al_result *result)
 {
     static void (*const run[])(const struct al_call_input *,
-                               struct al_result *) = { echo, gate, ask, big, gate };
+                               struct al_result *) = { echo, gate, ask, big, gate, stick };
 
     static _Thread_local bool counted;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A call pipeline without git: al_call_run() over five toy tools, so that the server's threads can
+ * A call pipeline without git: al_call_run() over six toy tools, so that the server's threads can
  * be tested alone.
  *
  *   echo  gives its arguments back
@@ -8,6 +8,7 @@
  *   ask   asks the approvers in order and gives the answer
  *   big   gives `bytes` bytes
  *   look  waits like gate, but does no more than read
+ *   stuck waits for fake_free_stuck() whatever happens, and only reads
  */
 #ifndef TESTS_MCP_FAKE_PIPELINE_H
 #define TESTS_MCP_FAKE_PIPELINE_H
@@ -24,6 +25,9 @@ void fake_wait_at_gate(unsigned count);
 
 /* Let `count` calls through. */
 void fake_open_gate(unsigned count);
+
+/* Let one stuck call go on. */
+void fake_free_stuck(void);
 
 /* Wait until `count` calls have seen their cancellation. */
 void fake_wait_cancelled(unsigned count);

@@ -17,7 +17,7 @@
 extern char **environ;
 
 /* How far the other process goes before it is killed. */
-static const char *const ends[] = { "begun", "known", "closed" };
+static const char *const ends[] = { "begun", "known", "closed", "unseen" };
 
 /* What the other process does: "begun DIRECTORY" and so on. */
 static int be_a_victim(const char *end, char *path)
@@ -52,6 +52,13 @@ static int be_a_victim(const char *end, char *path)
         if (fd < 0 || al_fs_read_fd(fd, AL_SLOT_MAX_BYTES, &text) < 0 ||
             al_journal_close_record(journal, record, &known, NULL) < 0 ||
             pwrite(fd, text.buf, text.len, 0) != (ssize_t)text.len)
+            return 1;
+    }
+    if (!strcmp(end, "unseen")) { /* in a file that an earlier call was given */
+        if (al_journal_close_record(journal, record, &known, NULL) < 0)
+            return 1;
+        al_journal_put_away(journal);
+        if (al_journal_open_unseen(journal, "git_status", NULL, &record, NULL) < 0)
             return 1;
     }
     (void)raise(SIGKILL);
@@ -106,6 +113,19 @@ static void writes_the_line_of_a_call_that_had_begun(void **state)
     assert_text(line, "decision", "none");
     assert_text(line, "git_commit", NULL);
     assert_true(json_is_false(json_object_get(json_object_get(line, "result"), "success")));
+}
+
+static void writes_the_line_of_a_call_that_was_not_shown_yet(void **state)
+{
+    const struct tmpdir *dir = *state;
+
+    kill_one(dir, "unseen");
+    assert_int_equal(journal_open_count(dir, false), 0);
+    journal_fill(dir, 0);
+    assert_intact(dir, 2);
+    al_auto(al_json_decrefp) json_t *line = last_line(dir);
+    assert_text(line, "outcome", "interrupted");
+    assert_text(line, "tool", "git_status");
 }
 
 static void writes_all_that_was_known(void **state)
@@ -316,6 +336,7 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         JOURNAL_TEST(writes_the_line_of_a_call_that_had_begun),
+        JOURNAL_TEST(writes_the_line_of_a_call_that_was_not_shown_yet),
         JOURNAL_TEST(writes_all_that_was_known),
         JOURNAL_TEST(writes_no_second_line),
         JOURNAL_TEST(writes_each_line_once_whoever_starts_next),

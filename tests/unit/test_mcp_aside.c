@@ -95,15 +95,15 @@ static void one_comes_while_others_end(void **state)
     struct client *client = start(1);
 
     (void)state;
-    send_looks(client, 1, 2);
-    expect_through(client, 1);
-    fake_wait_at_gate(2);
-    send_looks(client, 3, 1);
-    expect_through(client, 2);
-    expect_through(client, 3);
-    for (int id = 4; id < 40; id++) { /* nothing lies there when it comes */
-        send_looks(client, id, 1);
-        expect_through(client, id);
+    for (int first = 1; first < 90; first += 3) { /* nothing lies there when they come */
+        send_looks(client, first, 2);
+        client_expect_alive(client); /* they were read */
+        expect_through(client, first);
+        fake_wait_at_gate((unsigned)first + 1);
+        send_looks(client, first + 2, 1);
+        client_expect_alive(client);
+        expect_through(client, first + 1);
+        expect_through(client, first + 2);
     }
     client_finish(client);
 }
@@ -158,33 +158,76 @@ static void others_go_on_while_a_person_is_asked(void **state)
     answer(client, question);
     client_expect_text(client, "2", "once");
     client_expect_alive(client);
-    assert_int_equal(fake_calls(), 3); /* what asked is not gone for two */
+    assert_int_equal(fake_calls(), 3);
     expect_through(client, 3);
     expect_through(client, 4);
+    send_looks(client, 5, 2); /* what asked counts neither as there nor as gone twice */
+    client_expect_alive(client);
+    fake_wait_at_gate(4);
+    assert_int_equal(fake_calls(), 5);
+    expect_through(client, 5);
+    expect_through(client, 6);
     client_finish(client);
 }
 
 static void one_that_is_cancelled_waits_no_longer(void **state)
 {
     static const int which[] = { 2, 3, 4 }; /* the first, one in the middle, the last */
-    struct client *client;
 
     (void)state;
     for (size_t i = 0; i < COUNT(which); i++) {
-        client = start(1);
+        struct client *client = start(1);
+
         send_looks(client, 1, 4);
         client_expect_alive(client);
         fake_wait_at_gate(1);
         client_send(client, CANCEL, which[i]);
         fake_wait_cancelled(1);
+        send_looks(client, 5, 1); /* behind what is the last now */
+        client_expect_alive(client);
         assert_int_equal(fake_calls(), 2);
-        for (int id = 1; id <= 4; id++)
+        for (int id = 1; id <= 5; id++)
             if (id != which[i])
                 expect_through(client, id);
-        send_looks(client, which[i], 1); /* behind what was the last */
-        expect_through(client, which[i]);
         client_finish(client);
     }
+}
+
+static void all_may_be_cancelled_at_once(void **state)
+{
+    struct client *client = start(1);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    (void)state;
+    send_looks(client, 1, 30);
+    for (int id = 30; id > 1; id--)
+        al_str_addf(&text, CANCEL "\n", id);
+    assert_int_equal(al_write_all(client->to_server, text.buf, text.len), 0);
+    fake_wait_cancelled(29);
+    send_looks(client, 31, 1);
+    client_expect_alive(client);
+    expect_through(client, 1);
+    expect_through(client, 31);
+    client_finish(client);
+}
+
+/* It may hang where nothing ends it. */
+static void one_that_is_cancelled_holds_up_no_other(void **state)
+{
+    struct client *client = start(1);
+
+    (void)state;
+    client_send(client, CALL, 1, "stuck");
+    send_looks(client, 2, 2);
+    client_expect_alive(client);
+    fake_wait_at_gate(1);
+    assert_int_equal(fake_calls(), 1);
+    client_send(client, CANCEL, 1);
+    fake_wait_at_gate(2);
+    fake_free_stuck();
+    expect_through(client, 2);
+    expect_through(client, 3);
+    client_finish(client);
 }
 
 static void the_end_cancels_those_that_were_not_begun(void **state)
@@ -215,30 +258,8 @@ static void use_up_threads(struct client *client, int id)
     }
 }
 
-/* Calls are refused, from `first` on, and meanwhile there is a question: its id, as JSON. */
-static char *expect_refusals(struct client *client, json_int_t first, int count)
-{
-    char *question = NULL;
-    int refused = 0;
-
-    while (refused < count || !question) {
-        al_auto(al_json_decrefp) json_t *message = client_read(client);
-        const json_t *error = json_object_get(message, "error");
-
-        if (!error) {
-            assert_null(question);
-            assert_string_equal(al_json_get_string(message, "method"), "elicitation/create");
-            question = al_asprintf("\"%s\"", al_json_get_string(message, "id"));
-            continue;
-        }
-        assert_int_equal(json_integer_value(json_object_get(message, "id")), first + refused++);
-        assert_int_equal(json_integer_value(json_object_get(error, "code")), AL_RPC_INTERNAL_ERROR);
-    }
-    return question;
-}
-
-/* They are refused as any call is, and what runs goes on. */
-static void without_a_thread_to_read_on_it_is_refused(void **state)
+/* It goes on lying there, in its place, and what comes behind it does too. */
+static void one_that_finds_no_thread_waits_for_one(void **state)
 {
     struct client *client = start(1);
 
@@ -248,18 +269,20 @@ static void without_a_thread_to_read_on_it_is_refused(void **state)
     fake_wait_at_gate(1);
     use_up_threads(client, 10);
     client_send(client, CALL, 2, "ask");
-    send_looks(client, 3, 2);
+    send_looks(client, 3, 1);
     client_expect_alive(client);
     client_send(client, CANCEL, 1); /* its thread runs the next one */
-    al_auto(al_freep) char *question = expect_refusals(client, 3, 2);
+    al_auto(al_freep) char *question = read_question(client);
 
-    atomic_store(&no_threads, false);
+    client_send(client, CANCEL, 3);
+    send_looks(client, 4, 2);
+    client_expect_alive(client);
     answer(client, question);
     client_expect_text(client, "2", "once");
-    fake_wait_cancelled(1);
-    send_looks(client, 5, 1);
+    atomic_store(&no_threads, false);
+    client_send(client, CANCEL, 4);
     client_send(client, CANCEL, 5);
-    fake_wait_cancelled(2);
+    fake_wait_cancelled(4);
     client_abandon(client);
 }
 
@@ -271,8 +294,10 @@ int main(void)
         cmocka_unit_test(what_does_more_than_read_does_not_wait),
         cmocka_unit_test(others_go_on_while_a_person_is_asked),
         cmocka_unit_test(one_that_is_cancelled_waits_no_longer),
+        cmocka_unit_test(all_may_be_cancelled_at_once),
+        cmocka_unit_test(one_that_is_cancelled_holds_up_no_other),
         cmocka_unit_test(the_end_cancels_those_that_were_not_begun),
-        cmocka_unit_test(without_a_thread_to_read_on_it_is_refused),
+        cmocka_unit_test(one_that_finds_no_thread_waits_for_one),
     };
 
     return cmocka_run_group_tests_name("mcp/aside", tests, NULL, NULL);
