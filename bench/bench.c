@@ -327,11 +327,17 @@ static void compare_pipeline(const char *airlock, const char *dir)
 }
 
 /* Figures of a machine that does other work as well are figures of that work. */
-static void warn_of_load(double load_before)
+static void warn_of_load(double load_before, const struct cores *before)
 {
+    const double stolen = stolen_since(before);
+
     if (load_before > 0.5)
         printf("\nThe machine was busy when this began (load %.1f): run it again when it is not.\n",
                load_before);
+    if (stolen > 0.02)
+        printf(
+            "\nThe host gave %.0f %% of the cores' time to others meanwhile: run it again later.\n",
+            stolen * 100);
 }
 
 int main(int argc, char **argv)
@@ -340,6 +346,7 @@ int main(int argc, char **argv)
     const char *roots[3];
     double load_before = 0;
     long idle, capped;
+    const struct cores before = cores_now();
 
     if (argc != 6)
         give_up("usage: bench AIRLOCK SMALL FILE BIG FILE");
@@ -365,7 +372,7 @@ int main(int argc, char **argv)
     memory_row("memory, after all of it", server_memory_kib(&server, "VmRSS"), 16.0);
     server_stop(&server);
     compare_pipeline(argv[1], argv[2]);
-    warn_of_load(load_before);
+    warn_of_load(load_before, &before);
     printf("\n%s\n", all_good ? "within the budget" : "over the budget where it says OVER");
     return all_good ? 0 : 1;
 }

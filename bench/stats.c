@@ -27,6 +27,32 @@ double quantile(double *values, size_t count, double part)
     return values[(size_t)(part * (double)(count - 1) + 0.5)];
 }
 
+/* proc(5): user nice system idle iowait irq softirq steal, and two that are parts of others. */
+struct cores cores_now(void)
+{
+    struct cores cores = { .all = 0 };
+    FILE *stat = fopen("/proc/stat", "re");
+    double ticks[8];
+    int n = stat ? fscanf(stat, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", ticks, ticks + 1, ticks + 2,
+                          ticks + 3, ticks + 4, ticks + 5, ticks + 6, ticks + 7)
+                 : 0;
+
+    for (int i = 0; n == 8 && i < n; i++)
+        cores.all += ticks[i];
+    if (n == 8)
+        cores.stolen = ticks[7];
+    if (stat)
+        (void)fclose(stat);
+    return cores;
+}
+
+double stolen_since(const struct cores *before)
+{
+    const struct cores now = cores_now();
+
+    return now.all > before->all ? (now.stolen - before->stolen) / (now.all - before->all) : 0;
+}
+
 void give_up(const char *fmt, ...)
 {
     va_list args;

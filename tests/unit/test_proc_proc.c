@@ -53,6 +53,7 @@ static void tells_that_a_program_runs(void **state)
     (void)state;
     spec.started = (struct al_notice){ .tell = count, .payload = &told };
     al_auto(outcome_clear) struct outcome got = run(&spec);
+    assert_int_equal(got.result.exit_code, 3);
     assert_int_equal(told, 1);
     spec.program = "/no/such/program";
     al_auto(outcome_clear) struct outcome missing = run(&spec);
