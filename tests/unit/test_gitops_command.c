@@ -6,9 +6,8 @@
  */
 #include "gitops/command.h"
 
-#include "gitops/private.h"
 #include "guard/env.h"
-#include "test_gitops_lib.h"
+#include "test_gitops_command_lib.h"
 
 /* `/bin/sh -c script` as if it were git. */
 static int run_script(const struct al_repo *repo, const char *script, size_t max_bytes,

@@ -6,9 +6,8 @@
  */
 #include "gitops/environment.h"
 
-#include "gitops/private.h"
 #include "guard/env.h"
-#include "test_gitops_lib.h"
+#include "test_gitops_command_lib.h"
 
 static bool is_expected(const char *line)
 {

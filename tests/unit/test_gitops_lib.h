@@ -199,14 +199,4 @@ static inline void gitops_begin(void)
     assert_int_equal(al_proc_init(program, NULL), 0);
 }
 
-/* Open the repository with git, then go on with another program in its place. */
-static inline struct al_repo *open_with(struct world *w, const char *program)
-{
-    struct al_repo *repo = must_open(w, "repo");
-
-    free(w->git->program);
-    w->git->program = al_strdup(program);
-    return repo;
-}
-
 #endif
