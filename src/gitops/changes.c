@@ -8,7 +8,6 @@
 
 /* Paths are at most PATH_MAX; what is longer is no output of git's. */
 #define FIELD_MAX_BYTES (64u * 1024u)
-#define SHORT_OID       7
 
 /* What the next field is.  Raw records come first, then those with numbers; a renamed file has its
  * two names behind an empty one there. */
@@ -18,6 +17,7 @@ static void change_clear(struct al_change *change)
 {
     free(change->path);
     free(change->old_path);
+    free(change->old_oid);
     free(change->new_oid);
     *change = (struct al_change){ .status = 0 };
 }
@@ -69,7 +69,8 @@ static bool take_raw_header(struct al_changes *changes, char *header)
         .same_content = !strcmp(words[2], words[3]),
         .old_mode = read_mode(words[0]),
         .new_mode = read_mode(words[1]),
-        .new_oid = al_strndup(words[3], strnlen(words[3], SHORT_OID)),
+        .old_oid = al_strdup(words[2]),
+        .new_oid = al_strdup(words[3]),
     };
     changes->state = words[4][0] == 'R' || words[4][0] == 'C' ? OLD_PATH : PATH;
     return true;

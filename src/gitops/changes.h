@@ -23,7 +23,7 @@ struct al_change {
     bool binary;
     unsigned old_mode, new_mode;
     char *path, *old_path;   /**< raw; old_path NULL unless renamed */
-    char *new_oid;           /**< abbreviated, of what is there now */
+    char *old_oid, *new_oid; /**< in full; zeros for nothing, and for what is not an object yet */
     uint64_t added, deleted; /**< lines */
 };
 

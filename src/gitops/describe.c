@@ -19,6 +19,7 @@
 #define PROPOSED_BYTES (16u * 1024u)
 #define TYPE_MASK      0170000u
 #define TYPE_GITLINK   0160000u
+#define SHORT_OID      7
 #define EXECUTABLE     0111u
 #define GROWS_LINES    10u /* what is added beyond twice the rest is more than a correction */
 
@@ -202,7 +203,7 @@ static void add_one(struct al_str *out, const struct al_change *change)
     } else if (is_mode_only(change)) {
         al_str_addf(out, "make %s %sexecutable", name, change->new_mode & EXECUTABLE ? "" : "not ");
     } else if (is_submodule(change) && change->status == 'M') {
-        al_str_addf(out, "update submodule %s to %s", name, change->new_oid);
+        al_str_addf(out, "update submodule %s to %.*s", name, SHORT_OID, change->new_oid);
     } else {
         const struct subject alone = { .items = &change, .count = 1, .total = 1 };
 
