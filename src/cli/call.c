@@ -86,6 +86,8 @@ static int print_result(const struct al_result *result, bool json)
     } else if (result->status == AL_OK || result->structured) {
         if (result->text.len)
             print_line(STDOUT_FILENO, "", &result->text);
+        if (result->notes.len) /* not into what a program reads as one object */
+            print_line(STDERR_FILENO, "", &result->notes);
     } else {
         const char *kind = al_status_kind(result->status);
         al_auto(al_freep) char *prefix = al_asprintf("%s: ", kind);

@@ -322,6 +322,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     result->status = result->error.status;
     result->text_is_object = false;
     al_str_reset(&result->quoted);
+    al_str_reset(&result->notes);
     add_failure(&result->error, wait, &result->text);
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
 }

@@ -57,6 +57,8 @@ struct al_result {
                                along with it; else empty */
     bool text_is_object; /**< the text is the JSON of the structured result: it is sent as such, and
                               `structured` may be NULL */
+    struct al_str notes; /**< lines for the caller that the object has no member for: a second text
+                              item of a success whose text is the object.  Safe text */
     bool truncated;
     int exit_code; /**< git's; -1 when no git ran or a signal ended it */
     int64_t duration_ms;
@@ -68,8 +70,11 @@ struct al_result {
 };
 
 #define AL_RESULT_INIT                                                                             \
-    ((struct al_result){                                                                           \
-        .text = AL_STR_INIT, .quoted = AL_STR_INIT, .exit_code = -1, .error = AL_ERROR_INIT })
+    ((struct al_result){ .text = AL_STR_INIT,                                                      \
+                         .quoted = AL_STR_INIT,                                                    \
+                         .notes = AL_STR_INIT,                                                     \
+                         .exit_code = -1,                                                          \
+                         .error = AL_ERROR_INIT })
 
 void al_result_clear(struct al_result *result);
 
@@ -148,6 +153,9 @@ void al_result_set_structured(struct al_result *result, json_t *object);
  * afterwards.
  */
 void al_result_take_json(struct al_result *result, struct al_str *json, struct al_str *quoted);
+
+/** Add a line to the notes of a result.  `line` is safe text without an end of line. */
+void al_result_note(struct al_result *result, const char *line);
 
 /** `{kind, code, name, reason, message}` of a failed result.  Caller owns the reference. */
 json_t *al_result_error_json(const struct al_result *result);

@@ -7,6 +7,7 @@ void al_result_clear(struct al_result *result)
 {
     al_str_clear(&result->text);
     al_str_clear(&result->quoted);
+    al_str_clear(&result->notes);
     json_decref(result->structured);
     al_error_clear(&result->error);
     *result = AL_RESULT_INIT;
@@ -39,6 +40,13 @@ void al_result_take_json(struct al_result *result, struct al_str *json, struct a
     al_str_clear(&result->quoted);
     if (quoted)
         move(&result->quoted, quoted);
+}
+
+void al_result_note(struct al_result *result, const char *line)
+{
+    if (result->notes.len)
+        al_str_addc(&result->notes, '\n');
+    al_str_adds(&result->notes, line);
 }
 
 static json_t *string_or_null(const char *text)
@@ -75,7 +83,13 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
         al_str_add(out, result->quoted.buf, result->quoted.len);
     else
         al_json_escape(result->text.buf, result->text.len, out);
-    al_str_adds(out, "\"}]");
+    al_str_adds(out, "\"}");
+    if (result->notes.len) {
+        al_str_adds(out, ",{\"type\":\"text\",\"text\":");
+        al_json_quote(result->notes.buf, result->notes.len, out);
+        al_str_addc(out, '}');
+    }
+    al_str_addc(out, ']');
     if (result->text_is_object) {
         al_str_adds(out, ",\"structuredContent\":");
         al_str_add(out, result->text.buf, result->text.len);

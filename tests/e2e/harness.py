@@ -39,7 +39,8 @@ class Result:
 
     def __init__(self, value, code=None, stderr=""):
         self.value, self.code, self.stderr = value, code, stderr
-        self.text = "".join(part["text"] for part in value["content"])
+        self.text = value["content"][0]["text"]
+        self.notes = "".join(part["text"] for part in value["content"][1:])
         self.failed = value.get("isError", False)
         self.meta = value["_meta"]["airlock/result"]
         self.error = value["_meta"].get("airlock/error", {})

@@ -69,6 +69,23 @@ static void a_structured_result_has_both(void **state)
                    "\"duration_ms\":0}}}");
 }
 
+static void notes_are_a_second_item_of_text(void **state)
+{
+    struct al_result result = AL_RESULT_INIT;
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+
+    (void)state;
+    al_str_adds(&json, "{\"n\":1}");
+    al_result_note(&result, "a \"line\"");
+    al_result_take_json(&result, &json, NULL);
+    al_result_note(&result, "another");
+    dumps(&result, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\":1}\"},"
+                   "{\"type\":\"text\",\"text\":\"a \\\"line\\\"\\nanother\"}],"
+                   "\"structuredContent\":{\"n\":1},"
+                   "\"_meta\":{\"airlock/result\":{\"truncated\":false,\"exit_code\":0,"
+                   "\"duration_ms\":0}}}");
+}
+
 static void an_object_that_is_written_already_is_taken(void **state)
 {
     struct al_result result = AL_RESULT_INIT;
@@ -222,6 +239,7 @@ int main(void)
         cmocka_unit_test(a_protocol_adds_its_members),
         cmocka_unit_test(a_structured_result_has_both),
         cmocka_unit_test(an_object_that_is_written_already_is_taken),
+        cmocka_unit_test(notes_are_a_second_item_of_text),
         cmocka_unit_test(what_is_quoted_already_is_taken_too),
         cmocka_unit_test(a_failure_carries_its_error),
         cmocka_unit_test(what_does_not_fit_is_null),
