@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Several children at once, each reading what the one before it writes. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,9 +15,9 @@
 
 #define READ_BYTES (64u * 1024u)
 
-/* What is watched: the ends and the standard errors of all, the last one's output, the cancel
- * token. */
-#define WATCHED_MAX (2 * AL_PIPELINE_MAX + 2)
+/* What is watched: the end, the output and the standard error of each stage, and the cancel token.
+ * A stage has an output of ours when it is the last one or the next one reads something else. */
+#define WATCHED_MAX (3 * AL_PIPELINE_MAX + 1)
 
 struct pipeline {
     const struct al_proc_spec *stages;
@@ -78,6 +79,7 @@ struct watch {
 
 static void add(struct watch *watch, int fd, int *stream, size_t stage)
 {
+    assert(watch->count < WATCHED_MAX);
     watch->fds[watch->count] = (struct pollfd){ .fd = fd, .events = POLLIN };
     watch->streams[watch->count] = stream;
     watch->stages[watch->count++] = stage;

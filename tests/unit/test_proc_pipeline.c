@@ -122,6 +122,30 @@ static void descriptors_take_the_place_of_streams(void **state)
     (void)fclose(err);
 }
 
+/* Each stage that is not joined to the next has an output of its own to be read. */
+static void stages_that_are_not_joined(void **state)
+{
+    static const size_t joined[] = { 0, 1, AL_PIPELINE_MAX / 2, AL_PIPELINE_MAX - 1 };
+
+    (void)state;
+    for (size_t k = 0; k < COUNT(joined); k++) {
+        const struct al_proc_spec stage = SHELL_SPEC("cat; echo x >&2");
+        struct al_proc_spec stages[AL_PIPELINE_MAX];
+        al_auto(line_clear) struct line line = { .r = 0 };
+
+        for (size_t i = 0; i < AL_PIPELINE_MAX; i++) {
+            stages[i] = stage;
+            stages[i].input = i > joined[k] ? "given" : NULL;
+            stages[i].input_len = i > joined[k] ? strlen("given") : 0;
+        }
+        line = run_line(stages, AL_PIPELINE_MAX, 4096);
+        assert_int_equal(line.r, 0);
+        assert_int_equal(line.errors.total, 2 * AL_PIPELINE_MAX);
+        if (joined[k] < AL_PIPELINE_MAX - 1)
+            assert_string_equal(line.out.data, "given");
+    }
+}
+
 static void the_deadline_ends_all(void **state)
 {
     struct al_proc_spec stages[] = { SHELL_SPEC("echo early; exec sleep 1000"),
@@ -212,6 +236,7 @@ int main(void)
         cmocka_unit_test(errors_of_all_are_kept),
         cmocka_unit_test(joined_errors_go_on),
         cmocka_unit_test(descriptors_take_the_place_of_streams),
+        cmocka_unit_test(stages_that_are_not_joined),
         cmocka_unit_test(the_deadline_ends_all),
         cmocka_unit_test(a_cancel_ends_all),
         cmocka_unit_test(the_cap_ends_all),

@@ -12,6 +12,8 @@
 #include "toolsets/shell/rules.h"
 #include "toolsets/shell/shell.h"
 
+_Static_assert(AL_SHELL_STAGES_MAX == AL_PIPELINE_MAX, "what is parsed is what can run");
+
 /** A program of the pipeline and what it may touch; remembered. */
 struct al_shell_program {
     struct al_shell_program *next;
