@@ -12,6 +12,7 @@
  */
 #include "proc/seccomp.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -46,6 +47,20 @@
 #ifndef SYS_clone3
 #define SYS_clone3 435
 #endif
+#ifndef SYS_open_tree
+#define SYS_open_tree  428
+#define SYS_move_mount 429
+#define SYS_fsopen     430
+#define SYS_fsconfig   431
+#define SYS_fsmount    432
+#define SYS_fspick     433
+#endif
+#ifndef SYS_mount_setattr
+#define SYS_mount_setattr 442
+#endif
+#ifndef SYS_open_tree_attr
+#define SYS_open_tree_attr 467
+#endif
 
 /* Which filters a row belongs to. */
 enum {
@@ -61,10 +76,17 @@ struct row {
     uint32_t number;
     unsigned filters;
     int error;            /* EPERM, EACCES or ENOSYS */
-    uint32_t only;        /* refused only with this second argument (a request of ioctl) */
+    uint32_t only[2];     /* refused only with one of these second arguments (requests of ioctl) */
     uint64_t unless;      /* refused unless this is the first argument (an address) */
-    uint32_t unless_bits; /* refused unless the first argument has one of these */
+    uint32_t bits;        /* refused if the first argument has one of these */
+    uint32_t unless_bits; /* in EXEC_ONCE also refused unless it has one of these */
 };
+
+/* A process in namespaces of its own.  CLONE_NEWTIME is not among them: in clone's flags its bit is
+ * part of a signal's number. */
+#define NEW_NAMESPACES                                                                             \
+    (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |     \
+     CLONE_NEWCGROUP)
 
 static const struct row rows[] = {
     /* Reaching into other processes; the server is one, where Landlock is missing. */
@@ -79,6 +101,33 @@ static const struct row rows[] = {
     { .number = SYS_keyctl, .filters = EVERY, .error = EPERM },
     { .number = SYS_add_key, .filters = EVERY, .error = EPERM },
     { .number = SYS_request_key, .filters = EVERY, .error = EPERM },
+    { .number = SYS_perf_event_open, .filters = EVERY, .error = EPERM },
+    { .number = SYS_open_by_handle_at, .filters = EVERY, .error = EPERM },
+
+    /*
+     * Namespaces, above all the user's: whoever is root in one reaches kernel code that no
+     * unprivileged process reaches otherwise.  Mounting comes next, by the old way and the new one.
+     */
+    { .number = SYS_unshare, .filters = EVERY, .error = EPERM },
+    { .number = SYS_setns, .filters = EVERY, .error = EPERM },
+    { .number = SYS_mount, .filters = EVERY, .error = EPERM },
+    { .number = SYS_umount2, .filters = EVERY, .error = EPERM },
+    { .number = SYS_pivot_root, .filters = EVERY, .error = EPERM },
+    { .number = SYS_open_tree, .filters = EVERY, .error = EPERM },
+    { .number = SYS_open_tree_attr, .filters = EVERY, .error = EPERM },
+    { .number = SYS_move_mount, .filters = EVERY, .error = EPERM },
+    { .number = SYS_fsopen, .filters = EVERY, .error = EPERM },
+    { .number = SYS_fsconfig, .filters = EVERY, .error = EPERM },
+    { .number = SYS_fsmount, .filters = EVERY, .error = EPERM },
+    { .number = SYS_fspick, .filters = EVERY, .error = EPERM },
+    { .number = SYS_mount_setattr, .filters = EVERY, .error = EPERM },
+
+    /* Another kernel, or more of this one: for a server that runs as root. */
+    { .number = SYS_kexec_load, .filters = EVERY, .error = EPERM },
+    { .number = SYS_kexec_file_load, .filters = EVERY, .error = EPERM },
+    { .number = SYS_init_module, .filters = EVERY, .error = EPERM },
+    { .number = SYS_finit_module, .filters = EVERY, .error = EPERM },
+    { .number = SYS_delete_module, .filters = EVERY, .error = EPERM },
 
     /*
      * Makes system calls that no filter sees.  EPERM is what programs get from the kernel's own
@@ -88,8 +137,8 @@ static const struct row rows[] = {
     { .number = SYS_io_uring_enter, .filters = EVERY, .error = EPERM },
     { .number = SYS_io_uring_register, .filters = EVERY, .error = EPERM },
 
-    /* Typing into a terminal. */
-    { .number = SYS_ioctl, .filters = EVERY, .error = EPERM, .only = TIOCSTI },
+    /* Typing into a terminal, and pasting into a console. */
+    { .number = SYS_ioctl, .filters = EVERY, .error = EPERM, .only = { TIOCSTI, TIOCLINUX } },
 
     /* No family is harmless: a local socket's path is not covered by Landlock. */
     { .number = SYS_socket, .filters = NO_SOCKETS, .error = EACCES },
@@ -103,25 +152,30 @@ static const struct row rows[] = {
     { .number = SYS_execveat, .filters = EXEC_ONCE, .error = EPERM },
 
 /*
- * A process that can execute nothing has no use for another one: it makes threads, and nobody
- * is left when it is killed.  Processes of the parent's making are told by the descriptor it
- * asks for (al_spawn()), which git does not, nor libc where it is not asked to.  clone3 hands its
- * flags over in memory, where no filter looks; libc takes ENOSYS for an old kernel and uses clone.
+ * No process of any filter gets namespaces of its own.  One that can execute nothing has no use for
+ * another process at all: it makes threads, and nobody is left when it is killed.  Processes of the
+ * parent's making are told by the descriptor it asks for (al_spawn()), which git does not, nor libc
+ * where it is not asked to.  clone3 hands its flags over in memory, where no filter looks; libc and
+ * Go take ENOSYS for an old kernel and use clone.
  */
 #ifdef SYS_fork
     { .number = SYS_fork, .filters = EXEC_ONCE, .error = EPERM },
     { .number = SYS_vfork, .filters = EXEC_ONCE, .error = EPERM },
 #endif
     { .number = SYS_clone,
-      .filters = EXEC_ONCE,
+      .filters = EVERY,
       .error = EPERM,
+      .bits = NEW_NAMESPACES,
       .unless_bits = CLONE_THREAD | CLONE_PIDFD },
-    { .number = SYS_clone3, .filters = EXEC_ONCE, .error = ENOSYS },
+    { .number = SYS_clone3, .filters = EVERY, .error = ENOSYS },
 };
 
-/* The head and the answers, and what a row needs: its comparison, a branch, at most four to look at
+/* The rows that look at an argument: ioctl, execve, clone. */
+#define ARGUMENT_ROWS 3
+
+/* The head and the answers, for each row its comparison and a branch, and at most four to look at
  * an argument. */
-#define FILTER_INSTRUCTIONS (16 + AL_COUNT(rows) * 6)
+#define FILTER_INSTRUCTIONS (16 + AL_COUNT(rows) * 2 + ARGUMENT_ROWS * 4)
 
 /* Jumps within a filter are counted in eight bits. */
 _Static_assert(FILTER_INSTRUCTIONS < 256, "a jump may not reach");
@@ -151,6 +205,7 @@ struct range {
 
 static unsigned put(struct filter *filter, struct sock_filter instruction)
 {
+    assert(filter->first > 0);
     filter->code[--filter->first] = instruction;
     return filter->first;
 }
@@ -177,12 +232,12 @@ static unsigned put_branch(struct filter *filter, uint16_t comparison, uint32_t 
 }
 
 /* What happens once the number is that of the row. */
-static unsigned place_of(struct filter *filter, const struct row *row)
+static unsigned place_of(struct filter *filter, const struct row *row, unsigned guards)
 {
     const unsigned refuse = row->error == EACCES   ? filter->refuse_access
                             : row->error == ENOSYS ? filter->refuse_unknown
                                                    : filter->refuse_perm;
-    unsigned low;
+    unsigned low, next = filter->allow;
 
     if (row->unless) {
         (void)put_branch(filter, BPF_JEQ, (uint32_t)(row->unless >> 32), filter->allow, refuse);
@@ -190,12 +245,15 @@ static unsigned place_of(struct filter *filter, const struct row *row)
         (void)put_branch(filter, BPF_JEQ, (uint32_t)row->unless, low, refuse);
         return put_load(filter, ARG_LOW(0));
     }
-    if (row->unless_bits) {
-        (void)put_branch(filter, BPF_JSET, row->unless_bits, filter->allow, refuse);
+    if (row->bits) {
+        if (guards & EXEC_ONCE)
+            next = put_branch(filter, BPF_JSET, row->unless_bits, filter->allow, refuse);
+        (void)put_branch(filter, BPF_JSET, row->bits, refuse, next);
         return put_load(filter, ARG_LOW(0));
     }
-    if (row->only) {
-        (void)put_branch(filter, BPF_JEQ, row->only, refuse, filter->allow);
+    if (row->only[0]) {
+        next = put_branch(filter, BPF_JEQ, row->only[1], refuse, filter->allow);
+        (void)put_branch(filter, BPF_JEQ, row->only[0], refuse, next);
         return put_load(filter, ARG_LOW(1));
     }
     return refuse;
@@ -250,7 +308,7 @@ static size_t find_ranges(struct filter *filter, unsigned guards, struct range *
     qsort(sorted, nrows, sizeof(*sorted), by_number);
     for (size_t i = 0; i < nrows; i++) {
         const uint32_t number = sorted[i].number;
-        const unsigned place = place_of(filter, &sorted[i]);
+        const unsigned place = place_of(filter, &sorted[i], guards);
 
         if (count && ranges[count - 1].last + 1 == number && ranges[count - 1].place == place)
             ranges[count - 1].last = number;

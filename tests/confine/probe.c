@@ -150,6 +150,8 @@ static int try_process(const char *a, const char *b)
     (void)b;
     if (strcmp(a, "clone") == 0)
         pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, 0);
+    else if (strcmp(a, "newuser") == 0)
+        pid = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, 0);
     else if (strcmp(a, "clone3") == 0)
         pid = syscall(SYS_clone3, args, sizeof(args));
     else if (strcmp(a, "fork") == 0)

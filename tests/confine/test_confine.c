@@ -335,9 +335,10 @@ static void exec_once_means_once_and_by_one_process(void **state)
     static const struct {
         const char *action, *a, *refusal;
     } rows[] = {
-        { "exec", "in/tool", "EPERM" },    { "execveat", "in/tool", "EPERM" },
-        { "process", "fork", "EPERM" },    { "process", "clone", "EPERM" },
-        { "process", "clone3", "ENOSYS" },
+        { "exec", "in/tool", "EPERM" },
+        { "execveat", "in/tool", "EPERM" },
+        { "process", "fork", "EPERM" },
+        { "process", "clone", "EPERM" },
     };
     const struct al_sandbox once = { .exec_once = true }, offline = { .no_sockets = true },
                             both = { .exec_once = true, .no_sockets = true };
@@ -377,7 +378,17 @@ static void every_filter_refuses_what_no_tool_needs(void **state)
         { "syscall", NUMBER(__NR_add_key), NULL, false },
         { "syscall", NUMBER(__NR_request_key), NULL, false },
         { "syscall", NUMBER(__NR_bpf), NULL, true },
+        { "syscall", NUMBER(__NR_unshare), NULL, false },
+        { "syscall", NUMBER(__NR_setns), NULL, false },
+        { "syscall", NUMBER(__NR_mount), NULL, true },
+        { "syscall", NUMBER(__NR_umount2), NULL, true },
+        { "syscall", NUMBER(__NR_pivot_root), NULL, true },
+        { "syscall", NUMBER(__NR_open_tree), NULL, true },
+        { "syscall", NUMBER(__NR_move_mount), NULL, true },
+        { "syscall", NUMBER(__NR_fsopen), NULL, true },
+        { "syscall", NUMBER(__NR_perf_event_open), NULL, false },
         { "ioctl", "0x5412", "/dev/null", false }, /* TIOCSTI */
+        { "ioctl", "0x541c", "/dev/null", false }, /* TIOCLINUX */
     };
     const struct al_sandbox open = { .ruleset = NULL }, once = { .exec_once = true },
                             offline = { .no_sockets = true },
@@ -398,6 +409,30 @@ static void every_filter_refuses_what_no_tool_needs(void **state)
         check(dir, &network, rows[i].action, rows[i].a, rows[i].b, "EPERM");
     }
     check(dir, &both, "ioctl", "0x5401", "/dev/null", "ENOTTY"); /* any other request */
+    tmpdir_free(dir);
+}
+
+/* Threads and processes are made as on a kernel without clone3; namespaces are not made at all. */
+static void no_filter_lets_namespaces_be_made(void **state)
+{
+    const struct al_sandbox open = { .ruleset = NULL }, once = { .exec_once = true },
+                            offline = { .no_sockets = true }, network = { .network = true };
+    const struct al_sandbox *const filtered[] = { &once, &offline, &network };
+    struct tmpdir *dir = make_scratch();
+    al_auto(al_freep) char *said = ask(dir, &open, "process", "newuser", NULL);
+
+    (void)state;
+    print_message("  unfiltered: %s\n", said); /* some systems allow none either */
+    check(dir, &open, "process", "clone3", NULL, "ok");
+    for (size_t i = 0; i < COUNT(filtered); i++) {
+        check(dir, filtered[i], "process", "newuser", NULL, "EPERM");
+        check(dir, filtered[i], "process", "clone3", NULL, "ENOSYS");
+        check(dir, filtered[i], "thread", NULL, NULL, "ok");
+    }
+    for (size_t i = 1; i < COUNT(filtered); i++) {
+        check(dir, filtered[i], "process", "fork", NULL, "ok");
+        check(dir, filtered[i], "process", "clone", NULL, "ok");
+    }
     tmpdir_free(dir);
 }
 
@@ -439,6 +474,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_sockets_means_of_no_family),
         cmocka_unit_test(exec_once_means_once_and_by_one_process),
         cmocka_unit_test(every_filter_refuses_what_no_tool_needs),
+        cmocka_unit_test(no_filter_lets_namespaces_be_made),
 #if defined(__x86_64__)
         cmocka_unit_test(other_calling_conventions_are_deadly),
 #endif

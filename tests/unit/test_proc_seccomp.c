@@ -26,7 +26,7 @@
 #define ACCESS  (SECCOMP_RET_ERRNO | EACCES)
 #define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
 
-enum { EXEC_ONCE = 1, NO_SOCKETS = 2, NETWORK = 4 };
+enum { EXEC_ONCE = 1, NO_SOCKETS = 2, NETWORK = 4, EVERY = 7 };
 
 /* What a filter answers, as the kernel would run it. */
 static uint32_t answer_of(const struct sock_fprog *program, const struct seccomp_data *data)
@@ -84,18 +84,38 @@ static uint32_t wanted(int guards, int number)
         int number, guards;
         uint32_t answer;
     } rows[] = {
-        { SYS_ptrace, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { SYS_process_vm_readv, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { SYS_process_vm_writev, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { 438 /* pidfd_getfd */, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { SYS_bpf, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { SYS_userfaultfd, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { SYS_keyctl, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { SYS_add_key, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { SYS_request_key, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { SYS_io_uring_setup, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { SYS_io_uring_enter, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
-        { SYS_io_uring_register, EXEC_ONCE | NO_SOCKETS | NETWORK, PERM },
+        { SYS_ptrace, EVERY, PERM },
+        { SYS_process_vm_readv, EVERY, PERM },
+        { SYS_process_vm_writev, EVERY, PERM },
+        { 438 /* pidfd_getfd */, EVERY, PERM },
+        { SYS_bpf, EVERY, PERM },
+        { SYS_userfaultfd, EVERY, PERM },
+        { SYS_keyctl, EVERY, PERM },
+        { SYS_add_key, EVERY, PERM },
+        { SYS_request_key, EVERY, PERM },
+        { SYS_io_uring_setup, EVERY, PERM },
+        { SYS_io_uring_enter, EVERY, PERM },
+        { SYS_io_uring_register, EVERY, PERM },
+        { SYS_perf_event_open, EVERY, PERM },
+        { SYS_open_by_handle_at, EVERY, PERM },
+        { SYS_unshare, EVERY, PERM },
+        { SYS_setns, EVERY, PERM },
+        { SYS_mount, EVERY, PERM },
+        { SYS_umount2, EVERY, PERM },
+        { SYS_pivot_root, EVERY, PERM },
+        { 428 /* open_tree */, EVERY, PERM },
+        { 429 /* move_mount */, EVERY, PERM },
+        { 430 /* fsopen */, EVERY, PERM },
+        { 431 /* fsconfig */, EVERY, PERM },
+        { 432 /* fsmount */, EVERY, PERM },
+        { 433 /* fspick */, EVERY, PERM },
+        { 442 /* mount_setattr */, EVERY, PERM },
+        { 467 /* open_tree_attr */, EVERY, PERM },
+        { SYS_kexec_load, EVERY, PERM },
+        { SYS_kexec_file_load, EVERY, PERM },
+        { SYS_init_module, EVERY, PERM },
+        { SYS_finit_module, EVERY, PERM },
+        { SYS_delete_module, EVERY, PERM },
         { SYS_socket, NO_SOCKETS, ACCESS },
         { SYS_socketpair, NO_SOCKETS, ACCESS },
         { SYS_execve, EXEC_ONCE, PERM },
@@ -105,7 +125,7 @@ static uint32_t wanted(int guards, int number)
         { SYS_vfork, EXEC_ONCE, PERM },
 #endif
         { SYS_clone, EXEC_ONCE, PERM },
-        { 435 /* clone3 */, EXEC_ONCE, UNKNOWN },
+        { 435 /* clone3 */, EVERY, UNKNOWN },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -148,8 +168,31 @@ static void looks_at_arguments_where_they_matter(void **state)
         assert_int_equal(answer_to(guards, SYS_ioctl, 0, TIOCSTI), PERM);
         /* the kernel looks at 32 bits of a request */
         assert_int_equal(answer_to(guards, SYS_ioctl, 0, TIOCSTI | high), PERM);
+        assert_int_equal(answer_to(guards, SYS_ioctl, 0, TIOCLINUX), PERM);
+        assert_int_equal(answer_to(guards, SYS_ioctl, 0, TIOCLINUX | high), PERM);
         assert_int_equal(answer_to(guards, SYS_ioctl, 0, TIOCSTI + 1), SECCOMP_RET_ALLOW);
+        assert_int_equal(answer_to(guards, SYS_ioctl, 0, TIOCLINUX + 1), SECCOMP_RET_ALLOW);
         assert_int_equal(answer_to(guards, SYS_ioctl, TIOCSTI, 0), SECCOMP_RET_ALLOW);
+    }
+}
+
+/* A namespace is refused whatever else the flags ask for; who may make processes makes them. */
+static void processes_get_no_namespaces(void **state)
+{
+    static const uint64_t namespaces[] = { CLONE_NEWUSER,  CLONE_NEWNS,  CLONE_NEWPID,
+                                           CLONE_NEWNET,   CLONE_NEWIPC, CLONE_NEWUTS,
+                                           CLONE_NEWCGROUP };
+    static const uint64_t others[] = { SIGCHLD, CLONE_VM | CLONE_VFORK | SIGCHLD,
+                                       CLONE_VM | CLONE_THREAD | CLONE_SIGHAND,
+                                       CLONE_PIDFD | CLONE_VM | CLONE_VFORK };
+
+    (void)state;
+    for (size_t k = 0; k < COUNT(others); k++) {
+        for (size_t i = 0; i < COUNT(namespaces); i++)
+            for (int guards = EXEC_ONCE; guards <= NETWORK; guards++)
+                assert_int_equal(answer_to(guards, SYS_clone, others[k] | namespaces[i], 0), PERM);
+        assert_int_equal(answer_to(NO_SOCKETS, SYS_clone, others[k], 0), SECCOMP_RET_ALLOW);
+        assert_int_equal(answer_to(NETWORK, SYS_clone, others[k], 0), SECCOMP_RET_ALLOW);
     }
 }
 
@@ -186,6 +229,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_to_every_number),
         cmocka_unit_test(looks_at_arguments_where_they_matter),
+        cmocka_unit_test(processes_get_no_namespaces),
         cmocka_unit_test(kills_what_calls_by_other_numbers),
         cmocka_unit_test(no_guard_is_no_filter),
     };
