@@ -32,17 +32,27 @@ struct pair {
     int error;
 };
 
+/* A push moves references of the other repository and never its files: those have rules, grants and
+ * checkpoints of their own.  So it does not move the branch the files belong to either. */
+static void add_receiving(struct al_strv *config)
+{
+    al_strv_adds(config, "receive.denycurrentbranch", "refuse", NULL);
+}
+
 static void *serve(void *payload)
 {
     struct server *server = payload;
+    al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     const struct al_git_link link = {
         .protocol = "none",
+        .config = &config,
         .socket_fd = server->socket_fd,
         .has_turn = true,
     };
     bool pushes = server->direction == AL_PUSHES;
 
+    add_receiving(&config);
     command.link = &link;
     command.class = pushes ? AL_GIT_WRITE : AL_GIT_READ;
     command.starts_children = true; /* pack-objects, unpack-objects, index-pack, rev-list */
@@ -118,8 +128,8 @@ static void add_complaint(struct al_git_output *output, const struct server *ser
         al_str_add(&output->err.out, server->output.err.out.buf, server->output.err.out.len);
 }
 
-int al_network_run_beside(const struct al_network_job *job, struct al_git_output *ret_output,
-                          struct al_error *err)
+static int run_both(const struct al_network_job *job, struct al_git_output *ret_output,
+                    struct al_error *err)
 {
     const struct al_network *network = job->network;
     al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
@@ -158,5 +168,20 @@ int al_network_run_beside(const struct al_network_job *job, struct al_git_output
         add_complaint(ret_output, &server);
     al_git_output_clear(&server.output);
     al_error_clear(&server.err);
+    return r;
+}
+
+int al_network_run_beside(const struct al_network_job *job, struct al_git_output *ret_output,
+                          struct al_error *err)
+{
+    struct al_network *network = job->network;
+    int r = 0;
+
+    if (network->direction == AL_PUSHES)
+        r = al_repo_begin_turn_beside(network->other, network->repo, job->budget->cancel, err);
+    if (r < 0)
+        return r;
+    r = run_both(job, ret_output, err);
+    al_repo_end_write(network->other);
     return r;
 }

@@ -21,8 +21,9 @@ struct al_vetting;
  * repository works. */
 struct al_turn {
     struct al_turn *next;
-    const char *common_dir; /* borrowed from the repo, which outlives the turn */
-    int ready_fd;           /* eventfd, written when the turn has come */
+    const char *common_dir;     /* borrowed from the repo, which outlives the turn */
+    int ready_fd;               /* eventfd, written when the turn has come */
+    const struct al_turn *held; /* the turn this writer has already, of another repository */
 };
 
 /** A ruleset and who uses it. */

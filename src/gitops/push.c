@@ -56,7 +56,7 @@ static const struct refusal {
     { "(non-fast-forward)", "The remote's branch '%s' has commits that this branch does not have",
       "Bring them in with git_pull first; or push with force: true where they are to go." },
     { "branch is currently checked out", "The remote is a working tree that has '%s' checked out",
-      "Push another branch; a person can also set receive.denyCurrentBranch over there." },
+      "Push another branch, or use git_pull over there: a push never changes files." },
 };
 
 /* The branch was rejected: by git here, by git there, or by a hook there. */

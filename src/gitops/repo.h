@@ -146,6 +146,15 @@ int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct a
 /** The same for what changes files without git, to which an index.lock is no obstacle. */
 int al_repo_begin_turn(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err);
 
+/**
+ * The turn of another repository, for a writer that may have the turn of its own.  Nothing to do
+ * when both are one repository.
+ * @return as al_repo_begin_turn(); AL_ERR_EXECUTION with AL_CODE_LOCK_TIMEOUT where the holder
+ *         waits for the turn we have.
+ */
+int al_repo_begin_turn_beside(struct al_repo *other, const struct al_repo *own,
+                              struct al_cancel *cancel, struct al_error *err);
+
 /** NULL is fine. */
 void al_repo_end_write(struct al_repo *repo);
 

@@ -58,18 +58,72 @@ static int cancelled(struct al_error *err)
     return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
 }
 
-int al_repo_begin_turn(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err)
+/* Called with the lock held: who has the turn of a repository that somebody waits for. */
+static const struct al_turn *holder_of(const struct al_git *git, const char *common_dir)
+{
+    const struct al_turn *at = git->turns;
+
+    while (strcmp(at->common_dir, common_dir) != 0)
+        at = at->next;
+    return at;
+}
+
+/* Called with the lock held: what the holder of a turn waits for besides, NULL: nothing. */
+static const struct al_turn *waiting_with(const struct al_git *git, const struct al_turn *held)
+{
+    const struct al_turn *at = git->turns;
+
+    while (at && at->held != held)
+        at = at->next;
+    return at;
+}
+
+/* Called with the lock held: whether the turn we have is what those before us wait for.  A circle
+ * can only close with the one who comes last, so that there is none among the others. */
+static bool closes_circle(const struct al_git *git, const struct al_turn *mine)
+{
+    const struct al_turn *at = mine->held ? mine : NULL;
+
+    while (at) {
+        const struct al_turn *holder = holder_of(git, at->common_dir);
+
+        if (holder == mine->held)
+            return true;
+        at = waiting_with(git, holder);
+    }
+    return false;
+}
+
+static int would_never_end(struct al_error *err)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                              "The other repository is busy with a push that waits for this one");
+
+    if (err)
+        err->remedy = "Nothing was pushed; try again.";
+    return r;
+}
+
+/* Wait for a turn; `held` is the one the caller has already, NULL: none. */
+static int begin(struct al_repo *repo, const struct al_turn *held, struct al_cancel *cancel,
+                 struct al_error *err)
 {
     struct al_turn *turn = al_calloc(1, sizeof(*turn));
     struct al_git *git = repo->git;
-    bool first;
+    bool first, circle;
 
     turn->common_dir = repo->common_dir;
     turn->ready_fd = eventfd(0, EFD_CLOEXEC);
+    turn->held = held;
     (void)pthread_mutex_lock(&git->lock);
     append(git, turn);
     first = is_first(git, turn);
+    circle = closes_circle(git, turn);
     (void)pthread_mutex_unlock(&git->lock);
+    if (circle) {
+        leave(git, turn);
+        return would_never_end(err);
+    }
     while (!first) {
         struct pollfd wait[2] = {
             { .fd = turn->ready_fd, .events = POLLIN },
@@ -87,6 +141,19 @@ int al_repo_begin_turn(struct al_repo *repo, struct al_cancel *cancel, struct al
     }
     repo->turn = turn;
     return 0;
+}
+
+int al_repo_begin_turn(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err)
+{
+    return begin(repo, NULL, cancel, err);
+}
+
+int al_repo_begin_turn_beside(struct al_repo *other, const struct al_repo *own,
+                              struct al_cancel *cancel, struct al_error *err)
+{
+    if (!strcmp(other->common_dir, own->common_dir))
+        return 0;
+    return begin(other, own->turn, cancel, err);
 }
 
 int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct al_error *err)

@@ -300,15 +300,55 @@ def proc_receive(p):
     p.script(os.path.join(p.hub, "hooks/proc-receive"))
 
 
-@attack(PUSH, works=True)
-def fsmonitor_there(p):
-    """core.fsmonitor of a working tree that is updated by a push"""
-    work = os.path.join(p.root, "work")
+def working_tree(p, *config):
+    """origin is a working tree that has main, and a push brings the file `fired` into it."""
     p.lab.git_ok(p.repo, "push", "-q", "-f", p.hub, "HEAD~1:main")
-    run([GIT, "clone", "-q", p.hub, work], p.lab.env())
-    p.config(("receive.denyCurrentBranch", "updateInstead"), ("core.fsmonitor", p.canary()),
-             where=work)
-    p.address(work)
+    p.lab.git_ok(p.root, "init", "-q", "-b", "main")
+    p.lab.git_ok(p.root, "pull", "-q", p.hub, "main")
+    p.config(*config, where=p.root)
+    write(os.path.join(p.repo, "fired"), "pushed")
+    p.lab.git_ok(p.repo, "add", "fired")
+    p.lab.git_ok(p.repo, "commit", "-q", "-m", "fired")
+    p.address(p.root)
+
+
+UPDATES = ("receive.denyCurrentBranch", "updateInstead")
+
+
+@attack(PUSH, needs="checked out")
+def update_instead(p):
+    """receive.denyCurrentBranch of a working tree, which would get the files of a push"""
+    working_tree(p, UPDATES)
+
+
+@attack(PUSH, needs="checked out")
+def update_instead_included(p):
+    """the same key in a file that the configuration over there includes"""
+    working_tree(p, ("include.path", os.path.join(p.root, "more")))
+    write(os.path.join(p.root, "more"), "[receive]\n\tdenyCurrentBranch = updateInstead\n")
+
+
+@attack(PUSH, needs="checked out")
+def update_linked(p):
+    """the same key where a linked worktree has the branch"""
+    working_tree(p, UPDATES)
+    p.lab.git_ok(p.root, "checkout", "-q", "--detach")
+    linked = os.path.join(p.lab.case, "linked")
+    p.lab.git_ok(p.root, "worktree", "add", "-q", linked, "main")
+    p.fired = lambda output: os.path.exists(os.path.join(linked, "fired")) and "files came"
+
+
+@attack(PUSH, needs="checked out")
+def push_to_checkout(p):
+    """the hook push-to-checkout of a working tree"""
+    working_tree(p, UPDATES)
+    p.script(os.path.join(p.root, ".git/hooks/push-to-checkout"))
+
+
+@attack(PUSH, needs="checked out")
+def fsmonitor_there(p):
+    """core.fsmonitor of a working tree that would be updated by a push"""
+    working_tree(p, UPDATES, ("core.fsmonitor", p.canary()))
 
 
 @attack(PUSH, works=True)

@@ -157,6 +157,68 @@ static void makes_linked_worktrees_wait_for_each_other(void **state)
     assert_string_equal(log.buf, "x");
 }
 
+/* A writer that takes the turn of a second repository while it has one. */
+struct pair {
+    struct al_repo *own, *other;
+    struct al_error err;
+    int r;
+    pthread_t thread;
+};
+
+static void *take_both(void *payload)
+{
+    struct pair *pair = payload;
+    struct al_budget budget = long_budget();
+
+    pair->r = al_repo_begin_turn_beside(pair->other, pair->own, budget.cancel, &pair->err);
+    al_repo_end_write(pair->other);
+    al_repo_end_write(pair->own);
+    return NULL;
+}
+
+static void refuses_the_turn_that_would_close_a_circle(void **state)
+{
+    struct world *w = *state;
+    al_auto(subdir_closep) struct tmpdir *dir = subdir_open(w->root, "other");
+    struct al_budget budget = long_budget();
+    struct pair first = { .own = NULL }, second = { .own = NULL };
+
+    git_fixture_init(dir);
+    first.own = must_open(w, "repo");
+    first.other = must_open(w, "other");
+    second.own = must_open(w, "other");
+    second.other = must_open(w, "repo");
+    assert_int_equal(al_repo_begin_write(first.own, &budget, NULL), 0);
+    assert_int_equal(al_repo_begin_write(second.own, &budget, NULL), 0);
+    assert_int_equal(pthread_create(&first.thread, NULL, take_both, &first), 0);
+    await_turns(w->git, 3);
+    (void)take_both(&second); /* or this never returns */
+    assert_int_equal(pthread_join(first.thread, NULL), 0);
+    assert_int_equal(second.r, AL_ERR_EXECUTION);
+    assert_int_equal(second.err.code, AL_CODE_LOCK_TIMEOUT);
+    assert_int_equal(first.r, 0);
+    assert_int_equal(count_turns(w->git), 0);
+    al_error_clear(&second.err);
+    for (size_t i = 0; i < 2; i++) {
+        al_repo_free((i ? &second : &first)->own);
+        al_repo_free((i ? &second : &first)->other);
+    }
+}
+
+static void takes_no_second_turn_of_one_repository(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(repo_freep) struct al_repo *again = must_open(w, "repo");
+    struct al_budget budget = long_budget();
+
+    assert_int_equal(al_repo_begin_write(repo, &budget, NULL), 0);
+    assert_int_equal(al_repo_begin_turn_beside(again, repo, NULL, NULL), 0);
+    assert_int_equal(count_turns(w->git), 1);
+    al_repo_end_write(again);
+    al_repo_end_write(repo);
+}
+
 static void gives_up_its_place_when_cancelled(void **state)
 {
     struct world *w = *state;
@@ -293,6 +355,8 @@ int main(void)
         WORLD_TEST(lets_writers_work_in_order_of_arrival),
         WORLD_TEST(lets_writers_of_other_repositories_work_at_once),
         WORLD_TEST(makes_linked_worktrees_wait_for_each_other),
+        WORLD_TEST(refuses_the_turn_that_would_close_a_circle),
+        WORLD_TEST(takes_no_second_turn_of_one_repository),
         WORLD_TEST(gives_up_its_place_when_cancelled),
         WORLD_TEST(hands_its_turn_on_when_it_is_freed),
         WORLD_TEST(waits_for_a_foreign_index_lock),
