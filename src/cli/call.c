@@ -96,6 +96,8 @@ static int print_result(const struct al_result *result, bool json)
     }
     if (result->status == AL_ERR_APPROVAL_REQUIRED || result->status == AL_ERR_APPROVAL_DENIED)
         return AL_EXIT_NOT_APPROVED;
+    if (result->status == AL_ERR_CANCELLED && al_signals_caught())
+        return 128 + al_signals_caught();
     return result->status == AL_OK ? AL_EXIT_OK : AL_EXIT_FAILED;
 }
 
@@ -108,6 +110,8 @@ static int run(struct al_setup *setup, const struct al_listed_tool *tool, const 
     struct al_tty *tty;
     int code;
 
+    /* One call is the whole session: there is nothing an "always" could cover. */
+    al_approvals_free(al_take(&setup->session.approvals));
     al_signals_handle(setup, al_cancel_ref(cancel));
     tty = al_tty_open();
     if (tty)

@@ -89,6 +89,9 @@ bool al_helper_run(int argc, char **argv, int *ret_code);
  */
 void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel);
 
+/** The signal that fired `cancel`; 0: none did. */
+int al_signals_caught(void);
+
 /** From here on a signal leaves the session alone, which is about to be released.  Does not return
  * when one is already ending the process. */
 void al_signals_forget(void);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ struct watch {
 /* Held by whoever looks at the session, and for good by a thread that ends the process. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct al_setup *watched; /* NULL: there is none any more */
+static atomic_int caught;              /* the signal that cancelled the call, 0: none */
 
 /* A thread of its own: what has to be done then is not for a signal handler. */
 static void *wait_for_signals(void *payload)
@@ -25,6 +27,7 @@ static void *wait_for_signals(void *payload)
 
     while (sigwait(&watch->set, &number) == 0) {
         if (watch->cancel && !al_cancel_fired(watch->cancel)) {
+            atomic_store(&caught, number);
             al_cancel_fire(watch->cancel);
             continue;
         }
@@ -53,6 +56,11 @@ void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel)
         (void)pthread_detach(thread);
     else
         free(watch);
+}
+
+int al_signals_caught(void)
+{
+    return atomic_load(&caught);
 }
 
 void al_signals_forget(void)

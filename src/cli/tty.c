@@ -74,24 +74,35 @@ static const char *colour_of(const char *line)
 }
 
 /* Summary first, then what it is about, each line of it indented so that it cannot pose as ours. */
-static void show(const struct al_tty *tty, const struct al_approval_request *request,
-                 struct al_str *out)
+static void add_indented(const struct al_tty *tty, const char *text, struct al_str *out)
 {
-    al_auto(al_freep) char *repository = al_text_word(request->repository);
-
-    al_str_addf(out, "\n%s%s%s\n", tty->colours ? BOLD : "", request->summary,
-                tty->colours ? RESET : "");
-    al_str_addf(out, "%s%s, %s risk, in %s%s\n", tty->colours ? DIM : "", request->tool,
-                request->risk, repository, tty->colours ? RESET : "");
-    for (const char *at = request->detail; *at;) {
+    for (const char *at = text; *at;) {
         size_t len = strcspn(at, "\n");
         const char *colour = tty->colours ? colour_of(at) : NULL;
 
         al_str_addf(out, "  %s%.*s%s\n", colour ? colour : "", (int)len, at, colour ? RESET : "");
         at += len + (at[len] == '\n');
     }
-    if (*request->detail)
+    if (*text)
         al_str_addc(out, '\n');
+}
+
+static void show(const struct al_tty *tty, const struct al_approval_request *request,
+                 struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str heading = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str rest = AL_STR_INIT;
+    size_t first;
+
+    al_approval_add_heading(request, &heading);
+    al_approval_add_rest(request, &rest);
+    first = strcspn(heading.buf, "\n");
+    al_str_addf(out, "\n%s%.*s%s\n", tty->colours ? BOLD : "", (int)first, heading.buf,
+                tty->colours ? RESET : "");
+    al_str_addf(out, "%s%sRisk: %s%s\n", tty->colours ? DIM : "", heading.buf + first + 1,
+                request->risk, tty->colours ? RESET : "");
+    add_indented(tty, request->detail, out);
+    add_indented(tty, rest.buf, out);
 }
 
 /* Wait until something can be read; false when cancelled. */
@@ -130,7 +141,11 @@ static bool read_line(const struct al_tty *tty, struct al_cancel *cancel, struct
  * none: nobody approves by mistake. */
 static char letter_of(const char *line)
 {
-    static const char *const answers[] = { "once", "always", "reject", "diff", "no" };
+    static const struct {
+        const char *word;
+        char letter;
+    } answers[] = { { "once", 'o' },   { "yes", 'o' }, { "always", 'a' },
+                    { "reject", 'r' }, { "no", 'r' },  { "diff", 'd' } };
     size_t len;
 
     line += strspn(line, " \t");
@@ -138,8 +153,9 @@ static char letter_of(const char *line)
     if (line[len + strspn(line + len, " \t\r\n")])
         return 0;
     for (size_t i = 0; i < AL_COUNT(answers); i++)
-        if ((len == 1 || len == strlen(answers[i])) && strncasecmp(line, answers[i], len) == 0)
-            return answers[i][0];
+        if ((len == 1 || len == strlen(answers[i].word)) &&
+            strncasecmp(line, answers[i].word, len) == 0)
+            return answers[i].letter;
     return 0;
 }
 
@@ -148,30 +164,32 @@ static void say(const struct al_tty *tty, const char *text)
     (void)al_write_all(tty->fd, text, strlen(text));
 }
 
-/* The letter of the person's answer; 'r' at end of input and when cancelled. */
-static char question(const struct al_tty *tty, struct al_cancel *cancel)
+/* The letter of the person's answer; 'r' with *ret_ended at end of input and when cancelled. */
+static char question(const struct al_tty *tty, bool offers_always, struct al_cancel *cancel,
+                     bool *ret_ended)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     for (;;) {
         char letter;
 
-        say(tty, "[o]nce [a]lways [r]eject [d]iff? ");
-        if (!read_line(tty, cancel, &line)) {
+        say(tty, offers_always ? "[o]nce [a]lways [r]eject [d]iff? " : "[o]nce [r]eject [d]iff? ");
+        *ret_ended = !read_line(tty, cancel, &line);
+        if (*ret_ended) {
             say(tty, "\n");
             return 'r';
         }
         letter = letter_of(line.buf);
         if (letter)
             return letter;
-        say(tty, "Please answer o, a, r or d.\n");
+        say(tty, offers_always ? "Please answer o, a, r or d.\n" : "Please answer o, r or d.\n");
     }
 }
 
-static int ask(void *payload, const struct al_approval_request *request, struct al_cancel *cancel,
-               enum al_answer *ret_answer, struct al_error *err)
+/* The question, until it is answered; *ret_ended when nobody is there to answer anything more. */
+static char ask_until_answered(const struct al_tty *tty, const struct al_approval_request *request,
+                               struct al_cancel *cancel, bool *ret_ended)
 {
-    const struct al_tty *tty = payload;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char letter;
 
@@ -180,13 +198,39 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
     do {
         if (al_write_all(tty->fd, text.buf, text.len) < 0)
             return 0;
-        letter = question(tty, cancel);
+        letter = question(tty, request->always_covers != NULL, cancel, ret_ended);
     } while (letter == 'd');
+    return letter;
+}
+
+static void ask_for_reason(const struct al_tty *tty, struct al_cancel *cancel,
+                           struct al_approval_answer *answer)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    say(tty, "Reason (empty for none): ");
+    if (read_line(tty, cancel, &line))
+        al_approval_answer_set_reason(answer, line.buf);
+    else
+        say(tty, "\n");
+}
+
+static int ask(void *payload, const struct al_approval_request *request, struct al_cancel *cancel,
+               struct al_approval_answer *ret_answer, struct al_error *err)
+{
+    const struct al_tty *tty = payload;
+    bool ended = false;
+    const char letter = ask_until_answered(tty, request, cancel, &ended);
+
+    if (!letter)
+        return 0;
+    if (letter == 'r' && !ended)
+        ask_for_reason(tty, cancel, ret_answer);
     if (al_cancel_fired(cancel))
         return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
-    *ret_answer = letter == 'o'   ? AL_ANSWER_ONCE
-                  : letter == 'a' ? AL_ANSWER_ALWAYS
-                                  : AL_ANSWER_REJECT;
+    ret_answer->decision = letter == 'r'                             ? AL_ANSWER_REJECT
+                           : letter == 'a' && request->always_covers ? AL_ANSWER_ALWAYS
+                                                                     : AL_ANSWER_ONCE;
     return 0;
 }
 

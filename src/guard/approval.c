@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard/text.h"
+#include "util/utf8.h"
+
 struct remembered {
     char *tool;
     char *operation;
@@ -26,6 +29,61 @@ int al_approval_mode_parse(const char *text)
     if (!strcmp(text, "deny"))
         return AL_APPROVAL_DENY;
     return -1;
+}
+
+void al_approval_answer_clear(struct al_approval_answer *answer)
+{
+    free(answer->reason);
+    *answer = AL_APPROVAL_ANSWER_INIT;
+}
+
+/* The length of the first `max` characters of the text. */
+static size_t characters(const char *text, size_t max)
+{
+    const size_t len = strlen(text);
+    size_t at = 0;
+    uint32_t ignored;
+
+    for (; max && at < len; max--) {
+        int n = al_utf8_next(text + at, len - at, &ignored);
+
+        at += n > 0 ? (size_t)n : 1;
+    }
+    return at;
+}
+
+void al_approval_answer_set_reason(struct al_approval_answer *answer, const char *text)
+{
+    al_auto(al_freep) char *line = al_text_word(text);
+    const char *from = line + strspn(line, " ");
+    size_t len = characters(from, AL_APPROVAL_REASON_MAX);
+
+    while (len && from[len - 1] == ' ')
+        len--;
+    free(answer->reason);
+    answer->reason = len ? al_strndup(from, len) : NULL;
+}
+
+static bool is_long(const struct al_approval_request *request)
+{
+    return request->summary[characters(request->summary, AL_APPROVAL_SUMMARY_MAX)] != '\0';
+}
+
+void al_approval_add_heading(const struct al_approval_request *request, struct al_str *out)
+{
+    al_auto(al_freep) char *repository = al_text_shown_word(request->repository);
+
+    al_str_add(out, request->summary, characters(request->summary, AL_APPROVAL_SUMMARY_MAX));
+    al_str_addf(out, "%s\nIn %s, by %s (%s)\n", is_long(request) ? "..." : "", repository,
+                request->tool, request->operation);
+    if (request->always_covers)
+        al_str_addf(out, "\"always\" covers %s\n", request->always_covers);
+}
+
+void al_approval_add_rest(const struct al_approval_request *request, struct al_str *out)
+{
+    if (is_long(request))
+        al_str_addf(out, "The whole first line:\n%s\n", request->summary);
 }
 
 struct al_approvals *al_approvals_new(void)

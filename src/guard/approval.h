@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "util/error.h"
+#include "util/str.h"
 
 struct al_cancel;
 
@@ -24,10 +25,30 @@ int al_approval_mode_parse(const char *text);
 enum al_answer {
     AL_ANSWER_NONE, /**< this approver cannot ask anyone; try the next */
     AL_ANSWER_ONCE,
-    AL_ANSWER_ALWAYS, /**< this tool and operation in this repository, until the session ends */
+    AL_ANSWER_ALWAYS, /**< and what `always_covers` says, until the session ends */
     AL_ANSWER_REJECT,
     AL_ANSWER_LATER, /**< the person is asked when this call has ended; another brings the answer */
 };
+
+/** An answer, and what the user says about it. */
+struct al_approval_answer {
+    enum al_answer decision;
+    char *reason; /**< of a rejection: one safe line; NULL when none is given */
+};
+
+#define AL_APPROVAL_ANSWER_INIT                                                                    \
+    ((struct al_approval_answer){ .decision = AL_ANSWER_NONE, .reason = NULL })
+
+void al_approval_answer_clear(struct al_approval_answer *answer);
+
+/** Characters of a reason; what is beyond is cut. */
+#define AL_APPROVAL_REASON_MAX 500
+
+/** Characters of a summary on its line of a question; a longer one follows whole at the end. */
+#define AL_APPROVAL_SUMMARY_MAX 200
+
+/** Take what the user gives as a reason: made safe, one line, cut.  Blanks alone are no reason. */
+void al_approval_answer_set_reason(struct al_approval_answer *answer, const char *text);
 
 /** What the person is shown.  All text is safe for a terminal already.  Borrowed. */
 struct al_approval_request {
@@ -38,14 +59,25 @@ struct al_approval_request {
     const char *repository; /**< canonical path of the repository's top */
     const char *risk;       /**< "low", "medium", "high" */
     const char *state; /**< digest of what the answer covers beside these: HEAD, index, files */
+    const char *always_covers; /**< a noun phrase: what "always" would cover; NULL: not offered */
 };
 
 /**
+ * The lines every question begins with: the summary, cut; the repository, tool and operation; what
+ * "always" would cover, where it is offered.  No line of the detail can push them away.
+ */
+void al_approval_add_heading(const struct al_approval_request *request, struct al_str *out);
+
+/** The whole summary, for the end of the question; nothing where the heading has all of it. */
+void al_approval_add_rest(const struct al_approval_request *request, struct al_str *out);
+
+/**
  * Ask.  Blocks until there is an answer or `cancel` fires.
+ * @param[out] ret_answer  Set up by the caller, who clears it.
  * @return 0 with *ret_answer, AL_ERR_CANCELLED, or another failure (which counts as no answer).
  */
 typedef int (*al_approver_fn)(void *payload, const struct al_approval_request *request,
-                              struct al_cancel *cancel, enum al_answer *ret_answer,
+                              struct al_cancel *cancel, struct al_approval_answer *ret_answer,
                               struct al_error *err);
 
 struct al_approver {

@@ -147,7 +147,7 @@ static void set_waiting(struct al_running *call, const char *waiting_for)
 }
 
 static int ask(void *payload, const struct al_approval_request *request, struct al_cancel *cancel,
-               enum al_answer *ret_answer, struct al_error *err)
+               struct al_approval_answer *ret_answer, struct al_error *err)
 {
     struct al_running *call = payload;
     int r;

@@ -3,18 +3,17 @@
 
 int al_elicit_ask(struct al_questions *questions, enum al_form form,
                   const struct al_approval_request *request, struct al_cancel *cancel,
-                  enum al_answer *ret_answer, struct al_error *err)
+                  struct al_approval_answer *ret_answer, struct al_error *err)
 {
     al_auto(al_json_decrefp) json_t *params = NULL;
     al_auto(al_json_decrefp) json_t *result = NULL;
     int r;
 
-    *ret_answer = AL_ANSWER_NONE;
     if (form == AL_FORM_NONE)
         return 0;
     params = al_form_params(form, request);
     r = al_questions_ask(questions, "elicitation/create", params, 0, cancel, &result, err);
     if (r == 0 && result)
-        *ret_answer = al_form_answer(result);
+        al_form_answer(result, ret_answer);
     return r;
 }

@@ -13,6 +13,6 @@
 /** Ask and wait; the contract is al_approver_fn's.  Threads: any. */
 int al_elicit_ask(struct al_questions *questions, enum al_form form,
                   const struct al_approval_request *request, struct al_cancel *cancel,
-                  enum al_answer *ret_answer, struct al_error *err);
+                  struct al_approval_answer *ret_answer, struct al_error *err);
 
 #endif

@@ -19,24 +19,46 @@ static json_t *strings(const char *const *items)
     return array;
 }
 
-/* One required field without a default: an answer nobody gave cannot look like a yes. */
-static json_t *requested_schema(enum al_form form)
+/* Without a default: an answer nobody gave cannot look like a yes. */
+static json_t *decision_field(enum al_form form, bool offers_always)
 {
     static const char *const values[] = { "once", "always", "reject", NULL };
     static const char *const labels[] = { "Allow once", "Allow for this session", "Reject", NULL };
+    static const char *const two[] = { "once", "reject", NULL };
+    static const char *const two_labels[] = { "Allow once", "Reject", NULL };
+    json_t *field = al_json_object();
+
+    al_json_set(field, "type", al_json_string("string"));
+    al_json_set(field, "title", al_json_string("Decision"));
+    al_json_set(field, "description",
+                al_json_string(offers_always ? "once: this call only; always: what the message "
+                                               "says, until the session ends; reject: do nothing"
+                                             : "once: this call only; reject: do nothing"));
+    al_json_set(field, "enum", strings(offers_always ? values : two));
+    if (form == AL_FORM_PLAIN)
+        al_json_set(field, "enumNames", strings(offers_always ? labels : two_labels));
+    return field;
+}
+
+static json_t *reason_field(void)
+{
+    json_t *field = al_json_object();
+
+    al_json_set(field, "type", al_json_string("string"));
+    al_json_set(field, "title", al_json_string("Reason"));
+    al_json_set(field, "description",
+                al_json_string("With reject: what the agent is told (optional)"));
+    al_json_set(field, "maxLength", al_json_int(AL_APPROVAL_REASON_MAX));
+    return field;
+}
+
+static json_t *requested_schema(enum al_form form, bool offers_always)
+{
     static const char *const required[] = { "decision", NULL };
     json_t *schema = al_json_object(), *properties = al_json_object();
-    json_t *decision = al_json_object();
 
-    al_json_set(decision, "type", al_json_string("string"));
-    al_json_set(decision, "title", al_json_string("Decision"));
-    al_json_set(decision, "description",
-                al_json_string("once: this call only; always: this kind of call in this repository "
-                               "until the session ends; reject: do nothing"));
-    al_json_set(decision, "enum", strings(values));
-    if (form == AL_FORM_PLAIN)
-        al_json_set(decision, "enumNames", strings(labels));
-    al_json_set(properties, "decision", decision);
+    al_json_set(properties, "decision", decision_field(form, offers_always));
+    al_json_set(properties, "reason", reason_field());
     al_json_set(schema, "type", al_json_string("object"));
     al_json_set(schema, "properties", properties);
     al_json_set(schema, "required", strings(required));
@@ -46,21 +68,25 @@ static json_t *requested_schema(enum al_form form)
 json_t *al_form_params(enum al_form form, const struct al_approval_request *request)
 {
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str rest = AL_STR_INIT;
     json_t *params = al_json_object();
 
-    al_str_adds(&message, request->summary);
+    al_approval_add_heading(request, &message);
     if (request->detail && *request->detail)
-        al_str_addf(&message, "\n\n%s", request->detail);
+        al_str_addf(&message, "\n%s", request->detail);
+    al_approval_add_rest(request, &rest);
+    if (rest.len)
+        al_str_addf(&message, "\n\n%s", rest.buf);
     if (form != AL_FORM_PLAIN)
         al_json_set(params, "mode", al_json_string("form"));
     al_json_set(params, "message", al_json_stringn(message.buf, message.len));
-    al_json_set(params, "requestedSchema", requested_schema(form));
+    al_json_set(params, "requestedSchema", requested_schema(form, request->always_covers != NULL));
     return params;
 }
 
-enum al_answer al_form_answer(const json_t *result)
+static enum al_answer decision_of(const json_t *result, const json_t *content)
 {
-    const json_t *decision = json_object_get(json_object_get(result, "content"), "decision");
+    const json_t *decision = json_object_get(content, "decision");
     const char *action = al_json_get_string(result, "action");
 
     if (!action || strcmp(action, "accept") != 0 || !json_is_string(decision))
@@ -70,4 +96,14 @@ enum al_answer al_form_answer(const json_t *result)
     if (json_string_length(decision) == 6 && !strcmp(json_string_value(decision), "always"))
         return AL_ANSWER_ALWAYS;
     return AL_ANSWER_REJECT;
+}
+
+void al_form_answer(const json_t *result, struct al_approval_answer *ret_answer)
+{
+    const json_t *content = json_object_get(result, "content");
+    const char *reason = al_json_get_string(content, "reason");
+
+    ret_answer->decision = decision_of(result, content);
+    if (ret_answer->decision == AL_ANSWER_REJECT && reason)
+        al_approval_answer_set_reason(ret_answer, reason);
 }

@@ -2,8 +2,9 @@
 /*
  * The form a person fills in, and what was filled in.
  *
- * It has one required field without a default, and only "accept" with "once" or "always" in it
- * approves: clients are known to accept empty forms by themselves.
+ * It has one required field without a default, `decision`, and only "accept" with "once" or
+ * "always" in it approves: clients are known to accept empty forms by themselves.  The text
+ * `reason` is optional and goes to the agent with a rejection.
  *
  * Source: MCP 2025-06-18, 2025-11-25 and 2026-07-28, "Elicitation".
  */
@@ -29,7 +30,7 @@ bool al_form_usable(const json_t *capabilities);
 /** The params of elicitation/create.  Caller owns the reference. */
 json_t *al_form_params(enum al_form form, const struct al_approval_request *request);
 
-/** The person's answer in the result of elicitation/create; what is not plainly a yes is a no. */
-enum al_answer al_form_answer(const json_t *result);
+/** The user's answer in the result of elicitation/create; what is not plainly a yes is a no. */
+void al_form_answer(const json_t *result, struct al_approval_answer *ret_answer);
 
 #endif

@@ -53,6 +53,7 @@ static struct al_ticket_digest digest_shown(const struct al_approval_request *re
     hash_string(&sum, request->detail);
     hash_string(&sum, request->repository);
     hash_string(&sum, request->state);
+    hash_string(&sum, request->always_covers ? request->always_covers : "");
     return digest_of(&sum);
 }
 
@@ -88,18 +89,19 @@ enum al_rpc_code al_round_begin(struct al_round *round, const json_t *params,
         return AL_RPC_INVALID_PARAMS;
     }
     if (response)
-        round->answer = al_form_answer(response);
+        al_form_answer(response, &round->answer);
     return AL_RPC_OK;
 }
 
 void al_round_clear(struct al_round *round)
 {
     al_str_clear(&round->question);
+    al_approval_answer_clear(&round->answer);
     *round = AL_ROUND_INIT;
 }
 
 static int put_question(struct al_round *round, const struct al_approval_request *request,
-                        const struct al_ticket_digest *shown, enum al_answer *ret_answer,
+                        const struct al_ticket_digest *shown, struct al_approval_answer *ret_answer,
                         struct al_error *err)
 {
     const struct al_ticket_digest call = digest_call(round);
@@ -116,23 +118,25 @@ static int put_question(struct al_round *round, const struct al_approval_request
                                   "\":{\"method\":\"elicitation/create\",\"params\":");
     al_json_dump(params, false, &round->question);
     al_str_addf(&round->question, "}},\"requestState\":\"%s\"", state);
-    *ret_answer = AL_ANSWER_LATER;
+    ret_answer->decision = AL_ANSWER_LATER;
     return 0;
 }
 
 int al_round_ask(struct al_round *round, const struct al_approval_request *request,
-                 enum al_answer *ret_answer, struct al_error *err)
+                 struct al_approval_answer *ret_answer, struct al_error *err)
 {
     const struct al_ticket_digest shown = digest_shown(request);
-    const enum al_answer answer = round->answer;
+    al_auto(al_approval_answer_clear) struct al_approval_answer answer = round->answer;
     bool counts;
 
-    if (answer == AL_ANSWER_NONE)
+    round->answer =
+        AL_APPROVAL_ANSWER_INIT; /* to this question, and to no other of the same call */
+    if (answer.decision == AL_ANSWER_NONE)
         return put_question(round, request, &shown, ret_answer, err);
-    round->answer = AL_ANSWER_NONE; /* to this question, and to no other of the same call */
     counts = al_ticket_spend(round->tickets, &round->ticket) && same(&shown, &round->ticket.shown);
-    if (!counts && answer != AL_ANSWER_REJECT)
+    if (!counts && answer.decision != AL_ANSWER_REJECT)
         return put_question(round, request, &shown, ret_answer, err);
     *ret_answer = answer;
+    answer = AL_APPROVAL_ANSWER_INIT;
     return 0;
 }

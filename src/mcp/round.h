@@ -23,8 +23,8 @@ struct al_round {
     const char *tool;
     const json_t *arguments; /**< NULL: {} */
 
-    enum al_answer answer;   /**< what the call brought; AL_ANSWER_NONE: nothing */
-    struct al_ticket ticket; /**< of the question it answers */
+    struct al_approval_answer answer; /**< what the call brought; AL_ANSWER_NONE: nothing */
+    struct al_ticket ticket;          /**< of the question it answers */
     struct al_str
         question; /**< members of the InputRequiredResult; "" when nobody is to be asked */
 };
@@ -41,6 +41,6 @@ void al_round_clear(struct al_round *round);
 
 /** Give the answer that was brought, or put the question; the contract is al_approver_fn's. */
 int al_round_ask(struct al_round *round, const struct al_approval_request *request,
-                 enum al_answer *ret_answer, struct al_error *err);
+                 struct al_approval_answer *ret_answer, struct al_error *err);
 
 #endif

@@ -145,28 +145,67 @@ static char *kind_of(const struct al_call *call, const struct al_ruling *ruling)
     return al_asprintf("%s %zu", call->operation->name, ruling->number);
 }
 
+/* What an "always" would cover, as the user reads it; NULL where it would end with the call. */
+static char *describe_kind(const struct al_call *call)
+{
+    if (!call->session->approvals)
+        return NULL;
+    return al_asprintf("every %s (%s) in this repository, until the session ends", call->tool->name,
+                       call->operation->name);
+}
+
+static int rejected(struct al_call *call, const struct al_approver *approver, const char *reason,
+                    struct al_error *err)
+{
+    (void)decided(call, "rejected", approver->name);
+    if (reason)
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Not approved: %s", reason);
+    return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Not approved, and nothing was done: %s",
+                        call->summary);
+}
+
 static int answered(struct al_call *call, const struct al_ruling *ruling,
-                    const struct al_approver *approver, enum al_answer answer, struct al_error *err)
+                    const struct al_approver *approver, const struct al_approval_answer *answer,
+                    struct al_error *err)
 {
     al_auto(al_freep) char *kind = kind_of(call, ruling);
+    const bool always = answer->decision == AL_ANSWER_ALWAYS;
 
-    if (answer == AL_ANSWER_LATER)
+    if (answer->decision == AL_ANSWER_LATER)
         return end_unanswered(call, err);
-    if (answer == AL_ANSWER_REJECT) {
-        (void)decided(call, "rejected", approver->name);
-        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Not approved, and nothing was done: %s",
-                            call->summary);
-    }
-    if (answer == AL_ANSWER_ALWAYS)
+    if (answer->decision == AL_ANSWER_REJECT)
+        return rejected(call, approver, answer->reason, err);
+    if (always)
         al_approvals_remember(call->session->approvals, call->tool->name, kind,
                               al_call_place(call));
-    return decided(call, answer == AL_ANSWER_ALWAYS ? "always" : "once", approver->name);
+    return decided(call, always ? "always" : "once", approver->name);
+}
+
+/* Ask one after the other, until somebody answers. */
+static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
+                         const struct al_approval_request *request, struct al_error *err)
+{
+    for (size_t i = 0; i < call->input->napprovers; i++) {
+        const struct al_approver *approver = &call->input->approvers[i];
+        al_auto(al_approval_answer_clear) struct al_approval_answer answer =
+            AL_APPROVAL_ANSWER_INIT;
+        int r = approver->ask(approver->payload, request, call->input->cancel, &answer, err);
+
+        if (r == AL_ERR_CANCELLED)
+            return r;
+        if (answer.decision == AL_ANSWER_ALWAYS && !request->always_covers)
+            answer.decision = AL_ANSWER_REJECT; /* what was not offered approves nothing */
+        if (r == 0 && answer.decision != AL_ANSWER_NONE)
+            return answered(call, ruling, approver, &answer, err);
+    }
+    return refuse_unasked(call, ruling, err);
 }
 
 static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
+    al_auto(al_freep) char *covers = describe_kind(call);
     al_auto(al_freep) char *bound = NULL;
     struct al_approval_request request;
     int r;
@@ -194,19 +233,10 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .repository = al_call_place(call),
         .risk = al_effects_risk(call->operation->effects),
         .state = bound ? bound : call->state,
+        .always_covers = covers,
     };
     al_call_show(call);
-    for (size_t i = 0; i < call->input->napprovers; i++) {
-        const struct al_approver *approver = &call->input->approvers[i];
-        enum al_answer answer = AL_ANSWER_NONE;
-
-        r = approver->ask(approver->payload, &request, call->input->cancel, &answer, err);
-        if (r == AL_ERR_CANCELLED)
-            return r;
-        if (r == 0 && answer != AL_ANSWER_NONE)
-            return answered(call, ruling, approver, answer, err);
-    }
-    return refuse_unasked(call, ruling, err);
+    return ask_approvers(call, ruling, &request, err);
 }
 
 static int ask_unless_always(struct al_call *call, const struct al_ruling *ruling,
@@ -214,7 +244,8 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
 {
     al_auto(al_freep) char *kind = kind_of(call, ruling);
 
-    if (al_approvals_has(call->session->approvals, call->tool->name, kind, al_call_place(call)))
+    if (call->session->approvals &&
+        al_approvals_has(call->session->approvals, call->tool->name, kind, al_call_place(call)))
         return decided(call, "always", "policy");
     return ask(call, ruling, err);
 }

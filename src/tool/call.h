@@ -35,9 +35,9 @@ struct al_shell;
 struct al_session {
     const struct al_registry *registry;
     const struct al_roots *roots;
-    struct al_git *git;         /**< the git layer */
-    struct al_journal *journal; /**< NULL: it could not be opened */
-    struct al_approvals *approvals;
+    struct al_git *git;             /**< the git layer */
+    struct al_journal *journal;     /**< NULL: it could not be opened */
+    struct al_approvals *approvals; /**< NULL: one call is the session, "always" is not offered */
     enum al_approval_mode mode;
     const struct al_policy *policy; /**< NULL: no rules */
     const struct al_grant *grant;   /**< NULL: everything */

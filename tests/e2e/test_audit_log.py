@@ -105,10 +105,10 @@ class Everything(Audit):
         self.assertEqual(self.verify()["lines"], 7)
 
     def test_terminal(self):
-        """a person at a terminal: once, always, reject"""
+        """a user at a terminal: reject, once, and always, which ends with the call"""
         self.write("a.txt", "two\n")
-        for answer, outcome, decision in (("r", "declined", "rejected"), ("o", "ok", "once"),
-                                          ("a", "ok", "always")):
+        for answer, outcome, decision in (("r\n", "declined", "rejected"), ("o", "ok", "once"),
+                                          ("a", "ok", "once")):
             terminal = test_robust_terminal.Terminal(self, "git_add", {"paths": ["a.txt"]})
             terminal.asked()
             terminal.answer(answer + "\n").end()

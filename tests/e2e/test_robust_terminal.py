@@ -9,8 +9,9 @@ import subprocess
 
 import harness
 
-PROMPT = "[o]nce [a]lways [r]eject [d]iff? "
-HINT = "Please answer o, a, r or d.\n"
+PROMPT = "[o]nce [r]eject [d]iff? "
+HINT = "Please answer o, r or d.\n"
+REASON = "Reason (empty for none): "
 
 
 class Terminal:
@@ -53,6 +54,13 @@ class Terminal:
         os.write(self.master, text.encode())
         return self
 
+    def reject(self, reason="", no="r"):
+        """Say no, and why."""
+        self.answer(no + "\n")
+        while not self.screen.endswith(REASON):
+            self.case.assertTrue(self.read(), self.screen)
+        return self.answer(reason + "\n")
+
     def end(self):
         """The exit code; the rest is on the screen."""
         while self.read():
@@ -77,8 +85,8 @@ class Approval(harness.Case):
     def test_add(self):
         """git_add shows what it will do, where, and how risky that is"""
         terminal = self.add(NO_COLOR="1")
-        self.assertEqual(terminal.asked(), "\nStage 1 file(s): a.txt\ngit_add, medium risk, in "
-                                           f"{self.root}\n{PROMPT}")
+        self.assertEqual(terminal.asked(), f"\nStage 1 file(s): a.txt\nIn {self.root}, by git_add "
+                                           f"(add)\nRisk: medium\n{PROMPT}")
         self.assertEqual(self.staged(), [])
         self.assertEqual(terminal.answer("o\n").end(), 0)
         self.assertEqual(terminal.screen, "o\nStaged 1 file(s)\n")
@@ -91,12 +99,12 @@ class Approval(harness.Case):
         plain = Terminal(self, "git_commit", message, NO_COLOR="1")
         shown = plain.asked()
         self.assertTrue(shown.startswith(
-            f"\nCommit: fix(ui): say two\ngit_commit, medium risk, in {self.root}\n"), shown)
+            f"\nCommit: fix(ui): say two\nIn {self.root}, by git_commit (commit)\nRisk: medium\n"), shown)
         diff = "".join(f"  {line}\n" for line in
                        self.out("diff", "--cached", "--no-color").splitlines())
         self.assertIn(diff, shown)
         self.assertNotIn("\033", shown)
-        self.assertEqual(plain.answer("r\n").end(), 3)
+        self.assertEqual(plain.reject().end(), 3)
         coloured = Terminal(self, "git_commit", message)
         shown = coloured.asked()
         self.assertIn("\033[1mCommit: fix(ui): say two\033[0m\n", shown)
@@ -109,8 +117,8 @@ class Approval(harness.Case):
         self.assertNotIn("\033", self.add(TERM="dumb").asked())
 
     def test_yes(self):
-        """o, a, and their whole words in any case approve"""
-        for answer in ("o", "a", "once", "Always", " O "):
+        """o, y, a, and their whole words in any case approve"""
+        for answer in ("o", "y", "a", "once", "yes", "Always", "YES", " O "):
             terminal = self.add()
             terminal.asked()
             self.assertEqual(terminal.answer(answer + "\n").end(), 0, answer)
@@ -119,23 +127,40 @@ class Approval(harness.Case):
 
     def test_no(self):
         """r, no, and the end of input refuse, and nothing is done"""
-        for answer in ("r\n", "reject\n", "n\n", "NO\n", "\x04"):
+        for answer in ("r", "reject", "n", "NO", "\x04"):
             terminal = self.add(NO_COLOR="1")
             terminal.asked()
-            self.assertEqual(terminal.answer(answer).end(), 3, answer)
+            if answer == "\x04":
+                terminal.answer(answer)
+            else:
+                terminal.reject(" ", answer)
+            self.assertEqual(terminal.end(), 3, answer)
             self.assertIn("\nApprovalDenied: Not approved, and nothing was done: Stage 1 file",
                           terminal.screen)
             self.assertEqual(self.staged(), [])
+
+    def test_reason(self):
+        """a rejection asks for a reason, which the agent gets and the journal keeps"""
+        terminal = self.add(NO_COLOR="1")
+        terminal.asked()
+        self.assertEqual(terminal.reject("not before\tthe release").end(), 3)
+        self.assertIn(REASON, terminal.screen)
+        self.assertTrue(terminal.screen.endswith(
+            "\nApprovalDenied: Not approved: not before the release\n"), terminal.screen)
+        self.assertEqual(self.staged(), [])
+        record = self.record()
+        self.assertEqual((record["outcome"], record["decision"]), ("declined", "rejected"))
+        self.assertIn("Not approved: not before the release", str(record["result"]))
 
     def test_garbage(self):
         """anything else is no answer, also when it begins like one or is very long"""
         terminal = self.add()
         terminal.asked()
-        for answer in ("", "x", "y", "oops", "okay", "allow", "o r", "once more", "a" * 600,
+        for answer in ("", "x", "ye", "yess", "nope", "oops", "okay", "allow", "o r", "once more", "a" * 600,
                        "x" * 255 + "o", "x" * 256 + "o", "\u202eo"):
             self.assertTrue(terminal.answer(answer + "\n").asked().endswith(HINT + PROMPT))
         self.assertEqual(self.staged(), [])
-        self.assertEqual(terminal.answer("r\n").end(), 3)
+        self.assertEqual(terminal.reject().end(), 3)
 
     def test_diff_again(self):
         """d shows it all once more, and then asks again"""
@@ -151,16 +176,21 @@ class Approval(harness.Case):
         terminal = self.add().answer("o\n")
         terminal.asked()
         self.assertEqual(self.staged(), [])
-        self.assertEqual(terminal.answer("r\n").end(), 3)
+        self.assertEqual(terminal.reject().end(), 3)
 
     def test_interrupted(self):
-        """Ctrl-C at the question cancels the call, and nothing is done"""
-        terminal = self.add()
-        terminal.asked()
-        terminal.answer("\x03")
-        self.assertEqual(terminal.end(), 1)
-        self.assertTrue(terminal.screen.endswith("\nCancelled\n"), terminal.screen)
-        self.assertEqual(self.staged(), [])
+        """Ctrl-C at either question cancels the call, nothing is done, and the exit code says so"""
+        for before in ("", "r\n"):
+            terminal = self.add(NO_COLOR="1")
+            terminal.asked()
+            terminal.answer(before)
+            while before and not terminal.screen.endswith(REASON):
+                self.assertTrue(terminal.read(), terminal.screen)
+            terminal.answer("\x03")
+            self.assertEqual(terminal.end(), 128 + signal.SIGINT)
+            self.assertTrue(terminal.screen.endswith("\nCancelled\n"), terminal.screen)
+            self.assertEqual(self.staged(), [])
+            self.assertEqual(self.record()["outcome"], "cancelled")
 
     def test_hung_up(self):
         """a terminal that goes away approves nothing"""
@@ -194,7 +224,7 @@ class Approval(harness.Case):
         self.assertIn("  +ok();<U+001B>]0;evil();<U+0007>\n", shown)
         self.assertIn("  +show();<U+001B>[8mevil();\n", shown)
         self.assertIn("  +evil();<U+000D>good();\n", shown)
-        terminal.answer("r\n").end()
+        terminal.reject().end()
         self.assertIn("+ok();\n", self.ok("git_diff", {"cached": True}).text)
 
     def test_nothing_poses_as_ours(self):
@@ -204,9 +234,9 @@ class Approval(harness.Case):
         terminal = Terminal(self, "git_commit", {"type": "fix", "message": "m"}, NO_COLOR="1")
         lines = terminal.asked().split("\n")
         self.assertEqual(lines[-2:], ["", PROMPT])
-        for line in lines[3:-2]:
+        for line in lines[4:-2]:
             self.assertTrue(line.startswith("  "), line)
-        terminal.answer("r\n").end()
+        terminal.reject().end()
 
     def test_names_are_safe(self):
         """names of files and directories bring no control sequence to the screen"""
@@ -217,7 +247,7 @@ class Approval(harness.Case):
         terminal = Terminal(self, "git_add", {"working_dir": where.name, "paths": [name]},
                             NO_COLOR="1")
         self.assertNotIn("\033", terminal.asked())
-        self.assertEqual(terminal.answer("r\n").end(), 3)
+        self.assertEqual(terminal.reject().end(), 3)
         self.assertNotIn("\033", terminal.screen)
 
 

@@ -194,9 +194,10 @@ static void ask(const struct al_call_input *input, struct al_result *result)
         .repository = "/r",
         .risk = "medium",
         .state = "as it is",
+        .always_covers = "every ask",
     };
     static const char *const names[] = { "none", "once", "always", "reject", "later" };
-    enum al_answer answer = AL_ANSWER_NONE;
+    al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     int r = 0;
 
     if (!input->napprovers) {
@@ -210,10 +211,13 @@ static void ask(const struct al_call_input *input, struct al_result *result)
         result->status = AL_ERR_CANCELLED;
         return;
     }
-    if (answer == AL_ANSWER_LATER)
-        fail_with(result, AL_ERR_APPROVAL_REQUIRED, names[answer]);
-    else
-        al_str_adds(&result->text, names[answer]);
+    if (answer.decision == AL_ANSWER_LATER) {
+        fail_with(result, AL_ERR_APPROVAL_REQUIRED, names[answer.decision]);
+        return;
+    }
+    al_str_adds(&result->text, names[answer.decision]);
+    if (answer.reason)
+        al_str_addf(&result->text, ": %s", answer.reason);
 }
 
 static void big(const struct al_call_input *input, struct al_result *result)

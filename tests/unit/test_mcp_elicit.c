@@ -49,6 +49,20 @@ static void only_a_plain_yes_approves(void **state)
         { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"once\",\"x\":1}}",
           "once" },
         { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"reject\"}}", "reject" },
+        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"reject\","
+          "\"reason\":\" not\\non main \\u001b[2J\"}}",
+          "reject: not on main" },
+        { "\"result\":{\"action\":\"decline\",\"content\":{\"reason\":\"why\"}}", "reject: why" },
+        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"reject\","
+          "\"reason\":\" \\n\"}}",
+          "reject" },
+        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"reject\","
+          "\"reason\":[\"why\"]}}",
+          "reject" },
+        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"once\","
+          "\"reason\":\"fine\"}}",
+          "once" },
+        { "\"result\":{\"action\":\"accept\",\"content\":{\"reason\":\"once\"}}", "reject: once" },
         { "\"result\":{\"action\":\"accept\"}", "reject" },
         { "\"result\":{\"action\":\"accept\",\"content\":{}}", "reject" },
         { "\"result\":{\"action\":\"accept\",\"content\":null}", "reject" },
@@ -101,14 +115,21 @@ static void asks_as_each_revision_wants_it(void **state)
         al_auto(al_json_decrefp) json_t *message = client_read(client);
         json_t *params = json_object_get(message, "params");
         json_t *schema = json_object_get(params, "requestedSchema");
-        json_t *field = json_object_get(json_object_get(schema, "properties"), "decision");
+        json_t *fields = json_object_get(schema, "properties");
+        json_t *field = json_object_get(fields, "decision");
+        json_t *reason = json_object_get(fields, "reason");
         json_t *values = json_object_get(field, "enum");
 
-        assert_string_equal(al_json_get_string(params, "message"), "Do it?\n\n+ one line\n");
+        assert_string_equal(al_json_get_string(params, "message"),
+                            "Do it?\nIn /r, by ask (run)\n\"always\" covers every ask\n\n"
+                            "+ one line\n");
         assert_true((al_json_get_string(params, "mode") != NULL) == rows[i].has_mode);
         assert_string_equal(al_json_get_string(schema, "type"), "object");
         assert_string_equal(
             json_string_value(json_array_get(json_object_get(schema, "required"), 0)), "decision");
+        assert_int_equal(json_array_size(json_object_get(schema, "required")), 1);
+        assert_int_equal(json_object_size(fields), 2);
+        assert_string_equal(al_json_get_string(reason, "type"), "string");
         assert_string_equal(al_json_get_string(field, "type"), "string");
         assert_int_equal(json_array_size(values), 3);
         assert_string_equal(json_string_value(json_array_get(values, 0)), "once");

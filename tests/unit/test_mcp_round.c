@@ -17,6 +17,7 @@ static const struct al_approval_request request = {
     .repository = "/r",
     .risk = "medium",
     .state = "0123",
+    .always_covers = "every add",
 };
 
 static int64_t now_ms;
@@ -52,6 +53,7 @@ struct call {
     struct al_approval_request request;
 
     enum al_rpc_code code;
+    struct al_approval_answer said;
     enum al_answer answer;
     char *next_state; /* of the question it ended with */
 };
@@ -66,6 +68,7 @@ struct call {
 static void call_clear(struct call *call)
 {
     free(call->next_state);
+    al_approval_answer_clear(&call->said);
 }
 
 static json_t *params_of(const struct call *call)
@@ -103,7 +106,8 @@ static void run(struct al_tickets *tickets, struct call *call)
     assert_true((problem != NULL) == (call->code != AL_RPC_OK));
     if (call->code != AL_RPC_OK)
         return;
-    assert_int_equal(al_round_ask(&round, &call->request, &call->answer, NULL), 0);
+    assert_int_equal(al_round_ask(&round, &call->request, &call->said, NULL), 0);
+    call->answer = call->said.decision;
     if (call->answer == AL_ANSWER_LATER)
         call->next_state = state_in(&round);
     else
@@ -133,7 +137,7 @@ static enum al_answer bring(struct al_tickets *tickets, const char *responses, c
 static void puts_the_question_as_a_form(void **state)
 {
     al_auto(al_round_clear) struct al_round round = AL_ROUND_INIT;
-    enum al_answer answer = AL_ANSWER_NONE;
+    al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
 
     round.tickets = *state;
     round.tool = "add";
@@ -147,7 +151,9 @@ static void puts_the_question_as_a_form(void **state)
     assert_string_equal(al_json_get_string(question, "method"), "elicitation/create");
     assert_int_equal(json_object_size(question), 2);
     assert_string_equal(al_json_get_string(params, "mode"), "form");
-    assert_string_equal(al_json_get_string(params, "message"), "Stage 2 file(s)\n\n+ one line\n");
+    assert_string_equal(al_json_get_string(params, "message"),
+                        "Stage 2 file(s)\nIn /r, by add (add)\n\"always\" covers every add\n\n"
+                        "+ one line\n");
     assert_string_equal(al_json_get_string(json_object_get(params, "requestedSchema"), "type"),
                         "object");
 }
@@ -280,13 +286,14 @@ static void no_arguments_are_empty_arguments(void **state)
 
 static void counts_for_what_was_shown_only(void **state)
 {
-    struct al_approval_request others[] = { request, request, request, request, request };
+    struct al_approval_request others[] = { request, request, request, request, request, request };
 
     others[0].state = "0124";
     others[1].detail = "+ another line\n";
     others[2].summary = "Stage 3 file(s)";
     others[3].repository = "/s";
     others[4].operation = "update";
+    others[5].always_covers = "everything";
     for (size_t i = 0; i < COUNT(others); i++) {
         al_auto(al_freep) char *ticket = ask(*state);
         al_auto(call_clear) struct call moved = CALL(YES, ticket), again = CALL(YES, NULL);
@@ -346,6 +353,33 @@ static void a_no_is_always_a_no(void **state)
     assert_int_equal(bring(*state, NO, ticket), AL_ANSWER_REJECT);
 }
 
+static void a_no_brings_its_reason(void **state)
+{
+    static const struct {
+        const char *responses, *reason;
+    } rows[] = {
+        { "{\"approve\":{\"action\":\"accept\",\"content\":{\"decision\":\"reject\","
+          "\"reason\":\"not on main\"}}}",
+          "not on main" },
+        { "{\"approve\":{\"action\":\"decline\",\"content\":{\"reason\":\"no\"}}}", "no" },
+        { "{\"approve\":{\"action\":\"accept\",\"content\":{\"decision\":\"reject\","
+          "\"reason\":7}}}",
+          NULL },
+        { NO, NULL },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_freep) char *ticket = ask(*state);
+        al_auto(call_clear) struct call call = CALL(rows[i].responses, ticket);
+
+        run(*state, &call);
+        assert_int_equal(call.answer, AL_ANSWER_REJECT);
+        assert_true((call.said.reason != NULL) == (rows[i].reason != NULL));
+        if (rows[i].reason)
+            assert_string_equal(call.said.reason, rows[i].reason);
+    }
+}
+
 static void one_answer_is_for_one_question_of_the_call(void **state)
 {
     al_auto(al_freep) char *ticket = ask(*state);
@@ -353,7 +387,7 @@ static void one_answer_is_for_one_question_of_the_call(void **state)
     const struct call call = CALL(YES, ticket);
     al_auto(al_json_decrefp) json_t *params = params_of(&call);
     al_auto(al_round_clear) struct al_round round = AL_ROUND_INIT;
-    enum al_answer answer = AL_ANSWER_NONE;
+    al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     const char *problem;
 
     round.tickets = *state;
@@ -361,9 +395,9 @@ static void one_answer_is_for_one_question_of_the_call(void **state)
     round.arguments = arguments;
     assert_int_equal(al_round_begin(&round, params, &problem), AL_RPC_OK);
     assert_int_equal(al_round_ask(&round, &request, &answer, NULL), 0);
-    assert_int_equal(answer, AL_ANSWER_ONCE);
+    assert_int_equal(answer.decision, AL_ANSWER_ONCE);
     assert_int_equal(al_round_ask(&round, &request, &answer, NULL), 0); /* the state moved */
-    assert_int_equal(answer, AL_ANSWER_LATER);
+    assert_int_equal(answer.decision, AL_ANSWER_LATER);
     assert_true(round.question.len > 0);
 }
 
@@ -384,6 +418,7 @@ int main(void)
         ROUND_TEST(a_call_without_an_answer_uses_nothing_up),
         ROUND_TEST(counts_for_five_minutes),
         ROUND_TEST(a_no_is_always_a_no),
+        ROUND_TEST(a_no_brings_its_reason),
         ROUND_TEST(one_answer_is_for_one_question_of_the_call),
     };
 

@@ -119,6 +119,35 @@ static void asks_nobody_else_after_a_rejection(void **state)
     assert_journal(scene, "declined rejected elicitation stage no");
 }
 
+static void a_reason_goes_to_the_agent_and_into_the_journal(void **state)
+{
+    struct scene *scene = *state;
+    const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = scene };
+    al_auto(al_freep) char *line = NULL;
+
+    scene->answers[0] = AL_ANSWER_REJECT;
+    scene->reason = "not before\tthe release\033[2J";
+    run_with(scene, &stage, STAGE_A, &approver, 1);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
+    assert_string_equal(scene->result.text.buf, "Not approved: not before the release");
+    assert_status(scene, UNTOUCHED);
+    line = tmpdir_read(scene->w->state, "tool_log.jsonl");
+    assert_non_null(strstr(line, "Not approved: not before the release"));
+}
+
+static void what_is_not_offered_is_no_answer(void **state)
+{
+    struct scene *scene = *state;
+    const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = scene };
+
+    al_approvals_free(al_take(&scene->session.approvals));
+    scene->answers[0] = AL_ANSWER_ALWAYS;
+    run_with(scene, &stage, STAGE_A, &approver, 1);
+    assert_null(scene->covers);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
+    assert_status(scene, UNTOUCHED);
+}
+
 static void ends_when_the_answer_comes_with_another_call(void **state)
 {
     struct scene *scene = *state;
@@ -355,6 +384,8 @@ int main(void)
         SCENE_TEST(remembers_always_for_the_same_thing_only),
         SCENE_TEST(asks_the_next_when_one_cannot_ask),
         SCENE_TEST(asks_nobody_else_after_a_rejection),
+        SCENE_TEST(a_reason_goes_to_the_agent_and_into_the_journal),
+        SCENE_TEST(what_is_not_offered_is_no_answer),
         SCENE_TEST(ends_when_the_answer_comes_with_another_call),
         SCENE_TEST(shows_what_the_answer_is_bound_to),
         SCENE_TEST(asks_again_when_the_file_changed_meanwhile),

@@ -157,10 +157,12 @@ struct scene {
     struct al_cancel *cancel;
 
     enum al_answer answers[4];              /* to the first, second, … question */
+    const char *reason;                     /* of every answer, NULL: none */
     int failure;                            /* what asking gives instead of an answer, 0: nothing */
     void (*meanwhile)(struct scene *scene); /* happens during the first question */
     size_t asked;
     char *summary, *detail, *repository, *state; /* of the last question */
+    char *covers;                                /* NULL: "always" was not offered */
 };
 
 static inline void keep(char **place, const char *text)
@@ -170,7 +172,8 @@ static inline void keep(char **place, const char *text)
 }
 
 static inline int ask(void *payload, const struct al_approval_request *request,
-                      struct al_cancel *cancel, enum al_answer *ret_answer, struct al_error *err)
+                      struct al_cancel *cancel, struct al_approval_answer *ret_answer,
+                      struct al_error *err)
 {
     struct scene *scene = payload;
     size_t turn = scene->asked++;
@@ -180,18 +183,22 @@ static inline int ask(void *payload, const struct al_approval_request *request,
     keep(&scene->detail, request->detail);
     keep(&scene->repository, request->repository);
     keep(&scene->state, request->state);
+    free(scene->covers);
+    scene->covers = request->always_covers ? al_strdup(request->always_covers) : NULL;
     if (turn == 0 && scene->meanwhile)
         scene->meanwhile(scene);
     if (al_cancel_fired(cancel))
         return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
     if (scene->failure)
         return al_error_set(err, scene->failure, "the asking failed");
-    *ret_answer = scene->answers[turn];
+    ret_answer->decision = scene->answers[turn];
+    if (scene->reason)
+        al_approval_answer_set_reason(ret_answer, scene->reason);
     return 0;
 }
 
 static inline int fail_to_ask(void *payload, const struct al_approval_request *request,
-                              struct al_cancel *cancel, enum al_answer *ret_answer,
+                              struct al_cancel *cancel, struct al_approval_answer *ret_answer,
                               struct al_error *err)
 {
     (void)payload;
@@ -202,14 +209,14 @@ static inline int fail_to_ask(void *payload, const struct al_approval_request *r
 }
 
 static inline int have_no_answer(void *payload, const struct al_approval_request *request,
-                                 struct al_cancel *cancel, enum al_answer *ret_answer,
+                                 struct al_cancel *cancel, struct al_approval_answer *ret_answer,
                                  struct al_error *err)
 {
     (void)payload;
     (void)request;
     (void)cancel;
     (void)err;
-    *ret_answer = AL_ANSWER_NONE;
+    ret_answer->decision = AL_ANSWER_NONE;
     return 0;
 }
 
@@ -253,6 +260,7 @@ static inline int scene_teardown(void **state)
     free(scene->detail);
     free(scene->repository);
     free(scene->state);
+    free(scene->covers);
     free(scene);
     return world_teardown(&world);
 }

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a client's form shows and brings back: the summary, where, by which tool, and a reason."""
+import harness
+
+
+class Questions(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.repositories = [self.root / name for name in ("harmless", "production")]
+        for repository in self.repositories:
+            self.init(repository)
+            self.write("a.txt", "two\n", repository)
+
+    def add(self, server, repository, content):
+        """git_add there: what is shown, and the result."""
+        server.ask("git_add", {"working_dir": repository.name, "paths": ["a.txt"]})
+        question = server.receive()
+        server.send(id=question["id"], result={"action": "accept", "content": content})
+        return question["params"], harness.Result(server.receive()["result"])
+
+    def test_where(self):
+        """the same call in two repositories below one root is two different questions"""
+        server = harness.AskingServer(self)
+        for repository in self.repositories:
+            shown, _ = self.add(server, repository, {"decision": "reject"})
+            self.assertEqual(shown["message"].split("\n")[:3], [
+                "Stage 1 file(s): a.txt", f"In {repository}, by git_add (add)",
+                '"always" covers every git_add (add) in this repository, until the session ends'])
+
+    def test_reason(self):
+        """the agent gets the reason of a rejection, as one safe line, and the journal keeps it"""
+        server = harness.AskingServer(self)
+        shown, result = self.add(server, self.repositories[0],
+                                 {"decision": "reject", "reason": " not\nbefore \u001b[2JMonday "})
+        fields = shown["requestedSchema"]
+        self.assertEqual(sorted(fields["properties"]), ["decision", "reason"])
+        self.assertEqual(fields["required"], ["decision"])
+        self.assertEqual((result.kind, result.text),
+                         ("ApprovalDenied", "Not approved: not before Monday"))
+        record = self.record()
+        self.assertEqual((record["outcome"], record["decision"]), ("declined", "rejected"))
+        self.assertIn("Not approved: not before Monday", harness.json.dumps(record["result"]))
+
+    def test_reason_approves_nothing(self):
+        """a reason is no decision, whatever it says"""
+        server = harness.AskingServer(self)
+        for content in ({"reason": "once"}, {"reason": "always", "decision": "Once"}):
+            _, result = self.add(server, self.repositories[0], content)
+            self.assertEqual((result.kind, result.text),
+                             ("ApprovalDenied", "Not approved: " + content["reason"]))
+        self.assertEqual(self.out("diff", "--cached", cwd=self.repositories[0]), "")
+
+    def test_long_reason(self):
+        """a reason is cut"""
+        server = harness.AskingServer(self)
+        _, result = self.add(server, self.repositories[0],
+                             {"decision": "reject", "reason": "\u00e9" * 100000})
+        self.assertEqual(result.text, "Not approved: " + "\u00e9" * 500)
+
+    def test_long_summary(self):
+        """a long summary pushes nothing away: it is cut, and follows whole at the end"""
+        self.git("add", "a.txt", cwd=self.repositories[0])
+        name = "b" * 100
+        names = [f"{name}{number}" for number in range(3)]
+        for each in names:
+            self.write(each, "new\n", self.repositories[0])
+        server = harness.AskingServer(self)
+        shown, _ = server.decided("reject", "git_add", {"working_dir": "harmless", "paths": names})
+        lines = shown.split("\n")
+        self.assertEqual(len(lines[0]), 203)
+        self.assertEqual(lines[1], f"In {self.repositories[0]}, by git_add (add)")
+        self.assertIn(names[1], lines[-2])
+
+
+if __name__ == "__main__":
+    harness.main()
