@@ -96,10 +96,15 @@ int al_repo_file(const struct al_repo *repo, const char *param, const char *give
 bool al_repo_has_ref(const struct al_repo *repo, const char *ref);
 
 /**
- * What an approval is bound to: HEAD's commit, the index checksum and the stat of the paths, as one
- * hex digest.  `paths` are agent words that al_repo_pathspec() accepted, or NULL.
+ * What an approval is bound to, as one hex digest: HEAD, what is in progress, the whole index (a
+ * shared one too), the configuration, attributes, and the stat of the paths.
+ *
+ * @param paths    Agent words that al_repo_pathspec() accepted, or NULL.
+ * @param objects  More bytes to be bound: what the words of the call were resolved to; or NULL.
+ * @return 0, or AL_ERR_EXECUTION naming a file that cannot be read.
  */
-void al_repo_state(const struct al_repo *repo, const struct al_strv *paths, char ret_hex[65]);
+int al_repo_state(const struct al_repo *repo, const struct al_strv *paths,
+                  const struct al_str *objects, char ret_hex[65], struct al_error *err);
 
 /** HEAD's object id from the files, "" on an unborn branch.  Caller frees. */
 char *al_repo_head(const struct al_repo *repo);

@@ -2,7 +2,6 @@
 /* What a repository is at, read from its files: no git is started for it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,12 +11,11 @@
 #include "gitops/repo.h"
 #include "util/fs.h"
 
-#define REF_MAX_BYTES         4096u
-#define PACKED_REFS_MAX_BYTES (64u << 20)
-#define SYMREF_DEPTH_MAX      5
-#define CHECKSUM_MIN_BYTES    20 /* SHA-1 */
-#define CHECKSUM_MAX_BYTES    32 /* SHA-256 */
-#define SCAN_BYTES            (64u * 1024u)
+#define REF_MAX_BYTES      4096u
+#define PACKED_PIECE_BYTES (1u << 20)
+#define PACKED_OID_MAX     65 /* SHA-256 in hex, and a newline before it */
+#define SYMREF_DEPTH_MAX   5
+#define SCAN_BYTES         (64u * 1024u)
 
 bool al_is_reference(const char *name)
 {
@@ -42,27 +40,40 @@ static int open_reference(const struct al_repo *repo, const char *ref, int flags
     return fd;
 }
 
+/* The first line of a regular file.  git takes an id or a name from there however long the file is,
+ * so what follows must not hide it. */
+static char *read_line(int fd)
+{
+    char text[REF_MAX_BYTES + 1];
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    struct stat st;
+    ssize_t len;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return NULL;
+    len = pread(fd, text, REF_MAX_BYTES, 0);
+    if (len < 0)
+        return NULL;
+    text[len] = '\0';
+    al_str_add(&line, text, strcspn(text, "\n"));
+    al_str_trim_end(&line);
+    return al_str_detach(&line);
+}
+
 char *al_repo_read_loose(const struct al_repo *repo, const char *ref)
 {
     al_auto(al_closep) int fd = open_reference(repo, ref, O_RDONLY);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    if (fd < 0 || al_fs_read_fd(fd, REF_MAX_BYTES, &text) < 0)
-        return NULL;
-    al_str_trim_end(&text);
-    return al_str_detach(&text);
+    return read_line(fd);
 }
 
 /* The line in HEAD, MERGE_HEAD or another file that is a working tree's own. */
 static char *read_own(const struct al_repo *repo, const char *name)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->git_dir, name);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-    if (al_fs_read(AT_FDCWD, path, REF_MAX_BYTES, &text) < 0)
-        return NULL;
-    al_str_trim_end(&text);
-    return al_str_detach(&text);
+    return read_line(fd);
 }
 
 char *al_repo_read_head(const struct al_repo *repo)
@@ -70,22 +81,40 @@ char *al_repo_read_head(const struct al_repo *repo)
     return read_own(repo, "HEAD");
 }
 
-/* `<oid> SP <ref>` in packed-refs. */
+/* `<oid> SP <ref>` in one piece of packed-refs. */
+static char *find_packed(const char *piece, size_t len, const char *needle)
+{
+    const char *at = memmem(piece, len, needle, strlen(needle)), *line;
+
+    if (!at)
+        return NULL;
+    for (line = at; line > piece && line[-1] != '\n'; line--)
+        continue;
+    return al_strndup(line, (size_t)(at - line));
+}
+
+/* packed-refs has no limit.  It is read in pieces that overlap by more than a line of this
+ * reference has. */
 static char *read_packed(const char *common_dir, const char *ref)
 {
     al_auto(al_freep) char *path = al_fs_join(common_dir, "packed-refs");
     al_auto(al_freep) char *needle = al_asprintf(" %s\n", ref);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    const char *at, *line;
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    al_auto(al_freep) char *piece = fd < 0 ? NULL : al_malloc(PACKED_PIECE_BYTES);
+    size_t line_max = strlen(needle) + PACKED_OID_MAX, kept = 0;
+    char *found = NULL;
+    ssize_t n;
 
-    if (al_fs_read(AT_FDCWD, path, PACKED_REFS_MAX_BYTES, &text) < 0)
+    if (line_max >= PACKED_PIECE_BYTES / 2)
         return NULL;
-    at = strstr(text.buf, needle);
-    if (!at)
-        return NULL;
-    for (line = at; line > text.buf && line[-1] != '\n'; line--)
-        continue;
-    return al_strndup(line, (size_t)(at - line));
+    while (piece && !found && (n = read(fd, piece + kept, PACKED_PIECE_BYTES - kept)) > 0) {
+        size_t len = kept + (size_t)n;
+
+        found = find_packed(piece, len, needle);
+        kept = len < line_max ? len : line_max;
+        memmove(piece, piece + len - kept, kept);
+    }
+    return found;
 }
 
 bool al_repo_has_ref(const struct al_repo *repo, const char *ref)
@@ -204,80 +233,6 @@ void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_na
 
         al_strv_add(ret_names, al_starts_with(ref, heads) ? ref + strlen(heads) : ref);
     }
-}
-
-static void add_id(struct sha256_ctx *sum, const struct al_file_id *id)
-{
-    sha256_update(sum, sizeof(id->ino), (const uint8_t *)&id->ino);
-    sha256_update(sum, sizeof(id->size), (const uint8_t *)&id->size);
-    sha256_update(sum, sizeof(id->mtime_ns), (const uint8_t *)&id->mtime_ns);
-    sha256_update(sum, sizeof(id->ctime_ns), (const uint8_t *)&id->ctime_ns);
-}
-
-/*
- * The index ends with a checksum of itself, which stays the same when git rewrites the same index.
- * With index.skipHash it ends with zeros: then its stat has to tell.
- */
-static void add_index(const struct al_repo *repo, struct sha256_ctx *sum)
-{
-    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "index");
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    static const uint8_t no_checksum[CHECKSUM_MIN_BYTES];
-    uint8_t tail[CHECKSUM_MAX_BYTES] = { 0 };
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return;
-    if (st.st_size >= CHECKSUM_MAX_BYTES)
-        (void)!pread(fd, tail, sizeof(tail), st.st_size - CHECKSUM_MAX_BYTES);
-    sha256_update(sum, sizeof(st.st_size), (const uint8_t *)&st.st_size);
-    sha256_update(sum, sizeof(tail), tail);
-    if (!memcmp(tail + sizeof(tail) - sizeof(no_checksum), no_checksum, sizeof(no_checksum))) {
-        const struct al_file_id id = al_file_id_from(&st);
-
-        add_id(sum, &id);
-    }
-}
-
-static void add_path(const struct al_repo *repo, const char *path, struct sha256_ctx *sum)
-{
-    struct al_file_id id = { .exists = false };
-    struct stat st;
-
-    if (fstatat(repo->dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        id = al_file_id_from(&st);
-    sha256_update(sum, strlen(path) + 1, (const uint8_t *)path);
-    add_id(sum, &id);
-}
-
-/* Which branch HEAD is, and what a commit would conclude. */
-static void add_words(const struct al_repo *repo, struct sha256_ctx *sum)
-{
-    static const char *const names[] = { "HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD" };
-
-    for (size_t i = 0; i < AL_COUNT(names); i++) {
-        al_auto(al_freep) char *line = read_own(repo, names[i]);
-        const char *word = line ? line : "";
-
-        sha256_update(sum, strlen(word) + 1, (const uint8_t *)word);
-    }
-}
-
-void al_repo_state(const struct al_repo *repo, const struct al_strv *paths, char ret_hex[65])
-{
-    al_auto(al_freep) char *head = al_repo_head(repo);
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    struct sha256_ctx sum;
-
-    sha256_init(&sum);
-    sha256_update(&sum, strlen(head) + 1, (const uint8_t *)head);
-    add_words(repo, &sum);
-    add_index(repo, &sum);
-    for (size_t i = 0; paths && i < paths->count; i++)
-        add_path(repo, paths->items[i], &sum);
-    sha256_digest(&sum, sizeof(digest), digest);
-    for (size_t i = 0; i < sizeof(digest); i++)
-        (void)snprintf(ret_hex + 2 * i, 3, "%02x", digest[i]);
 }
 
 /*

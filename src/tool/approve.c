@@ -29,30 +29,27 @@ static void add_named(const struct al_call *call, struct al_strv *paths)
     }
 }
 
-/* The person's answer covers HEAD, the index and the files as they are now. */
+/* The user's answer covers HEAD, the index, the files and what words were resolved to as they are
+ * now. */
 static int bind_to_state(struct al_call *call, char ret_state[65], struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
     const struct al_strv *files;
-    int r = al_call_concerned(call, &files, err);
+    int r = al_call_resolve(call, err);
 
+    if (r == 0)
+        r = al_call_concerned(call, &files, err);
     if (r < 0)
         return r;
     add_named(call, &paths);
     for (size_t i = 0; i < files->count; i++)
         al_strv_add(&paths, files->items[i]);
+    al_resolved_write(&call->resolved, &objects);
     if (call->repo)
-        al_repo_state(call->repo, &paths, ret_state);
-    else
-        (void)snprintf(ret_state, 65, "no repository");
+        return al_repo_state(call->repo, &paths, &objects, ret_state, err);
+    (void)snprintf(ret_state, 65, "no repository");
     return 0;
-}
-
-/* Files may have come and gone since they were listed. */
-static void forget_concerned(struct al_call *call)
-{
-    al_strv_clear(&call->concerned);
-    call->knows_concerned = false;
 }
 
 static char *current_branches(const struct al_call *call)
@@ -83,7 +80,7 @@ int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *
     *ret_current = is_on_same_branches(call);
     if (!*ret_current || !call->state[0])
         return 0;
-    forget_concerned(call);
+    al_call_forget(call);
     r = bind_to_state(call, now, err);
     if (r == 0)
         *ret_current = !strcmp(call->state, now);

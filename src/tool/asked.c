@@ -64,6 +64,31 @@ int al_call_concerned(struct al_call *call, const struct al_strv **ret_files, st
     return r;
 }
 
+int al_call_resolve(struct al_call *call, struct al_error *err)
+{
+    int r = 0;
+
+    if (!call->is_resolved && call->tool->resolve)
+        r = call->tool->resolve(call, call->args, &call->resolved, err);
+    call->is_resolved = r == 0;
+    if (r < 0)
+        al_resolved_clear(&call->resolved);
+    return r;
+}
+
+const char *al_call_resolved(const struct al_call *call, const char *name)
+{
+    return al_resolved_find(&call->resolved, name);
+}
+
+void al_call_forget(struct al_call *call)
+{
+    al_strv_clear(&call->concerned);
+    call->knows_concerned = false;
+    al_resolved_clear(&call->resolved);
+    call->is_resolved = false;
+}
+
 int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
                           struct al_error *err)
 {

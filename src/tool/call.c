@@ -18,6 +18,9 @@
 #include "util/clock.h"
 #include "util/log.h"
 
+/* A call that is overtaken this often is not asked about again. */
+#define ROUNDS_MAX 16
+
 /* An integer of the arguments that a configured one stands in for.  A call whose arguments were
  * refused may not have got as far as having one. */
 static int64_t configured_int(const struct al_call *call, unsigned flag, int64_t standard)
@@ -108,7 +111,7 @@ static void select_operation(struct al_call *call)
 {
     al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
 
-    call->operation = al_tool_select(call->tool, call->args);
+    call->operation = al_tool_select(call->tool, call, call->args);
     if (call->tool->summarize)
         call->tool->summarize(call->operation, call->args, &summary);
     else
@@ -153,20 +156,27 @@ static int open_repository(struct al_call *call, struct al_error *err)
     return r;
 }
 
-/* Stage 4: the grant, the repository and its vetting, then what only the tool can check. */
+/* Which operation it is can depend on the repository; where there is none, on the arguments. */
+static int find_repository(struct al_call *call, struct al_error *err)
+{
+    int r = al_grant_check_tool(call->session->grant, call->tool->name, err);
+
+    return r == 0 ? open_repository(call, err) : r;
+}
+
+/* Stage 4: the grant, then what only the tool can check. */
 static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct al_session *session = call->session;
-    int r = al_grant_check_tool(session->grant, call->tool->name, err);
+    int r = 0;
 
-    if (r == 0)
-        r = open_repository(call, err);
-    if (r == 0 && call->repo && al_effects_change_repository(call->operation->effects))
+    if (call->repo && al_effects_change_repository(call->operation->effects))
         al_repo_go_by_path(call->repo);
     if (r == 0)
         r = check_grant(call, err);
     if (r == 0 && call->tool->runs_at_top)
         r = al_repo_go_to_top(call->repo, err);
+    if (r == 0)
+        r = al_call_resolve(call, err);
     if (r == 0 && call->tool->authorize)
         r = call->tool->authorize(call, call->args, err);
     return r;
@@ -194,24 +204,6 @@ static int begin_write(struct al_call *call, struct al_error *err)
     if (call->tool->at_first_root)
         return al_repo_begin_turn(call->repo, call->budget.cancel, err);
     return al_repo_begin_write(call->repo, &call->budget, err);
-}
-
-/* Stages 5 and 7 meet: an approval counts only while what was shown is what is there. */
-static int obtain_turn(struct al_call *call, struct al_error *err)
-{
-    bool current = false;
-    int r = 0;
-
-    while (r == 0 && !current) {
-        r = al_approval_obtain(call, err);
-        if (r == 0 && al_effects_change_repository(call->operation->effects))
-            r = begin_write(call, err);
-        if (r == 0)
-            r = al_approval_check(call, &current, err);
-        if (r < 0 || !current)
-            al_repo_end_write(call->repo);
-    }
-    return r;
 }
 
 /* What is known of a call by now, for the journal. */
@@ -242,16 +234,65 @@ static int note_checkpoint(struct al_call *call, struct al_error *err)
     return al_journal_note(call->record, &known, err);
 }
 
-/* Stages 6 and 7.  Writers of one repository take turns. */
+/* Writers of one repository take turns.  What words mean when nobody was asked is what they mean
+ * when the turn has come: the call before may have been the commit that this one is about. */
+static int begin_turn(struct al_call *call, struct al_error *err)
+{
+    int r;
+
+    if (!al_effects_change_repository(call->operation->effects))
+        return 0;
+    r = begin_write(call, err);
+    if (r < 0 || call->state[0])
+        return r;
+    al_call_forget(call);
+    return al_call_resolve(call, err);
+}
+
+static void give_up_turn(struct al_call *call)
+{
+    al_call_forget(call);
+    al_call_checkpoint_drop(call);
+    al_repo_end_write(call->repo);
+}
+
+static int keeps_changing(struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The repository keeps changing under this call, and nothing was done; try "
+                        "again when nobody else is at work in it");
+}
+
+/*
+ * Stages 5 and 6.  An approval counts only while what was shown is what is there.  That is looked
+ * at as late as can be: a checkpoint takes its time.
+ */
+static int obtain_turn(struct al_call *call, struct al_error *err)
+{
+    bool current = false;
+    int r = 0;
+
+    for (int round = 0; r == 0 && !current; round++) {
+        r = round < ROUNDS_MAX ? al_approval_obtain(call, err) : keeps_changing(err);
+        if (r == 0)
+            r = begin_turn(call, err);
+        if (r == 0)
+            r = al_call_checkpoint(call, err);
+        if (r == 0)
+            r = note_checkpoint(call, err);
+        if (r == 0)
+            r = al_approval_check(call, &current, err);
+        if (r < 0 || !current)
+            give_up_turn(call);
+    }
+    return r;
+}
+
+/* Stage 7. */
 static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     int r = obtain_turn(call, err);
 
-    if (r < 0)
-        return r;
-    r = al_call_checkpoint(call, err);
-    if (r == 0)
-        r = note_checkpoint(call, err);
     if (r == 0) {
         call->executed = true;
         al_call_tell_execute(call, timeout_of(call));
@@ -264,14 +305,18 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
 
 static int run_stages(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    int r = decode(call, err);
+    int r = decode(call, err), found = 0;
 
-    if (r == 0)
+    if (r == 0) {
+        found = find_repository(call, err);
         select_operation(call);
+    }
     al_call_tell_begin(call);
     if (r < 0)
         return r;
     r = check_journal(call, err);
+    if (r == 0)
+        r = found;
     if (r == 0)
         r = authorize(call, err);
     return r < 0 ? r : execute(call, result, err);
@@ -378,6 +423,7 @@ static void release(struct al_call *call)
     free(call->branches);
     free(call->draft);
     al_strv_clear(&call->concerned);
+    al_resolved_clear(&call->resolved);
 }
 
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
@@ -409,10 +455,13 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r = decode(&call, err);
 
+    if (r == 0)
+        r = find_repository(&call, err);
     if (r == 0) {
         select_operation(&call);
         r = authorize(&call, err);
     }
+
     if (r == 0)
         r = al_call_concern(&call, &found->branches, &paths, &found->paths, err);
     if (r == 0) {

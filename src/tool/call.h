@@ -192,7 +192,11 @@ const char *al_call_draft(const struct al_call *call);
 /** Keep a draft, which is taken over, in the place of an earlier one. */
 void al_call_set_draft(struct al_call *call, char *draft);
 
-/** The vetted repository of working_dir; set from `authorize` on.  NULL for a tool that works in
+/** What `resolve` found under this name, NULL for nothing.  From the preview on, borrowed until the
+ * call is asked about again. */
+const char *al_call_resolved(const struct al_call *call, const char *name);
+
+/** The vetted repository of working_dir; set from `applies` on.  NULL for a tool that works in
  * the first root when that is in none. */
 struct al_repo *al_call_repo(const struct al_call *call);
 

@@ -95,6 +95,13 @@ int al_call_check_kept(struct al_call *call, const char *what, const struct al_p
                         what, word);
 }
 
+void al_call_checkpoint_drop(struct al_call *call)
+{
+    call->checkpoint[0] = '\0';
+    al_store_close(call->store);
+    call->store = NULL;
+}
+
 void al_call_checkpoint_after(struct al_call *call)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;

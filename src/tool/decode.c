@@ -339,11 +339,12 @@ void al_tool_args_clear(const struct al_tool *tool, void *args)
     memset(args, 0, tool->args_size);
 }
 
-const struct al_operation *al_tool_select(const struct al_tool *tool, const void *args)
+const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
+                                          const void *args)
 {
     const struct al_operation *op = tool->operations;
 
-    while (op->applies && !op->applies(args))
+    while (op->applies && !op->applies(call, args))
         op++;
     return op;
 }

@@ -6,6 +6,7 @@
 #include "gitops/repo.h"
 #include "journal/checkpoint.h"
 #include "tool/call.h"
+#include "tool/resolved.h"
 
 struct al_record;
 
@@ -25,6 +26,8 @@ struct al_call {
     char *draft;                       /* of the tool's preview */
     char *branches;                    /* HEAD's when rules were consulted, NULL without rules */
     char state[65];                    /* what the approval is bound to, "" when nobody was asked */
+    struct al_resolved resolved;       /* what `resolve` gave last */
+    bool is_resolved;                  /* … and that it was asked */
     struct al_strv concerned;          /* what `concerns` gave last */
     bool knows_concerned;
     struct al_store *store;       /* open from stage 6 until the call's checkpoint after */
@@ -38,6 +41,12 @@ const char *al_call_place(const struct al_call *call);
 /** Whoever looks sees the call among those that run: its child does, or a person is asked. */
 void al_call_show(const struct al_call *call);
 
+/** Resolve the words of the call's arguments, unless that is done. */
+int al_call_resolve(struct al_call *call, struct al_error *err);
+
+/** Files may have come and gone since they were listed, and words mean something else. */
+void al_call_forget(struct al_call *call);
+
 /** The branches and paths a call concerns, for policy; from stage 4 on.  Refuses what resolving a
  * path refuses.  `ret_shown` (may be NULL) gets the same paths as a person should see them: what
  * is not there counts as a directory, which it could become, and is shown as it was given. */
@@ -50,6 +59,9 @@ void al_call_named_branches(const struct al_call *call, unsigned flag,
 
 /** Stage 6: the checkpoint before, for operations that change the repository. */
 int al_call_checkpoint(struct al_call *call, struct al_error *err);
+
+/** Leave the checkpoint before alone, since the call does not go on: nothing was done. */
+void al_call_checkpoint_drop(struct al_call *call);
 
 /** The checkpoint after, when there is one before.  What goes wrong is a warning. */
 void al_call_checkpoint_after(struct al_call *call);
@@ -70,7 +82,7 @@ struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *
 /** Stage 5: policy, then the approvers in order.  0 means go on. */
 int al_approval_obtain(struct al_call *call, struct al_error *err);
 
-/** Whether the repository still is what the person was shown; true when nobody was asked. */
+/** Whether the repository still is what the user was shown; true when nobody was asked. */
 int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err);
 
 #endif

@@ -21,6 +21,7 @@
 #include "util/str.h"
 
 struct al_call;
+struct al_resolved;
 struct al_result;
 struct al_session;
 
@@ -125,9 +126,11 @@ enum al_asks {
 };
 
 struct al_operation {
-    const char *name;                  /**< journal and policy rules use it */
-    bool (*applies)(const void *args); /**< NULL: always; only the last row may say so */
-    unsigned effects;                  /**< enum al_effects */
+    const char *name; /**< journal and policy rules use it */
+    /** NULL: always; only the last row may say so.  The call knows its session and, where there is
+     * one, its repository (al_call_repo()); nothing has been checked against a grant yet. */
+    bool (*applies)(const struct al_call *call, const void *args);
+    unsigned effects; /**< enum al_effects */
     int (*execute)(struct al_call *call, const void *args, struct al_result *result,
                    struct al_error *err);
     enum al_asks asks;
@@ -167,6 +170,15 @@ struct al_tool {
      * anyone is asked.  NULL: none. */
     int (*preview)(struct al_call *call, const struct al_operation *op, const void *args,
                    struct al_str *out, struct al_error *err);
+
+    /**
+     * What the words of the arguments mean: commits by id, branches by full name, remotes by
+     * address.  What is added to `out` is what policy, the question, the binding of its answer and
+     * `execute` (by al_call_resolved()) go by, so that all of them speak of the same objects.  It
+     * is called again to see whether the answer still counts, so it only looks.  NULL: nothing.
+     */
+    int (*resolve)(struct al_call *call, const void *args, struct al_resolved *out,
+                   struct al_error *err);
 
     /**
      * The files an approval is about, beside HEAD and the index: paths relative to the working
@@ -220,7 +232,8 @@ bool al_operation_asks(const struct al_operation *op);
 bool al_tool_asks(const struct al_tool *tool);
 
 /** The first operation that applies; never NULL. */
-const struct al_operation *al_tool_select(const struct al_tool *tool, const void *args);
+const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
+                                          const void *args);
 
 /** The input schema, members in row order.  Caller owns the reference. */
 json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults);

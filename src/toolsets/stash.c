@@ -13,33 +13,39 @@ static bool looks_only(const void *p)
     return action_of(p) >= AL_STASH_WISH_LIST;
 }
 
-bool al_stash_is_push(const void *args)
+bool al_stash_is_push(const struct al_call *call, const void *args)
 {
+    (void)call;
     return action_of(args) == AL_STASH_WISH_PUSH;
 }
 
-bool al_stash_is_pop(const void *args)
+bool al_stash_is_pop(const struct al_call *call, const void *args)
 {
+    (void)call;
     return action_of(args) == AL_STASH_WISH_POP;
 }
 
-bool al_stash_is_apply(const void *args)
+bool al_stash_is_apply(const struct al_call *call, const void *args)
 {
+    (void)call;
     return action_of(args) == AL_STASH_WISH_APPLY;
 }
 
-bool al_stash_is_drop(const void *args)
+bool al_stash_is_drop(const struct al_call *call, const void *args)
 {
+    (void)call;
     return action_of(args) == AL_STASH_WISH_DROP;
 }
 
-bool al_stash_is_list(const void *args)
+bool al_stash_is_list(const struct al_call *call, const void *args)
 {
+    (void)call;
     return action_of(args) == AL_STASH_WISH_LIST;
 }
 
-bool al_stash_is_show(const void *args)
+bool al_stash_is_show(const struct al_call *call, const void *args)
 {
+    (void)call;
     return action_of(args) == AL_STASH_WISH_SHOW;
 }
 
@@ -85,7 +91,7 @@ int al_stash_concerns(struct al_call *call, const void *args, struct al_strv *ou
     struct al_repo *repo = al_call_repo(call);
 
     al_strv_addf(out, "%s/logs/refs/stash", repo->common_dir);
-    if (!al_stash_is_push(args))
+    if (!al_stash_is_push(NULL, args))
         return 0;
     return al_git_concerned(repo, NULL, stash->include_untracked, al_call_budget(call), out, err);
 }

@@ -31,12 +31,12 @@ struct al_stash_args {
 };
 
 /** For the `applies` of operations. */
-bool al_stash_is_push(const void *args);
-bool al_stash_is_pop(const void *args);
-bool al_stash_is_apply(const void *args);
-bool al_stash_is_drop(const void *args);
-bool al_stash_is_list(const void *args);
-bool al_stash_is_show(const void *args);
+bool al_stash_is_push(const struct al_call *call, const void *args);
+bool al_stash_is_pop(const struct al_call *call, const void *args);
+bool al_stash_is_apply(const struct al_call *call, const void *args);
+bool al_stash_is_drop(const struct al_call *call, const void *args);
+bool al_stash_is_list(const struct al_call *call, const void *args);
+bool al_stash_is_show(const struct al_call *call, const void *args);
 
 /** The entry that is meant: the newest unless another is named. */
 int64_t al_stash_index(const void *args);

@@ -82,7 +82,7 @@ static void require_schema(const struct al_tool *tool, json_t *arguments)
 
 static void require_operation(const struct al_tool *tool, const void *args)
 {
-    const struct al_operation *op = al_tool_select(tool, args);
+    const struct al_operation *op = al_tool_select(tool, NULL, args);
     al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
     al_auto(al_freep) char *line = NULL;
 

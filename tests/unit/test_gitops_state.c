@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/repo.h, state: what a repository is at is read from its files as git reads them. */
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "gitops/private.h"
 #include "gitops/repo.h"
@@ -152,7 +154,7 @@ static struct digest digest_of(struct world *w, const char *const *paths)
 
     for (; paths && *paths; paths++)
         al_strv_add(&list, *paths);
-    al_repo_state(repo, &list, digest.hex);
+    assert_int_equal(al_repo_state(repo, &list, NULL, digest.hex, NULL), 0);
     assert_int_equal(strlen(digest.hex), 64);
     return digest;
 }
@@ -204,10 +206,127 @@ static void notices_nothing_else(void **state)
     assert_seen(w, &digest, false);
     git_ok(w->repo, "branch", "other", NULL);
     assert_seen(w, &digest, false);
-    git_ok(w->repo, "config", "x.y", "z", NULL);
-    assert_seen(w, &digest, false);
     status = status_text(repo); /* our own reading does not touch the index */
     assert_seen(w, &digest, false);
+}
+
+/* git verifies no checksum of an index when it reads one, and cuts no file off. */
+static void notices_a_change_anywhere_in_a_file(void **state)
+{
+    struct world *w = *state;
+    const size_t len = 300000;
+    al_auto(al_freep) char *bytes = al_malloc(len);
+    static const char *const files[] = { ".git/index", ".git/MERGE_HEAD", ".git/info/attributes",
+                                         ".git/info/exclude" };
+
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct digest digest;
+
+        memset(bytes, '#', len);
+        tmpdir_write_bytes(w->repo, files[i], bytes, len);
+        digest = digest_of(w, concerned);
+        for (size_t at = 0; at < len; at += len / 3 - 1) {
+            bytes[at] = '%';
+            tmpdir_write_bytes(w->repo, files[i], bytes, len);
+            assert_seen(w, &digest, true);
+        }
+        assert_int_equal(unlinkat(w->repo->fd, files[i], 0), 0);
+        assert_seen(w, &digest, true);
+    }
+}
+
+static void notices_attributes_beside_the_files(void **state)
+{
+    struct world *w = *state;
+    struct digest digest = digest_of(w, concerned);
+
+    tmpdir_write(w->repo, ".gitattributes", "*.txt text\n");
+    assert_seen(w, &digest, true);
+    tmpdir_write(w->repo, ".gitattributes", "*.txt -text\n");
+    assert_seen(w, &digest, true);
+}
+
+static void notices_the_plan_of_what_is_in_progress(void **state)
+{
+    struct world *w = *state;
+    struct digest digest = digest_of(w, concerned);
+
+    tmpdir_write(w->repo, ".git/rebase-merge/git-rebase-todo", "pick 1234567\n");
+    assert_seen(w, &digest, true);
+    tmpdir_write(w->repo, ".git/rebase-merge/git-rebase-todo", "drop 1234567\n");
+    assert_seen(w, &digest, true);
+    tmpdir_write(w->repo, ".git/sequencer/todo", "pick 1234567\n");
+    assert_seen(w, &digest, true);
+}
+
+static void notices_the_other_half_of_a_split_index(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_freep) char *name = NULL;
+    al_auto(al_freep) char *path = NULL;
+    struct digest digest;
+    int fd;
+
+    git_ok(w->repo, "update-index", "--split-index", NULL);
+    name = git_output(w->repo, "rev-parse", "--shared-index-path", NULL);
+    name[strcspn(name, "\n")] = '\0';
+    digest = digest_of(w, concerned);
+    path = tmpdir_path(w->repo, name);
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, "\xff", 1, 60), 1);
+    close(fd);
+    assert_seen(w, &digest, true);
+}
+
+static void is_bound_to_no_file_that_cannot_be_read(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    struct al_error err = AL_ERROR_INIT;
+    char hex[65];
+
+    assert_int_equal(unlinkat(w->repo->fd, ".git/index", 0), 0);
+    tmpdir_mkdir(w->repo, ".git/index");
+    assert_int_equal(al_repo_state(repo, NULL, NULL, hex, &err), AL_ERR_EXECUTION);
+    assert_non_null(strstr(err.message, "'index'"));
+    al_error_clear(&err);
+}
+
+/* git takes the id at the beginning of a file, whatever follows it. */
+static void reads_references_however_long_their_files_are(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *id = al_repo_head(repo);
+    al_auto(al_freep) char *padding = al_malloc(3u << 20);
+    al_auto(al_str_clear) struct al_str packed = AL_STR_INIT;
+
+    assert_int_equal(strlen(id), 40);
+    memset(padding, 'x', 8192);
+    padding[8192] = '\0';
+    al_str_addf(&packed, "%s\n%s\n", id, padding);
+    tmpdir_write_bytes(w->repo, ".git/refs/heads/main", packed.buf, packed.len);
+    {
+        al_auto(al_freep) char *git = git_output(w->repo, "rev-parse", "HEAD", NULL);
+        al_auto(al_freep) char *head = al_repo_head(repo);
+
+        assert_true(al_starts_with(git, id));
+        assert_string_equal(head, id);
+    }
+    assert_int_equal(unlinkat(w->repo->fd, ".git/refs/heads/main", 0), 0);
+    for (size_t before = (1u << 20) - 80; before <= (1u << 20) + 1; before++) {
+        al_auto(al_freep) char *head = NULL;
+
+        memset(padding, '#', before);
+        padding[before - 1] = '\n';
+        padding[before] = '\0';
+        al_str_reset(&packed);
+        al_str_addf(&packed, "%s%s refs/heads/main\n", padding, id);
+        tmpdir_write_bytes(w->repo, ".git/packed-refs", packed.buf, packed.len);
+        head = al_repo_head(repo);
+        assert_string_equal(head, id);
+    }
 }
 
 static void notices_an_index_without_a_checksum(void **state)
@@ -235,9 +354,9 @@ static void looks_at_paths_from_the_working_directory(void **state)
     tmpdir_write(w->repo, "deep/f", "x\n");
     repo = must_open(w, "repo/deep");
     al_strv_add(&paths, "f");
-    al_repo_state(repo, &paths, before);
+    assert_int_equal(al_repo_state(repo, &paths, NULL, before, NULL), 0);
     tmpdir_write(w->repo, "deep/f", "y\n");
-    al_repo_state(repo, &paths, after);
+    assert_int_equal(al_repo_state(repo, &paths, NULL, after, NULL), 0);
     assert_string_not_equal(before, after);
 }
 
@@ -332,7 +451,7 @@ static void survives_an_index_that_shrinks(void **state)
     assert_int_equal(pthread_create(&thread, NULL, shrink_and_grow, path), 0);
     for (int i = 0; i < 200; i++) {
         (void)al_repo_may_have_gitlinks(repo);
-        al_repo_state(repo, NULL, hex);
+        assert_int_equal(al_repo_state(repo, NULL, NULL, hex, NULL), 0);
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_false(al_repo_may_have_gitlinks(repo)); /* all zero now */
@@ -366,6 +485,12 @@ int main(void)
         WORLD_TEST(follows_no_head_to_an_absolute_path_or_past_references),
         WORLD_TEST(notices_what_concerns_it),
         WORLD_TEST(notices_nothing_else),
+        WORLD_TEST(notices_a_change_anywhere_in_a_file),
+        WORLD_TEST(notices_attributes_beside_the_files),
+        WORLD_TEST(notices_the_plan_of_what_is_in_progress),
+        WORLD_TEST(notices_the_other_half_of_a_split_index),
+        WORLD_TEST(is_bound_to_no_file_that_cannot_be_read),
+        WORLD_TEST(reads_references_however_long_their_files_are),
         WORLD_TEST(notices_an_index_without_a_checksum),
         WORLD_TEST(looks_at_paths_from_the_working_directory),
         WORLD_TEST(finds_gitlinks_in_a_real_index),

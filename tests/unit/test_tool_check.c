@@ -22,8 +22,9 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
     return 0;
 }
 
-static bool applies(const void *args)
+static bool applies(const struct al_call *call, const void *args)
 {
+    (void)call;
     (void)args;
     return true;
 }

@@ -384,13 +384,15 @@ static void cross_checks_run_last(void **state)
     says("{\"quiet\":true,\"lines\":0}", "lines must be at least 1");
 }
 
-static bool wants_pop(const void *p)
+static bool wants_pop(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct sample_args *)p)->action == POP;
 }
 
-static bool is_quiet(const void *p)
+static bool is_quiet(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct sample_args *)p)->quiet;
 }
 
@@ -405,11 +407,11 @@ static void the_first_operation_that_applies_is_selected(void **state)
     struct sample_args args = { .quiet = true, .action = POP };
 
     (void)state;
-    assert_string_equal(al_tool_select(&tool, &args)->name, "quiet");
+    assert_string_equal(al_tool_select(&tool, NULL, &args)->name, "quiet");
     args.quiet = false;
-    assert_string_equal(al_tool_select(&tool, &args)->name, "pop");
+    assert_string_equal(al_tool_select(&tool, NULL, &args)->name, "pop");
     args.action = PUSH;
-    assert_string_equal(al_tool_select(&tool, &args)->name, "push");
+    assert_string_equal(al_tool_select(&tool, NULL, &args)->name, "push");
 }
 
 int main(void)

@@ -30,23 +30,27 @@ static const struct al_param params[] = {
     AL_GIT_WORKING_DIR_ROW(struct branch_args),
 };
 
-static bool is_rename(const void *p)
+static bool is_rename(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct branch_args *)p)->rename;
 }
 
-static bool is_force_delete(const void *p)
+static bool is_force_delete(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct branch_args *)p)->force_delete;
 }
 
-static bool is_delete(const void *p)
+static bool is_delete(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct branch_args *)p)->delete;
 }
 
-static bool is_list(const void *p)
+static bool is_list(const struct al_call *call, const void *p)
 {
+    (void)call;
     return !((const struct branch_args *)p)->create;
 }
 

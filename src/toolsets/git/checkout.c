@@ -25,18 +25,21 @@ static const struct al_param params[] = {
     AL_GIT_WORKING_DIR_ROW(struct checkout_args),
 };
 
-static bool creates(const void *p)
+static bool creates(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct checkout_args *)p)->create_branch;
 }
 
-static bool switches(const void *p)
+static bool switches(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct checkout_args *)p)->branch;
 }
 
-static bool detaches(const void *p)
+static bool detaches(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct checkout_args *)p)->commit;
 }
 

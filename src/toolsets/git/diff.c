@@ -70,8 +70,9 @@ static struct al_diff_options options_of(const struct diff_args *args)
     };
 }
 
-static bool only_shows(const void *p)
+static bool only_shows(const struct al_call *call, const void *p)
 {
+    (void)call;
     return !((const struct diff_args *)p)->output_dir;
 }
 

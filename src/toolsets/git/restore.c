@@ -32,13 +32,15 @@ static int check(const void *p, struct al_error *err)
     return 0;
 }
 
-static bool only_worktree(const void *p)
+static bool only_worktree(const struct al_call *call, const void *p)
 {
+    (void)call;
     return !((const struct restore_args *)p)->staged;
 }
 
-static bool only_staged(const void *p)
+static bool only_staged(const struct al_call *call, const void *p)
 {
+    (void)call;
     return !((const struct restore_args *)p)->worktree;
 }
 

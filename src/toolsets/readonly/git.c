@@ -160,8 +160,9 @@ static void reword(struct al_error *err)
 }
 
 #define IS(name, number)                                                                           \
-    static bool is_##name(const void *p)                                                           \
+    static bool is_##name(const struct al_call *call, const void *p)                               \
     {                                                                                              \
+        (void)call;                                                                                \
         return ((const struct git_args *)p)->op == (number);                                       \
     }
 IS(status, AL_INSPECT_STATUS)

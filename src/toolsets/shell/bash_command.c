@@ -173,8 +173,9 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
                              outcome.timed_out ? AL_CODE_TIMEOUT : AL_CODE_NONE, "%s", error);
 }
 
-static bool is_dry(const void *p)
+static bool is_dry(const struct al_call *call, const void *p)
 {
+    (void)call;
     return !((const struct bash_args *)p)->live;
 }
 

@@ -35,18 +35,21 @@ static int action_of(const void *p)
     return ((const struct branch_args *)p)->action;
 }
 
-static bool is_list(const void *p)
+static bool is_list(const struct al_call *call, const void *p)
 {
+    (void)call;
     return action_of(p) == LIST;
 }
 
-static bool is_create(const void *p)
+static bool is_create(const struct al_call *call, const void *p)
 {
+    (void)call;
     return action_of(p) == CREATE;
 }
 
-static bool is_rename(const void *p)
+static bool is_rename(const struct al_call *call, const void *p)
 {
+    (void)call;
     return action_of(p) == RENAME;
 }
 
@@ -55,8 +58,9 @@ static bool is_delete(const void *p)
     return action_of(p) == DELETE;
 }
 
-static bool is_gentle_delete(const void *p)
+static bool is_gentle_delete(const struct al_call *call, const void *p)
 {
+    (void)call;
     return is_delete(p) && !((const struct branch_args *)p)->force;
 }
 

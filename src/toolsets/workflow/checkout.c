@@ -29,22 +29,25 @@ static bool restores(const struct checkout_args *args)
     return args->paths.count > 0;
 }
 
-static bool only_restores(const void *p)
+static bool only_restores(const struct al_call *call, const void *p)
 {
     const struct checkout_args *args = p;
 
+    (void)call;
     return !args->force && restores(args);
 }
 
-static bool may_create(const void *p)
+static bool may_create(const struct al_call *call, const void *p)
 {
     const struct checkout_args *args = p;
 
+    (void)call;
     return !args->force && args->create;
 }
 
-static bool is_gentle(const void *p)
+static bool is_gentle(const struct al_call *call, const void *p)
 {
+    (void)call;
     return !((const struct checkout_args *)p)->force;
 }
 

@@ -25,8 +25,9 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct merge_args),
 };
 
-static bool aborts(const void *p)
+static bool aborts(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct merge_args *)p)->abort;
 }
 

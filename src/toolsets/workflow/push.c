@@ -23,8 +23,9 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct push_args),
 };
 
-static bool is_push(const void *p)
+static bool is_push(const struct al_call *call, const void *p)
 {
+    (void)call;
     return !((const struct push_args *)p)->force;
 }
 

@@ -29,18 +29,21 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct remote_args),
 };
 
-static bool is_list(const void *p)
+static bool is_list(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct remote_args *)p)->action == LIST;
 }
 
-static bool is_add(const void *p)
+static bool is_add(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct remote_args *)p)->action == ADD;
 }
 
-static bool is_rename(const void *p)
+static bool is_rename(const struct al_call *call, const void *p)
 {
+    (void)call;
     return ((const struct remote_args *)p)->action == RENAME;
 }
 

@@ -107,7 +107,7 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
 
     if (r < 0)
         return r;
-    message = al_asprintf("%s stash@{%" PRId64 "}", al_stash_is_pop(p) ? "Popped" : "Applied",
+    message = al_asprintf("%s stash@{%" PRId64 "}", al_stash_is_pop(NULL, p) ? "Popped" : "Applied",
                           al_stash_index(p));
     object = al_json_object();
     al_json_set(object, "applied", al_json_bool(true));
