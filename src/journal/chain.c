@@ -30,16 +30,26 @@ struct al_chain {
     atomic_bool failed;
 };
 
-static void lock(struct al_chain *chain)
+/* Some file systems have no locks.  Two writers without one would each append to what the other
+ * does not know of.  0 or -errno. */
+static int lock(struct al_chain *chain)
 {
+    int r;
+
     (void)pthread_mutex_lock(&chain->lock);
-    while (flock(chain->head_fd, LOCK_EX) < 0 && errno == EINTR)
-        continue;
+    do
+        r = flock(chain->head_fd, LOCK_EX);
+    while (r < 0 && errno == EINTR);
+    if (r == 0)
+        return 0;
+    r = -errno;
+    (void)pthread_mutex_unlock(&chain->lock);
+    return r;
 }
 
 static void unlock(struct al_chain *chain)
 {
-    (void)flock(chain->head_fd, LOCK_UN);
+    (void)flock(chain->head_fd, LOCK_UN); /* it is held, so there is nothing that can fail */
     (void)pthread_mutex_unlock(&chain->lock);
 }
 
@@ -222,9 +232,11 @@ int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al
 {
     int r;
 
-    lock(chain);
-    r = append_locked(chain, line);
-    unlock(chain);
+    r = lock(chain);
+    if (r == 0) {
+        r = append_locked(chain, line);
+        unlock(chain);
+    }
     atomic_store(&chain->failed, r < 0);
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal '%s'", chain->file) : 0;
 }
@@ -255,9 +267,11 @@ int al_chain_check(struct al_chain *chain, struct al_error *err)
     (void)pthread_mutex_unlock(&chain->lock);
     if (r > 0)
         return 0;
-    lock(chain);
-    r = check_locked(chain);
-    unlock(chain);
+    r = lock(chain);
+    if (r == 0) {
+        r = check_locked(chain);
+        unlock(chain);
+    }
     if (r == -ESTALE)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "'%s' was removed; start airlock again to begin a new one",

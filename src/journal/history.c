@@ -114,6 +114,17 @@ static int look(const char *file, int head_fd, const struct al_key *key, struct 
     return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
+/* Until the descriptor is closed.  0 or -errno. */
+static int lock(int head_fd)
+{
+    int r;
+
+    do
+        r = flock(head_fd, LOCK_SH);
+    while (r < 0 && errno == EINTR);
+    return r < 0 ? -errno : 0;
+}
+
 int al_history_open(const char *file, const struct al_key *key, struct al_history *ret_history)
 {
     al_auto(al_freep) char *head_path = al_journal_beside(file, ".head");
@@ -125,9 +136,9 @@ int al_history_open(const char *file, const struct al_key *key, struct al_histor
     ret_history->found = AL_HEAD_EMPTY;
     if (head_fd < 0 && head_fd != -ENOENT)
         return head_fd;
-    while (head_fd >= 0 && flock(head_fd, LOCK_SH) < 0 && errno == EINTR)
-        continue;
-    r = look(file, head_fd, key, ret_history);
+    r = head_fd < 0 ? 0 : lock(head_fd);
+    if (r == 0)
+        r = look(file, head_fd, key, ret_history);
     if (r < 0)
         al_history_clear(ret_history);
     return r;

@@ -48,19 +48,36 @@ const char *al_journal_conversation(const struct al_journal *journal);
 /** One execution.  Owned by the caller between open and close. */
 struct al_record;
 
+/** Arguments are cut to this, as ASCII JSON; journal/input.h says how. */
+#define AL_JOURNAL_INPUT_MAX_BYTES (128u << 10)
+
+/** And a whole line is shorter than this: result and summary are cut to 4 KiB before their
+ * characters are escaped, and so is a path by the kernel. */
+#define AL_JOURNAL_RECORD_MAX_BYTES (256u << 10)
+
+/** What is known when a call begins.  Borrowed. */
+struct al_record_begin {
+    const char *tool;
+    const json_t *input; /**< the arguments as they came: an object, or NULL; redacted here */
+    /** Whether a member of the arguments names a file, a branch or a revision, which is recorded
+     * even if it looks like a secret; NULL: none does. */
+    bool (*is_name)(const void *payload, const char *member);
+    const void *payload;
+    /** For a call that changes nothing: its file in open/ may stay hidden, though it counts, until
+     * al_journal_show().  So a call that is over at once costs no rename, and others make theirs
+     * while git runs. */
+    bool unseen;
+};
+
 /**
  * Stage 1: note that a call began.
- *
- * @param input  The arguments as they came (any JSON, or NULL); redacted here, borrowed.
  * @return 0 or AL_ERR_EXECUTION when the journal cannot be written.
  */
-int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
-                           struct al_record **ret_record, struct al_error *err);
+int al_journal_begin(struct al_journal *journal, const struct al_record_begin *begin,
+                     struct al_record **ret_record, struct al_error *err);
 
-/** The same for a call that changes nothing: its file in open/ may stay hidden, though it counts,
- * until al_journal_show().  So a call that is over at once costs no rename, and others make theirs
- * while git runs. */
-int al_journal_open_unseen(struct al_journal *journal, const char *tool, const json_t *input,
+/** The same with a tool and its arguments alone. */
+int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
                            struct al_record **ret_record, struct al_error *err);
 void al_journal_show(struct al_journal *journal, struct al_record *record);
 
@@ -117,8 +134,8 @@ void al_redact_text(const char *text, size_t len, struct al_str *out);
 /** Whether al_redact_text() would change the text. */
 bool al_redact_finds(const char *text, size_t len);
 
-/** Append al_redact_json()'s value as ASCII JSON. */
-void al_redact_dump(const json_t *value, struct al_str *out);
+/** Whether al_redact_json() would change the value. */
+bool al_redact_has_secret(const json_t *value);
 
 /** What al_journal_verify() found. */
 struct al_verdict {

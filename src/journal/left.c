@@ -12,6 +12,15 @@ static bool same(const json_t *a, const json_t *b, const char *name)
     return json_equal(json_object_get(a, name), json_object_get(b, name)) != 0;
 }
 
+/* The number in its conversation tells a call from one that was the same in the same millisecond;
+ * earlier versions gave none. */
+static bool same_call(const json_t *line, const json_t *note)
+{
+    return same(line, note, "conversation_id") && same(line, note, "time") &&
+           same(line, note, "tool") && same(line, note, "input") &&
+           (!json_object_get(note, "id") || same(line, note, "id"));
+}
+
 /* Whether a file of the log has the line of this call. */
 static bool has_line(int fd, const json_t *note)
 {
@@ -26,8 +35,7 @@ static bool has_line(int fd, const json_t *note)
         if (!memmem(text, len, conversation, strlen(conversation)))
             continue;
         line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
-        if (same(line, note, "conversation_id") && same(line, note, "time") &&
-            same(line, note, "tool") && same(line, note, "input"))
+        if (same_call(line, note))
             return true;
     }
     return false;

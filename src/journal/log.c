@@ -2,12 +2,14 @@
 #include "journal/journal.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
 #include "guard/effects.h"
 #include "journal/chain.h"
+#include "journal/input.h"
 #include "journal/left.h"
 #include "journal/slots.h"
 #include "util/clock.h"
@@ -23,7 +25,8 @@ struct al_journal {
     struct al_chain *chain;
     struct al_slots *open; /* the records that are not closed */
     char conversation[32];
-    struct al_str unknown; /* the members behind "input" of a call that has just begun */
+    atomic_uint_least64_t calls; /* that have begun: the number of the last one */
+    struct al_str unknown;       /* the members behind "input" of a call that has just begun */
 };
 
 /* What is the same in each line about a call, as text. */
@@ -244,10 +247,11 @@ static void free_record(struct al_record *record)
     free(record);
 }
 
-static struct al_record *begin_record(const struct al_journal *journal, const char *tool,
-                                      const json_t *input)
+static struct al_record *begin_record(struct al_journal *journal,
+                                      const struct al_record_begin *begin)
 {
     struct al_record *record = al_calloc(1, sizeof(*record));
+    uint64_t id = atomic_fetch_add(&journal->calls, 1) + 1;
     char stamp[16], time[25];
 
     al_clock_stamp(stamp);
@@ -261,12 +265,10 @@ static struct al_record *begin_record(const struct al_journal *journal, const ch
     al_str_adds(&record->begin, time);
     al_str_adds(&record->begin, "\"" MEMBER("seq") "null" MEMBER("conversation_id") "\"");
     al_str_adds(&record->begin, journal->conversation);
-    al_str_addc(&record->begin, '"');
-    add_text(&record->begin, MEMBER("tool"), tool);
-    if (input)
-        al_redact_dump(input, &record->input);
-    else
-        al_str_adds(&record->input, "{}");
+    al_str_adds(&record->begin, "\"" MEMBER("id"));
+    al_str_addu(&record->begin, id);
+    add_text(&record->begin, MEMBER("tool"), begin->tool);
+    al_journal_add_input(begin, &record->input);
     return record;
 }
 
@@ -284,16 +286,16 @@ static int write_open_file(struct al_journal *journal, struct al_record *record,
     return al_slots_take_unseen(journal->open, &line, &record->slot);
 }
 
-static int open_record(struct al_journal *journal, const char *tool, const json_t *input, bool seen,
-                       struct al_record **ret_record, struct al_error *err)
+int al_journal_begin(struct al_journal *journal, const struct al_record_begin *begin,
+                     struct al_record **ret_record, struct al_error *err)
 {
     struct al_record *record;
     int r = al_chain_failed(journal->chain) ? al_chain_check(journal->chain, err) : 0;
 
     if (r < 0)
         return r;
-    record = begin_record(journal, tool, input);
-    r = write_open_file(journal, record, seen);
+    record = begin_record(journal, begin);
+    r = write_open_file(journal, record, !begin->unseen);
     if (r < 0) {
         free_record(record);
         return al_error_errno(err, -r, "cannot write the journal's open record");
@@ -305,13 +307,9 @@ static int open_record(struct al_journal *journal, const char *tool, const json_
 int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
                            struct al_record **ret_record, struct al_error *err)
 {
-    return open_record(journal, tool, input, true, ret_record, err);
-}
+    const struct al_record_begin begin = { .tool = tool, .input = input };
 
-int al_journal_open_unseen(struct al_journal *journal, const char *tool, const json_t *input,
-                           struct al_record **ret_record, struct al_error *err)
-{
-    return open_record(journal, tool, input, false, ret_record, err);
+    return al_journal_begin(journal, &begin, ret_record, err);
 }
 
 void al_journal_show(struct al_journal *journal, struct al_record *record)

@@ -388,8 +388,7 @@ json_t *al_redact_json(const json_t *value)
     return clean;
 }
 
-/* Whether al_redact_json() would change it. */
-static bool has_secret(const json_t *value)
+bool al_redact_has_secret(const json_t *value)
 {
     const char *name;
     json_t *item;
@@ -397,18 +396,12 @@ static bool has_secret(const json_t *value)
 
     if (json_is_string(value))
         return al_redact_finds(json_string_value(value), json_string_length(value));
-    json_array_foreach(value, i, item) if (has_secret(item)) return true;
+    json_array_foreach(value, i, item) if (al_redact_has_secret(item)) return true;
     json_object_foreach((json_t *)value, name, item)
     {
-        if (al_env_is_secret(name) || al_redact_finds(name, strlen(name)) || has_secret(item))
+        if (al_env_is_secret(name) || al_redact_finds(name, strlen(name)) ||
+            al_redact_has_secret(item))
             return true;
     }
     return false;
-}
-
-void al_redact_dump(const json_t *value, struct al_str *out)
-{
-    al_auto(al_json_decrefp) json_t *clean = has_secret(value) ? al_redact_json(value) : NULL;
-
-    al_json_dump(clean ? clean : value, true, out);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "util/fs.h"
+#include "util/log.h"
 
 /** Idle files kept open for the next calls; more calls than this at once pay for theirs. */
 #define IDLE_MAX 64u
@@ -113,16 +114,24 @@ void al_slots_free(struct al_slots *slots)
     free(slots);
 }
 
-/* A process that ends gives up its locks, however it ends.  False when somebody else has it, or
- * when the file has no name any more. */
-static bool lock(int fd)
+/* A process that ends gives up its locks, however it ends.  0; -EEXIST when somebody else has it,
+ * or when the file has no name any more; another -errno when the file system cannot tell. */
+static int lock(int fd)
 {
-    return flock(fd, LOCK_EX | LOCK_NB) == 0 && has_name(fd);
+    int r;
+
+    do
+        r = flock(fd, LOCK_EX | LOCK_NB);
+    while (r < 0 && errno == EINTR);
+    if (r < 0)
+        return errno == EWOULDBLOCK ? -EEXIST : -errno;
+    return has_name(fd) ? 0 : -EEXIST;
 }
 
 static int create(struct al_slots *slots, struct al_slot **ret_slot)
 {
     struct al_slot *slot = al_calloc(1, sizeof(*slot));
+    int r;
 
     do {
         unsigned n;
@@ -135,17 +144,18 @@ static int create(struct al_slots *slots, struct al_slot **ret_slot)
                           O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     } while (slot->fd < 0 && errno == EEXIST);
     if (slot->fd < 0) {
-        int r = -errno;
-
+        r = -errno;
         free(slot);
         return r;
     }
-    if (!lock(slot->fd)) {
-        al_slots_leave(slot); /* whoever collects just now took it for a dead one's */
-        return -EEXIST;
-    }
-    *ret_slot = slot;
-    return 0;
+    r = lock(slot->fd);
+    if (r == 0)
+        *ret_slot = slot;
+    else if (r == -EEXIST)
+        al_slots_leave(slot); /* another process collects just now and took it for a dead one's */
+    else
+        discard(slots, slot);
+    return r;
 }
 
 static int find(struct al_slots *slots, struct al_slot **ret_slot)
@@ -331,20 +341,27 @@ static bool is_idle(const struct al_str *text)
     return text->len == 0 || al_ends_with(text->buf, "\n\n");
 }
 
-/* One file in the directory.  Only what nobody has locked is looked into. */
+/* One file in the directory.  Only what nobody has locked is looked into.  A file that cannot be
+ * read stays: it may be all that names the checkpoint of a call that was interrupted. */
 static void collect_one(struct al_slots *slots, const char *name, al_slots_left_fn *left,
                         void *context)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_closep) int fd = -1;
+    int r;
 
     if (!is_slot_name(name))
         return;
     fd = openat(slots->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0 || !lock(fd))
+    if (fd < 0 || lock(fd) < 0)
         return;
-    if (al_fs_read_fd(fd, AL_SLOT_MAX_BYTES, &text) < 0 || is_idle(&text) ||
-        left(context, text.buf, text.len) == 0)
+    r = al_fs_read_fd(fd, AL_SLOT_MAX_BYTES, &text);
+    if (r < 0 && r != -EFBIG) {
+        al_log_warn("the record of a call that was interrupted stays open: cannot read '%s': %s",
+                    name, strerrordesc_np(-r));
+        return;
+    }
+    if (r == -EFBIG || is_idle(&text) || left(context, text.buf, text.len) == 0)
         (void)unlinkat(slots->dir_fd, name, 0);
 }
 

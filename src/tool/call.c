@@ -57,20 +57,33 @@ static const char *working_dir_of(const struct al_call *call)
     return dir ? dir : ".";
 }
 
+/* Whether a parameter is the name of a file, a branch or a revision. */
+static bool is_name(const void *payload, const char *member)
+{
+    const unsigned flags = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
+    const struct al_tool *tool = payload;
+
+    for (size_t i = 0; i < tool->nparams; i++)
+        if (tool->params[i].flags & flags && !strcmp(tool->params[i].name, member))
+            return true;
+    return false;
+}
+
 /* Stage 1.  Without a journal, reads go on and everything else is refused in stage 4. */
 static void open_record(struct al_call *call)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_journal *journal = call->session->journal;
-    const json_t *arguments = call->input->arguments;
-    int r = 0;
+    const struct al_record_begin begin = {
+        .tool = call->tool->name,
+        .input = call->input->arguments,
+        .is_name = is_name,
+        .payload = call->tool,
+        .unseen = al_effects_read_only(al_tool_effects(call->tool)),
+    };
 
     call->began_ms = al_clock_ms();
-    if (journal && al_effects_read_only(al_tool_effects(call->tool)))
-        r = al_journal_open_unseen(journal, call->tool->name, arguments, &call->record, &err);
-    else if (journal)
-        r = al_journal_open_record(journal, call->tool->name, arguments, &call->record, &err);
-    if (r < 0)
+    if (call->session->journal &&
+        al_journal_begin(call->session->journal, &begin, &call->record, &err) < 0)
         al_log_warn("the journal cannot be written: %s", err.message);
 }
 

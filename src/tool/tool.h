@@ -63,6 +63,8 @@ enum al_param_flags {
     AL_PARAM_SPEAKING = 1 << 11,
     /** A string: the directory that files are written into, anywhere in the roots, for policy. */
     AL_PARAM_OUTPUT = 1 << 12,
+    /** Names a branch, a revision or a directory where policy does not ask: recorded as it is. */
+    AL_PARAM_NAME = 1 << 13,
 };
 
 struct al_choice {

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,6 +22,20 @@ extern char **environ;
 
 #define WRITERS    4
 #define LINES_EACH 50
+
+/* What is wrong with the file system; 0 for nothing. */
+static int no_locks;
+
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
+
+int __wrap_flock(int fd, int operation)
+{
+    if (!no_locks || operation == LOCK_UN)
+        return __real_flock(fd, operation);
+    errno = no_locks;
+    return -1;
+}
 
 /* What the other processes of this test do: "writer DIRECTORY". */
 static int be_a_writer(char *path)
@@ -55,6 +70,37 @@ static void loses_no_line_of_several_processes(void **state)
         assert_int_equal(status, 0);
     }
     assert_intact(dir, WRITERS * LINES_EACH);
+}
+
+static void writes_and_reads_nothing_without_a_lock(void **state)
+{
+    static const int errors[] = { ENOLCK, EIO, EBADF };
+    const struct tmpdir *dir = *state;
+    struct al_journal *journal = journal_open(dir);
+    al_auto(al_freep) char *file = tmpdir_path(dir, "tool_log.jsonl");
+
+    assert_int_equal(journal_add(journal, "before", NULL), 0);
+    for (size_t i = 0; i < COUNT(errors); i++) {
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+        al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+        struct al_verdict verdict = { .lines = 0 };
+        struct al_record *record = NULL;
+
+        assert_int_equal(al_journal_open_record(journal, "during", NULL, &record, NULL), 0);
+        no_locks = errors[i];
+        assert_int_equal(al_journal_close_record(journal, record,
+                                                 &(struct al_record_end){ .outcome = "ok" }, &err),
+                         AL_ERR_EXECUTION);
+        assert_int_equal(al_journal_verify(file, &verdict, &why), AL_ERR_EXECUTION);
+        no_locks = 0;
+        assert_non_null(strstr(err.message, strerrordesc_np(errors[i])));
+        assert_intact(dir, 1);
+    }
+    assert_int_equal(journal_add(journal, "after", NULL), 0);
+    assert_intact(dir, 2);
+    al_journal_free(journal);
+    journal_fill(dir, 0); /* what had no line gets it when there are locks again */
+    assert_intact(dir, 2 + COUNT(errors));
 }
 
 static void *write_in_a_thread(void *journal)
@@ -432,6 +478,7 @@ int main(int argc, char **argv)
     static const struct CMUnitTest tests[] = {
         JOURNAL_TEST(loses_no_line_of_several_processes),
         JOURNAL_TEST(loses_no_line_of_several_threads),
+        JOURNAL_TEST(writes_and_reads_nothing_without_a_lock),
         JOURNAL_TEST(goes_on_where_an_earlier_server_stopped),
         JOURNAL_TEST(takes_in_a_line_whose_writer_was_killed_after_it),
         JOURNAL_TEST(forgets_a_line_whose_writer_was_killed_before_it),

@@ -17,7 +17,15 @@
 extern char **environ;
 
 /* How far the other process goes before it is killed. */
-static const char *const ends[] = { "begun", "known", "closed", "unseen" };
+static const char *const ends[] = { "begun", "known", "closed", "unseen", "twins" };
+
+/* Everything happens in one millisecond. */
+void __wrap_al_clock_iso(char ret_text[25]);
+
+void __wrap_al_clock_iso(char ret_text[25])
+{
+    (void)snprintf(ret_text, 25, "2026-01-02T03:04:05.678Z");
+}
 
 /* What the other process does: "begun DIRECTORY" and so on. */
 static int be_a_victim(const char *end, char *path)
@@ -35,7 +43,8 @@ static int be_a_victim(const char *end, char *path)
         .success = true,
     };
     struct al_journal *journal = NULL;
-    struct al_record *record = NULL;
+    const struct al_record_begin status = { .tool = "git_status", .unseen = true };
+    struct al_record *record = NULL, *twins[2];
 
     if (al_journal_open(file, &journal, NULL) < 0 ||
         al_journal_open_record(journal, "git_restore", NULL, &record, NULL) < 0)
@@ -58,7 +67,13 @@ static int be_a_victim(const char *end, char *path)
         if (al_journal_close_record(journal, record, &known, NULL) < 0)
             return 1;
         al_journal_put_away(journal);
-        if (al_journal_open_unseen(journal, "git_status", NULL, &record, NULL) < 0)
+        if (al_journal_begin(journal, &status, &record, NULL) < 0)
+            return 1;
+    }
+    if (!strcmp(end, "twins")) { /* one finished and one killed, in the same millisecond */
+        if (al_journal_begin(journal, &status, &twins[0], NULL) < 0 ||
+            al_journal_begin(journal, &status, &twins[1], NULL) < 0 ||
+            al_journal_close_record(journal, twins[0], &known, NULL) < 0)
             return 1;
     }
     (void)raise(SIGKILL);
@@ -126,6 +141,45 @@ static void writes_the_line_of_a_call_that_was_not_shown_yet(void **state)
     al_auto(al_json_decrefp) json_t *line = last_line(dir);
     assert_text(line, "outcome", "interrupted");
     assert_text(line, "tool", "git_status");
+}
+
+static void writes_the_line_of_a_call_that_was_the_same_as_another(void **state)
+{
+    const struct tmpdir *dir = *state;
+    uint64_t lines;
+
+    kill_one(dir, "twins");
+    journal_fill(dir, 0);
+    assert_int_equal(journal_bad_line(dir, &lines), 0);
+    assert_int_equal(lines, 3); /* the finished one, and git_restore that was open as well */
+    journal_fill(dir, 0);
+    assert_int_equal(journal_bad_line(dir, &lines), 0);
+    assert_int_equal(lines, 3);
+    al_auto(al_freep) char *text = journal_text(dir);
+    const char *first = strstr(text, "\"tool\":\"git_status\"");
+    assert_non_null(first);
+    assert_non_null(strstr(first + 1, "\"tool\":\"git_status\""));
+    assert_non_null(strstr(text, "\"id\":2,\"tool\":\"git_status\""));
+    assert_non_null(strstr(text, "\"id\":3,\"tool\":\"git_status\""));
+}
+
+/* A record of a version that numbered no calls. */
+static void writes_one_line_of_a_call_without_a_number(void **state)
+{
+    static const char note[] =
+        "{\"timestamp\":\"20260102_030405\",\"time\":\"2026-01-02T03:04:05.678Z\",\"seq\":null,"
+        "\"conversation_id\":\"c-1\",\"tool\":\"git_log\",\"operation\":null,\"input\":{},"
+        "\"outcome\":\"interrupted\",\"prev\":null}\n";
+    struct tmpdir *dir = *state;
+    uint64_t lines;
+
+    journal_fill(dir, 1);
+    for (int i = 0; i < 2; i++) {
+        tmpdir_write(dir, "open/2000000000-0", note);
+        journal_fill(dir, 0);
+    }
+    assert_int_equal(journal_bad_line(dir, &lines), 0);
+    assert_int_equal(lines, 2);
 }
 
 static void writes_all_that_was_known(void **state)
@@ -337,6 +391,8 @@ int main(int argc, char **argv)
     static const struct CMUnitTest tests[] = {
         JOURNAL_TEST(writes_the_line_of_a_call_that_had_begun),
         JOURNAL_TEST(writes_the_line_of_a_call_that_was_not_shown_yet),
+        JOURNAL_TEST(writes_the_line_of_a_call_that_was_the_same_as_another),
+        JOURNAL_TEST(writes_one_line_of_a_call_without_a_number),
         JOURNAL_TEST(writes_all_that_was_known),
         JOURNAL_TEST(writes_no_second_line),
         JOURNAL_TEST(writes_each_line_once_whoever_starts_next),

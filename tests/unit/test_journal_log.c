@@ -58,11 +58,10 @@ static char *open_name(const struct tmpdir *dir)
 static void writes_the_members_in_their_order(void **state)
 {
     static const char *const names[] = {
-        "timestamp",  "time",        "seq",         "conversation_id",
-        "tool",       "operation",   "effects",     "input",
-        "result",     "outcome",     "decision",    "decided_by",
-        "summary",    "git_commit",  "duration_ms", "root",
-        "repository", "confinement", "prev",
+        "timestamp",   "time",      "seq",        "conversation_id", "id",
+        "tool",        "operation", "effects",    "input",           "result",
+        "outcome",     "decision",  "decided_by", "summary",         "git_commit",
+        "duration_ms", "root",      "repository", "confinement",     "prev",
     };
     const struct al_record_end end = {
         .operation = "both",
@@ -96,7 +95,7 @@ static void writes_the_members_in_their_order(void **state)
 
     al_auto(al_freep) char *text = line_text(dir, 1);
     assert_non_null(strstr(text, "\"seq\":1,"));
-    assert_non_null(strstr(text, ",\"tool\":\"git_restore\",\"operation\":\"both\","
+    assert_non_null(strstr(text, ",\"id\":1,\"tool\":\"git_restore\",\"operation\":\"both\","
                                  "\"effects\":[\"reads\",\"writes_index\"],"
                                  "\"input\":{\"paths\":[\"a.c\"]},"
                                  "\"result\":{\"success\":true,\"output\":\"Restored 1 file(s)\"},"

@@ -23,7 +23,7 @@ static const struct al_param params[] = {
            .flags = AL_PARAM_MAX_HIDDEN),
     AL_INT(struct blame_args, end_line, "Last line.", .min = 1, .max = INT32_MAX,
            .flags = AL_PARAM_MAX_HIDDEN),
-    AL_STRING(struct blame_args, commit, "Default: the working tree.",
+    AL_STRING(struct blame_args, commit, "Default: the working tree.", .flags = AL_PARAM_NAME,
               .max_bytes = AL_GIT_REF_MAX_BYTES),
     AL_GIT_MAX_BYTES_ROW(struct blame_args),
     AL_GIT_TIMEOUT_ROW(struct blame_args),

@@ -37,7 +37,8 @@ void al_git_shape_restored(const struct al_call *call, const struct al_strv *pat
 #define AL_GIT_TIMEOUT_ROW(T)                                                                      \
     AL_INT(T, timeout_ms, "Timeout.", .flags = AL_PARAM_TIMEOUT, .min = 100, .max = 600000)
 #define AL_GIT_WORKING_DIR_ROW(T)                                                                  \
-    AL_STRING(T, working_dir, "Where git runs.", .max_bytes = AL_GIT_PATH_MAX_BYTES)
+    AL_STRING(T, working_dir, "Where git runs.", .flags = AL_PARAM_NAME,                           \
+              .max_bytes = AL_GIT_PATH_MAX_BYTES)
 #define AL_GIT_MAX_BYTES_ROW(T)                                                                    \
     AL_INT(T, max_bytes, "Cap of the output.", .flags = AL_PARAM_MAX_BYTES, .min = 1,              \
            .max = 5000000)

@@ -21,7 +21,7 @@ static const struct al_param params[] = {
     AL_STRINGS(struct diff_args, paths, "Only these files or directories.", .flags = AL_PARAM_PATH,
                .max = AL_WORKFLOW_PATHS_MAX, .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
     AL_STRING(struct diff_args, ref, "Commit to compare with, or a range, e.g. main..feature.",
-              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+              .flags = AL_PARAM_NAME, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_WORKFLOW_CWD_ROW(struct diff_args),
 };
 

@@ -12,7 +12,7 @@ struct fetch_args {
 
 static const struct al_param params[] = {
     AL_TRANSFER_ROW_REMOTE(struct fetch_args),
-    AL_STRING(struct fetch_args, branch, "Only this branch.",
+    AL_STRING(struct fetch_args, branch, "Only this branch.", .flags = AL_PARAM_NAME,
               .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_BOOL(struct fetch_args, all, "From all remotes.", .default_int = 0),
     AL_BOOL(struct fetch_args, prune, "Forget branches that are gone.", .default_int = 0),

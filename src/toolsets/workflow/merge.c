@@ -16,7 +16,7 @@ struct merge_args {
 
 static const struct al_param params[] = {
     AL_STRING(struct merge_args, branch, "What to merge; \"\" with abort.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_EVERY_PATH,
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_EVERY_PATH | AL_PARAM_NAME,
               .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .default_int = 0),
     AL_BOOL(struct merge_args, abort, "Give up what is in progress.", .default_int = 0),

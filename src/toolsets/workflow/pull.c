@@ -19,7 +19,7 @@ struct pull_args {
 static const struct al_param params[] = {
     AL_TRANSFER_ROW_REMOTE(struct pull_args),
     AL_STRING(struct pull_args, branch, "Default: the one followed, else of the same name.",
-              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+              .flags = AL_PARAM_NAME, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_BOOL(struct pull_args, rebase, "Rebase instead of merge.", .default_int = 0),
     AL_WORKFLOW_CWD_ROW(struct pull_args),
 };

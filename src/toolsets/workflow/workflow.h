@@ -58,7 +58,7 @@ extern const struct al_tool al_tool_workflow_remote;
 /* What every tool has.  `T` is the tool's args struct. */
 #define AL_WORKFLOW_FIELDS const char *cwd
 #define AL_WORKFLOW_CWD_ROW(T)                                                                     \
-    AL_STRING(T, cwd, "Where git runs.", .flags = AL_PARAM_SPEAKING,                               \
+    AL_STRING(T, cwd, "Where git runs.", .flags = AL_PARAM_SPEAKING | AL_PARAM_NAME,               \
               .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES)
 #define AL_WORKFLOW_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, cwd), .runs_at_top = true,           \
