@@ -41,10 +41,11 @@ static int check_not_in_the_way(const struct al_repo *repo, const struct al_befo
     for (size_t at = 0; at < before->there.len; at += strlen(before->there.data + at) + 1)
         al_strv_add(&names, before->there.data + at);
     r = al_repo_tracked_files(repo, &names, budget, &tracked, err);
+    al_strv_sort(&tracked);
     for (size_t i = 0; r == 0 && i < names.count; i++) {
         al_auto(al_freep) char *word = NULL;
 
-        if (al_strv_contains(&tracked, names.items[i]))
+        if (al_strv_contains_sorted(&tracked, names.items[i]))
             continue;
         word = al_text_word(names.items[i]);
         r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,

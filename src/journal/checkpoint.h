@@ -77,6 +77,8 @@ struct al_checkpoint_reason {
     const char
         *before; /**< id of the execution's checkpoint before, for the one after; else NULL */
     const struct al_strv *dropping; /**< full names of references the operation may drop; NULL */
+    bool unnamed;    /**< no reference yet: it counts once al_checkpoint_name() gave it one */
+    bool only_looks; /**< nothing is going to change: what lost references reached is not packed */
 };
 
 /**
@@ -88,6 +90,14 @@ struct al_checkpoint_reason {
  */
 int al_checkpoint_take(struct al_store *store, const struct al_checkpoint_reason *reason,
                        struct al_budget *budget, char ret_id[AL_OID_TEXT], struct al_error *err);
+
+/**
+ * Give a checkpoint that was taken unnamed its reference, as one before an execution.
+ *
+ * Until then, and if it never happens, it is what nobody names, and goes when the store is cleared
+ * up; while the store is open it can be read.
+ */
+int al_checkpoint_name(struct al_store *store, const char *id, struct al_error *err);
 
 /** Whether the store has this checkpoint (it may have been dropped). */
 bool al_checkpoint_exists(struct al_store *store, const char *id);

@@ -41,6 +41,13 @@ static int create(int dir_fd, const char *name, const char *token)
     return r;
 }
 
+static void hold(struct al_lockfile *lock, int dir_fd, const char *name)
+{
+    lock->dir_fd = dir_fd;
+    (void)snprintf(lock->name, sizeof(lock->name), "%s", name);
+    lock->held = true;
+}
+
 int al_lockfile_take(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
                      struct al_error *err)
 {
@@ -53,9 +60,7 @@ int al_lockfile_take(struct al_lockfile *lock, int dir_fd, const char *name, con
                                  name);
     if (r < 0)
         return al_error_errno(err, -r, "cannot make '%s'", name);
-    lock->dir_fd = dir_fd;
-    (void)snprintf(lock->name, sizeof(lock->name), "%s", name);
-    lock->held = true;
+    hold(lock, dir_fd, name);
     return 0;
 }
 
@@ -66,7 +71,7 @@ void al_lockfile_release(struct al_lockfile *lock)
     lock->held = false;
 }
 
-void al_lockfile_sweep(int dir_fd, const char *name, char ret_token[AL_LOCK_TOKEN])
+bool al_lockfile_find(int dir_fd, const char *name, char ret_token[AL_LOCK_TOKEN])
 {
     const size_t at = strlen(FIRST_WORDS), end = at + AL_LOCK_TOKEN - 1;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -74,10 +79,33 @@ void al_lockfile_sweep(int dir_fd, const char *name, char ret_token[AL_LOCK_TOKE
     if (al_fs_read(dir_fd, name, LOCK_MAX_BYTES, &text) < 0 || text.len != end + 1 ||
         !al_starts_with(text.buf, FIRST_WORDS) || text.buf[end] != '\n' ||
         strspn(text.buf + at, DIGITS) != AL_LOCK_TOKEN - 1)
-        return;
+        return false;
     memcpy(ret_token, text.buf + at, AL_LOCK_TOKEN - 1);
     ret_token[AL_LOCK_TOKEN - 1] = '\0';
-    (void)unlinkat(dir_fd, name, 0);
+    return true;
+}
+
+bool al_lockfile_adopt(struct al_lockfile *lock, int dir_fd, const char *name, const char *token)
+{
+    char found[AL_LOCK_TOKEN] = "";
+
+    if (!al_lockfile_find(dir_fd, name, found) || strcmp(found, token) != 0)
+        return false;
+    hold(lock, dir_fd, name);
+    return true;
+}
+
+void al_lockfile_leave(struct al_lockfile *lock)
+{
+    lock->held = false;
+}
+
+void al_lockfile_remove(int dir_fd, const char *name)
+{
+    char token[AL_LOCK_TOKEN];
+
+    if (al_lockfile_find(dir_fd, name, token))
+        (void)unlinkat(dir_fd, name, 0);
 }
 
 /* ".airlock-<token>", ".airlock-index-<token>" and ".airlock-lock-<token>". */

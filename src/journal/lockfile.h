@@ -37,8 +37,17 @@ int al_lockfile_take(struct al_lockfile *lock, int dir_fd, const char *name, con
                      struct al_error *err);
 void al_lockfile_release(struct al_lockfile *lock);
 
-/** Remove the lock `name` if a rollback left it.  Gives its token, or leaves `ret_token` alone. */
-void al_lockfile_sweep(int dir_fd, const char *name, char ret_token[AL_LOCK_TOKEN]);
+/** Whether a rollback left the lock `name`.  Gives its token, or leaves `ret_token` alone. */
+bool al_lockfile_find(int dir_fd, const char *name, char ret_token[AL_LOCK_TOKEN]);
+
+/** Hold the lock `name` that a killed rollback of this token left; false when it is not there. */
+bool al_lockfile_adopt(struct al_lockfile *lock, int dir_fd, const char *name, const char *token);
+
+/** Let it lie for the next one. */
+void al_lockfile_leave(struct al_lockfile *lock);
+
+/** Remove the lock `name` if a rollback left it. */
+void al_lockfile_remove(int dir_fd, const char *name);
 
 /** Remove the temporary files a killed rollback left in a git directory. */
 void al_lockfile_tidy(int dir_fd);

@@ -18,7 +18,7 @@ static int unreadable(struct al_taking *taking, const char *what, int errno_valu
 
 static int changed_meanwhile(struct al_taking *taking)
 {
-    return al_error_set(taking->err, AL_ERR_NOT_FOUND, "the index changed while it was read");
+    return al_error_set(taking->err, AL_ERR_AGAIN, "the index changed while it was read");
 }
 
 int al_take_index(struct al_taking *taking, struct al_oid *ret_tree)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "guard/text.h"
+#include "journal/oid.h"
 
 char *al_difference_words(const struct al_difference *change)
 {
@@ -53,6 +54,14 @@ static int too_many(size_t wanted, size_t found, struct al_error *err)
         return al_error_set(err, AL_ERR_NOT_FOUND, "there is nothing to undo in this repository");
     return al_error_set(err, AL_ERR_NOT_FOUND, "only %zu execution%s can be undone, not %zu", found,
                         found == 1 ? "" : "s", wanted);
+}
+
+bool al_plan_is_unfinished(const struct al_executions *executions)
+{
+    const struct al_execution *last =
+        executions->count ? &executions->items[executions->count - 1] : NULL;
+
+    return last && last->interrupted && last->input;
 }
 
 /* The same rollback again, after one that was interrupted. */
@@ -169,6 +178,7 @@ struct check {
     const char *target, *leftover;
     struct al_budget *budget;
     struct al_strv *lost;
+    struct al_oid_set *named; /* digests of what is in `lost` */
 };
 
 static bool is_leftover(const struct check *check, const struct al_difference *change)
@@ -176,6 +186,17 @@ static bool is_leftover(const struct check *check, const struct al_difference *c
     const char *slash = strrchr(change->name, '/');
 
     return *check->leftover && !strcmp(slash ? slash + 1 : change->name, check->leftover);
+}
+
+/* Several gaps may tell of one change: it is named once. */
+static void add_lost(const struct check *check, const struct al_difference *change)
+{
+    al_auto(al_freep) char *words = al_difference_words(change);
+    struct al_oid digest;
+
+    al_oid_of(true, AL_OBJECT_BLOB, words, strlen(words), &digest);
+    if (al_oid_set_add(check->named, &digest))
+        al_strv_add(check->lost, words);
 }
 
 /* Name those of somebody's changes that the target takes away again. */
@@ -186,16 +207,14 @@ static int name_lost(const struct check *check, const struct al_differences *oth
 
     for (size_t i = 0; i < others->count && r == 0; i++) {
         const struct al_difference *change = find(back, &others->items[i]);
-        al_auto(al_freep) char *words = NULL;
         bool loses = true;
 
         if (!change || is_leftover(check, change))
             continue;
         if (change->part == AL_PART_STASH)
             r = loses_stash(check->store, change, check->budget, &loses, err);
-        words = al_difference_words(change);
-        if (r == 0 && loses && !al_strv_contains(check->lost, words))
-            al_strv_add(check->lost, words);
+        if (r == 0 && loses)
+            add_lost(check, change);
     }
     return r;
 }
@@ -220,7 +239,8 @@ int al_plan_check(struct al_store *store, const struct al_executions *executions
                   const struct al_plan *plan, const char *present, const char *leftover,
                   struct al_budget *budget, struct al_strv *ret_lost, struct al_error *err)
 {
-    const struct check check = { store, plan->target, leftover, budget, ret_lost };
+    al_auto(al_oid_set_clear) struct al_oid_set named = { .count = 0 };
+    const struct check check = { store, plan->target, leftover, budget, ret_lost, &named };
     int r = 0;
 
     for (size_t i = plan->first; i < executions->count && r == 0; i++) {

@@ -33,6 +33,9 @@ int al_plan_make(struct al_store *store, const struct al_executions *executions,
 int al_plan_choose(struct al_store *store, const struct al_executions *executions, size_t count,
                    struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err);
 
+/** Whether the last execution is a rollback that was interrupted. */
+bool al_plan_is_unfinished(const struct al_executions *executions);
+
 /**
  * Name what somebody else changed since the oldest of the executions and what going back to the
  * target takes away again.

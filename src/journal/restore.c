@@ -106,17 +106,14 @@ static bool is_unsaved(const struct al_restore *restore, const struct al_differe
     return !S_ISDIR(st.st_mode) && !is_the_same(restore, parent_fd, name, &st, change);
 }
 
-int al_restore_check(const struct al_restore *restore, struct al_strv *ret_unsaved,
-                     struct al_error *err)
+void al_restore_check(const struct al_restore *restore, struct al_strv *ret_unsaved)
 {
-    (void)err;
     for (size_t i = 0; i < restore->changes->count; i++) {
         const struct al_difference *change = &restore->changes->items[i];
 
         if (is_worktree(change) && change->to && !change->from && is_unsaved(restore, change))
             al_strv_add(ret_unsaved, change->name);
     }
-    return 0;
 }
 
 /* --- Files --- */
@@ -207,9 +204,11 @@ static int remove_files(const struct al_restore *restore, struct al_strv *ret_ke
     const struct al_place place = { restore->top_fd, restore->repo->top, "" };
     al_auto(al_strv_clear) struct al_strv gone = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
+    struct al_strv *left_out = &restore->to->left_out;
     size_t next = 0;
     int r;
 
+    al_strv_sort(left_out);
     for (size_t i = 0; i < restore->changes->count; i++) {
         const struct al_difference *change = &restore->changes->items[i];
 
@@ -221,7 +220,7 @@ static int remove_files(const struct al_restore *restore, struct al_strv *ret_ke
         bool is_ignored = next < ignored.count && !strcmp(ignored.items[next], gone.items[i]);
 
         next += is_ignored; /* they come in the order they were asked about */
-        if (is_ignored || al_strv_contains(&restore->to->left_out, gone.items[i]))
+        if (is_ignored || al_strv_contains_sorted(left_out, gone.items[i]))
             al_strv_add(ret_kept, gone.items[i]);
         else
             r = al_place_remove(&place, gone.items[i], err);

@@ -24,8 +24,8 @@ struct al_restore {
     struct al_repo *repo;
     const char *present, *target; /**< the checkpoints */
     const struct al_differences *changes;
-    const struct al_saved_state *from, *to; /**< of present and target */
-    const char *token;                      /**< of this rollback */
+    struct al_saved_state *from, *to; /**< of present and target */
+    const char *token;                /**< of this rollback */
     struct al_budget *budget;
     int top_fd, git_fd, common_fd;
 };
@@ -34,8 +34,7 @@ struct al_restore {
  * Look for what would be lost although no checkpoint has it.  Names of files are appended to
  * `ret_unsaved`.
  */
-int al_restore_check(const struct al_restore *restore, struct al_strv *ret_unsaved,
-                     struct al_error *err);
+void al_restore_check(const struct al_restore *restore, struct al_strv *ret_unsaved);
 
 /**
  * Do it.  `index.lock` is ours.

@@ -28,12 +28,15 @@ struct run {
     const struct al_rollback_options *options;
     struct al_repo *repo;
     struct al_budget *budget;
+    struct al_budget restoring; /* of what nothing but SIGKILL stops */
     struct al_rollback *report;
 
     struct al_record *record;
     int64_t began_ms;
     int alone_fd; /* locked: one rollback at a time, so that what a killed one left can be told */
     struct al_lockfile index_lock;
+    bool adopted;  /* it is the one a killed rollback left */
+    bool is_whole; /* no rollback left the repository half done, or this one took over */
     char token[AL_LOCK_TOKEN];
     char leftover[AL_LOCK_TOKEN]; /* token of one that was killed; "" */
     int top_fd, git_fd, common_fd;
@@ -57,19 +60,13 @@ void al_rollback_clear(struct al_rollback *rollback)
 
 /* --- Being alone --- */
 
-static int open_dir(const char *path, int *ret_fd, struct al_error *err)
-{
-    *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    return *ret_fd < 0 ? al_error_errno(err, errno, "cannot open '%s'", path) : 0;
-}
-
 static int open_dirs(struct run *run, struct al_error *err)
 {
-    int r = open_dir(run->repo->top, &run->top_fd, err);
+    int r = al_repo_open_top(run->repo, &run->top_fd, err);
 
     if (r == 0)
-        r = open_dir(run->repo->git_dir, &run->git_fd, err);
-    return r < 0 ? r : open_dir(run->repo->common_dir, &run->common_fd, err);
+        r = al_repo_open_git_dir(run->repo, &run->git_fd, err);
+    return r < 0 ? r : al_repo_open_common_dir(run->repo, &run->common_fd, err);
 }
 
 static int be_alone(struct run *run, struct al_error *err)
@@ -84,26 +81,45 @@ static int be_alone(struct run *run, struct al_error *err)
                              "another rollback of this repository is at work");
 }
 
-/* The repository's writers wait from here on, airlock's and others. */
-static int lock_repository(struct run *run, struct al_error *err)
+/* Which rollback was killed: the first lock of it says so, for as long as it is there. */
+static void find_leftover(struct run *run)
+{
+    (void)al_lockfile_find(run->git_fd, "HEAD.lock", run->leftover);
+    (void)al_lockfile_find(run->common_fd, "config.lock", run->leftover);
+    (void)al_lockfile_find(run->git_fd, "index.lock", run->leftover);
+}
+
+static void remove_leftover_locks(const struct run *run)
+{
+    al_lockfile_remove(run->git_fd, "HEAD.lock");
+    al_lockfile_remove(run->common_fd, "config.lock");
+    al_lockfile_tidy(run->git_fd);
+    al_lockfile_tidy(run->common_fd);
+}
+
+static int take_index_lock(struct run *run, struct al_error *err)
 {
     struct al_budget wait = { .cancel = run->budget->cancel,
                               .left_ms = run->options->lock_wait_ms,
                               .exit_code = -1 };
-    int r = be_alone(run, err);
+    int r = al_lockfile_token(run->token, err);
 
-    if (r < 0)
-        return r;
-    al_lockfile_sweep(run->git_fd, "HEAD.lock", run->leftover);
-    al_lockfile_sweep(run->common_fd, "config.lock", run->leftover);
-    al_lockfile_sweep(run->git_fd, "index.lock", run->leftover);
-    al_lockfile_tidy(run->git_fd);
-    al_lockfile_tidy(run->common_fd);
-    r = al_lockfile_token(run->token, err);
     if (r == 0)
         r = al_repo_begin_write(run->repo, &wait, err);
     return r < 0 ? r
                  : al_lockfile_take(&run->index_lock, run->git_fd, "index.lock", run->token, err);
+}
+
+/* The repository's writers wait from here on, airlock's and others.  The lock that a killed
+ * rollback left is never let go of in between: what it guards may be half of two states. */
+static int lock_repository(struct run *run, struct al_error *err)
+{
+    run->adopted = *run->leftover &&
+                   al_lockfile_adopt(&run->index_lock, run->git_fd, "index.lock", run->leftover);
+    if (!run->adopted)
+        return take_index_lock(run, err);
+    memcpy(run->token, run->leftover, sizeof(run->token));
+    return al_repo_begin_turn(run->repo, run->budget->cancel, err);
 }
 
 /* --- The journal --- */
@@ -208,10 +224,14 @@ static int look_at_present(struct run *run, struct al_error *err)
     if (r == 0)
         r = find_dropped(run, &dropped, err);
     if (r == 0)
-        r = al_checkpoint_take(run->store,
-                               &(struct al_checkpoint_reason){
-                                   .tool = TOOL, .operation = OPERATION, .dropping = &dropped },
-                               run->budget, run->present, err);
+        r = al_checkpoint_take(
+            run->store,
+            &(struct al_checkpoint_reason){ .tool = TOOL,
+                                            .operation = OPERATION,
+                                            .dropping = &dropped,
+                                            .unnamed = true,
+                                            .only_looks = run->options->dry_run },
+            run->budget, run->present, err);
     if (r == 0)
         r = al_checkpoint_state(run->store, run->present, run->budget, &run->from, err);
     return r < 0 ? r
@@ -219,7 +239,7 @@ static int look_at_present(struct run *run, struct al_error *err)
                                          &run->report->changes, err);
 }
 
-static struct al_restore restore_of(const struct run *run)
+static struct al_restore restore_of(struct run *run)
 {
     return (struct al_restore){
         .store = run->store,
@@ -245,7 +265,9 @@ static int find_conflicts(struct run *run, struct al_error *err)
     int r = al_plan_check(run->store, &run->executions, &run->plan, run->present, leftover,
                           run->budget, &run->report->lost, err);
 
-    return r < 0 ? r : al_restore_check(&restore, &run->report->unsaved, err);
+    if (r == 0)
+        al_restore_check(&restore, &run->report->unsaved);
+    return r;
 }
 
 /* What a person has to say first. */
@@ -275,6 +297,7 @@ static int prepare(struct run *run, struct al_error *err)
 {
     int r = al_executions_read(run->options->journal_file, run->repo->top, &run->executions, err);
 
+    run->is_whole = r == 0 && !al_plan_is_unfinished(&run->executions);
     if (r == 0)
         r = al_plan_make(run->store, &run->executions, run->options->count, run->budget, &run->plan,
                          err);
@@ -305,18 +328,17 @@ static int restore(struct run *run, struct al_error *err)
 {
     struct al_restore restore = restore_of(run);
     char after[AL_OID_TEXT];
-    int r;
+    int r, taken;
 
+    remove_leftover_locks(run);
     remove_leftovers(run);
     r = al_restore_apply(&restore, &run->report->kept, err);
     /* Also of what came of it when it failed: that can be undone as well. */
-    if (al_checkpoint_take(run->store,
-                           &(struct al_checkpoint_reason){
-                               .tool = TOOL, .operation = OPERATION, .before = run->present },
-                           run->budget, after, r < 0 ? NULL : err) < 0 &&
-        r == 0)
-        r = AL_ERR_EXECUTION;
-    return r;
+    taken = al_checkpoint_take(run->store,
+                               &(struct al_checkpoint_reason){
+                                   .tool = TOOL, .operation = OPERATION, .before = run->present },
+                               run->budget, after, r < 0 ? NULL : err);
+    return r < 0 ? r : taken;
 }
 
 static int note(struct run *run, struct al_error *err)
@@ -335,13 +357,14 @@ static int go_back(struct run *run, struct al_error *err)
     if (r == 0)
         r = judge(run, err);
     if (r == 0)
+        r = al_checkpoint_name(run->store, run->present, err);
+    if (r == 0)
         r = note(run, err);
     if (r == 0) {
         /* Half of it helps nobody: from here on only SIGKILL stops it. */
-        struct al_budget budget = { .left_ms = run->budget->left_ms, .exit_code = -1 };
-
-        begun = true;
-        run->budget = &budget;
+        run->restoring = (struct al_budget){ .left_ms = run->budget->left_ms, .exit_code = -1 };
+        run->budget = &run->restoring;
+        run->is_whole = begun = true;
         r = restore(run, err);
     }
     close_record(run, r, begun, err);
@@ -360,6 +383,8 @@ static int look(struct run *run, struct al_error *err)
 
 static void release(struct run *run)
 {
+    if (run->adopted && !run->is_whole)
+        al_lockfile_leave(&run->index_lock);
     al_lockfile_release(&run->index_lock);
     al_repo_end_write(run->repo);
     al_saved_state_clear(&run->from);
@@ -394,6 +419,10 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
     if (r == 0)
         r = open_dirs(&run, err);
     if (r == 0)
+        r = be_alone(&run, err);
+    if (r == 0)
+        find_leftover(&run);
+    if (r == 0 && !options->dry_run)
         r = lock_repository(&run, err);
     if (r == 0)
         r = options->dry_run ? look(&run, err) : go_back(&run, err);

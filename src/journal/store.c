@@ -245,6 +245,16 @@ bool al_checkpoint_exists(struct al_store *store, const char *id)
     return is_id(store, id) && al_store_has_ref(store, before);
 }
 
+int al_checkpoint_name(struct al_store *store, const char *id, struct al_error *err)
+{
+    al_auto(al_freep) char *before = al_asprintf(AL_REF_BEFORE "%s", id);
+    struct al_oid oid;
+
+    if (strlen(id) != 2 * al_oid_bytes(store->sha256) || !al_oid_parse(id, store->sha256, &oid))
+        return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
+    return al_store_write_ref(store, before, &oid, err);
+}
+
 int al_checkpoint_find_after(struct al_store *store, const char *before, char ret_id[AL_OID_TEXT],
                              struct al_error *err)
 {

@@ -90,7 +90,7 @@ static int gather(struct al_taking *taking, struct al_oid *ret_index)
         taking->head.entries = taking->gathered.entries;
     return al_file_id_equal(&ids[0], &ids[1])
                ? 0
-               : al_error_set(taking->err, AL_ERR_NOT_FOUND, "the index changed while it was read");
+               : al_error_set(taking->err, AL_ERR_AGAIN, "the index changed while it was read");
 }
 
 static int take_worktree(struct al_taking *taking, struct al_oid *ret_tree)
@@ -135,7 +135,7 @@ static int take_refs(struct al_taking *taking, struct al_oid *ret_tree)
     if (r == 0)
         r = al_gitdir_read(taking->git_fd, taking->common_fd, taking->watch, &taking->files,
                            taking->err);
-    if (r == 0)
+    if (r == 0 && !taking->reason->only_looks)
         r = al_keep_lost(taking->store, &taking->refs, &taking->files, taking->reason->dropping,
                          &taking->head, taking->watch, taking->err);
     if (r < 0)
@@ -248,6 +248,8 @@ static int publish(struct al_taking *taking, const struct al_parts *parts, char 
     if (r < 0)
         return r;
     al_oid_text(&commit, taking->store->sha256, ret_id);
+    if (taking->reason->unnamed)
+        return 0;
     reference =
         before ? al_asprintf(AL_REF_AFTER "%s", before) : al_asprintf(AL_REF_BEFORE "%s", ret_id);
     r = al_store_write_ref(taking->store, reference, &commit, taking->err);
@@ -303,9 +305,9 @@ int al_checkpoint_take(struct al_store *store, const struct al_checkpoint_reason
                        struct al_budget *budget, char ret_id[AL_OID_TEXT], struct al_error *err)
 {
     struct al_watch watch = al_watch_begin(budget);
-    int r = AL_ERR_NOT_FOUND;
+    int r = AL_ERR_AGAIN;
 
-    for (int attempt = 0; attempt < ATTEMPTS_MAX && r == AL_ERR_NOT_FOUND; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX && r == AL_ERR_AGAIN; attempt++) {
         if (err)
             al_error_clear(err);
         r = take_once(store, reason, &watch, ret_id, err);

@@ -372,7 +372,7 @@ static int put_tree(struct stretch stretch, size_t prefix, struct al_oid *ret_tr
                !strncmp(file[below.count].path, file->path, len + 1))
             below.count++;
         if (has_file(stretch.files, i, file->path, len))
-            return al_error_set(stretch.err, AL_ERR_NOT_FOUND,
+            return al_error_set(stretch.err, AL_ERR_AGAIN,
                                 "the working tree changed while it was read");
         r = put_tree(below, len + 1, &oid);
         if (r < 0)

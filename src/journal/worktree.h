@@ -59,7 +59,7 @@ int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files
 /**
  * Put the trees of some files, which are in order of their paths.
  *
- * @return 0; AL_ERR_NOT_FOUND when one path is a file and a directory, since the tree changed while
+ * @return 0; AL_ERR_AGAIN when one path is a file and a directory, since the tree changed while
  *         it was read.
  */
 int al_tree_put(struct al_objects *objects, const struct al_tree_file *files, size_t count,

@@ -363,7 +363,8 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     result->duration_ms = al_clock_ms() - call->began_ms;
     if (r == 0)
         return;
-    result->status = r == AL_ERR_NOT_FOUND ? AL_ERR_EXECUTION : (enum al_status)r;
+    result->status =
+        r == AL_ERR_NOT_FOUND || r == AL_ERR_AGAIN ? AL_ERR_EXECUTION : (enum al_status)r;
     result->error = *err;
     *err = AL_ERROR_INIT;
     if (result->structured) /* the tool has said it all */
@@ -403,6 +404,7 @@ static const char *outcome_of(const struct al_result *result)
         return "refused";
     case AL_ERR_EXECUTION:
     case AL_ERR_NOT_FOUND:
+    case AL_ERR_AGAIN:
         break;
     }
     return "error";

@@ -71,6 +71,7 @@ const char *al_status_kind(enum al_status status)
         return "BadArgs";
     case AL_ERR_EXECUTION:
     case AL_ERR_NOT_FOUND:
+    case AL_ERR_AGAIN:
         return "ExecutionFailed";
     case AL_ERR_SANDBOX:
         return "SandboxViolation";

@@ -25,6 +25,7 @@ enum al_status {
     AL_ERR_APPROVAL_DENIED = -7,   /**< a person or a rule said no; nothing happened */
     AL_ERR_NOT_GRANTED = -8,       /**< the session's grant does not cover it */
     AL_ERR_NOT_FOUND = -9,         /**< inside airlock only; becomes AL_ERR_EXECUTION in a result */
+    AL_ERR_AGAIN = -10, /**< inside airlock only: it changed while it was read, so try again */
 };
 
 /** Codes of the `workflow` requirements; 0 means none fits. */

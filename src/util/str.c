@@ -191,6 +191,22 @@ bool al_strv_contains(const struct al_strv *v, const char *item)
     return false;
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void al_strv_sort(struct al_strv *v)
+{
+    if (v->count)
+        qsort(v->items, v->count, sizeof(*v->items), by_bytes);
+}
+
+bool al_strv_contains_sorted(const struct al_strv *v, const char *item)
+{
+    return v->count && bsearch(&item, v->items, v->count, sizeof(*v->items), by_bytes);
+}
+
 bool al_starts_with(const char *text, const char *prefix)
 {
     return !strncmp(text, prefix, strlen(prefix));

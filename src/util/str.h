@@ -82,6 +82,10 @@ void al_strv_adds(struct al_strv *v, ...) __attribute__((sentinel));
 /** Whether an item equals `item`. */
 bool al_strv_contains(const struct al_strv *v, const char *item);
 
+/** Put the items in order of their bytes, so that al_strv_contains_sorted() finds one quickly. */
+void al_strv_sort(struct al_strv *v);
+bool al_strv_contains_sorted(const struct al_strv *v, const char *item);
+
 /** True when `text` begins with `prefix`. */
 bool al_starts_with(const char *text, const char *prefix);
 

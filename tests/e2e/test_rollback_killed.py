@@ -8,6 +8,7 @@ import os
 
 import harness
 import killed
+import rollback
 
 
 class Rollback(killed.Killed):
@@ -41,6 +42,37 @@ class Rollback(killed.Killed):
         self.rollback("5")
         self.assert_same(before)
         self.walk(("rollback", "5"), check)
+
+    def everything(self):
+        """Every file of the repository and of its git directory, and the names in the store."""
+        store = next((self.home / ".local/state/airlock").glob("*/checkpoints.git"))
+        return ({str(path): rollback.digest(path) for path in rollback.files_below(self.root)},
+                self.out(f"--git-dir={store}", "for-each-ref"))
+
+    def test_looked_at(self):
+        """killed, then looked at with --dry-run or refused: what it left stays, and it goes on"""
+        before = self.prepare()
+        steps = self.count(("rollback", "5"))
+        looked = 0
+        for number in range(steps * 2 // 3, steps, max(steps // 12, 1)):
+            self.reset()
+            if self.step(number, "rollback", "5").returncode != 137:
+                break
+            self.command("log")  # opening the journal writes the line of the killed one
+            kept = self.everything()
+            is_locked = (self.root / ".git/index.lock").exists()
+            done = self.command("rollback", "--dry-run")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), (number, done))
+            self.assertEqual(self.everything(), kept, number)
+            last = self.lines()[-1]
+            if last["outcome"] == "interrupted" and last["git_commit"] and is_locked:
+                looked += 1
+                self.assertEqual(self.command("rollback", "77").returncode, 1)
+                self.assertEqual(self.everything(), kept, number)
+                self.rollback("5")
+                self.assert_same(before)
+                self.assertFalse((self.root / ".git/index.lock").exists())
+        self.assertGreater(looked, 2)
 
     def finish(self, before, after, complete):
         """The same rollback again, unless its line says that it was complete; and back."""

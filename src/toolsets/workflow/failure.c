@@ -110,6 +110,7 @@ void al_workflow_complete_error(struct al_error *err)
     switch (err->status) {
     case AL_ERR_EXECUTION:
     case AL_ERR_NOT_FOUND:
+    case AL_ERR_AGAIN:
         if (err->code == AL_CODE_NONE)
             err->code = AL_CODE_OPERATION_FAILED;
         break;
