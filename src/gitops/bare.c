@@ -84,6 +84,7 @@ static int run(const struct al_bare *bare, const struct al_git_command *command,
             .input_len = command->input_len,
             .out = sink,
             .err = { add_text, &output.err },
+            .drains = command->class == AL_GIT_WRITE,
             .sandbox =
                 &(struct al_sandbox){
                     .ruleset = ruleset,
@@ -102,7 +103,8 @@ static int run(const struct al_bare *bare, const struct al_git_command *command,
     budget->left_ms -= result.ran_ms < budget->left_ms ? result.ran_ms : budget->left_ms - 1;
     al_text_end(&output.err);
     output.exit_code = result.exit_code;
-    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+    output.stopped = result.stopped;
+    return al_git_read_well(&output) ? 0 : al_git_failed(&output, err);
 }
 
 static bool drop(void *payload, const char *data, size_t len)

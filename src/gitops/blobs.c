@@ -132,7 +132,7 @@ static int run_batch(const struct al_repo *repo, struct al_blob_reader *batch,
                         &output, err);
     if (r < 0)
         return r;
-    if (output.exit_code != 0)
+    if (!al_git_read_well(&output))
         return al_git_failed(&output, err);
     skip_unwanted(batch);
     if (batch->broken || batch->left || batch->at < batch->count)

@@ -56,7 +56,7 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name, struct a
     r = al_git_run_text(repo, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
     if (r < 0)
         return r;
-    if (output.exit_code == 0 && output.out.out.len) {
+    if (al_git_read_well(&output) && output.out.out.len) {
         al_str_adds(out, "Lost, because nothing else holds these commits:\n");
         al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
     }

@@ -170,7 +170,7 @@ int al_git_staged_changes(const struct al_repo *repo, struct al_budget *budget,
                         &output, err);
     if (r == 0 && changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what is staged");
-    else if (r == 0 && output.exit_code != 0)
+    else if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     if (r < 0)
         return r;

@@ -11,7 +11,10 @@
 #include "gitops/vet.h"
 
 /* Enough for a person to see what git complained of when a program reads its output. */
-#define ERR_MAX_BYTES     (64u * 1024u)
+#define ERR_MAX_BYTES (64u * 1024u)
+
+/* Enough of what a git that writes says to tell from it what it did. */
+#define WRITER_KEPT_BYTES (64u * 1024u)
 
 #define LOCK_ATTEMPTS_MAX 16
 
@@ -44,9 +47,19 @@ void al_git_output_clear(struct al_git_output *output)
     al_text_clear(&output->err);
 }
 
+bool al_git_read_well(const struct al_git_output *output)
+{
+    return output->exit_code == 0 || output->stopped;
+}
+
 bool al_git_class_writes(enum al_git_class class)
 {
     return class != AL_GIT_CONFIG && class != AL_GIT_READ;
+}
+
+bool al_git_class_connects(enum al_git_class class)
+{
+    return class == AL_GIT_TCP || class == AL_GIT_HTTP || class == AL_GIT_SSH;
 }
 
 struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms)
@@ -57,7 +70,8 @@ struct al_limits al_git_limits(const struct al_git_command *command, uint32_t le
     if (!cores)
         known = cores = sysconf(_SC_NPROCESSORS_ONLN);
     return (struct al_limits){
-        .data_bytes = command->class > AL_GIT_WRITE ? NETWORK_DATA_MAX_BYTES : DATA_MAX_BYTES,
+        .data_bytes =
+            al_git_class_connects(command->class) ? NETWORK_DATA_MAX_BYTES : DATA_MAX_BYTES,
         .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
         .fsize_bytes = command->link ? 0 : FILE_MAX_BYTES, /* a pack may be larger */
         .nofile = FILES_MAX,
@@ -67,7 +81,7 @@ struct al_limits al_git_limits(const struct al_git_command *command, uint32_t le
 struct al_sandbox al_git_command_sandbox(const struct al_git_command *command,
                                          const struct al_held_ruleset *held, uint32_t left_ms)
 {
-    bool network = command->class > AL_GIT_WRITE;
+    bool network = al_git_class_connects(command->class);
 
     return (struct al_sandbox){
         .ruleset = held ? held->ruleset : NULL,
@@ -96,14 +110,22 @@ static int run_confined(struct al_git *git, const struct al_git_command *command
                         struct al_error *err)
 {
     struct al_held_ruleset *held, *renewed = NULL;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     int r = al_git_ruleset(git, command->class, false, &held, err);
 
     if (r < 0)
         return r;
-    r = run_under(held, command, spec, ret_result, err);
+    r = run_under(held, command, spec, ret_result, &why);
     if (r == AL_ERR_EXECUTION && al_git_ruleset(git, command->class, true, &renewed, NULL) == 0 &&
-        renewed != held)
-        r = run_under(renewed, command, spec, ret_result, err);
+        renewed != held) {
+        al_error_clear(&why);
+        r = run_under(renewed, command, spec, ret_result, &why);
+    }
+    if (r < 0 && err) {
+        al_error_clear(err);
+        *err = why;
+        why = AL_ERROR_INIT;
+    }
     if (renewed)
         al_git_ruleset_put(git, renewed);
     if (held)
@@ -137,6 +159,7 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
             .input_len = command->input_len,
             .out = out,
             .err = link->progress ? (struct al_sink){ al_progress_filter_add, &filter } : errors,
+            .drains = al_git_class_writes(command->class),
             .socket_fd = link->socket_fd,
             .kept_fds = link->fds,
             .nkept_fds = link->nfds,
@@ -181,9 +204,11 @@ int al_git_run_text(const struct al_repo *repo, const struct al_git_command *com
                     size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err)
 {
+    bool more = al_git_class_writes(command->class) && max_bytes < WRITER_KEPT_BYTES;
+    size_t kept_bytes = more ? WRITER_KEPT_BYTES : max_bytes;
     struct al_git_output output = {
-        .out = AL_TEXT_INIT(max_bytes),
-        .err = AL_TEXT_INIT(max_bytes),
+        .out = AL_TEXT_INIT(kept_bytes),
+        .err = AL_TEXT_INIT(kept_bytes),
     };
     struct al_proc_result result;
     int r;
@@ -269,7 +294,7 @@ int al_git_read_records(const struct al_repo *repo, const struct al_git_command 
     int r = al_git_run_sink(repo, command, (struct al_sink){ al_records_add, records }, budget,
                             &output, err);
 
-    return r == 0 && output.exit_code != 0 ? al_git_failed(&output, err) : r;
+    return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
 }
 
 static bool count_record(void *payload, char *const *fields)
@@ -291,12 +316,12 @@ int al_git_count_records(const struct al_repo *repo, const struct al_git_command
     return r;
 }
 
-static int checked(struct al_git_output *output, struct al_git_output *ret_output,
-                   struct al_error *err)
+static int checked(const struct al_git_command *command, struct al_git_output *output,
+                   struct al_git_output *ret_output, struct al_error *err)
 {
     int r;
 
-    if (output->exit_code == 0) {
+    if (al_git_class_writes(command->class) ? output->exit_code == 0 : al_git_read_well(output)) {
         *ret_output = *output;
         return 0;
     }
@@ -312,7 +337,7 @@ int al_git_run_checked(const struct al_repo *repo, const struct al_git_command *
     struct al_git_output output;
     int r = al_git_run_text(repo, command, max_bytes, budget, &output, err);
 
-    return r < 0 ? r : checked(&output, ret_output, err);
+    return r < 0 ? r : checked(command, &output, ret_output, err);
 }
 
 int al_git_run_writer_raw(struct al_repo *repo, const struct al_git_command *command,
@@ -345,5 +370,5 @@ int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command
     struct al_git_output output;
     int r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
 
-    return r < 0 ? r : checked(&output, ret_output, err);
+    return r < 0 ? r : checked(command, &output, ret_output, err);
 }

@@ -56,16 +56,25 @@ void al_git_command_clear(struct al_git_command *command);
 /** What a git command said, as safe text within a cap. */
 struct al_git_output {
     struct al_text out, err;
-    int exit_code;  /**< -1 when a signal ended it */
-    bool stopped;   /**< the cap was reached and git was stopped */
+    int exit_code;  /**< -1 when a signal ended it, or when stopped */
+    bool stopped;   /**< the cap was reached and git was stopped; never one that may write */
     bool timed_out; /**< al_git_run_until() alone: the deadline passed */
 };
 
 void al_git_output_clear(struct al_git_output *output);
 
+/** Whether a git that reads did what it was asked: it says so, or no more of it was wanted.  One
+ * that may write did when its exit code is 0, and not when it was stopped. */
+bool al_git_read_well(const struct al_git_output *output);
+
 /**
  * Run a command and keep its output as safe text of at most `max_bytes` (one character more tells
  * that there was more).  A non-zero exit code is a success here.
+ *
+ * A git that may write is never stopped for its output, whichever of these functions runs it: what
+ * is beyond the cap is read and dropped.  Of its output 64 KiB are kept even where `max_bytes` is
+ * less, since what became of the repository may stand in them; cutting what is shown is then the
+ * caller's.
  *
  * @return 0; AL_ERR_TIMEOUT with what came until then as err->detail; AL_ERR_CANCELLED;
  *         AL_ERR_EXECUTION when git could not be started ("git binary not available").

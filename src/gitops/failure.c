@@ -38,7 +38,10 @@ int al_git_failed(const struct al_git_output *output, struct al_error *err)
 
     al_str_add(&text, said->buf, said->len);
     al_str_trim_end(&text);
-    if (!text.len)
+    if (output->stopped) {
+        al_str_reset(&text);
+        al_str_adds(&text, "git was stopped because it said too much");
+    } else if (!text.len)
         al_str_addf(&text, "exit code %d", output->exit_code);
     r = al_error_set(err, AL_ERR_EXECUTION, "%s", text.buf);
     for (size_t i = 0; err && i < AL_COUNT(known); i++) {

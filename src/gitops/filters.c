@@ -207,7 +207,7 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
                         &output, err);
     if (r == 0 && check.path)
         r = refuse(&check, attribute, err);
-    else if (r == 0 && output.exit_code != 0)
+    else if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     free(check.path);
     free(check.driver);

@@ -237,7 +237,7 @@ static int list_config(struct gathering *g, struct al_budget *budget, struct al_
                         &output, err);
     if (r < 0)
         return r;
-    if (output.exit_code != 0 || g->leads_outside)
+    if (!al_git_read_well(&output) || g->leads_outside)
         return unreadable(g->repo, &output, err);
     if (g->drivers > AL_DRIVER_KEYS_MAX)
         return al_error_set(err, AL_ERR_SANDBOX,

@@ -17,7 +17,7 @@ int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, 
     int r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
 
     outcome->ran = r == 0;
-    if (r == 0 && output.exit_code != 0)
+    if (r == 0 && output.exit_code > 0)
         r = al_git_conflicts(repo, budget, &conflicts, err);
     if (r < 0)
         return r;
@@ -27,7 +27,7 @@ int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, 
     outcome->conflicted = conflicts.count > 0;
     al_str_trim_end(&output.out.out);
     al_str_add(&outcome->text, output.out.out.buf, output.out.out.len);
-    (void)al_text_truncate(&outcome->text, max_bytes);
+    outcome->truncated = al_text_truncate(&outcome->text, max_bytes);
     return 0;
 }
 

@@ -14,7 +14,7 @@ struct al_git_command;
  * Run a command that joins changes and say how it ended, all but whether the branch moved.
  *
  * @param outcome  Set up with AL_MERGE_INIT.
- * @return 0, with conflicts too; AL_ERR_EXECUTION when git failed without any.
+ * @return 0, with conflicts too; AL_ERR_EXECUTION when git failed without any, or was stopped.
  */
 int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
                     struct al_budget *budget, struct al_merge_outcome *outcome,

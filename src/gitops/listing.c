@@ -69,5 +69,5 @@ int al_git_list_files(const struct al_repo *repo, int top_fd, bool ignored, al_l
         return r;
     if (listing.broken)
         return al_error_set(err, AL_ERR_EXECUTION, "git listed files in an unknown form");
-    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+    return !al_git_read_well(&output) ? al_git_failed(&output, err) : 0;
 }

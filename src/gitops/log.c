@@ -78,7 +78,7 @@ int al_git_read_log(const struct al_repo *repo, const struct al_commits_options 
     r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &reader.records }, budget,
                         &output, err);
     al_records_clear(&reader.records);
-    if (r == 0 && output.exit_code != 0 && !output.stopped && !is_unborn(repo))
+    if (r == 0 && !al_git_read_well(&output) && !is_unborn(repo))
         r = al_git_failed(&output, err);
     return r;
 }
@@ -95,7 +95,7 @@ int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_
     al_strv_adds(&command.argv, "git", "log", "--max-count=1", "--format=%B", "--encoding=UTF-8",
                  "--no-patch", "--no-show-signature", "HEAD", "--", NULL);
     r = al_git_run_sink(repo, &command, al_buffer_sink(&text), budget, &output, err);
-    if (r == 0 && output.exit_code != 0 && !output.stopped)
+    if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     al_str_add(&message, text.data ? text.data : "", text.len);
     al_buffer_clear(&text);

@@ -30,7 +30,7 @@ static int ask(const struct al_repo *repo, struct al_git_command *command, struc
     if (r < 0)
         return r;
     al_str_trim_end(&output.out.out);
-    *ret_word = output.exit_code == 0 ? al_str_detach(&output.out.out) : NULL;
+    *ret_word = al_git_read_well(&output) ? al_str_detach(&output.out.out) : NULL;
     return 0;
 }
 

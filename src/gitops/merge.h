@@ -28,6 +28,7 @@ struct al_merge_outcome {
     bool waits;         /**< al_git_rebase_continue(): the rebase stopped again */
     bool fast_forward;  /**< the branch simply moved */
     bool up_to_date;    /**< nothing came in */
+    bool truncated;     /**< the text ends where the cap is */
     struct al_str text; /**< what git said, safe */
 };
 

@@ -98,7 +98,7 @@ static bool is_used(const struct al_repo *repo, const char *name, struct al_budg
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
     al_strv_addf(&command.argv, ":(top,attr:filter=%s)", name);
     return al_git_run_text(repo, &command, 1, budget, &output, NULL) == 0 &&
-           output.exit_code == 0 && output.out.out.len > 0;
+           al_git_read_well(&output) && output.out.out.len > 0;
 }
 
 void al_git_note_filters(const struct al_repo *repo, struct al_budget *budget, struct al_str *out)

@@ -74,7 +74,7 @@ static int read_patch(const struct al_repo *repo, const struct al_diff_options *
     if (r == 0)
         r = al_git_run_sink(repo, &command, (struct al_sink){ add_patch, &reading }, budget,
                             &output, err);
-    if (r == 0 && output.exit_code != 0 && !output.stopped)
+    if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     hunks->truncated = output.stopped;
     return r;

@@ -205,7 +205,7 @@ static int finish(struct writing *w, const struct al_splitter *splitter,
         return r;
     if (w->error)
         return al_error_errno(err, w->error, "cannot write patches");
-    if (output->exit_code != 0)
+    if (!al_git_read_well(output))
         return al_git_failed(output, err);
     r = al_splitter_check_count(splitter, err);
     return r < 0 ? r : publish(w, &splitter->names, replacing, err);

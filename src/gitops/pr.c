@@ -119,7 +119,7 @@ static int list(const struct al_repo *repo, const struct al_git_command *command
     int r = al_git_run_sink(repo, command, (struct al_sink){ al_records_add, records }, budget,
                             &output, err);
 
-    return r == 0 && output.exit_code != 0 ? al_git_failed(&output, err) : r;
+    return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
 }
 
 static int list_commits(const struct al_repo *repo, const char *target, struct drawing *drawing,

@@ -75,6 +75,9 @@ int al_git_bare_ruleset(struct al_git *git, int dir_fd, bool reads_roots,
 /** command.c: whether commands of a class may write. */
 bool al_git_class_writes(enum al_git_class class);
 
+/** command.c: whether commands of a class reach over the network. */
+bool al_git_class_connects(enum al_git_class class);
+
 /** command.c: how much a git child may use. */
 struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms);
 

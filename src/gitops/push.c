@@ -136,7 +136,7 @@ static int add_commits(const struct al_repo *repo, const char *ref, const char *
     al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", ref, "--not",
                  without ? without : "--remotes", "--", NULL);
     r = al_git_run_text(repo, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
-    if (r == 0 && output.exit_code == 0 && output.out.out.len) {
+    if (r == 0 && al_git_read_well(&output) && output.out.out.len) {
         al_str_addf(out, "%s\n", title);
         al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
     }

@@ -14,7 +14,8 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_run_sink(repo, command, sink, budget, &output, err);
 
-    if (r == 0 && (output.exit_code < 0 || output.exit_code > max_exit_code))
+    if (r == 0 && !al_git_read_well(&output) &&
+        (output.exit_code < 0 || output.exit_code > max_exit_code))
         r = al_git_failed(&output, err);
     return r;
 }

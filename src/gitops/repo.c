@@ -185,7 +185,7 @@ static int is_index_entry(const struct al_repo *repo, const char *word, struct a
     al_strv_addf(&command.argv, ":(literal)%s", word);
     r = al_git_run_text(repo, &command, 1, budget, &output, err);
     if (r == 0)
-        *ret_is = output.exit_code == 0 && output.out.out.len > 0;
+        *ret_is = al_git_read_well(&output) && output.out.out.len > 0;
     return r;
 }
 

@@ -346,7 +346,7 @@ static int look_at_modes(const struct al_repo *repo, struct plan *plan, struct a
     al_strv_adds(&command.argv, "git", "config", "--type=bool", "--default=true", "--get",
                  "core.fileMode", NULL);
     r = al_git_run_sink(repo, &command, al_buffer_sink(&answer), budget, &output, err);
-    if (r == 0 && output.exit_code != 0)
+    if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     plan->marks_executable = answer.len && answer.data[0] == 'f';
     al_buffer_clear(&answer);

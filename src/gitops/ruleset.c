@@ -135,7 +135,7 @@ int al_git_bare_ruleset(struct al_git *git, int dir_fd, bool reads_roots,
 static int build(struct al_git *git, enum al_git_class class, struct al_ruleset **ret_ruleset,
                  struct al_error *err)
 {
-    bool writes = class >= AL_GIT_WRITE, connects = class > AL_GIT_WRITE;
+    bool writes = al_git_class_writes(class), connects = al_git_class_connects(class);
     unsigned on_roots = AL_RIGHT_READ | (writes ? AL_RIGHT_WRITE : 0);
     al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
     struct rules rules = { .count = 0 };

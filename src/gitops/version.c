@@ -34,7 +34,8 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
             .timeout_ms = VERSION_TIMEOUT_MS,
         },
         &result, err);
-    if (r == 0 && (result.exit_code != 0 || !out.data || !al_starts_with(out.data, prefix)))
+    if (r == 0 && ((result.exit_code != 0 && !result.stopped) || !out.data ||
+                   !al_starts_with(out.data, prefix)))
         r = al_error_set(err, AL_ERR_EXECUTION, "'%s --version' does not answer like git", program);
     if (r == 0) {
         al_auto(al_freep) char *version = al_text_word(out.data + sizeof(prefix) - 1);

@@ -28,6 +28,7 @@ struct al_capture al_capture_begin(const struct al_proc_spec *spec, const struct
         .fds = { child->out_fd, child->err_fd },
         .pidfd = child->running.pidfd,
         .cancel_fd = al_cancel_fd(spec->cancel),
+        .drains = spec->drains,
         .deadline_ms = al_clock_ms() + spec->timeout_ms,
     };
 }
@@ -37,14 +38,12 @@ static bool offer(struct al_capture *capture, int stream, const char *data, size
 {
     const struct al_sink *sink = capture->sinks[stream];
 
-    if (!sink->add || (stream == ERR && capture->err_full))
+    if (!sink->add || capture->full[stream])
         return true;
     if (sink->add(sink->payload, data, len))
         return true;
-    if (stream == OUT)
-        return false;
-    capture->err_full = true;
-    return true;
+    capture->full[stream] = stream == ERR || capture->drains;
+    return capture->full[stream];
 }
 
 /* One read of a stream poll() spoke about; false when the child must stop. */

@@ -17,7 +17,8 @@ enum al_ending {
 struct al_capture {
     const struct al_sink *sinks[2]; /* out, err */
     int fds[2];                     /* -1 once the stream ended */
-    bool err_full;                  /* err's sink wants no more: read and dropped */
+    bool full[2];                   /* that sink wants no more: read and dropped */
+    bool drains;                    /* standard output too */
     int pidfd, cancel_fd;
     int64_t deadline_ms;
     bool drips; /* standard output comes in small pieces */

@@ -24,7 +24,8 @@ struct pipeline {
     size_t count, started;
     struct al_spawned children[AL_PIPELINE_MAX];
     bool ended[AL_PIPELINE_MAX];    /* the child itself; what it started may still be there */
-    bool err_full[AL_PIPELINE_MAX]; /* that sink wants no more */
+    bool out_full[AL_PIPELINE_MAX]; /* that sink wants no more: read and dropped */
+    bool err_full[AL_PIPELINE_MAX];
     int64_t deadline_ms;
 };
 
@@ -103,6 +104,7 @@ static bool read_stream(struct pipeline *line, int *fd, size_t stage)
     const struct al_proc_spec *spec = &line->stages[stage];
     bool is_out = fd == &line->children[stage].out_fd;
     const struct al_sink *sink = is_out ? &spec->out : &spec->err;
+    bool *full = is_out ? &line->out_full[stage] : &line->err_full[stage];
     char data[READ_BYTES];
     ssize_t got = read(*fd, data, sizeof(data));
 
@@ -111,11 +113,10 @@ static bool read_stream(struct pipeline *line, int *fd, size_t stage)
             al_closep(fd);
         return true;
     }
-    if (!sink->add || (!is_out && line->err_full[stage]) ||
-        sink->add(sink->payload, data, (size_t)got))
+    if (!sink->add || *full || sink->add(sink->payload, data, (size_t)got))
         return true;
-    line->err_full[stage] = !is_out;
-    return !is_out;
+    *full = !is_out || spec->drains;
+    return *full;
 }
 
 static bool read_ready(struct pipeline *line, struct watch *watch)
@@ -223,9 +224,7 @@ static int report(const struct pipeline *line, enum al_ending ending, const sigi
         const bool exited = infos[i].si_code == CLD_EXITED;
 
         ret_results[i] = (struct al_proc_result){
-            .exit_code = stopped  ? 0
-                         : exited ? infos[i].si_status
-                                  : -1,
+            .exit_code = exited && !stopped ? infos[i].si_status : -1,
             .signal = stopped || exited ? 0 : infos[i].si_status,
             .stopped = stopped,
         };

@@ -134,13 +134,11 @@ static int report(const struct al_proc_spec *spec, enum al_ending ending, const 
         return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
     if (ending == AL_ENDING_TIMEOUT || (!stopped && !exited && info->si_status == SIGXCPU))
         return timed_out(spec, err);
-    *ret_result = (struct al_proc_result){ .stopped = stopped };
-    if (!stopped && exited)
-        ret_result->exit_code = info->si_status;
-    if (!stopped && !exited) {
-        ret_result->exit_code = -1;
-        ret_result->signal = info->si_status;
-    }
+    *ret_result = (struct al_proc_result){
+        .exit_code = exited && !stopped ? info->si_status : -1,
+        .signal = exited || stopped ? 0 : info->si_status,
+        .stopped = stopped,
+    };
     return 0;
 }
 

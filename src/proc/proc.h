@@ -20,8 +20,8 @@
 
 /**
  * Where a stream's bytes go, as they arrive.  `add` returns false when it wants no more: for
- * standard output the child is then stopped (the cap is reached, see al_proc_result.stopped); for
- * standard error the rest is read and dropped.
+ * standard output the child is then stopped (the cap is reached, see al_proc_result.stopped),
+ * unless the spec `drains`; for standard error the rest is read and dropped.
  */
 struct al_sink {
     bool (*add)(void *payload, const char *data, size_t len);
@@ -72,6 +72,8 @@ struct al_proc_spec {
      * above 2, 0: none.  Borrowed. */
     int in_fd, out_fd, err_fd;
     bool joined; /**< standard error goes where standard output goes */
+    bool drains; /**< what the sink of standard output wants no more is read and dropped, and the
+                      child goes on to its own end: for one that must not be left half done */
 
     const int *kept_fds; /**< descriptors above 2 that the child has under the same numbers */
     size_t nkept_fds;
@@ -88,8 +90,8 @@ struct al_proc_spec {
 
 /** How a child ended. */
 struct al_proc_result {
-    int exit_code;   /**< 0..255; -1 when a signal ended it; 0 when stopped at the cap */
-    int signal;      /**< the signal that ended it, else 0 (0 when stopped at the cap) */
+    int exit_code;   /**< 0..255; -1 when a signal ended it, or when stopped */
+    int signal;      /**< the signal that ended it, else 0 (0 when stopped) */
     bool stopped;    /**< out's sink wanted no more, so the child was killed */
     uint32_t ran_ms; /**< from its start to its end, waiting for a turn not included */
 };

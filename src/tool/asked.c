@@ -110,5 +110,5 @@ void al_call_shape_text(const struct al_call *call, struct al_git_output *output
         al_str_addc(text, '\n');
     al_str_adds(text, notes);
     result->truncated = al_text_truncate(text, al_call_max_bytes(call));
-    result->exit_code = output->exit_code;
+    result->exit_code = output->stopped ? 0 : output->exit_code;
 }

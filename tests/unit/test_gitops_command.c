@@ -117,6 +117,7 @@ static void runs_a_program_that_was_replaced(void **state)
 
         assert_int_equal(run_script(repo, "echo new", 1000, &budget, &output, &w->err), 0);
         assert_string_equal(output.out.out.buf, "new\n");
+        assert_null(w->err.message); /* of the attempt that found it replaced */
         if (al_confine_abi() > 0)
             w->git->rulesets[AL_GIT_READ]->looked_at_ms = INT64_MAX;
         install_shell(w);
@@ -210,7 +211,7 @@ static bool is_stopped(struct world *w, const struct al_repo *repo, int bytes, s
     struct al_budget budget = long_budget();
 
     assert_int_equal(run_script(repo, script, 100, &budget, &output, &w->err), 0);
-    assert_int_equal(output.exit_code, 0);
+    assert_int_equal(output.exit_code, output.stopped ? -1 : 0);
     *ret_kept = output.out.out.len;
     return output.stopped;
 }
@@ -239,7 +240,46 @@ static void stops_a_program_without_end(void **state)
     assert_int_equal(run_script(repo, "while :; do echo x; done", 1000, &budget, &output, &w->err),
                      0);
     assert_true(output.stopped);
-    assert_int_equal(output.exit_code, 0);
+    assert_int_equal(output.exit_code, -1);
+    assert_true(al_git_read_well(&output));
+    assert_int_equal(al_git_failed(&output, &w->err), AL_ERR_EXECUTION);
+    assert_string_equal(w->err.message, "git was stopped because it said too much");
+}
+
+/* Whichever function runs it, one that may write goes to its own end. */
+static void a_writer_is_never_stopped(void **state)
+{
+    static const char script[] = "i=0; while [ $i -lt 40000 ]; do echo more; i=$((i + 1)); done; "
+                                 "echo said >&2; exit $0";
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
+    struct al_budget budget = long_budget();
+
+    for (int code = 0; code < 2; code++) {
+        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+        al_auto(al_git_output_clear) struct al_git_output text = { .exit_code = -1 };
+        al_auto(al_git_output_clear) struct al_git_output sunk = { .exit_code = -1 };
+        al_auto(al_git_output_clear) struct al_git_output until = { .exit_code = -1 };
+        al_auto(al_git_output_clear) struct al_git_output writer = { .exit_code = -1 };
+        struct al_buffer buffer = { .max_bytes = 1 };
+
+        command.class = AL_GIT_WRITE;
+        command.starts_children = true;
+        al_strv_adds(&command.argv, "sh", "-c", script, code ? "1" : "0", NULL);
+        assert_int_equal(al_git_run_text(repo, &command, 1, &budget, &text, &w->err), 0);
+        assert_int_equal(text.exit_code, code);
+        assert_int_equal(
+            al_git_run_sink(repo, &command, al_buffer_sink(&buffer), &budget, &sunk, &w->err), 0);
+        assert_int_equal(sunk.exit_code, code);
+        assert_int_equal(buffer.len, 1);
+        al_buffer_clear(&buffer);
+        assert_int_equal(al_git_run_until(repo, &command, 1, 1, &budget, &until, &w->err), 0);
+        assert_int_equal(until.exit_code, code);
+        assert_int_equal(al_git_run_writer(repo, &command, 1, &budget, &writer, &w->err),
+                         code ? AL_ERR_EXECUTION : 0);
+        assert_false(text.stopped || sunk.stopped || until.stopped || writer.stopped);
+        assert_string_equal(text.err.out.buf, "said\n"); /* told beyond the cap of what is shown */
+    }
 }
 
 /* What a failed script is turned into. */
@@ -314,6 +354,7 @@ int main(void)
         WORLD_TEST(takes_the_time_a_child_ran_off_the_budget),
         WORLD_TEST(tells_the_cap_from_more_than_the_cap),
         WORLD_TEST(stops_a_program_without_end),
+        WORLD_TEST(a_writer_is_never_stopped),
         WORLD_TEST(says_why_git_failed),
         WORLD_TEST(gives_git_its_input),
         WORLD_TEST(reads_without_writing),

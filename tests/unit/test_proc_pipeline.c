@@ -183,8 +183,24 @@ static void the_cap_ends_all(void **state)
 
         assert_int_equal(line.r, 0);
         assert_int_equal(line.results[1].stopped, cap < 100);
+        assert_int_equal(line.results[1].exit_code, cap < 100 ? -1 : 0);
         assert_int_equal(line.out.len, cap < 100 ? cap : 100);
     }
+}
+
+static void the_cap_ends_none_whose_last_one_drains(void **state)
+{
+    struct al_proc_spec stages[] = { SHELL_SPEC("head -c 500000 /dev/zero"),
+                                     SHELL_SPEC("cat; exit 3") };
+    al_auto(line_clear) struct line line = { .r = 0 };
+
+    (void)state;
+    stages[1].drains = true;
+    line = run_line(stages, 2, 10);
+    assert_int_equal(line.r, 0);
+    assert_false(line.results[1].stopped);
+    assert_int_equal(line.results[1].exit_code, 3);
+    assert_int_equal(line.out.len, 10);
 }
 
 static void a_stage_that_cannot_start_ends_all(void **state)
@@ -240,6 +256,7 @@ int main(void)
         cmocka_unit_test(the_deadline_ends_all),
         cmocka_unit_test(a_cancel_ends_all),
         cmocka_unit_test(the_cap_ends_all),
+        cmocka_unit_test(the_cap_ends_none_whose_last_one_drains),
         cmocka_unit_test(a_stage_that_cannot_start_ends_all),
         cmocka_unit_test(grandchildren_end_too),
         cmocka_unit_test(counts_its_stages),

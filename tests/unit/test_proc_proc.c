@@ -169,7 +169,7 @@ static void keeps_output_up_to_the_cap_and_stops_beyond(void **state)
         print_message("  cap %zu\n", cap);
         assert_int_equal(got.r, 0);
         assert_int_equal(got.result.stopped, cap < 10);
-        assert_int_equal(got.result.exit_code, cap < 10 ? 0 : 1);
+        assert_int_equal(got.result.exit_code, cap < 10 ? -1 : 1);
         assert_int_equal(got.out.len, cap < 10 ? cap : 10);
         assert_int_equal(got.out.total, 10);
     }
@@ -183,7 +183,7 @@ static void stops_a_child_that_never_stops_writing(void **state)
     (void)state;
     assert_int_equal(got.r, 0);
     assert_true(got.result.stopped);
-    assert_int_equal(got.result.exit_code, 0);
+    assert_int_equal(got.result.exit_code, -1);
     assert_int_equal(got.result.signal, 0);
     assert_int_equal(got.out.len, 300000);
     assert_true(got.out.total > got.out.len);
@@ -200,6 +200,36 @@ static void drops_errors_beyond_the_cap_without_stopping(void **state)
     assert_false(got.result.stopped);
     assert_string_equal(got.out.data, "done\n");
     assert_int_equal(got.err_out.len, 1000);
+}
+
+static void drains_what_is_beyond_the_cap_where_it_is_told_to(void **state)
+{
+    struct al_proc_spec spec = SHELL_SPEC("head -c 500000 /dev/zero; printf end >&2; exit 3");
+
+    (void)state;
+    spec.drains = true;
+    for (size_t cap = 0; cap < 3; cap++) {
+        al_auto(outcome_clear) struct outcome got = run_up_to(&spec, cap);
+
+        assert_int_equal(got.r, 0);
+        assert_false(got.result.stopped);
+        assert_int_equal(got.result.exit_code, 3);
+        assert_int_equal(got.out.len, cap);
+        assert_true(got.err_out.len == (cap < 3 ? cap : 3));
+    }
+}
+
+static void a_child_that_drains_has_its_deadline(void **state)
+{
+    struct al_proc_spec spec = SHELL_SPEC("while :; do echo more; done");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+    (void)state;
+    spec.drains = true;
+    spec.timeout_ms = 100;
+    got = run_up_to(&spec, 10);
+    assert_int_equal(got.r, AL_ERR_TIMEOUT);
+    assert_int_equal(got.out.len, 10);
 }
 
 static void passes_large_output_whole(void **state)
@@ -404,6 +434,8 @@ int main(void)
         cmocka_unit_test(names_a_missing_program),
         cmocka_unit_test(tells_other_failures_from_a_missing_program),
         cmocka_unit_test(keeps_output_up_to_the_cap_and_stops_beyond),
+        cmocka_unit_test(drains_what_is_beyond_the_cap_where_it_is_told_to),
+        cmocka_unit_test(a_child_that_drains_has_its_deadline),
         cmocka_unit_test(stops_a_child_that_never_stops_writing),
         cmocka_unit_test(drops_errors_beyond_the_cap_without_stopping),
         cmocka_unit_test(passes_large_output_whole),

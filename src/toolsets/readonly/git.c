@@ -105,6 +105,12 @@ static json_t *seconds(int64_t ms)
     return value ? value : al_json_int(0);
 }
 
+/* Output at the cap is no failure. */
+static int exit_code_of(const struct al_inspection *found)
+{
+    return found->output.stopped ? 0 : found->output.exit_code;
+}
+
 static json_t *object_of(const struct git_args *args, const struct al_inspection *found,
                          int64_t took_ms)
 {
@@ -116,7 +122,7 @@ static json_t *object_of(const struct git_args *args, const struct al_inspection
         if (op->value == args->op)
             name = op->name;
     al_json_set(object, "op", al_json_string(name));
-    al_json_set(object, "exit_code", al_json_int(found->output.exit_code));
+    al_json_set(object, "exit_code", al_json_int(exit_code_of(found)));
     al_json_set(object, "stdout", al_json_stringn(out->buf, out->len));
     al_json_set(object, "stderr", al_json_stringn(errors->buf, errors->len));
     al_json_set(object, "duration_s", seconds(took_ms));
@@ -139,7 +145,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     al_result_set_structured(result, object_of(args, &found, al_clock_ms() - began_ms));
-    result->exit_code = found.output.exit_code;
+    result->exit_code = exit_code_of(&found);
     result->truncated = found.out_truncated || found.err_truncated;
     return 0;
 }

@@ -109,7 +109,7 @@ int al_shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
         1, &result, err);
     if (r < 0)
         return r;
-    outcome->exit_code = result.signal ? 128 + result.signal : result.exit_code;
+    outcome->exit_code = al_shell_code_of(&result);
     outcome->stopped = result.stopped;
     return 0;
 }

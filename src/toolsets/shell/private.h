@@ -108,6 +108,10 @@ struct al_shell_outcome {
 
 void al_shell_outcome_clear(struct al_shell_outcome *outcome);
 
+/** As bash has it: 128 and the signal's number.  A command that was stopped because nobody wanted
+ * more of its output is none that failed. */
+int al_shell_code_of(const struct al_proc_result *result);
+
 /**
  * Run a plan in the first root.  It may change the plan's words.
  *

@@ -280,9 +280,10 @@ static int connect_stages(struct run *run, struct al_error *err)
     return 0;
 }
 
-/* As bash has it: 128 and the signal's number. */
-static int code_of(const struct al_proc_result *result)
+int al_shell_code_of(const struct al_proc_result *result)
 {
+    if (result->stopped)
+        return 0;
     return result->signal ? 128 + result->signal : result->exit_code;
 }
 
@@ -298,7 +299,7 @@ static int start(struct run *run, struct al_error *err)
         (void)al_text_add(&run->outcome->out, last->out.buf, last->out.len);
         run->outcome->exit_code = last->code;
     } else {
-        run->outcome->exit_code = code_of(&results[last->spec]);
+        run->outcome->exit_code = al_shell_code_of(&results[last->spec]);
         run->outcome->stopped = results[last->spec].stopped;
     }
     return 0;

@@ -105,6 +105,7 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
     else
         al_json_set(object, "fastForward", al_json_bool(outcome.fast_forward));
     al_result_set_structured(result, object);
+    result->truncated = outcome.truncated;
     return 0;
 }
 

@@ -85,13 +85,15 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = run(call, p, &output, err);
     json_t *object;
+    bool stashed;
 
     if (r < 0)
         return r;
     al_str_trim_end(&output.out.out);
+    stashed = !al_starts_with(output.out.out.buf, NOTHING_TO_SAVE);
+    result->truncated = al_text_truncate(&output.out.out, al_call_max_bytes(call));
     object = al_json_object();
-    al_json_set(object, "stashed",
-                al_json_bool(!al_starts_with(output.out.out.buf, NOTHING_TO_SAVE)));
+    al_json_set(object, "stashed", al_json_bool(stashed));
     al_json_set(object, "message", al_json_string(output.out.out.buf));
     al_result_set_structured(result, object);
     return 0;
