@@ -155,6 +155,11 @@ bool al_changes_add(void *payload, const char *data, size_t len)
     return !changes->broken;
 }
 
+bool al_changes_at_end(const struct al_changes *changes)
+{
+    return changes->state == HEADER && !changes->field.len;
+}
+
 int al_git_staged_changes(const struct al_repo *repo, struct al_budget *budget,
                           struct al_changes *ret_changes, struct al_error *err)
 {

@@ -25,6 +25,7 @@ struct al_change {
     char *path, *old_path;   /**< raw; old_path NULL unless renamed */
     char *old_oid, *new_oid; /**< in full; zeros for nothing, and for what is not an object yet */
     uint64_t added, deleted; /**< lines */
+    size_t patch_end;        /**< where its part of a patch that is shown ends, see shown.h */
 };
 
 struct al_changes {
@@ -46,6 +47,9 @@ void al_changes_clear(struct al_changes *changes);
 
 /** Feed bytes, split anywhere.  The form of a sink. */
 bool al_changes_add(void *payload, const char *data, size_t len);
+
+/** Whether only whole raw records were fed: what follows with -p is the patch behind a NUL. */
+bool al_changes_at_end(const struct al_changes *changes);
 
 /** What is staged, against HEAD or, on an unborn branch, against nothing. */
 int al_git_staged_changes(const struct al_repo *repo, struct al_budget *budget,

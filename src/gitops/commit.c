@@ -33,19 +33,17 @@ static bool concludes_merge(const struct al_repo *repo)
 int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
                           struct al_error *err)
 {
-    static const struct al_diff_options staged = { .cached = true,
-                                                   .show_controls = true,
-                                                   .unified = -1 };
-    al_auto(al_git_output_clear) struct al_git_output diff = { .exit_code = -1 };
-    int r = al_git_diff(repo, &staged, AL_GIT_EXCERPT_MAX_BYTES, budget, &diff, err);
+    static const struct al_diff_options staged = { .cached = true, .unified = -1 };
+    al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
+    int r = al_git_diff_excerpt(repo, &staged, budget, &diff, err);
 
     if (r < 0)
         return r;
-    if (!diff.out.out.len && !concludes_merge(repo))
+    if (!diff.len && !concludes_merge(repo))
         return nothing_to_commit(err);
     if (!repo->vetting->has_identity)
         return al_git_no_identity(err);
-    al_text_add_excerpt(out, diff.out.out.buf, diff.out.out.len, diff.stopped);
+    al_str_add(out, diff.buf, diff.len);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "gitops/batch.h"
 #include "gitops/diffargs.h"
+#include "gitops/shown.h"
 
 /* All words but the paths. */
 static void add_options(const struct al_diff_options *options, struct al_strv *argv)
@@ -64,43 +65,59 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
     return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
 }
 
+/*
+ * Words of a diff that a person decides by.  Whatever an attribute, a driver or the configuration
+ * says, content is compared as text and with git's own context.  A file in conflict is held against
+ * our side: of all sides there would be no patch with the list.
+ */
+static void add_shown_words(const struct al_diff_options *options, struct al_strv *argv)
+{
+    al_strv_adds(argv, "git", "diff", "--raw", "-z", "--no-abbrev", "--patch", "--text",
+                 "--find-renames", "--no-relative", "--submodule=short", "--no-color",
+                 "--diff-algorithm=default", "--inter-hunk-context=0", NULL);
+    if (options->unified < 0)
+        al_strv_add(argv, "-U3");
+    if (!options->cached && !options->from_ref)
+        al_strv_add(argv, "--ours");
+    add_options(options, argv);
+}
+
 /* The diff of as many paths as one git takes, from *at on. */
 static int add_diff(const struct al_repo *repo, const struct al_diff_options *options,
                     const struct al_str *words, size_t *at, struct al_budget *budget,
-                    struct al_str *diff, bool *ret_more, struct al_error *err)
+                    struct al_shown *shown, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    bool left;
     int r;
 
-    command.show_controls = true;
-    al_strv_adds(&command.argv, "git", "diff", NULL);
-    add_options(options, &command.argv);
-    left = al_batch_add(&command.argv, words, at);
-    r = al_git_run_checked(repo, &command, AL_GIT_EXCERPT_MAX_BYTES - diff->len, budget, &output,
-                           err);
-    if (r < 0)
-        return r;
-    al_str_add(diff, output.out.out.buf, output.out.out.len);
-    *ret_more = left || output.stopped;
-    return 0;
+    add_shown_words(options, &command.argv);
+    (void)al_batch_add(&command.argv, words, at);
+    shown->in_patch = shown->in_line = false;
+    r = al_git_run_sink(repo, &command, (struct al_sink){ al_shown_add, shown }, budget, &output,
+                        err);
+    if (r == 0 && shown->changes.broken)
+        r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what changed");
+    else if (r == 0 && !output.stopped && output.exit_code != 0)
+        r = al_git_failed(&output, err);
+    return r;
 }
 
 int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
                         struct al_budget *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
+    al_auto(al_shown_clear) struct al_shown shown = AL_SHOWN_INIT;
     size_t at = 0;
-    bool more = false;
     int r = resolve(repo, options, budget, &words, err);
 
     do {
         if (r == 0)
-            r = add_diff(repo, options, &words, &at, budget, &diff, &more, err);
-    } while (r == 0 && at < words.len && diff.len < AL_GIT_EXCERPT_MAX_BYTES);
-    if (r == 0)
-        al_text_add_excerpt(out, diff.buf, diff.len, more);
-    return r;
+            r = add_diff(repo, options, &words, &at, budget, &shown, err);
+    } while (r == 0 && at < words.len && !shown.more);
+    if (r < 0)
+        return r;
+    al_shown_end(&shown);
+    al_shown_write(&shown, out);
+    return 0;
 }

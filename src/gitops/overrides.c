@@ -104,6 +104,8 @@ static const struct override fixed[] = {
     { "diff.relative", "false" },
     { "diff.noprefix", "false" },
     { "diff.mnemonicprefix", "false" },
+    { "diff.suppressblankempty", "false" },
+    { "core.bigfilethreshold", "512m" }, /* what is larger counts as binary */
 };
 
 /* Keys with a name of the repository's choosing; '*' stands for it.  NULL ends a row. */
@@ -117,6 +119,9 @@ static const struct driver {
     { "filter.*.required", "false", NULL, NULL },
     { "diff.*.command", "", NULL, NULL },
     { "diff.*.textconv", "", NULL, NULL },
+    { "diff.*.binary", "auto", NULL, NULL }, /* content tells */
+    { "diff.*.xfuncname", "^[[:alpha:]_$]", NULL, NULL },
+    { "diff.*.funcname", "^[[:alpha:]_$]", NULL, NULL },
     { "merge.*.driver", "false", NULL, NULL },
     { "remote.*.uploadpack", "git-upload-pack", NULL, NULL },
     { "remote.*.receivepack", "git-receive-pack", NULL, NULL },

@@ -2,6 +2,7 @@
 /* Safe text cut to what a person or a model is shown: one word, a list, a diff, a whole answer. */
 #include "guard/text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "util/utf8.h"
@@ -99,26 +100,39 @@ static size_t shown_length(const struct al_str *text, size_t *ret_lines)
     return at;
 }
 
-void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool more)
+size_t al_text_add_head(struct al_str *out, const char *data, size_t len)
 {
     al_auto(al_text_clear) struct al_text text = AL_TEXT_INIT(EXCERPT_MAX_BYTES);
-    size_t shown, lines, left;
+    size_t shown, lines;
 
     text.show_controls = true;
-    (void)al_text_add(&text, diff, len);
+    (void)al_text_add(&text, data, len);
     al_text_end(&text);
     shown = shown_length(&text.out, &lines);
     al_str_add(out, text.out.buf, shown);
-
-    /* Cleaning keeps every line break, so lines can be counted in what was given. */
-    left = count_lines(diff, len) - lines;
-    if (left == 0 && more)
-        left = 1; /* whatever was cut off is more than nothing */
-    if (left == 0)
-        return;
     if (shown && text.out.buf[shown - 1] != '\n')
         al_str_addc(out, '\n');
-    al_str_addf(out, "… %s%zu more line%s\n", more ? "at least " : "", left, left == 1 ? "" : "s");
+    return lines;
+}
+
+void al_text_add_left(struct al_str *out, uint64_t left, bool more)
+{
+    if (left == 0 && more)
+        left = 1; /* whatever was cut off is more than nothing */
+    if (left)
+        al_str_addf(out, "… %s%" PRIu64 " more line%s\n", more ? "at least " : "", left,
+                    left == 1 ? "" : "s");
+}
+
+void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool more)
+{
+    const size_t before = out->len;
+    /* Cleaning keeps every line break, so lines can be counted in what was given. */
+    size_t left = count_lines(diff, len) - al_text_add_head(out, diff, len);
+
+    if (!left && !more && len && diff[len - 1] != '\n' && out->len > before)
+        al_str_truncate(out, out->len - 1); /* it ends as it was given */
+    al_text_add_left(out, left, more);
 }
 
 void al_text_add_indented(struct al_str *out, const char *text)

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "util/str.h"
 
@@ -87,6 +88,16 @@ void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t ma
  * that `diff` itself was cut when it was read; the count is then "at least".
  */
 void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool more);
+
+/**
+ * The parts of such an excerpt, for who counts lines that are not at hand: the whole lines at the
+ * beginning of `text` that are shown, and the line about those that are left.  A first line that is
+ * too long by itself is cut.
+ *
+ * @return how many whole lines were added.
+ */
+size_t al_text_add_head(struct al_str *out, const char *text, size_t len);
+void al_text_add_left(struct al_str *out, uint64_t left, bool more);
 
 /** A text of an agent's as shown when asking, within the same bounds: every line is indented, so
  * that none can pose as what stands around it. */

@@ -17,6 +17,9 @@ static const struct row {
     { "filter.%s.required", "false", NULL },
     { "diff.%s.command", "", NULL },
     { "diff.%s.textconv", "", NULL },
+    { "diff.%s.binary", "auto", NULL },
+    { "diff.%s.xfuncname", "^[[:alpha:]_$]", NULL },
+    { "diff.%s.funcname", "^[[:alpha:]_$]", NULL },
     { "merge.%s.driver", "false", NULL },
     { "remote.%s.uploadpack", "git-upload-pack", NULL },
     { "remote.%s.receivepack", "git-receive-pack", NULL },
@@ -97,8 +100,8 @@ static void leaves_near_misses_alone(void **state)
         "filters.x.clean",    /* another section */
         "xfilter.x.clean",    /* the section's end only */
         "filter.x.clean.not", /* the name goes on */
-        "diff.x.xfuncname",
-        "diff.x.binary",
+        "diff.x.wordregex",
+        "diff.x.binaries",
         "diff.external",
         "merge.x.name",
         "remote.x.url",

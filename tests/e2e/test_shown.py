@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a person is shown who decides cannot be emptied or pushed away."""
+import os
+
+import harness
+
+EVIL = "import evil"
+COMMIT = ("git_commit", {"type": "feat", "message": "x"})
+
+
+class Shown(harness.Case):
+    """Each case: what plain git hides, then what is shown."""
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.commit("app.py", "one\n", "app")
+
+    def stage(self):
+        """The change nobody is to see, staged."""
+        self.write("app.py", f"one\n{EVIL}\n")
+        self.git("add", "app.py")
+
+    def question(self, tool, arguments, *options):
+        """What is shown for a call that is then rejected."""
+        server = harness.AskingServer(self, *options)
+        shown, result = server.decided("reject", tool, arguments)
+        self.assertEqual(result.kind, "ApprovalDenied", result)
+        return shown
+
+    def assert_hidden_and_shown(self):
+        """git shows nothing of it, in what is staged and in what would be lost; a person sees it.
+        """
+        self.stage()
+        self.assertNotIn(EVIL, self.out("diff", "--cached"))
+        self.assertIn("+" + EVIL, self.question(*COMMIT))
+        self.git("reset", "-q")
+        self.assertNotIn(EVIL, self.out("diff"))
+        for tool, arguments, *options in (
+                ("git_restore", {"paths": ["app.py"]}),
+                ("git_checkout", {"paths": ["app.py"]}),
+                ("git_checkout", {"target": "HEAD", "force": True}, "--toolset", "workflow")):
+            shown = self.question(tool, arguments, *options)
+            self.assertIn("+" + EVIL, shown)
+            self.assertIn("+1 -0  modified: app.py", shown)
+
+    def test_attributes(self):
+        """-diff and binary in .gitattributes hide nothing from who is asked"""
+        for line in ("*.py -diff", "*.py binary", "* -diff -text"):
+            self.commit(".gitattributes", line + "\n", line)
+            self.assert_hidden_and_shown()
+
+    def test_own_attributes(self):
+        """-diff in .git/info/attributes hides nothing from who is asked"""
+        self.write(".git/info/attributes", "app.py -diff\n")
+        self.assert_hidden_and_shown()
+
+    def test_driver(self):
+        """a driver that says binary hides nothing, from who is asked or from git_diff"""
+        self.write(".git/info/attributes", "app.py diff=x\n")
+        self.git("config", "diff.x.binary", "true")
+        self.git("config", "diff.x.xfuncname", "(")
+        self.stage()
+        self.assertIn("+" + EVIL, self.ok("git_diff", {"cached": True}).text)
+        self.assertIn("+" + EVIL, self.question(*COMMIT))
+
+    def test_threshold(self):
+        """core.bigFileThreshold hides nothing, from who is asked or from git_diff"""
+        self.git("config", "core.bigFileThreshold", "1")
+        self.assert_hidden_and_shown()
+        self.assertIn("+" + EVIL, self.ok("git_diff").text)
+
+    def test_taste(self):
+        """what the configuration says about the form of a diff changes nothing that is shown"""
+        self.stage()
+        expected = self.question(*COMMIT)
+        for key, value in (("diff.algorithm", "patience"), ("diff.context", "0"),
+                           ("diff.interHunkContext", "9"), ("diff.orderFile", "app.py"),
+                           ("diff.relative", "true"), ("diff.noprefix", "true"),
+                           ("diff.suppressBlankEmpty", "true"), ("diff.wsErrorHighlight", "all"),
+                           ("diff.colorMoved", "zebra"), ("diff.submodule", "log"),
+                           ("diff.renames", "false"), ("color.ui", "always"),
+                           ("core.whitespace", "cr-at-eol"), ("diff.statGraphWidth", "1")):
+            self.git("config", key, value)
+            self.assertEqual(self.question(*COMMIT), expected, key)
+
+    def test_binary(self):
+        """what is binary on every side is named; a text that gets a NUL is shown"""
+        self.write("new.png", b"\x89PNG\0\n" + b"x\n" * 9)
+        self.write("app.py", f"one\n{EVIL}\n\0\n")
+        self.git("add", "-A")
+        shown = self.question(*COMMIT)
+        self.assertIn("2 files, +12 -0, of which 1 is not shown in full:", shown)
+        self.assertIn("  binary  added: new.png\n", shown)
+        self.assertIn("(binary content, not shown)", shown)
+        self.assertIn(f"+{EVIL}\n+<U+0000>\n", shown)
+
+    def test_list(self):
+        """every file is named before the patch, what loses most first"""
+        self.commit("run.sh", "#!/bin/sh\n", "run")
+        self.commit("link", "x\n", "link")
+        self.commit("gone", "a\nb\n", "more")
+        self.git("rm", "-q", "gone")
+        os.chmod(self.root / "run.sh", 0o755)
+        self.git("add", "run.sh")
+        (self.root / "link").unlink()
+        os.symlink("run.sh", self.root / "link")
+        self.write("big", "x\n" * 999)
+        self.write(".gitattributes", "* text\n")
+        self.write(".github/workflows/ci.yml", "on: push\n")
+        self.stage()
+        self.git("add", "-A")
+        shown = self.question(*COMMIT)
+        listed = shown[shown.index("7 files, "):shown.index("diff --git")]
+        self.assertEqual(listed, (
+            "7 files, +1003 -3, of which 4 are not shown in full:\n"
+            "  +0 -2  deleted: gone\n"
+            "  +1 -1  another type, mode 100644 to 120000: link\n"
+            "  +0 -0  modified, mode 100644 to 100755: run.sh\n"
+            "  +1 -0  added, says how git treats files: .gitattributes\n"
+            "  +1 -0  added, runs in CI: .github/workflows/ci.yml\n"
+            "  +999 -0  added: big\n"
+            "  +1 -0  modified: app.py\n"), shown)
+
+    def test_many(self):
+        """of more than 200 files the first 200 are named and the rest is counted"""
+        for count in (199, 200, 201):
+            self.git("reset", "-q", "--hard")
+            for number in range(count):
+                self.write(f"f{number:03}", "x\n")
+            self.git("add", "-A")
+            shown = self.question(*COMMIT)
+            self.assertEqual(shown.count("added: f"), min(count, 200))
+            self.assertEqual("  … and 1 more file\n" in shown, count == 201)
+            self.assertIn(f"{count} files, +{count} -0, of which {count - 28} are not shown", shown)
+
+
+if __name__ == "__main__":
+    harness.main()
