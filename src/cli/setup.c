@@ -332,6 +332,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
             .ssh_home = ssh_home,
             .roots = &setup->roots,
             .env_allow = &config->env_allow,
+            .credential_hosts = &config->git.credential_hosts,
             .environ_ = environ,
             .home = setup->home,
             .config_home = env("XDG_CONFIG_HOME"),

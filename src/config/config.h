@@ -54,9 +54,10 @@ struct al_config {
     struct al_strv roots;    /**< roots; empty: the default root */
 
     struct {
-        bool enabled;        /**< tools.git.enabled */
-        uint32_t timeout_ms; /**< tools.git.timeout_ms, 100..600000 */
-        uint32_t max_bytes;  /**< tools.git.max_bytes, 1..5000000 */
+        bool enabled;                    /**< tools.git.enabled */
+        uint32_t timeout_ms;             /**< tools.git.timeout_ms, 100..600000 */
+        uint32_t max_bytes;              /**< tools.git.max_bytes, 1..5000000 */
+        struct al_strv credential_hosts; /**< tools.git.credential_hosts, each checked */
     } git;
 
     struct {

@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "config/nearest.h"
+#include "guard/credential_hosts.h"
 #include "guard/env.h"
 #include "guard/whitelist.h"
 
@@ -49,6 +50,8 @@ static const struct al_key keys[] = {
     { "tools.git.enabled", BOOL(git.enabled) },
     { "tools.git.timeout_ms", UINT32(git.timeout_ms, AL_TIMEOUT_MS_MIN, AL_TIMEOUT_MS_MAX) },
     { "tools.git.max_bytes", UINT32(git.max_bytes, AL_MAX_BYTES_MIN, AL_MAX_BYTES_MAX) },
+    { "tools.git.credential_hosts", STRINGS(git.credential_hosts, 0, 256),
+      .check = al_credential_hosts_check },
 
     { "tools.sandbox.allow_absolute", BOOL(sandbox.allow_absolute) },
     { "tools.sandbox.require_confinement", BOOL(sandbox.require_confinement) },

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gitops/known_remotes.h"
 #include "gitops/private.h"
 #include "guard/env.h"
 #include "guard/program.h"
@@ -60,6 +61,7 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
 
     git->private_fd = -1;
     (void)pthread_mutex_init(&git->lock, NULL);
+    git->known_remotes = al_known_remotes_new();
     git->program = al_strdup(options->program);
     git->interp = options->program ? al_program_interpreter(options->program) : NULL;
     git->core = options->program ? core_git_of(options->program) : NULL;
@@ -73,6 +75,8 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
     for (char *const *at = options->environ_; at && *at; at++)
         if (!al_starts_with(*at, "GIT_"))
             al_strv_add(&git->env_helpers, *at);
+    for (size_t i = 0; options->credential_hosts && i < options->credential_hosts->count; i++)
+        al_strv_add(&git->credential_hosts, options->credential_hosts->items[i]);
     git->home = al_strdup(options->home);
     git->config_home = al_strdup(options->config_home);
     git->roots = options->roots;
@@ -115,6 +119,8 @@ void al_git_free(struct al_git *git)
     free(git->http_helper);
     al_strv_clear(&git->env_network);
     al_strv_clear(&git->env_helpers);
+    al_strv_clear(&git->credential_hosts);
+    al_known_remotes_free(git->known_remotes);
     free(git->home);
     free(git->config_home);
     free(git->ceiling);

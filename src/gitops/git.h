@@ -33,9 +33,10 @@ struct al_git_options {
     const char *ssh_home;         /**< where ssh looks for .ssh, NULL: nowhere */
     const struct al_roots *roots; /**< borrowed; outlives the al_git */
     const struct al_strv *env_allow;
-    char *const *environ_;    /**< airlock's own environment */
-    const char *home;         /**< the person's home, may be NULL */
-    const char *config_home;  /**< $XDG_CONFIG_HOME, may be NULL */
+    const struct al_strv *credential_hosts; /**< see guard/credential_hosts.h; NULL: none */
+    char *const *environ_;                  /**< airlock's own environment */
+    const char *home;                       /**< the person's home, may be NULL */
+    const char *config_home;                /**< $XDG_CONFIG_HOME, may be NULL */
     const char *state_dir;    /**< outside every root; a private directory is made below it */
     bool require_confinement; /**< refuse to run where Landlock is missing */
 };

@@ -3,7 +3,10 @@
 #include <errno.h>
 
 #include "gitops/credential.h"
+#include "gitops/known_remotes.h"
 #include "gitops/netparts.h"
+#include "gitops/private.h"
+#include "guard/credential_hosts.h"
 
 static bool says(const struct al_git_output *output, const char *words)
 {
@@ -39,6 +42,35 @@ static int run_with(const struct al_network_job *job, const char *user, const ch
     return al_network_run_once(job, answers, ret_output, err);
 }
 
+/* An agent chooses addresses, and a helper without a host gives its token to each of them.  So they
+ * are asked for what the user listed, and for the addresses that are the user's over https. */
+static bool may_have_credentials(const struct al_network *network)
+{
+    const struct al_repo *repo = network->repo;
+
+    if (al_credential_hosts_match(&repo->git->credential_hosts, &network->url))
+        return true;
+    return !strcmp(network->url.protocol, "https") &&
+           !al_remote_address_is_new(repo, network->remote->name, network->address, AL_FETCHES);
+}
+
+static int withheld(const struct al_network *network, struct al_error *err)
+{
+    if (strcmp(network->url.protocol, "https") != 0)
+        return al_remote_error(
+            err,
+            "Use https; or the user can list the server with its scheme and port "
+            "in credential_hosts of [tools.git]: [\"http://host:port\"].",
+            "%s asks for a user and a password, and gets none over plain http",
+            network->url.origin);
+    return al_remote_error(err,
+                           "The user can list the host in credential_hosts of [tools.git] in the "
+                           "configuration of airlock.",
+                           "%s asks for a user and a password, and gets none: this address was "
+                           "added or changed in this conversation, and nobody agreed to it",
+                           network->url.origin);
+}
+
 /* The server asked: once more, with what the person's helpers have. */
 static int run_with_helpers(const struct al_network_job *job, struct al_git_output *ret_output,
                             struct al_error *err)
@@ -47,7 +79,11 @@ static int run_with_helpers(const struct al_network_job *job, struct al_git_outp
     const struct al_network *network = job->network;
     struct al_git *git = network->repo->git;
     bool found, right;
-    int r = al_credential_fill(git, &network->url, job->budget, &credential, &found, err);
+    int r;
+
+    if (!may_have_credentials(network))
+        return withheld(network, err);
+    r = al_credential_fill(git, &network->url, job->budget, &credential, &found, err);
 
     if (r < 0)
         return r;

@@ -11,6 +11,7 @@ struct al_network {
     const struct al_remote *remote;
     enum al_direction direction;
     struct al_url url;
+    char *address;         /* as the remote has it */
     char *name;            /* of the remote, for this exchange alone */
     struct al_repo *other; /* where the address is on this machine, else NULL */
 };

@@ -63,6 +63,7 @@ int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
     network->remote = remote;
     network->direction = direction;
     network->url = AL_URL_INIT;
+    network->address = al_strdup(address);
     network->name = unknown_name();
     if (!network->name)
         return al_error_set(err, AL_ERR_EXECUTION, "The kernel has no random numbers yet");
@@ -83,6 +84,7 @@ void al_network_end(struct al_network *network)
         return;
     al_url_clear(&network->url);
     al_repo_free(network->other);
+    free(network->address);
     free(network->name);
     free(network);
 }

@@ -12,6 +12,7 @@
 struct al_budget;
 struct al_error;
 struct al_git_command;
+struct al_known_remotes;
 struct al_repo;
 struct al_vetting;
 
@@ -45,8 +46,10 @@ struct al_git {
     struct al_strv env_network; /* "NAME=value" of ours that children with the network get */
     char *home, *config_home;
     const struct al_roots *roots;
-    struct al_strv env_allowed; /* "NAME=value" the person let through */
-    char *ceiling;              /* GIT_CEILING_DIRECTORIES */
+    struct al_strv env_allowed;      /* "NAME=value" the person let through */
+    char *ceiling;                   /* GIT_CEILING_DIRECTORIES */
+    struct al_strv credential_hosts; /* the user's patterns, see guard/credential_hosts.h */
+    struct al_known_remotes *known_remotes;
     bool require_confinement;
     char confinement[32];
 

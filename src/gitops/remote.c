@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include "gitops/known_remotes.h"
 #include "gitops/private.h"
 
 /* What git remote says is about remotes, whatever words it has. */
@@ -77,6 +78,7 @@ int al_git_remote_add(struct al_repo *repo, const char *name, const char *url,
         r = check_address(repo, url, err);
     if (r < 0)
         return r;
+    al_remote_forget(repo, name);
     al_strv_adds(&command.argv, "git", "remote", "add", "--", name, url, NULL);
     return run(repo, &command, budget, err);
 }
@@ -103,6 +105,8 @@ int al_git_remote_rename(struct al_repo *repo, const char *from, const char *to,
         r = check_free(repo, to, err);
     if (r < 0)
         return r;
+    al_remote_forget(repo, from);
+    al_remote_forget(repo, to);
     al_strv_adds(&command.argv, "git", "remote", "rename", "--no-progress", "--", from, to, NULL);
     return run(repo, &command, budget, err);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "gitops/known_remotes.h"
 #include "gitops/private.h"
 
 #define RACY_NS 20000000
@@ -151,6 +152,7 @@ int al_vetting_get(const struct al_repo *repo, struct al_budget *budget,
         r = vet(repo, budget, &vetting, &lasting, err);
         if (r < 0)
             return r;
+        al_known_remotes_note(git->known_remotes, repo, vetting);
         vetting->refs = 1;
         (void)pthread_mutex_lock(&git->lock);
         if (lasting)

@@ -89,6 +89,11 @@ void al_call_forget(struct al_call *call)
     call->is_resolved = false;
 }
 
+bool al_call_was_asked(const struct al_call *call)
+{
+    return call->decision && (!strcmp(call->decision, "once") || !strcmp(call->decision, "always"));
+}
+
 int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
                           struct al_error *err)
 {

@@ -192,6 +192,8 @@ static int authorize(struct al_call *call, struct al_error *err)
         r = al_call_resolve(call, err);
     if (r == 0 && call->tool->authorize)
         r = call->tool->authorize(call, call->args, err);
+    if (r == 0)
+        call->operation = al_tool_tighten(call->tool, call->operation, call, call->args);
     return r;
 }
 

@@ -220,6 +220,10 @@ struct al_budget *al_call_budget(struct al_call *call);
 void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
                         struct al_result *result);
 
+/** Whether a person agreed to this call or to its kind: neither a rule nor the mode alone.  From
+ * `execute` on. */
+bool al_call_was_asked(const struct al_call *call);
+
 /** Whether the session's grant covers a directory beside the repository; see al_grant_check_dir().
  */
 int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,

@@ -320,6 +320,25 @@ static char *operation_fault(const struct al_tool *tool, const struct al_operati
     return NULL;
 }
 
+/* It says more than the operation of its name, and changes nothing else. */
+static char *stricter_fault(const struct al_tool *tool, const struct al_stricter *stricter)
+{
+    const struct al_operation *op = tool->operations, *more = &stricter->operation;
+    const struct al_operation *end = op + tool->noperations;
+
+    if (!stricter->holds || !stricter->condition)
+        return al_strdup("does not say when it holds");
+    while (op < end && strcmp(op->name, more->name) != 0)
+        op++;
+    if (op == end)
+        return al_strdup("is stricter than no operation");
+    if ((op->effects & ~more->effects) || more->effects >= 1u << AL_EFFECT_COUNT ||
+        al_effects_change_repository(op->effects) != al_effects_change_repository(more->effects) ||
+        (al_operation_asks(op) && !al_operation_asks(more)) || op->execute != more->execute)
+        return al_strdup("is not the operation with more effects or a question");
+    return NULL;
+}
+
 static char *output_fault(const char *text)
 {
     al_auto(al_json_decrefp) json_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -371,6 +390,11 @@ char *al_tool_self_check(const struct al_tool *tool)
         fault = operation_fault(tool, &tool->operations[i]);
         if (fault)
             return named("operation", tool->operations[i].name, fault);
+    }
+    for (size_t i = 0; i < tool->nstricter; i++) {
+        fault = stricter_fault(tool, &tool->stricter[i]);
+        if (fault)
+            return named("stricter operation", tool->stricter[i].operation.name, fault);
     }
     return NULL;
 }

@@ -348,3 +348,14 @@ const struct al_operation *al_tool_select(const struct al_tool *tool, const stru
         op++;
     return op;
 }
+
+const struct al_operation *al_tool_tighten(const struct al_tool *tool,
+                                           const struct al_operation *op, struct al_call *call,
+                                           const void *args)
+{
+    for (size_t i = 0; i < tool->nstricter; i++)
+        if (!strcmp(tool->stricter[i].operation.name, op->name) &&
+            tool->stricter[i].holds(call, args))
+            return &tool->stricter[i].operation;
+    return op;
+}

@@ -138,6 +138,14 @@ struct al_operation {
     enum al_asks asks;
 };
 
+/** What is more than the operation of the same name says, for calls of which only the repository
+ * tells. `airlock tools` and rules see the operation as it is without. */
+struct al_stricter {
+    struct al_operation operation;                         /**< `applies` is not asked */
+    bool (*holds)(struct al_call *call, const void *args); /**< asked at the end of stage 4 */
+    const char *condition; /**< the same in words behind "asks": "for …" */
+};
+
 /** JSON written as JSON in C source, for output schemas: AL_JSON({"type": "object"}). */
 #define AL_JSON(...) #__VA_ARGS__
 
@@ -148,6 +156,8 @@ struct al_tool {
     size_t args_size;
     const struct al_operation *operations;
     size_t noperations;
+    const struct al_stricter *stricter;
+    size_t nstricter;
 
     /** It moves the current branch where no AL_PARAM_BRANCH is given, for policy. */
     bool moves_branch;
@@ -226,7 +236,7 @@ struct al_tool_defaults {
 /** The default of an integer row: its own, or the configured one its flags name. */
 int64_t al_param_default_int(const struct al_param *param, const struct al_tool_defaults *defaults);
 
-/** Union of the effects of all operations. */
+/** Union of the effects of all operations, without what is stricter. */
 unsigned al_tool_effects(const struct al_tool *tool);
 
 /** Whether an operation, or any of a tool's, asks a person where no rule says otherwise. */
@@ -236,6 +246,12 @@ bool al_tool_asks(const struct al_tool *tool);
 /** The first operation that applies; never NULL. */
 const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
                                           const void *args);
+
+/** The stricter form of an operation where one holds for this call, else the operation.  From stage
+ * 4 on. */
+const struct al_operation *al_tool_tighten(const struct al_tool *tool,
+                                           const struct al_operation *op, struct al_call *call,
+                                           const void *args);
 
 /** The input schema, members in row order.  Caller owns the reference. */
 json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults);

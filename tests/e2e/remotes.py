@@ -22,6 +22,12 @@ class Case(workflow.Case):
         self.git("remote", "add", "origin", str(self.hub))
         self.git("push", "-q", "-u", "origin", "main")
 
+    def list_servers(self, *hosts):
+        """What the user writes down for servers that get credentials."""
+        config = self.home / ".config/airlock/config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text(f"[tools.git]\ncredential_hosts = {list(hosts)}\n", encoding="utf-8")
+
     def elsewhere(self, name="b.txt", content="b\n", branch="main"):
         """Somebody else commits to the hub; gives the commit."""
         other = self.base / "other"

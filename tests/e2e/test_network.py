@@ -166,6 +166,7 @@ class OverHttp(Case):
         super().setUp()
         self.git("config", "http.receivepack", "true", cwd=self.hub)
         self.server = servers.Http(self, self.top)
+        self.list_servers(f"http://127.0.0.1:{self.server.port}")
         self.log = self.base / "helper.log"
 
     def helper(self, password=servers.Http.password):

@@ -78,6 +78,7 @@ class OverHttp(Day, remotes.Case):
         self.git("config", "http.receivepack", "true", cwd=self.hub)
         self.git("config", "--global", "credential.helper",
                  f"!f() {{ echo username={server.user}; echo password={server.password}; }}; f")
+        self.list_servers(f"http://127.0.0.1:{server.port}")
         self.clone(server.private("hub.git"))
         self.day()
 

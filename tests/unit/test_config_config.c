@@ -16,6 +16,7 @@ static void has_the_documented_defaults(void **state)
     assert_true(config.git.enabled);
     assert_int_equal(config.git.timeout_ms, 30000);
     assert_int_equal(config.git.max_bytes, 200000);
+    assert_int_equal(config.git.credential_hosts.count, 0);
     assert_true(config.sandbox.allow_absolute);
     assert_false(config.sandbox.require_confinement);
     assert_int_equal(config.env_allow.count, 0);

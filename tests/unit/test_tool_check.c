@@ -382,6 +382,55 @@ static void finds_in_operations(const struct al_operation *rows, size_t count, b
     finds(&tool, expected);
 }
 
+static bool holds(struct al_call *call, const void *args)
+{
+    (void)call;
+    (void)args;
+    return true;
+}
+
+static void stricter_operations(void **state)
+{
+    static const char bad[] =
+        "stricter operation 'drop' is not the operation with more effects or a question";
+    const struct al_operation rows[] = {
+        { "drop", applies, AL_WRITES_REFS, execute, AL_ASKS_NEVER },
+        { "list", NULL, AL_READS, execute, AL_ASKS_NEVER },
+    };
+    const struct al_stricter sound = { { "drop", NULL, AL_WRITES_REFS | AL_LEAVES_MACHINE, execute,
+                                         AL_ASKS_ALWAYS },
+                                       holds,
+                                       "for x" };
+    struct al_stricter stricter[] = { sound, sound, sound, sound, sound, sound, sound };
+    const char *const faults[] = {
+        NULL,
+        bad,
+        bad,
+        bad,
+        "stricter operation 'none' is stricter than no operation",
+        "stricter operation 'drop' does not say when it holds",
+        "stricter operation 'drop' does not say when it holds",
+    };
+
+    (void)state;
+    stricter[1].operation.effects = AL_LEAVES_MACHINE; /* less */
+    stricter[2].operation.effects = 1u << AL_EFFECT_COUNT | AL_WRITES_REFS;
+    stricter[3].operation.execute = NULL;
+    stricter[4].operation.name = "none";
+    stricter[5].holds = NULL;
+    stricter[6].condition = NULL;
+    for (size_t i = 0; i < COUNT(stricter); i++) {
+        struct al_tool tool = sound_tool();
+
+        tool.operations = rows;
+        tool.noperations = COUNT(rows);
+        tool.summarize = summarize;
+        tool.stricter = &stricter[i];
+        tool.nstricter = 1;
+        finds(&tool, faults[i]);
+    }
+}
+
 static void operations(void **state)
 {
     const struct al_operation first = { "drop", applies, AL_WRITES_REFS, execute,
@@ -443,6 +492,7 @@ int main(void)
         cmocka_unit_test(places),
         cmocka_unit_test(patterns),
         cmocka_unit_test(operations),
+        cmocka_unit_test(stricter_operations),
         cmocka_unit_test(what_needs_approval_needs_a_summary),
     };
 

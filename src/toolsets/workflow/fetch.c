@@ -33,6 +33,51 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return args->all ? 0 : al_transfer_authorize(call, args->remote, err);
 }
 
+static void add_remotes(struct al_call *call, const struct fetch_args *args, struct al_strv *names)
+{
+    if (args->all)
+        al_remote_names(al_call_repo(call), names);
+    else
+        al_strv_add(names, args->remote);
+}
+
+static bool is_new_place(struct al_call *call, const void *p)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    add_remotes(call, p, &names);
+    for (size_t i = 0; i < names.count; i++)
+        if (al_transfer_is_new(call, names.items[i], AL_FETCHES))
+            return true;
+    return false;
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    (void)op;
+    add_remotes(call, p, &names);
+    for (size_t i = 0; i < names.count && r == 0; i++) {
+        al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+
+        r = al_remote_find(al_call_repo(call), names.items[i], &remote, err);
+        if (r == 0)
+            al_transfer_show(call, &remote, AL_FETCHES, out);
+    }
+    return r;
+}
+
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    (void)p;
+    (void)err;
+    al_strv_addf(out, "%s/config", al_call_repo(call)->common_dir);
+    return 0;
+}
+
 static int fetch_one(struct al_call *call, const char *name, const struct fetch_args *args,
                      struct al_str *text, struct al_error *err)
 {
@@ -42,6 +87,8 @@ static int fetch_one(struct al_call *call, const char *name, const struct fetch_
     al_auto(al_freep) char *shown = al_text_word(name);
     int r = al_remote_find(al_call_repo(call), name, &remote, err);
 
+    if (r == 0)
+        al_transfer_settle(call, &remote, AL_FETCHES);
     if (r == 0)
         r = al_transfer_fetch(call, &remote, &options, &changes, err);
     if (r < 0)
@@ -91,8 +138,16 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
+#define EFFECTS (AL_USES_NETWORK | AL_WRITES_REFS)
+
 static const struct al_operation operations[] = {
-    { "fetch", NULL, AL_USES_NETWORK | AL_WRITES_REFS, execute, AL_ASKS_NEVER },
+    { "fetch", NULL, EFFECTS, execute, AL_ASKS_NEVER },
+};
+
+static const struct al_stricter stricter[] = {
+    { { "fetch", NULL, EFFECTS | AL_LEAVES_MACHINE, execute, AL_ASKS_ALWAYS },
+      is_new_place,
+      AL_TRANSFER_CONDITION },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
@@ -130,8 +185,12 @@ const struct al_tool al_tool_workflow_fetch = {
     AL_WORKFLOW_TOOL(struct fetch_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
+    .stricter = stricter,
+    .nstricter = AL_COUNT(stricter),
     .check = check,
     .authorize = authorize,
+    .concerns = concerns,
+    .preview = preview,
     .summarize = summarize,
     .output_schema = output_schema,
 };

@@ -177,6 +177,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
     if (r < 0)
         return r;
+    al_transfer_settle(call, &pulling.remote, AL_FETCHES);
     options.branch = pulling.branch;
     r = al_transfer_fetch(call, &pulling.remote, &options, &fetched, err);
     if (r == 0)
@@ -184,10 +185,43 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return r < 0 ? r : answer(call, args, &pulling, &outcome, result, err);
 }
 
+static bool is_new_place(struct al_call *call, const void *p)
+{
+    return al_transfer_is_new(call, ((const struct pull_args *)p)->remote, AL_FETCHES);
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct pull_args *args = p;
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    int r = al_remote_find(al_call_repo(call), args->remote, &remote, err);
+
+    (void)op;
+    if (r == 0)
+        al_transfer_show(call, &remote, AL_FETCHES, out);
+    return r;
+}
+
+static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+{
+    (void)p;
+    (void)err;
+    al_strv_addf(out, "%s/config", al_call_repo(call)->common_dir);
+    return 0;
+}
+
+#define EFFECTS                                                                                    \
+    (AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
+
 static const struct al_operation operations[] = {
-    { "pull", NULL,
-      AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY,
-      execute, AL_ASKS_NEVER },
+    { "pull", NULL, EFFECTS, execute, AL_ASKS_NEVER },
+};
+
+static const struct al_stricter stricter[] = {
+    { { "pull", NULL, EFFECTS | AL_LEAVES_MACHINE, execute, AL_ASKS_ALWAYS },
+      is_new_place,
+      AL_TRANSFER_CONDITION },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
@@ -224,9 +258,13 @@ const struct al_tool al_tool_workflow_pull = {
     AL_WORKFLOW_TOOL(struct pull_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
+    .stricter = stricter,
+    .nstricter = AL_COUNT(stricter),
     .moves_branch = true,
     .check = check,
     .authorize = authorize,
+    .concerns = concerns,
+    .preview = preview,
     .summarize = summarize,
     .output_schema = output_schema,
 };

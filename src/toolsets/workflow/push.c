@@ -29,6 +29,11 @@ static bool is_push(const struct al_call *call, const void *p)
     return !((const struct push_args *)p)->force;
 }
 
+static bool is_new_place(struct al_call *call, const void *p)
+{
+    return al_transfer_is_new(call, ((const struct push_args *)p)->remote, AL_PUSHES);
+}
+
 static int check(const void *p, struct al_error *err)
 {
     const struct push_args *args = p;
@@ -106,11 +111,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         r = al_remote_find(al_call_repo(call), args->remote, &remote, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < remote.push_urls.count; i++) {
-        al_auto(al_freep) char *shown = al_url_shown(remote.push_urls.items[i]);
-
-        al_str_addf(out, "To %s\n", shown);
-    }
+    al_transfer_show(call, &remote, AL_PUSHES, out);
     tracking = al_remote_tracking(&remote, branch);
     return al_git_push_preview(al_call_repo(call), branch, tracking, args->force,
                                al_call_budget(call), out, err);
@@ -158,6 +159,7 @@ static int push(struct al_call *call, const struct push_args *args, const char *
 
     if (r < 0)
         return r;
+    al_transfer_settle(call, &remote, AL_PUSHES);
     tracking = al_remote_tracking(&remote, branch);
     seen = tracking ? al_repo_read_ref(repo, tracking) : al_strdup("");
     if (args->force)
@@ -199,6 +201,10 @@ static const struct al_operation operations[] = {
     { "force", NULL, EFFECTS | AL_REWRITES_HISTORY, execute, AL_ASKS_ALWAYS },
 };
 
+static const struct al_stricter stricter[] = {
+    { { "push", NULL, EFFECTS, execute, AL_ASKS_ALWAYS }, is_new_place, AL_TRANSFER_CONDITION },
+};
+
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     const struct push_args *args = p;
@@ -231,6 +237,8 @@ const struct al_tool al_tool_workflow_push = {
     AL_WORKFLOW_TOOL(struct push_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
+    .stricter = stricter,
+    .nstricter = AL_COUNT(stricter),
     .moves_branch = true,
     .check = check,
     .authorize = authorize,

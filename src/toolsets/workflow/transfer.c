@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/workflow/transfer.h"
 
+#include "gitops/known_remotes.h"
+
 #include "gitops/repo.h"
 #include "guard/arg.h"
 #include "guard/url.h"
@@ -33,6 +35,62 @@ int al_transfer_authorize(struct al_call *call, const char *remote, struct al_er
     if (r == 0)
         r = check_addresses(&found.urls, err);
     return r == 0 ? check_addresses(&found.push_urls, err) : r;
+}
+
+/* A repository in the roots: nothing leaves the machine on the way to it. */
+static bool is_here(const char *address)
+{
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+
+    return al_url_parse(address, &url, NULL) == 0 && url.kind == AL_URL_PATH;
+}
+
+static bool is_new(struct al_call *call, const struct al_remote *remote, const char *address,
+                   enum al_direction direction)
+{
+    if (direction == AL_FETCHES && is_here(address))
+        return false;
+    return al_remote_address_is_new(al_call_repo(call), remote->name, address, direction);
+}
+
+static const struct al_strv *addresses_of(const struct al_remote *remote,
+                                          enum al_direction direction)
+{
+    return direction == AL_PUSHES ? &remote->push_urls : &remote->urls;
+}
+
+bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direction direction)
+{
+    al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
+    const struct al_strv *addresses = addresses_of(&found, direction);
+
+    if (al_remote_find(al_call_repo(call), remote, &found, NULL) < 0)
+        return false; /* it fails */
+    for (size_t i = 0; i < addresses->count; i++)
+        if (is_new(call, &found, addresses->items[i], direction))
+            return true;
+    return false;
+}
+
+void al_transfer_show(struct al_call *call, const struct al_remote *remote,
+                      enum al_direction direction, struct al_str *out)
+{
+    const struct al_strv *addresses = addresses_of(remote, direction);
+
+    for (size_t i = 0; i < addresses->count; i++) {
+        al_auto(al_freep) char *shown = al_url_shown(addresses->items[i]);
+
+        al_str_addf(out, "%s %s\n", direction == AL_PUSHES ? "To" : "From", shown);
+        if (is_new(call, remote, addresses->items[i], direction))
+            al_str_adds(out, "This address was added or changed in this conversation.\n");
+    }
+}
+
+void al_transfer_settle(struct al_call *call, const struct al_remote *remote,
+                        enum al_direction direction)
+{
+    if (al_call_was_asked(call))
+        al_remote_accept(al_call_repo(call), remote, direction);
 }
 
 int al_transfer_begin(struct al_call *call, const struct al_remote *remote, const char *address,

@@ -20,6 +20,21 @@ int al_transfer_check(const char *remote, const char *branch, struct al_error *e
 /** Stage 4: the remote exists and its addresses can be used. */
 int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err);
 
+/** Whether an exchange with a remote would be the first one with an address that was added or
+ * changed in this conversation.  Fetching from this machine never is. */
+bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direction direction);
+
+/** The row's condition in words, see struct al_operation. */
+#define AL_TRANSFER_CONDITION "for an address that was added or changed in this conversation"
+
+/** Stage 5: where an exchange goes, one line for each address: "To https://…". */
+void al_transfer_show(struct al_call *call, const struct al_remote *remote,
+                      enum al_direction direction, struct al_str *out);
+
+/** Begin of the execution: where a person was asked about it, the address is no longer new. */
+void al_transfer_settle(struct al_call *call, const struct al_remote *remote,
+                        enum al_direction direction);
+
 /** al_network_begin(), for a repository the session's grant covers. */
 int al_transfer_begin(struct al_call *call, const struct al_remote *remote, const char *address,
                       enum al_direction direction, struct al_network **ret_network,
