@@ -17,6 +17,15 @@ static bool is_integer(struct al_slice text)
     return true;
 }
 
+/*
+ * A NUL ends no line and is part of no JSON text.  The parser passes over one behind a number,
+ * where others see the end of the text.
+ */
+static bool has_nul(const char *line, size_t len)
+{
+    return memchr(line, '\0', len) != NULL;
+}
+
 static bool too_many_values(const char *line, size_t len)
 {
     struct al_slice text = { line, len };
@@ -48,9 +57,10 @@ enum al_rpc_code al_rpc_parse(const char *line, size_t len, struct al_rpc_doc *r
         return AL_RPC_INVALID_REQUEST;
     }
     doc.text = (struct al_slice){ line, len };
-    doc.root = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+    if (!has_nul(line, len))
+        doc.root = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     doc.exact = doc.root != NULL;
-    if (!doc.root)
+    if (!doc.root && !has_nul(line, len))
         parse_leniently(&doc);
     if (!doc.root) {
         al_rpc_doc_clear(&doc);
@@ -113,23 +123,79 @@ static const char *version_of(const json_t *body)
     return version ? version : "";
 }
 
+/* Whether these bytes are that value. */
+static bool is_text_of(struct al_slice text, const json_t *value)
+{
+    al_auto(al_json_decrefp) json_t *again = NULL;
+
+    if (!text.at || !value)
+        return !text.at && !value;
+    again = json_loadb(text.at, text.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+    return again && json_equal(again, value);
+}
+
+/* The message with null for its arguments, as a tree of its own. */
+static json_t *without_arguments(json_t *body)
+{
+    json_t *copy = json_copy(body), *params = json_copy(json_object_get(body, "params"));
+
+    if (json_object_get(params, "arguments"))
+        al_json_set(params, "arguments", json_null());
+    if (params)
+        al_json_set(copy, "params", params);
+    return copy;
+}
+
+/*
+ * Whether the message says everything once, its arguments aside, which are looked at by themselves.
+ * Bytes that the tree does not have are no message either: nothing is ever read from them.
+ */
+static bool is_said_once(const struct al_rpc_message *message)
+{
+    const struct al_slice text = message->text;
+    const struct al_slice arguments = al_slice_member(al_slice_member(text, "params"), "arguments");
+    al_auto(al_str_clear) struct al_str rest = AL_STR_INIT;
+
+    if (!text.at || !is_text_of(arguments, json_object_get(json_object_get(message->body, "params"),
+                                                           "arguments")))
+        return false;
+    if (arguments.at) {
+        const char *behind = arguments.at + arguments.len;
+
+        al_str_add(&rest, text.at, (size_t)(arguments.at - text.at));
+        al_str_adds(&rest, "null");
+        al_str_add(&rest, behind, (size_t)(text.at + text.len - behind));
+    } else {
+        al_str_add(&rest, text.at, text.len);
+    }
+    al_auto(al_json_decrefp) json_t *strict = json_loadb(
+        rest.buf, rest.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+    al_auto(al_json_decrefp) json_t *expected = without_arguments(message->body);
+    return strict && json_equal(strict, expected);
+}
+
 /* Which kind of message it is; what is wrong with it when it is none. */
 static void classify(struct al_rpc_message *message)
 {
     static const char *const id_path[] = { "id", NULL };
     json_t *body = message->body;
     json_t *method = json_object_get(body, "method");
-    bool has_id = json_object_get(body, "id") != NULL;
+    bool has_id = json_object_get(body, "id") != NULL, said_once;
 
     if (!json_is_object(body)) {
         message->problem = "a message is a JSON object";
         return;
     }
-    message->id = al_rpc_token(message, id_path);
+    said_once = message->exact || is_said_once(message);
+    if (said_once || al_slice_count_members(message->text, "id") == 1)
+        message->id = al_rpc_token(message, id_path);
     message->params = json_object_get(body, "params");
     message->method = json_string_value(method);
+    message->spoiled = !said_once;
     if (!method && (json_object_get(body, "result") || json_object_get(body, "error")))
         message->kind = AL_RPC_RESPONSE;
+    else if (!said_once)
+        message->problem = "the message has the same name twice";
     else if (has_id && !message->id)
         message->problem = "id must be a string or an integer";
     else if (!message->method || strlen(message->method) != json_string_length(method))

@@ -2,9 +2,10 @@
 /*
  * JSON-RPC 2.0 messages: one line in, parts out; parts in, one line out.
  *
- * Reading is lenient first, so that a request whose arguments are bad can still be answered under
- * its own id: NULs in strings, names given twice and integers of any size are accepted, and only
- * `params.arguments` is held to more (al_rpc_arguments_problem()).
+ * Reading is lenient first, so that a request that is bad can still be answered under its own id:
+ * NULs in strings, names given twice and integers of any size are parsed.  A name given twice is
+ * then refused: inside `params.arguments` by al_rpc_arguments_problem(), elsewhere by the message,
+ * which is none, since another reader may see another message in it.
  *
  * An id is kept as canonical JSON text: a string requoted, an integer in its own digits.  It is
  * echoed as it is, and two ids are equal when their texts are.
@@ -72,6 +73,7 @@ struct al_rpc_message {
     json_t *body;        /**< the whole message */
     const char *problem; /**< AL_RPC_INVALID: what is wrong */
 
+    bool spoiled; /**< a response that has a name twice: it answers, but with nothing */
     bool exact;
     struct al_slice text;
 };

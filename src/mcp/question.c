@@ -135,8 +135,11 @@ void al_questions_answer(struct al_questions *questions, const struct al_rpc_mes
         if (!question->answered && !strcmp(question->id, message->id))
             break;
     if (question) {
-        /* A copy: the message stays the reader's.  Only an error says that nobody was asked. */
-        if (!json_object_get(message->body, "error"))
+        /* A copy: the message stays the reader's.  Only an error says that nobody was asked; an
+         * answer that says one thing twice says nothing. */
+        if (message->spoiled)
+            question->result = al_json_object();
+        else if (!json_object_get(message->body, "error"))
             question->result = json_deep_copy(json_object_get(message->body, "result"));
         question->answered = true;
         (void)!write(question->event_fd, &one, sizeof(one));

@@ -75,17 +75,18 @@ static bool key_is(const char *key, const char *end, const char *name)
     return text && json_string_length(text) == len && !memcmp(json_string_value(text), name, len);
 }
 
-struct al_slice al_slice_member(struct al_slice object, const char *name)
+/* The last member of that name, and how many have it. */
+static size_t find_members(struct al_slice object, const char *name, struct al_slice *ret_last)
 {
-    struct al_slice found = { NULL, 0 };
     const char *p, *end;
+    size_t count = 0;
 
     if (!object.at)
-        return found;
+        return 0;
     end = object.at + object.len;
     p = skip_space(object.at, end);
     if (p == end || *p != '{')
-        return found;
+        return 0;
     p = skip_space(p + 1, end);
     while (p < end && *p == '"') {
         const char *key = p, *key_end = skip_string(p, end), *value;
@@ -95,13 +96,30 @@ struct al_slice al_slice_member(struct al_slice object, const char *name)
             value++;
         value = skip_space(value, end);
         p = skip_value(value, end);
-        if (key_is(key, key_end, name))
-            found = (struct al_slice){ value, (size_t)(p - value) };
+        if (key_is(key, key_end, name)) {
+            *ret_last = (struct al_slice){ value, (size_t)(p - value) };
+            count++;
+        }
         p = skip_space(p, end);
         if (p < end && *p == ',')
             p = skip_space(p + 1, end);
     }
+    return count;
+}
+
+struct al_slice al_slice_member(struct al_slice object, const char *name)
+{
+    struct al_slice found = { NULL, 0 };
+
+    (void)find_members(object, name, &found);
     return found;
+}
+
+size_t al_slice_count_members(struct al_slice object, const char *name)
+{
+    struct al_slice ignored = { NULL, 0 };
+
+    return find_members(object, name, &ignored);
 }
 
 struct al_slice al_slice_next(struct al_slice array, struct al_slice item)

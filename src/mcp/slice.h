@@ -3,8 +3,9 @@
  * The bytes of a value inside JSON text that a parser has accepted already.
  *
  * A parsed tree has lost what some answers need: the digits of an integer larger than 64 bits, and
- * which names were written twice.  These functions find the bytes again.  On text that is not
- * well-formed they find something or nothing, but never read outside it.
+ * which names were written twice.  These functions find the bytes again; the tree decides what the
+ * message is, and bytes that do not have its value are not used (mcp/jsonrpc.c).  On text that is
+ * not well-formed they find something or nothing, but never read outside it.
  */
 #ifndef AL_MCP_SLICE_H
 #define AL_MCP_SLICE_H
@@ -18,6 +19,9 @@ struct al_slice {
 
 /** The value of the last member called `name`, as the parser has it; none when there is none. */
 struct al_slice al_slice_member(struct al_slice object, const char *name);
+
+/** How many members are called `name`. */
+size_t al_slice_count_members(struct al_slice object, const char *name);
 
 /** The item after `item`, or the first when `item` is none; none at the end. */
 struct al_slice al_slice_next(struct al_slice array, struct al_slice item);

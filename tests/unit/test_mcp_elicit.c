@@ -98,6 +98,32 @@ static void only_a_plain_yes_approves(void **state)
     }
 }
 
+/* A gateway may have shown the user the other of the two. */
+static void an_answer_that_is_said_twice_is_a_no(void **state)
+{
+    static const char *const responses[] = {
+        "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"reject\","
+        "\"decision\":\"once\"}}",
+        "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"once\","
+        "\"decision\":\"once\"}}",
+        "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"reject\"},"
+        "\"content\":{\"decision\":\"once\"}}",
+        "\"result\":{\"action\":\"decline\",\"action\":\"accept\",\"content\":{\"decision\":"
+        "\"once\"}}",
+        "\"result\":{},\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"once\"}}",
+    };
+    struct client *client = *state;
+
+    client_initialize(client, "2025-11-25", "{\"elicitation\":{}}");
+    for (size_t i = 0; i < COUNT(responses); i++) {
+        client_send(client, ASK, 1);
+        al_auto(al_freep) char *id = read_question(client);
+        client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":%s,%s}", id, responses[i]);
+        print_message("# %s\n", responses[i]);
+        client_expect_text(client, "1", "reject");
+    }
+}
+
 static void asks_as_each_revision_wants_it(void **state)
 {
     static const struct {
@@ -270,6 +296,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         SERVER_TEST(only_a_plain_yes_approves),
+        SERVER_TEST(an_answer_that_is_said_twice_is_a_no),
         SERVER_TEST(asks_as_each_revision_wants_it),
         SERVER_TEST(asks_only_clients_that_show_forms),
         SERVER_TEST(answers_find_their_questions),

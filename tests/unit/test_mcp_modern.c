@@ -250,6 +250,31 @@ static void an_answer_is_not_taken_twice_or_changed(void **state)
     assert_int_equal(fake_calls(), calls); /* no tool was run for these */
 }
 
+static void an_answer_that_is_said_twice_uses_nothing_up(void **state)
+{
+    static const char *const answers[] = {
+        "{\"approve\":{\"action\":\"accept\",\"content\":{\"decision\":\"reject\","
+        "\"decision\":\"once\"}}}",
+        "{\"approve\":{\"action\":\"decline\"},\"approve\":{\"action\":\"accept\",\"content\":"
+        "{\"decision\":\"once\"}}}",
+    };
+    struct client *client = *state;
+    al_auto(al_freep) char *ticket = ask(client);
+    const unsigned calls = fake_calls();
+
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        al_auto(al_freep) char *params =
+            al_asprintf("\"name\":\"ask\",\"requestState\":\"%s\",\"inputResponses\":%s," FORMS,
+                        ticket, answers[i]);
+
+        request(client, "tools/call", params);
+        client_expect_error(client, "1", -32600);
+    }
+    assert_int_equal(fake_calls(), calls);
+    bring(client, ticket, "once");
+    client_expect_text(client, "1", "once");
+}
+
 static void a_call_that_asks_nobody_takes_no_foreign_state_either(void **state)
 {
     struct client *client = *state;
@@ -298,6 +323,7 @@ int main(void)
         MODERN_TEST(nothing_is_remembered_between_eras),
         MODERN_TEST(a_question_ends_the_call_and_the_next_brings_the_answer),
         MODERN_TEST(an_answer_is_not_taken_twice_or_changed),
+        MODERN_TEST(an_answer_that_is_said_twice_uses_nothing_up),
         MODERN_TEST(a_call_that_asks_nobody_takes_no_foreign_state_either),
         MODERN_TEST(a_cancelled_call_is_silent),
     };
