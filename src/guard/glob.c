@@ -49,11 +49,12 @@ static void load_classes(void)
 static const char *take_class(const char *at, uint32_t c, bool *ret_has)
 {
     char name[16];
-    const char *end = strstr(at, ":]");
-    size_t len = end ? (size_t)(end - at) - 2 : 0;
+    size_t len = strnlen(at, 2 + sizeof(name) + 1);
+    const char *end = at[1] == ':' ? memmem(at + 2, len - 2, ":]", 2) : NULL;
 
-    if (at[1] != ':' || !end || end < at + 2 || len >= sizeof(name))
+    if (!end)
         return NULL;
+    len = (size_t)(end - at) - 2;
     memcpy(name, at + 2, len);
     name[len] = '\0';
     (void)pthread_once(&classes_once, load_classes);
@@ -150,13 +151,15 @@ char *al_glob_literal(const char *pattern)
     return al_str_detach(&text);
 }
 
-/* Walking the tree, one part between slashes after the other. */
+/* Walking the tree, one part between slashes after the other.  Only a part that is a pattern goes a
+ * call deeper, since it may match several names. */
 
 struct walk {
     int dir_fd;
     struct al_strv *names;
     size_t first; /* where ours begin among the names */
     size_t entries;
+    size_t work;
     bool too_many;
 };
 
@@ -195,49 +198,67 @@ static bool is_there(const struct walk *walk, const char *name, bool directory)
     return fd >= 0;
 }
 
-/* Go on with what is left of the pattern.  Several slashes stay as written up to the first part
- * that was matched, and are one from there on. */
-static void go_on(struct walk *walk, struct place at, const char *rest, bool known)
+/* What a name is followed by before the next part.  Several slashes stay as written up to the first
+ * part that was matched, and are one from there on. */
+static void add_slashes(struct al_str *name, bool matched, size_t slashes)
 {
-    size_t slashes = strspn(rest, "/");
-    int shown = at.matched && slashes ? 1 : (int)slashes;
-    al_auto(al_freep) char *longer = al_asprintf("%s%.*s", at.name, shown, rest);
-
-    if (rest[slashes])
-        descend(walk, (struct place){ longer, at.matched }, rest + slashes);
-    else if ((!slashes && known) || is_there(walk, longer, slashes > 0))
-        keep(walk, longer);
+    for (size_t i = 0; i < (matched && slashes ? 1 : slashes); i++)
+        al_str_addc(name, '/');
 }
 
+static bool is_too_much(struct walk *walk, const char *part, const char *name)
+{
+    walk->work += (strlen(part) + 1) * (strlen(name) + 1);
+    return ++walk->entries > AL_GLOB_ENTRIES_MAX || walk->work > AL_GLOB_WORK_MAX;
+}
+
+/* All that a part matches in one directory, each with what is left of the pattern. */
 static void list(struct walk *walk, const char *prefix, const char *part, const char *rest)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list(al_below_open(
         walk->dir_fd, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH));
+    const size_t slashes = strspn(rest, "/");
     const struct dirent *entry;
 
     while (dir && !walk->too_many && (entry = readdir(dir))) {
-        walk->too_many |= ++walk->entries > AL_GLOB_ENTRIES_MAX;
-        if (al_glob_match(part, entry->d_name)) {
-            al_auto(al_freep) char *name = al_asprintf("%s%s", prefix, entry->d_name);
+        al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
 
-            go_on(walk, (struct place){ name, true }, rest, true);
-        }
+        walk->too_many |= is_too_much(walk, part, entry->d_name);
+        if (walk->too_many || !al_glob_match(part, entry->d_name))
+            continue;
+        al_str_addf(&name, "%s%s", prefix, entry->d_name);
+        add_slashes(&name, true, slashes);
+        if (rest[slashes])
+            descend(walk, (struct place){ name.buf, true }, rest + slashes);
+        else if (!slashes || is_there(walk, name.buf, true))
+            keep(walk, name.buf);
     }
 }
 
+/* Parts that are no patterns are taken as they are, up to the next one that is. */
 static void descend(struct walk *walk, struct place at, const char *pattern)
 {
-    size_t len = strcspn(pattern, "/");
-    al_auto(al_freep) char *part = al_strndup(pattern, len);
+    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+    size_t slashes = 0;
 
-    if (is_pattern(part)) {
-        list(walk, at.name, part, pattern + len);
-    } else {
+    al_str_adds(&name, at.name);
+    while (*pattern) {
+        const size_t len = strcspn(pattern, "/");
+        al_auto(al_freep) char *part = al_strndup(pattern, len);
         al_auto(al_freep) char *literal = al_glob_literal(part);
-        al_auto(al_freep) char *name = al_asprintf("%s%s", at.name, literal);
 
-        go_on(walk, (struct place){ name, at.matched }, pattern + len, false);
+        pattern += len;
+        if (is_pattern(part)) {
+            list(walk, name.buf, part, pattern);
+            return;
+        }
+        slashes = strspn(pattern, "/");
+        al_str_adds(&name, literal);
+        add_slashes(&name, at.matched, slashes);
+        pattern += slashes;
     }
+    if (is_there(walk, name.buf, slashes > 0))
+        keep(walk, name.buf);
 }
 
 static bool leaves(const char *pattern)
@@ -261,11 +282,31 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static int check_length(const char *pattern, struct al_error *err)
+{
+    size_t parts = 1;
+
+    if (strlen(pattern) > AL_GLOB_PATTERN_MAX)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "A pattern has more than %d bytes; quote it to mean the characters",
+                            AL_GLOB_PATTERN_MAX);
+    for (const char *at = pattern; *at; at++)
+        parts += at[0] == '/' && at[1] && at[1] != '/';
+    if (parts > AL_GLOB_PARTS_MAX)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "A pattern has more than %d parts; quote it to mean the characters",
+                            AL_GLOB_PARTS_MAX);
+    return 0;
+}
+
 int al_glob_expand(int dir_fd, const char *pattern, struct al_strv *names, struct al_error *err)
 {
     struct walk walk = { .dir_fd = dir_fd, .names = names, .first = names->count };
     al_auto(al_freep) char *safe = NULL;
+    int r = check_length(pattern, err);
 
+    if (r < 0)
+        return r;
     if (!leaves(pattern))
         descend(&walk, (struct place){ .name = "" }, pattern);
     else

@@ -52,6 +52,17 @@ static void compare(const struct al_shell_stage *one, const struct al_shell_stag
                  a->append_err == b->append_err);
 }
 
+/* There is no such directory, so that nothing is found and all of the pattern is gone through. */
+static void expand_nowhere(const char *pattern)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+    if (al_glob_expand(-1, pattern, &names, &err) < 0)
+        fuzz_require(err.message && fuzz_is_safe_line(err.message));
+    fuzz_require(!names.count);
+}
+
 static void check_words(const struct al_shell_stage *stage)
 {
     al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
@@ -67,6 +78,7 @@ static void check_words(const struct al_shell_stage *stage)
 
             fuzz_require(!strcmp(literal, word->text));
             (void)al_glob_match(word->pattern, word->text);
+            expand_nowhere(word->pattern);
         }
     }
     r = al_shell_check_words(&words, &err);

@@ -77,6 +77,35 @@ static void ends_soon(void **state)
     assert_false(al_glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
 }
 
+/* What looks like the beginning of a class is looked at once, not up to the pattern's end. */
+static void a_bracket_in_a_bracket_is_no_search(void **state)
+{
+    al_auto(al_str_clear) struct al_str pattern = AL_STR_INIT;
+    char name[256];
+
+    (void)state;
+    memset(name, 'b', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    al_str_adds(&pattern, "*[");
+    while (pattern.len < AL_GLOB_PATTERN_MAX - 2)
+        al_str_adds(&pattern, "[:");
+    assert_false(al_glob_match(pattern.buf, name));
+    al_str_adds(&pattern, "b]");
+    assert_true(al_glob_match(pattern.buf, name));
+}
+
+static void takes_classes_by_their_names(void **state)
+{
+    static const char *const none[] = { "[[:]", "[[::]", "[[:digit]", "[[:digitdigitdigitd:]]",
+                                        "[[:nosuch:]]" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(none); i++)
+        assert_false(al_glob_match(none[i], "5"));
+    assert_true(al_glob_match("[[:xdigit:]]", "f"));
+    assert_true(al_glob_match("[[:nosuch:]5]", "5"));
+}
+
 static char *expand(const struct tmpdir *dir, const char *pattern)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -169,6 +198,81 @@ static void counts_names(void **state)
     tmpdir_free(dir);
 }
 
+static int expand_long(const struct tmpdir *dir, struct al_str *pattern, struct al_strv *names)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    int r = al_glob_expand(dir->fd, pattern->buf, names, &err);
+
+    if (r < 0)
+        assert_true(strlen(err.message) < 200);
+    return r;
+}
+
+/* `literal` parts as they are, and a pattern behind them. */
+static int expand_parts(const struct tmpdir *dir, const char *literal, size_t parts,
+                        struct al_strv *names)
+{
+    al_auto(al_str_clear) struct al_str pattern = AL_STR_INIT;
+
+    for (size_t i = 1; i < parts; i++)
+        al_str_addf(&pattern, "%s/", literal);
+    al_str_addc(&pattern, '*');
+    return expand_long(dir, &pattern, names);
+}
+
+static void counts_parts(void **state)
+{
+    static const char *const parts[] = { "d", "?", ".", "d/" };
+    struct tmpdir *dir = tmpdir_new();
+    al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
+
+    (void)state;
+    for (size_t i = 1; i < AL_GLOB_PARTS_MAX; i++)
+        al_str_adds(&path, "d/");
+    al_str_adds(&path, "f");
+    tmpdir_write(dir, path.buf, "");
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        for (size_t count = AL_GLOB_PARTS_MAX - 1; count <= AL_GLOB_PARTS_MAX + 1; count++) {
+            al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+            assert_int_equal(expand_parts(dir, parts[i], count, &names),
+                             count <= AL_GLOB_PARTS_MAX ? 0 : AL_ERR_BAD_ARGS);
+            assert_int_equal(names.count, count <= AL_GLOB_PARTS_MAX);
+        }
+    }
+    tmpdir_free(dir);
+}
+
+/* A thread of the server has 1.5 MiB of stack. */
+static void goes_as_deep_as_ever(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    (void)state;
+    assert_int_equal(expand_parts(dir, "a", 8000, &names), AL_ERR_BAD_ARGS);
+    assert_int_equal(expand_parts(dir, "a*", 8000, &names), AL_ERR_BAD_ARGS);
+    assert_int_equal(names.count, 0);
+    tmpdir_free(dir);
+}
+
+static void counts_bytes(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+
+    (void)state;
+    for (size_t len = AL_GLOB_PATTERN_MAX - 1; len <= AL_GLOB_PATTERN_MAX + 1; len++) {
+        al_auto(al_str_clear) struct al_str pattern = AL_STR_INIT;
+        al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+        while (pattern.len < len)
+            al_str_addc(&pattern, pattern.len % 200 ? '*' : 'a');
+        assert_int_equal(expand_long(dir, &pattern, &names),
+                         len <= AL_GLOB_PATTERN_MAX ? 0 : AL_ERR_BAD_ARGS);
+    }
+    tmpdir_free(dir);
+}
+
 static void gives_the_text_itself(void **state)
 {
     al_auto(al_freep) char *text = al_glob_literal("a\\*b\\\\c\\[*");
@@ -180,9 +284,17 @@ static void gives_the_text_itself(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches_names),     cmocka_unit_test(ends_soon),
-        cmocka_unit_test(expands_in_a_tree), cmocka_unit_test(stays_inside),
-        cmocka_unit_test(counts_names),      cmocka_unit_test(gives_the_text_itself),
+        cmocka_unit_test(matches_names),
+        cmocka_unit_test(ends_soon),
+        cmocka_unit_test(expands_in_a_tree),
+        cmocka_unit_test(stays_inside),
+        cmocka_unit_test(a_bracket_in_a_bracket_is_no_search),
+        cmocka_unit_test(takes_classes_by_their_names),
+        cmocka_unit_test(counts_parts),
+        cmocka_unit_test(goes_as_deep_as_ever),
+        cmocka_unit_test(counts_bytes),
+        cmocka_unit_test(counts_names),
+        cmocka_unit_test(gives_the_text_itself),
     };
 
     return cmocka_run_group_tests_name("guard/glob", tests, NULL, NULL);
