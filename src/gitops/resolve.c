@@ -11,6 +11,7 @@
 #include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/private.h"
+#include "guard/gitdir.h"
 #include "guard/plain.h"
 #include "util/fs.h"
 #include "util/utf8.h"
@@ -289,6 +290,8 @@ static int write_file(int top, const struct plan *plan, const char *content, siz
     al_auto(al_freep) char *word = al_text_word(path);
     int r = parent;
 
+    if (r >= 0 && !plan->side && al_gitdir_holds(parent, name))
+        return al_gitdir_refuse(path, err);
     if (r >= 0 && plan->side && is_type(plan->side, TYPE_LINK))
         r = write_link(parent, name, content);
     else if (r >= 0)

@@ -17,10 +17,12 @@
 #include <unistd.h>
 
 #include "guard/below.h"
+#include "guard/gitdir.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
-#define DIRECTLY (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
+#define DIRECTLY   (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
+#define IN_GIT_DIR (-ENOTUNIQ) /* which no file system says of a directory */
 
 void al_path_clear(struct al_path *path)
 {
@@ -293,25 +295,34 @@ static int protected_path(const char *given, struct al_error *err)
                              word);
 }
 
-/* Make and enter one directory after the other.  `rel` is canonical: a link on the way is new. */
+/* Make and enter one directory after the other.  `rel` is canonical: a link on the way is new.
+ * IN_GIT_DIR where it would be in a git directory, or a part of one. */
 static int make_below(int root_fd, char *rel, int *ret_fd)
 {
     al_auto(al_closep) int at = al_below_open(root_fd, ".", O_PATH | O_DIRECTORY, DIRECTLY);
+    bool made = false;
     char *save = NULL;
 
     if (at < 0)
         return at;
     for (char *name = strtok_r(rel, "/", &save); name; name = strtok_r(NULL, "/", &save)) {
-        int next;
+        int next = al_below_open(at, name, O_PATH | O_DIRECTORY, DIRECTLY);
 
-        if (mkdirat(at, name, 0750) < 0 && errno != EEXIST)
-            return -errno;
-        next = al_below_open(at, name, O_PATH | O_DIRECTORY, DIRECTLY);
+        if (next == -ENOENT && (made ? al_gitdir_is(at, name) : al_gitdir_holds(at, name)))
+            return IN_GIT_DIR;
+        if (next == -ENOENT) {
+            if (mkdirat(at, name, 0750) < 0 && errno != EEXIST)
+                return -errno;
+            made = true;
+            next = al_below_open(at, name, O_PATH | O_DIRECTORY, DIRECTLY);
+        }
         if (next < 0)
             return next;
         al_close(at);
         at = next;
     }
+    if (!made && al_gitdir_holds(at, NULL))
+        return IN_GIT_DIR;
     *ret_fd = al_take_fd(&at);
     return 0;
 }
@@ -325,6 +336,8 @@ int al_path_mkdirs(struct al_path *path, const char *given, struct al_error *err
     if (al_path_has_dot_git(rel) || al_path_has_dot_git(given))
         return protected_path(given, err);
     r = make_below(path->root->fd, rel, &fd);
+    if (r == IN_GIT_DIR)
+        return al_gitdir_refuse(given, err);
     if (r == 0 && fstat(fd, &st) < 0) {
         r = -errno;
         al_close(fd);

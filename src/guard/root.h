@@ -97,7 +97,8 @@ int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int 
 /**
  * Create a directory and its missing parents below a root, mode 0750, never through a link that
  * leads outside and never with a `.git` component (any case: AL_ERR_SANDBOX with
- * AL_CODE_PROTECTED_PATH and the message "Protected path: <given>").  `path` comes from
+ * AL_CODE_PROTECTED_PATH and the message "Protected path: <given>"), nor in a git directory of any
+ * name or as a part of one.  `path` comes from
  * al_path_resolve(); on success its fd is open.
  */
 int al_path_mkdirs(struct al_path *path, const char *given, struct al_error *err);

@@ -41,6 +41,18 @@ class OutputDir(rollback.Rollback):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(("[journal]", *lines, "")), encoding="utf-8")
 
+    def test_git_directories(self):
+        """no patch goes into a git directory, whatever it is called and whose it is"""
+        self.git("init", "-q", "--bare", str(self.root / "hub"))
+        self.git("init", "-q", "--separate-git-dir", str(self.root / "meta"),
+                 str(self.root / "inner"))
+        for directory in ("hub", "hub/hooks", "hub/new/a", "meta", "meta/refs/heads"):
+            self.assert_refused("output_dir cannot lie in a .git directory"
+                                if (self.root / directory).exists() else
+                                f"Protected path: {directory} (inside a git directory)",
+                                directory, kind="SandboxViolation")
+        self.assertEqual(len(self.patches("inner/out")), 3)
+
     def test_back(self):
         """replaced patches, tracked or not, come back byte for byte with their permissions"""
         self.write("out/a.txt.patch", b"tracked \0\xff").chmod(0o755)

@@ -303,6 +303,21 @@ class Resolve(MergeCase):
             self.git("reset", "-q", "--hard")
             self.git("merge", "-q", "feature/auth", check=False)
 
+    def test_git_directory(self):
+        """git_resolve_conflict: content is not written into a git directory of any name"""
+        self.init()
+        for name in ("HEAD", "objects/x", "refs/x"):
+            self.write(f"hub/{name}", "x\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "hub")
+        self.conflict(name="hub/config")
+        before = self.tree()
+        content = {"path": "hub/config", "strategy": "content", "content": "[core]\n"}
+        self.fails(7002, "git_resolve_conflict", content)
+        self.assertEqual(self.tree(), before)
+        self.gives("git_resolve_conflict", {"path": "hub/config", "strategy": "theirs"})
+        self.assert_resolved()
+
     def test_wholly_ours(self):
         """git_resolve_conflict: a merge resolved wholly to ours can be committed"""
         self.conflict()

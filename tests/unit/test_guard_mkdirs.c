@@ -91,6 +91,33 @@ static void no_directory_is_made_in_a_git_directory_or_a_file(void **state)
     assert_int_equal(make("src/main.c/x", NULL), AL_ERR_EXECUTION);
 }
 
+static void no_git_directory_is_entered_or_completed(void **state)
+{
+    static const char *const guarded[] = { "hub",        "hub/hooks",    "hub/hooks/a/b",
+                                           "parts/refs", "parts/refs/x", "parts/refs/heads/x" };
+    static const char *const good[] = { "hub/tree", "hub/tree/out/a", "parts/ref", "parts",
+                                        "parts/objects/x" };
+    struct stat st;
+
+    (void)state;
+    tmpdir_write(world, "repo/hub/HEAD", "");
+    tmpdir_write(world, "repo/hub/objects/x", "");
+    tmpdir_write(world, "repo/hub/refs/x", "");
+    tmpdir_write(world, "repo/hub/tree/.git", "");
+    tmpdir_write(world, "repo/parts/HEAD", "");
+    tmpdir_write(world, "repo/parts/objects/y", "");
+    for (size_t i = 0; i < COUNT(guarded); i++) {
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+        assert_int_equal(make(guarded[i], &err), AL_ERR_SANDBOX);
+        assert_int_equal(err.code, AL_CODE_PROTECTED_PATH);
+    }
+    assert_int_equal(fstatat(world->fd, "repo/hub/hooks", &st, 0), -1);
+    assert_int_equal(fstatat(world->fd, "repo/parts/refs", &st, 0), -1);
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_int_equal(make(good[i], NULL), 0);
+}
+
 static void a_link_that_appears_meanwhile_is_not_followed(void **state)
 {
     al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
@@ -112,6 +139,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(directories_are_made_for_the_person_and_group_alone),
         cmocka_unit_test(no_directory_is_made_in_a_git_directory_or_a_file),
+        cmocka_unit_test(no_git_directory_is_entered_or_completed),
         cmocka_unit_test(a_link_that_appears_meanwhile_is_not_followed),
     };
 

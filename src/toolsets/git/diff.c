@@ -5,6 +5,7 @@
 
 #include "gitops/verbs.h"
 #include "guard/arg.h"
+#include "guard/gitdir.h"
 #include "guard/root.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"
@@ -115,7 +116,8 @@ static int resolve_output(struct al_call *call, const struct diff_args *args,
     if (r < 0)
         return r;
     if (al_path_has_dot_git(ret_dir->abs) || al_fs_below(repo->git_dir, ret_dir->abs) ||
-        al_fs_below(repo->common_dir, ret_dir->abs))
+        al_fs_below(repo->common_dir, ret_dir->abs) ||
+        (ret_dir->fd >= 0 && al_gitdir_holds(ret_dir->fd, NULL)))
         return refuse_git_dir(err);
     if (ret_dir->fd >= 0 && !S_ISDIR(ret_dir->mode))
         return al_error_set(err, AL_ERR_EXECUTION, "output_dir exists and is no directory");
