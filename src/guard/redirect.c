@@ -9,9 +9,12 @@
 #include <unistd.h>
 
 #include "guard/below.h"
+#include "guard/gitdir.h"
 #include "guard/text.h"
+#include "util/fs.h"
 
-#define NOWHERE "/dev/null"
+#define NOWHERE  "/dev/null"
+#define DIRECTLY (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
 
 static int outside(const char *given, struct al_error *err)
 {
@@ -72,8 +75,71 @@ static int cannot(const char *given, int errno_value, struct al_error *err)
     return al_error_errno(err, errno_value, "cannot open '%s'", safe);
 }
 
-int al_redirect_open(const struct al_root *root, const char *given, enum al_redirect_mode mode,
-                     int *ret_fd, struct al_error *err)
+void al_redirect_clear(struct al_redirect *redirect)
+{
+    al_close(redirect->dir_fd);
+    *redirect = AL_REDIRECT_INIT;
+}
+
+/* A link, or one of git's, is refused before anything is opened. */
+static int check_place(const struct al_redirect *redirect, struct al_error *err)
+{
+    struct stat st;
+
+    if (al_gitdir_holds(redirect->dir_fd, redirect->name))
+        return al_gitdir_refuse(redirect->given, err);
+    if (fstatat(redirect->dir_fd, redirect->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISLNK(st.st_mode))
+        return cannot(redirect->given, ELOOP, err);
+    return 0;
+}
+
+int al_redirect_find(const struct al_root *root, const char *given,
+                     struct al_redirect *ret_redirect, struct al_error *err)
+{
+    al_auto(al_redirect_clear) struct al_redirect found = AL_REDIRECT_INIT;
+    al_auto(al_freep) char *dir = NULL;
+    const char *name, *slash;
+    int r = al_redirect_check(root, given, err);
+
+    if (r < 0)
+        return r;
+    found.given = given;
+    if (strcmp(given, NOWHERE) != 0) {
+        name = below(root, given);
+        slash = strrchr(name, '/');
+        dir = slash ? al_strndup(name, (size_t)(slash - name)) : al_strdup(".");
+        found.name = !slash ? name : slash[1] ? slash + 1 : ".";
+        found.dir_fd = al_below_open(root->fd, dir, O_PATH | O_DIRECTORY, DIRECTLY);
+        if (found.dir_fd < 0 && found.dir_fd != -ENOENT && found.dir_fd != -ENOTDIR)
+            return cannot(given, -al_take_fd(&found.dir_fd), err);
+        r = found.dir_fd >= 0 ? check_place(&found, err) : 0;
+    }
+    if (r < 0)
+        return r;
+    *ret_redirect = found;
+    found = AL_REDIRECT_INIT;
+    return 0;
+}
+
+/* Opened without being emptied: what it is has to be known first. */
+static int open_file(const struct al_redirect *redirect, int how, struct al_error *err)
+{
+    int fd, r = 0;
+
+    if (redirect->name && redirect->dir_fd < 0)
+        return cannot(redirect->given, -redirect->dir_fd, err);
+    if (redirect->name)
+        r = check_place(redirect, err);
+    if (r < 0)
+        return r;
+    fd = redirect->name ? al_below_open(redirect->dir_fd, redirect->name, how, DIRECTLY)
+                        : al_below_open(AT_FDCWD, NOWHERE, how & ~O_CREAT, 0);
+    return fd < 0 ? cannot(redirect->given, -fd, err) : fd;
+}
+
+int al_redirect_open(const struct al_redirect *redirect, enum al_redirect_mode mode, int *ret_fd,
+                     struct al_error *err)
 {
     static const int flags[] = {
         [AL_REDIRECT_READ] = O_RDONLY,
@@ -81,23 +147,15 @@ int al_redirect_open(const struct al_root *root, const char *given, enum al_redi
         [AL_REDIRECT_APPEND] = O_WRONLY | O_CREAT | O_APPEND,
     };
     /* A fifo or a terminal must not make us wait, or be ours. */
-    const int how = flags[mode] | O_NONBLOCK | O_NOCTTY;
-    al_auto(al_closep) int fd = -1;
+    al_auto(al_closep) int fd = open_file(redirect, flags[mode] | O_NONBLOCK | O_NOCTTY, err);
+    const char *given = redirect->given;
     struct stat st;
-    int r = al_redirect_check(root, given, err);
 
-    if (r < 0)
-        return r;
-    if (!strcmp(given, NOWHERE))
-        fd = al_below_open(AT_FDCWD, NOWHERE, how & ~O_CREAT, 0);
-    else
-        fd =
-            al_below_open(root->fd, below(root, given), how, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
     if (fd < 0)
-        return cannot(given, -al_take_fd(&fd), err);
+        return al_take_fd(&fd);
     if (fstat(fd, &st) < 0)
         return cannot(given, errno, err);
-    if (strcmp(given, NOWHERE) != 0 && !S_ISREG(st.st_mode))
+    if (redirect->name && !S_ISREG(st.st_mode))
         return cannot(given, S_ISDIR(st.st_mode) ? EISDIR : EINVAL, err);
     if (mode == AL_REDIRECT_WRITE && S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0)
         return cannot(given, errno, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Files a command line reads from and writes to: below the working directory, never through a
- * symbolic link, never in a `.git` directory.
+ * symbolic link, never in a git directory.
  */
 #ifndef AL_GUARD_REDIRECT_H
 #define AL_GUARD_REDIRECT_H
@@ -25,14 +25,37 @@ enum al_redirect_mode {
  */
 int al_redirect_check(const struct al_root *root, const char *given, struct al_error *err);
 
+/** A redirect that was checked, and the directory it was checked in. */
+struct al_redirect {
+    const char *given; /**< borrowed */
+    const char *name;  /**< in the directory; NULL: /dev/null */
+    int dir_fd;        /**< -errno: there was no such directory */
+};
+
+#define AL_REDIRECT_INIT ((struct al_redirect){ .dir_fd = -1 })
+
 /**
- * Open it.
+ * Check a name, and keep the directory it lies in: whatever becomes of the tree, the redirect is
+ * opened there.
+ *
+ * @return 0, also for one whose directory is missing; what al_redirect_check() says; AL_ERR_SANDBOX
+ *         where a link is on the way or at its end, and inside a git directory of any name
+ *         (AL_CODE_PROTECTED_PATH), or where a part of one would be made; AL_ERR_EXECUTION when the
+ *         directory cannot be opened.
+ */
+int al_redirect_find(const struct al_root *root, const char *given,
+                     struct al_redirect *ret_redirect, struct al_error *err);
+
+/**
+ * Open what was found.
  *
  * @param[out] ret_fd  Close-on-exec, of a regular file or /dev/null.
- * @return 0; what al_redirect_check() says; AL_ERR_SANDBOX where a link is on the way;
+ * @return 0; AL_ERR_SANDBOX when it has become a link, or the directory one of git's;
  *         AL_ERR_EXECUTION when it cannot be opened or is no regular file.
  */
-int al_redirect_open(const struct al_root *root, const char *given, enum al_redirect_mode mode,
-                     int *ret_fd, struct al_error *err);
+int al_redirect_open(const struct al_redirect *redirect, enum al_redirect_mode mode, int *ret_fd,
+                     struct al_error *err);
+
+void al_redirect_clear(struct al_redirect *redirect);
 
 #endif

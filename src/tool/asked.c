@@ -43,6 +43,19 @@ void al_call_set_draft(struct al_call *call, char *draft)
     call->draft = draft;
 }
 
+void al_call_keep(struct al_call *call, void *made, void (*free_made)(void *))
+{
+    if (call->free_made)
+        call->free_made(call->made);
+    call->made = made;
+    call->free_made = free_made;
+}
+
+void *al_call_kept(const struct al_call *call)
+{
+    return call->made;
+}
+
 struct al_repo *al_call_repo(const struct al_call *call)
 {
     return call->repo;

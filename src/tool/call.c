@@ -439,6 +439,7 @@ static void release(struct al_call *call)
     free(call->summary);
     free(call->branches);
     free(call->draft);
+    al_call_keep(call, NULL, NULL);
     al_strv_clear(&call->concerned);
     al_resolved_clear(&call->resolved);
 }

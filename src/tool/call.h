@@ -196,6 +196,13 @@ void al_call_set_draft(struct al_call *call, char *draft);
  * call is asked about again. */
 const char *al_call_resolved(const struct al_call *call, const char *name);
 
+/** Keep what the tool has made of its arguments in `authorize`, for what comes after it: `made` is
+ * taken over, in the place of an earlier one. */
+void al_call_keep(struct al_call *call, void *made, void (*free_made)(void *));
+
+/** What was kept; NULL: nothing. */
+void *al_call_kept(const struct al_call *call);
+
 /** The vetted repository of working_dir; set from `applies` on.  NULL for a tool that works in
  * the first root when that is in none. */
 struct al_repo *al_call_repo(const struct al_call *call);

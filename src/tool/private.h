@@ -24,11 +24,13 @@ struct al_call {
     struct al_budget budget;
     const char *decision, *decided_by; /* how stage 5 ended, for the journal */
     char *draft;                       /* of the tool's preview */
-    char *branches;                    /* HEAD's when rules were consulted, NULL without rules */
-    char state[65];                    /* what the approval is bound to, "" when nobody was asked */
-    struct al_resolved resolved;       /* what `resolve` gave last */
-    bool is_resolved;                  /* … and that it was asked */
-    struct al_strv concerned;          /* what `concerns` gave last */
+    void *made;                        /* of the tool's authorize; NULL: nothing */
+    void (*free_made)(void *);
+    char *branches;              /* HEAD's when rules were consulted, NULL without rules */
+    char state[65];              /* what the approval is bound to, "" when nobody was asked */
+    struct al_resolved resolved; /* what `resolve` gave last */
+    bool is_resolved;            /* … and that it was asked */
+    struct al_strv concerned;    /* what `concerns` gave last */
     bool knows_concerned;
     struct al_store *store;       /* open from stage 6 until the call's checkpoint after */
     char checkpoint[AL_OID_TEXT]; /* the one before; "" when there is none */

@@ -140,9 +140,71 @@ def check_hostile_repository(lab, report):
            "git in a pipeline does not", done.stdout.decode())
 
 
+# Where a git directory of another name is, and the lines that make it run a program.  `{config}` is
+# a configuration in which git finds one.
+GIT_DIRS = (
+    ("a separate git directory", ("git init -q --separate-git-dir meta",), (
+        "echo -e '{config}' >> meta/config",), "."),
+    ("the same by another way", ("git init -q --separate-git-dir meta",), (
+        "echo -e '{config}' >> ./meta//../meta/config",), "."),
+    ("the same by a link", ("git init -q --separate-git-dir meta", "ln -s meta way"), (
+        "echo -e '{config}' >> way/config",), "."),
+    ("`.git` by a link", ("ln -s .git way",), ("echo -e '{config}' >> way/config",), "."),
+    ("a bare repository", ("git clone -q --bare . hub",), (
+        "echo -e '{config}' >> hub/config",), "hub"),
+    ("a file in place of it", ("git clone -q --bare . hub", "rm hub/config"), (
+        "echo -e '[core]\\nrepositoryformatversion=0\\n{config}' > hub/config",), "hub"),
+    ("a linked worktree's", ("git init -q --separate-git-dir meta",
+                             "git worktree add -q linked",
+                             "git config extensions.worktreeConfig true"), (
+        "echo -e '{config}' > meta/worktrees/linked/config.worktree",), "linked"),
+    ("its common directory", ("git init -q --separate-git-dir meta", "git worktree add -q linked",
+                              "echo ../.. > meta/worktrees/linked/commondir"), (
+        "echo -e '{config}' >> meta/config",), "linked"),
+    ("a git directory in pieces", ("git clone -q --bare . hub", "rm hub/HEAD hub/config"), (
+        "echo -e '[core]\\nrepositoryformatversion=0\\n{config}' > hub/config",
+        "echo 'ref: refs/heads/main' > hub/HEAD"), "hub"),
+)
+
+
+def check_git_dir(lab, report, what, makes, lines, where):
+    """A program runs when the person asks git there after bash, and not after airlock."""
+    canary = os.path.join(lab.top, "canary")
+    script = os.path.join(lab.top, "script")
+    config = f"[diff]\\n\\texternal = {script}\\n"
+    with open(script, "w", encoding="ascii") as f:
+        f.write(f"#!/bin/sh\ntouch {canary}\n")
+    os.chmod(script, 0o755)
+    for through in (bash, airlock):
+        fresh(lab)
+        for line in makes:
+            bash(lab, line)
+        done = [through(lab, line.format(config=config)) for line in lines]
+        lab.git(os.path.join(lab.case, where), "diff", "HEAD~1", "HEAD")
+        if through is bash:
+            report(os.path.exists(canary), f"control: a program runs by {what}", str(done))
+        else:
+            refused = json.loads(done[-1].stdout).get("isError")
+            report(refused and not os.path.exists(canary), f"no program runs by {what}", str(done))
+        if os.path.exists(canary):
+            os.unlink(canary)
+
+
+def check_beside(lab, report):
+    """What only looks like one is written to, and so is a working tree inside one."""
+    fresh(lab)
+    for line in ("mkdir -p x/objects y/refs HEAD", "git clone -q --bare . hub",
+                 "git -C hub worktree add -q tree -b other"):
+        bash(lab, line)
+    for name in ("x/HEAD", "x/config", "y/HEAD", "y/config", "HEAD/x", "hub/tree/config"):
+        done = airlock(lab, f"echo x > {name}")
+        report(os.path.exists(os.path.join(lab.case, name)), f"control: {name} is written",
+               done.stdout.decode())
+
+
 def main():
     """The command line."""
-    report = Report(2 * len(HARM) + 2 * len(LEAKS) + 2)
+    report = Report(2 * len(HARM) + 2 * len(LEAKS) + 2 + 2 * len(GIT_DIRS) + 6)
     lab = Lab(sys.argv[1])
     try:
         for what, line in HARM:
@@ -150,6 +212,9 @@ def main():
         for what, line in LEAKS:
             check_leak(lab, report, what, line)
         check_hostile_repository(lab, report)
+        for what, makes, lines, where in GIT_DIRS:
+            check_git_dir(lab, report, what, makes, lines, where)
+        check_beside(lab, report)
     finally:
         lab.close()
     return report.failed > 0

@@ -71,7 +71,7 @@ class Isolation(shell.Shell):
         value = self.object("cat it\\'s *.txt | grep 'o e\\|q' 2>&1", *config, env={"PATH": path})
         self.assertEqual(value["stdout"], "quoted\n")
         self.assertEqual(told.read_text(encoding="utf-8").splitlines(), [
-            "--noprofile", "--private-tmp", "--private-dev", "--noroot", "--net=none",
+            "--quiet", "--noprofile", "--private-tmp", "--private-dev", "--noroot", "--net=none",
             f"--whitelist={self.root}", "--", "bash", "-c",
             "'cat' 'it'\\''s' 'a.txt' | 'grep' 'o e\\|q' 2>&1"])
         self.assertEqual(self.record()["confinement"], "firejail")
@@ -93,6 +93,7 @@ class Isolation(shell.Shell):
         if probe.returncode:
             self.skipTest(f"firejail does not work here: {probe.stderr.decode().strip()}")
         config = self.config('[tools.shell]\nisolation = "firejail"\n')
+        self.assertEqual(self.object("cat a.txt", *config)["stdout"], "one\n")
         result = self.line("cat a.txt | wc -l > out", *config)
         self.assertFalse(result.failed, result)
         self.assertEqual((self.root / "out").read_text(encoding="utf-8"), "1\n")

@@ -114,6 +114,42 @@ class Session(shell.Shell):
         plain.mkdir()
         self.assertEqual(self.line("echo x > made", *config, root=plain).text, "No.")
 
+    def asked(self, command, meanwhile):
+        """One call that a rule asks about; `meanwhile` happens before the answer, which is yes."""
+        server = harness.AskingServer(self, "--toolset", "shell", "--tool=command", *self.config(
+            '[[tools.approval.rule]]\ntool = "bash_command"\ndecision = "ask"\n'))
+        number = server.ask("bash_command", {"command": command, "reason": "test"})
+        question = server.receive()
+        self.assertEqual(question.get("method"), "elicitation/create", question)
+        meanwhile()
+        server.send(id=question["id"],
+                    result={"action": "accept", "content": {"decision": "once"}})
+        answer = server.receive()
+        self.assertEqual(answer["id"], number, answer)
+        return harness.Result(answer["result"]).value["structuredContent"]
+
+    def test_planned_once(self):
+        """what was checked before somebody was asked is what runs"""
+        self.write("b.txt", "two\n")
+        self.assertEqual(self.asked("echo *.txt", lambda: self.write("c.txt", ""))["stdout"],
+                         "a.txt b.txt\n")
+        # What is gone is gone, as in a shell.
+        value = self.asked("cat b.t*", (self.root / "b.txt").unlink)
+        self.assertEqual((value["exit_code"], value["stdout"]), (1, ""))
+        self.assertIn("b.txt: No such file", value["stderr"])
+
+        outside, inside = self.base / "outside", self.root / "d"
+        outside.mkdir()
+        inside.mkdir()
+
+        def swap():
+            inside.rename(self.root / "moved")
+            inside.symlink_to(outside)
+
+        self.assertEqual(self.asked("echo x > d/f", swap)["exit_code"], 0)
+        self.assertEqual((self.root / "moved/f").read_text(encoding="utf-8"), "x\n")
+        self.assertEqual(list(outside.iterdir()), [])
+
     def test_path_rules(self):
         """a rule that denies a path catches every line"""
         config = self.config('[[tools.approval.rule]]\npath = "docs/*"\ndecision = "deny"\n')

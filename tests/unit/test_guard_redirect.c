@@ -41,11 +41,21 @@ static void checks_words(void **state)
     tmpdir_free(dir);
 }
 
+/* Checked and opened at once. */
+static int open_redirect(const struct al_root *root, const char *name, enum al_redirect_mode mode,
+                         int *ret_fd, struct al_error *err)
+{
+    al_auto(al_redirect_clear) struct al_redirect redirect = AL_REDIRECT_INIT;
+    int r = al_redirect_find(root, name, &redirect, err);
+
+    return r < 0 ? r : al_redirect_open(&redirect, mode, ret_fd, err);
+}
+
 static void put(const struct al_root *root, const char *name, enum al_redirect_mode mode)
 {
     int fd = -1;
 
-    assert_int_equal(al_redirect_open(root, name, mode, &fd, NULL), 0);
+    assert_int_equal(open_redirect(root, name, mode, &fd, NULL), 0);
     assert_int_equal(write(fd, "new", 3), 3);
     close(fd);
 }
@@ -95,14 +105,81 @@ static void follows_no_link(void **state)
         for (int mode = AL_REDIRECT_READ; mode <= AL_REDIRECT_APPEND; mode++) {
             int fd = -1;
 
-            assert_int_equal(
-                al_redirect_open(&root, names[i], (enum al_redirect_mode)mode, &fd, NULL),
-                AL_ERR_SANDBOX);
+            assert_int_equal(open_redirect(&root, names[i], (enum al_redirect_mode)mode, &fd, NULL),
+                             AL_ERR_SANDBOX);
             assert_int_equal(fd, -1);
         }
     }
     kept = tmpdir_read(outside, "secret");
     assert_string_equal(kept, "kept");
+    tmpdir_free(dir);
+    tmpdir_free(outside);
+}
+
+static void goes_into_no_git_directory(void **state)
+{
+    static const char *const guarded[] = { "meta/config",  "meta/new",
+                                           "meta/hooks/x", "meta/worktrees/w/config.worktree",
+                                           "parts/HEAD",   "parts/head" };
+    static const char *const good[] = { "parts/config", "parts/HEADS", "HEAD", "tree/config" };
+    struct tmpdir *dir = tmpdir_new();
+    const struct al_root root = root_of(dir);
+
+    (void)state;
+    tmpdir_write(dir, "meta/HEAD", "");
+    tmpdir_write(dir, "meta/objects/x", "");
+    tmpdir_write(dir, "meta/refs/x", "");
+    tmpdir_write(dir, "meta/hooks/y", "");
+    tmpdir_write(dir, "meta/worktrees/w/HEAD", "");
+    tmpdir_write(dir, "parts/objects/x", "");
+    tmpdir_write(dir, "parts/refs/x", "");
+    tmpdir_mkdir(dir, "tree");
+    for (int mode = AL_REDIRECT_READ; mode <= AL_REDIRECT_APPEND; mode++) {
+        for (size_t i = 0; i < COUNT(guarded); i++) {
+            al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+            int fd = -1;
+
+            assert_int_equal(
+                open_redirect(&root, guarded[i], (enum al_redirect_mode)mode, &fd, &err),
+                AL_ERR_SANDBOX);
+            assert_int_equal(err.code, AL_CODE_PROTECTED_PATH);
+        }
+    }
+    for (size_t i = 0; i < COUNT(good); i++)
+        put(&root, good[i], AL_REDIRECT_APPEND);
+    tmpdir_free(dir);
+}
+
+/* What was checked is what is opened, whatever the name leads to by then. */
+static void stays_where_it_was_checked(void **state)
+{
+    struct tmpdir *dir = tmpdir_new(), *outside = tmpdir_new();
+    const struct al_root root = root_of(dir);
+    al_auto(al_redirect_clear) struct al_redirect redirect = AL_REDIRECT_INIT;
+    al_auto(al_freep) char *got = NULL;
+    struct stat st;
+    int fd = -1;
+
+    (void)state;
+    tmpdir_mkdir(dir, "d");
+    assert_int_equal(al_redirect_find(&root, "d/f", &redirect, NULL), 0);
+    assert_int_equal(fstatat(dir->fd, "d/f", &st, 0), -1); /* nothing is made yet */
+    assert_int_equal(renameat(dir->fd, "d", dir->fd, "moved"), 0);
+    tmpdir_symlink(dir, outside->path, "d");
+    assert_int_equal(al_redirect_open(&redirect, AL_REDIRECT_WRITE, &fd, NULL), 0);
+    assert_int_equal(write(fd, "new", 3), 3);
+    close(fd);
+    got = tmpdir_read(dir, "moved/f");
+    assert_string_equal(got, "new");
+    assert_int_equal(fstatat(outside->fd, "f", &st, 0), -1);
+    /* … unless it has become a link, or its directory one of git's. */
+    assert_int_equal(unlinkat(dir->fd, "moved/f", 0), 0);
+    tmpdir_symlink(dir, "../x", "moved/f");
+    assert_int_equal(al_redirect_open(&redirect, AL_REDIRECT_WRITE, &fd, NULL), AL_ERR_SANDBOX);
+    assert_int_equal(unlinkat(dir->fd, "moved/f", 0), 0);
+    tmpdir_write(dir, "moved/HEAD", "");
+    tmpdir_write(dir, "moved/commondir", "");
+    assert_int_equal(al_redirect_open(&redirect, AL_REDIRECT_WRITE, &fd, NULL), AL_ERR_SANDBOX);
     tmpdir_free(dir);
     tmpdir_free(outside);
 }
@@ -120,9 +197,8 @@ static void waits_for_nobody(void **state)
         for (int mode = AL_REDIRECT_READ; mode <= AL_REDIRECT_APPEND; mode++) {
             int fd = -1;
 
-            assert_int_equal(
-                al_redirect_open(&root, names[i], (enum al_redirect_mode)mode, &fd, NULL),
-                AL_ERR_EXECUTION);
+            assert_int_equal(open_redirect(&root, names[i], (enum al_redirect_mode)mode, &fd, NULL),
+                             AL_ERR_EXECUTION);
         }
     }
     tmpdir_free(dir);
@@ -134,6 +210,8 @@ int main(void)
         cmocka_unit_test(checks_words),
         cmocka_unit_test(writes_and_appends),
         cmocka_unit_test(follows_no_link),
+        cmocka_unit_test(goes_into_no_git_directory),
+        cmocka_unit_test(stays_where_it_was_checked),
         cmocka_unit_test(waits_for_nobody),
     };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bash_command: a line of whitelisted commands, shown, or run where the session allows it. */
+#include <stdlib.h>
+
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/shell/private.h"
@@ -28,16 +30,25 @@ static void adapt(const struct al_session *session, void *args)
     ((struct bash_args *)args)->live = session->shell && al_shell_is_live(session->shell);
 }
 
-/* What cannot be run is refused before anybody is asked. */
+static void free_plan(void *plan)
+{
+    al_shell_plan_clear(plan);
+    free(plan);
+}
+
+/* What cannot be run is refused before anybody is asked, and what was looked at here is what runs:
+ * the call keeps it. */
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct bash_args *args = p;
     const struct al_shell *shell = al_call_session(call)->shell;
-    al_auto(al_shell_plan_clear) struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
+    struct al_shell_plan *plan;
 
     if (!shell)
         return al_error_set(err, AL_ERR_EXECUTION, "This session has no shell");
-    return al_shell_plan(shell, args->command, &plan, err);
+    plan = al_calloc(1, sizeof(*plan));
+    al_call_keep(call, plan, free_plan);
+    return al_shell_plan(shell, args->command, plan, err);
 }
 
 /* The commands of the line, each once: authorize() found every one of them in the whitelist. */
@@ -102,16 +113,14 @@ static int preview(struct al_call *call, const void *p, struct al_result *result
 {
     const struct bash_args *args = p;
     const struct al_shell *shell = al_call_session(call)->shell;
-    al_auto(al_shell_plan_clear) struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
+    const struct al_shell_plan *plan = al_call_kept(call);
     json_t *object, *stages;
-    int r = al_shell_plan(shell, args->command, &plan, err);
 
-    if (r < 0)
-        return r;
+    (void)err;
     object = al_json_object();
     stages = al_json_array();
-    for (size_t i = 0; i < plan.nsteps; i++)
-        al_json_append(stages, stage_object(&plan.steps[i]));
+    for (size_t i = 0; i < plan->nsteps; i++)
+        al_json_append(stages, stage_object(&plan->steps[i]));
     al_json_set(object, "dry_run", al_json_bool(true));
     al_json_set(object, "command", al_json_string(args->command));
     al_json_set(object, "stages", stages);
@@ -145,21 +154,18 @@ static json_t *outcome_object(const struct al_shell *shell, struct al_shell_outc
 
 static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
-    const struct bash_args *args = p;
     struct al_shell *shell = al_call_session(call)->shell;
     struct al_budget *budget = al_call_budget(call);
-    al_auto(al_shell_plan_clear) struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
     al_auto(al_shell_outcome_clear) struct al_shell_outcome outcome = { .exit_code = -1 };
     al_auto(al_freep) char *error = NULL;
     int64_t began_ms = al_clock_ms();
-    int r = al_shell_plan(shell, args->command, &plan, err);
+    int r;
 
+    (void)p;
     result->confinement = al_shell_confinement(shell);
-    if (r < 0)
-        return r;
     budget->left_ms = shell->options.timeout_s * 1000;
-    r = al_shell_run(shell, &plan, al_call_repo(call), budget, al_call_max_bytes(call), &outcome,
-                     err);
+    r = al_shell_run(shell, al_call_kept(call), al_call_repo(call), budget, al_call_max_bytes(call),
+                     &outcome, err);
     if (r < 0)
         return r;
     result->truncated = al_text_truncate(&outcome.out.out, outcome.out.max_bytes);

@@ -7,7 +7,6 @@
  * it is bash that opens them for the command.
  */
 #include "gitops/stage.h"
-#include "guard/redirect.h"
 #include "toolsets/shell/private.h"
 
 static bool add_text(void *payload, const char *data, size_t len)
@@ -15,29 +14,29 @@ static bool add_text(void *payload, const char *data, size_t len)
     return al_text_add(payload, data, len);
 }
 
-static int open_once(const struct al_root *root, const char *name, enum al_redirect_mode mode,
-                     struct al_error *err)
+static int open_once(const char *given, const struct al_redirect *redirect,
+                     enum al_redirect_mode mode, struct al_error *err)
 {
     al_auto(al_closep) int fd = -1;
 
-    return name ? al_redirect_open(root, name, mode, &fd, err) : 0;
+    return given ? al_redirect_open(redirect, mode, &fd, err) : 0;
 }
 
-static int check_redirects(const struct al_root *root, const struct al_shell_plan *plan,
-                           struct al_error *err)
+static int check_redirects(const struct al_shell_plan *plan, struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
-        const struct al_shell_redirects *to = plan->steps[i].redirects;
+        const struct al_shell_step *step = &plan->steps[i];
+        const struct al_shell_redirects *to = step->redirects;
 
-        r = open_once(root, to->in, AL_REDIRECT_READ, err);
+        r = open_once(to->in, &step->in, AL_REDIRECT_READ, err);
         if (r == 0)
-            r = open_once(root, to->out, to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
-                          err);
+            r = open_once(to->out, &step->out,
+                          to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE, err);
         if (r == 0)
-            r = open_once(root, to->err, to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
-                          err);
+            r = open_once(to->err, &step->err,
+                          to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE, err);
     }
     return r;
 }
@@ -74,6 +73,7 @@ int al_shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_freep) char *whitelist = al_asprintf("--whitelist=%s", root->path);
     const char *argv[] = { "firejail",
+                           "--quiet", /* its own lines would be the first command's output */
                            "--noprofile",
                            "--private-tmp",
                            "--private-dev",
@@ -86,7 +86,7 @@ int al_shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
                            NULL,
                            NULL };
     struct al_proc_result result;
-    int r = check_redirects(root, plan, err);
+    int r = check_redirects(plan, err);
 
     if (r == 0)
         r = harden_git(plan, repo, budget->left_ms, &git, err);

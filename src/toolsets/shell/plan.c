@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From a line of words to what would run. */
 #include "guard/glob.h"
-#include "guard/redirect.h"
 #include "toolsets/shell/private.h"
 
 /* The kernel takes 2 MiB of arguments and environment. */
@@ -9,8 +8,12 @@
 
 void al_shell_plan_clear(struct al_shell_plan *plan)
 {
-    for (size_t i = 0; i < plan->nsteps; i++)
+    for (size_t i = 0; i < plan->nsteps; i++) {
         al_strv_clear(&plan->steps[i].words);
+        al_redirect_clear(&plan->steps[i].in);
+        al_redirect_clear(&plan->steps[i].out);
+        al_redirect_clear(&plan->steps[i].err);
+    }
     al_shell_line_clear(&plan->line);
     *plan = AL_SHELL_PLAN_INIT;
 }
@@ -67,6 +70,19 @@ static int expand(const struct al_root *root, const struct al_shell_stage *stage
     return 0;
 }
 
+static int find_redirects(const struct al_root *root, struct al_shell_step *step,
+                          struct al_error *err)
+{
+    const struct al_shell_redirects *to = step->redirects;
+    int r = to->in ? al_redirect_find(root, to->in, &step->in, err) : 0;
+
+    if (r == 0 && to->out)
+        r = al_redirect_find(root, to->out, &step->out, err);
+    if (r == 0 && to->err)
+        r = al_redirect_find(root, to->err, &step->err, err);
+    return r;
+}
+
 int al_shell_plan(const struct al_shell *shell, const char *command, struct al_shell_plan *ret_plan,
                   struct al_error *err)
 {
@@ -80,11 +96,16 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
         const struct al_shell_stage *stage = &plan.line.stages[i];
         struct al_shell_step *step = &plan.steps[plan.nsteps++];
 
-        step->kind = al_shell_kind_of(stage->words[0].text);
-        step->redirects = &stage->redirects;
+        *step = (struct al_shell_step){ .kind = al_shell_kind_of(stage->words[0].text),
+                                        .redirects = &stage->redirects,
+                                        .in = AL_REDIRECT_INIT,
+                                        .out = AL_REDIRECT_INIT,
+                                        .err = AL_REDIRECT_INIT };
         r = expand(root, stage, &step->words, err);
         if (r == 0)
             r = al_shell_check_words(&step->words, err);
+        if (r == 0)
+            r = find_redirects(root, step, err);
     }
     if (r < 0)
         al_shell_plan_clear(&plan);

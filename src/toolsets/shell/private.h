@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "gitops/repo.h"
+#include "guard/redirect.h"
 #include "guard/text.h"
 #include "proc/proc.h"
 #include "toolsets/shell/parse.h"
@@ -65,9 +66,10 @@ struct al_shell_step {
     enum al_shell_kind kind;
     struct al_strv words;
     const struct al_shell_redirects *redirects; /* of the plan's line */
+    struct al_redirect in, out, err; /* the same, checked; without a name as given: none */
 };
 
-/** A line as it would run. */
+/** A line as it would run.  It is made once a call: what was checked is what runs. */
 struct al_shell_plan {
     struct al_shell_line line;
     struct al_shell_step steps[AL_SHELL_STAGES_MAX];
@@ -80,7 +82,8 @@ void al_shell_plan_clear(struct al_shell_plan *plan);
 
 /**
  * From a line to what would run: parsed, every command on the whitelist, its words within the
- * rules before and after patterns were expanded, redirects below the root.
+ * rules before and after patterns were expanded, redirects below the root, in directories that are
+ * held from then on.
  *
  * @return 0, AL_ERR_BAD_ARGS or AL_ERR_SANDBOX.
  */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "gitops/stage.h"
-#include "guard/redirect.h"
 #include "toolsets/shell/private.h"
 #include "util/fs.h"
 
@@ -69,19 +68,19 @@ static bool add_text(void *payload, const char *data, size_t len)
 
 /* Redirects. */
 
-static int open_redirects(struct run *run, struct stage *stage, struct al_error *err)
+static int open_redirects(struct stage *stage, struct al_error *err)
 {
-    const struct al_root *root = &run->shell->options.roots->items[0];
-    const struct al_shell_redirects *to = stage->step->redirects;
+    const struct al_shell_step *step = stage->step;
+    const struct al_shell_redirects *to = step->redirects;
     int r = 0;
 
     if (to->in)
-        r = al_redirect_open(root, to->in, AL_REDIRECT_READ, &stage->in_fd, err);
+        r = al_redirect_open(&step->in, AL_REDIRECT_READ, &stage->in_fd, err);
     if (r == 0 && to->out)
-        r = al_redirect_open(root, to->out, to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
+        r = al_redirect_open(&step->out, to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
                              &stage->out_fd, err);
     if (r == 0 && to->err)
-        r = al_redirect_open(root, to->err, to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
+        r = al_redirect_open(&step->err, to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE,
                              &stage->err_fd, err);
     return r;
 }
@@ -193,7 +192,7 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
 static int prepare(struct run *run, struct stage *stage, struct al_error *err)
 {
     const struct al_strv *words = &stage->step->words;
-    int r = open_redirects(run, stage, err);
+    int r = open_redirects(stage, err);
 
     if (r < 0)
         return r;
