@@ -164,3 +164,49 @@ int al_redirect_open(const struct al_redirect *redirect, enum al_redirect_mode m
     *ret_fd = al_take_fd(&fd);
     return 0;
 }
+
+/* Whether the words lead above where they begin, as a program may read them before it asks the
+ * kernel. */
+static bool climbs_out(const char *path)
+{
+    int depth = 0;
+
+    while (*path && depth >= 0) {
+        size_t len = strcspn(path, "/");
+
+        if (len == 2 && !strncmp(path, "..", 2))
+            depth--;
+        else if (len && !(len == 1 && *path == '.'))
+            depth++;
+        path += len + strspn(path + len, "/");
+    }
+    return depth < 0;
+}
+
+static int refuse_output(const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_word(given);
+
+    return al_error_set(err, AL_ERR_SANDBOX, "Output outside the working directory: '%s'", safe);
+}
+
+int al_output_check(const struct al_root *root, const char *given, struct al_error *err)
+{
+    const char *name = below(root, given), *slash = name ? strrchr(name, '/') : NULL;
+    al_auto(al_freep) char *dir = slash ? al_strndup(name, (size_t)(slash - name)) : al_strdup(".");
+    al_auto(al_closep) int fd = -1;
+    al_auto(al_closep) int parent = -1;
+
+    if (!strcmp(given, NOWHERE))
+        return 0;
+    if (!name || climbs_out(name))
+        return refuse_output(given, err);
+    fd = al_below_open(root->fd, *name ? name : ".", O_PATH, RESOLVE_BENEATH);
+    if (fd < 0 && fd != -ENOENT && fd != -ENOTDIR)
+        return refuse_output(given, err);
+    parent = al_below_open(root->fd, *dir ? dir : ".", O_PATH | O_DIRECTORY, RESOLVE_BENEATH);
+    if ((fd >= 0 && al_gitdir_holds(fd, NULL)) ||
+        (parent >= 0 && al_gitdir_holds(parent, slash ? slash + 1 : name)))
+        return al_gitdir_refuse(given, err);
+    return 0;
+}

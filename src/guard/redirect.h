@@ -56,6 +56,16 @@ int al_redirect_find(const struct al_root *root, const char *given,
 int al_redirect_open(const struct al_redirect *redirect, enum al_redirect_mode mode, int *ret_fd,
                      struct al_error *err);
 
+/**
+ * Check where a program would write that is given this name in the working directory: links are
+ * followed, as it will, and have to stay inside.  What it says holds for the moment; the kernel
+ * holds the program.
+ *
+ * @return 0, also for /dev/null and for what is not there yet; AL_ERR_SANDBOX for what lies or
+ *         leads outside, by its words or by a link, or into a git directory of any name.
+ */
+int al_output_check(const struct al_root *root, const char *given, struct al_error *err);
+
 void al_redirect_clear(struct al_redirect *redirect);
 
 #endif

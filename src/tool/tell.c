@@ -28,8 +28,14 @@ al_printf(2, 3) static void tell(const struct al_call *call, const char *fmt, ..
 void al_call_tell_begin(const struct al_call *call)
 {
     tell(call, "Tool: %s", call->tool->name);
-    if (call->summary)
+    if (call->summary && call->tool->tell_command) {
+        al_auto(al_str_clear) struct al_str command = AL_STR_INIT;
+
+        call->tool->tell_command(call->args, &command);
+        tell(call, "Command: %s", command.buf);
+    } else if (call->summary) {
         tell(call, "Command: %s", call->summary);
+    }
 }
 
 static void tell_effects(const struct al_call *call)

@@ -175,6 +175,9 @@ struct al_tool {
      * its operation and effects, and who decided. */
     void (*found)(const void *args, struct al_str *out);
 
+    /** The `Command:` line for who watches (`-v`).  NULL: the summary. */
+    void (*tell_command)(const void *args, struct al_str *out);
+
     /** Stage 4's part that only the tool knows (paths, refs).  Never asks anyone.  NULL: none. */
     int (*authorize)(struct al_call *call, const void *args, struct al_error *err);
 

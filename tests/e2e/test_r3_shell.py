@@ -29,7 +29,10 @@ class Parameters(shell.Shell):
         tool, = json.loads(done.stdout)
         self.assertEqual(tool["name"], "bash_command")
         self.assertEqual(tool["description"], "Execute a bash command. Whitelist enforced. "
-                                              "Shows preview in dry-run.")
+                                              "Shows preview in dry-run. No shell: pipes and "
+                                              "redirects of ls, cat, grep, find, head, tail, wc, "
+                                              "echo, pwd, date, go, and git (log, diff, show, "
+                                              "status), unless configured otherwise.")
         self.assertEqual(tool["inputSchema"]["required"], ["command", "reason"])
         self.assertEqual(tool["approval"], "none")
         self.assertIn("runs_program", tool["effects"])
@@ -126,6 +129,46 @@ class Results(shell.Shell):
             "stderr": "cat: nosuch: No such file or directory\n", "exit_code": 1})
         self.assertEqual(result.meta["exit_code"], 1)
         self.assertEqual(self.record()["outcome"], "error")
+
+    def test_no_match(self):
+        """a search that finds nothing is R3's failure, and says that it found nothing"""
+        for command in ("grep x a.txt", "cat a.txt | grep x", "grep -q x a.txt", "grep -c x a.txt"):
+            value = self.object(command)
+            self.assertEqual((value["error"], value["exit_code"], value["stderr"]),
+                             ("command failed: exit code 1 (no match)", 1, ""), command)
+        for command in ("grep x nosuch", "cat nosuch", "grep x a.txt | cat nosuch",
+                        "ls nosuch | grep '['"):
+            self.assertRegex(self.object(command)["error"], r"^command failed: exit code \d$")
+        self.assertNotIn("error", self.object("grep x a.txt | cat"))
+
+    def test_unreadable(self):
+        """what no command may read is named behind the program's own words"""
+        secret = self.base / "secret"
+        secret.write_text("x\n", encoding="utf-8")
+        (self.root / "link").symlink_to(secret)
+        said = "airlock: outside the allowed roots, so no command may read it: "
+        for command, names in (("cat /etc/passwd", "/etc/passwd"), (f"cat {secret}", str(secret)),
+                               ("cat link", "link"), ("grep x ../secret a.txt", "../secret"),
+                               ("cat /etc/passwd a.txt | cat", "/etc/passwd"),
+                               ("cat link /etc/passwd", "link, /etc/passwd")):
+            lines = self.object(command)["stderr"].splitlines()
+            self.assertIn("Permission denied", lines[0], command)
+            self.assertEqual(lines[-1], said + names)
+        for command in ("cat nosuch", "cat a.txt", "echo /etc/passwd | cat", "ls /etc/passwd"):
+            self.assertNotIn("airlock:", self.object(command)["stderr"])
+
+    def test_outputs(self):
+        """what go would write outside is refused, in the preview and live"""
+        (self.root / "way").symlink_to(self.base)
+        for options in (("--tool=command",), ()):
+            self.options = options
+            for words in ("build -o ../x", "build --o=../x", "build -o way/x", "build -o /tmp/x",
+                          "test -coverprofile=../x", "test -trace ../x", "mod vendor -o ../x",
+                          "build -C ..", "build -o '../'x", "test -outputdir .."):
+                result = self.line(f"go {words}")
+                self.assertEqual(result.kind, "SandboxViolation", words)
+        for words in ("build -o x", "build -o=sub/x", "test -coverprofile x", "build -o /dev/null"):
+            self.assertTrue(self.object(f"go {words}")["dry_run"])
 
     def test_failure_on_stdout(self):
         """R3-5 without --json a failure's object is on standard output, a refusal on standard error"""

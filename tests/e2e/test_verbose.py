@@ -50,9 +50,11 @@ class Verbose(harness.Case):
                                ("cat a.txt | cat | wc -l", "cat, wc")):
             lines = self.lines("bash_command", {"command": command, "reason": "x"}, *words)
             self.assertEqual(lines[0], "Tool: bash_command")
+            self.assertEqual(lines[1], f"Command: {command}")
             self.assertEqual(lines[2], f"Validation: \u2713 passed ({found} in whitelist)")
         for command in ("ls | rm x", "grep; ls"):
             lines = self.lines("bash_command", {"command": command, "reason": "x"}, *words)
+            self.assertEqual(lines[1], f"Command: {command}")
             self.assertRegex("\n".join(lines), "Validation: \u2717 ")
             self.assertNotIn("in whitelist)", "\n".join(lines))
         lines = self.lines("bash_command", {"command": "pwd", "reason": "x"}, *words[:2])

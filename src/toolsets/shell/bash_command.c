@@ -67,6 +67,11 @@ static void found(const void *p, struct al_str *out)
     al_str_adds(out, " in whitelist");
 }
 
+static void tell_command(const void *p, struct al_str *out)
+{
+    al_str_adds(out, ((const struct bash_args *)p)->command);
+}
+
 static json_t *list_of(const struct al_strv *words, size_t from)
 {
     json_t *list = al_json_array();
@@ -131,23 +136,30 @@ static int preview(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-/* The object of a run, and what to say when it is a failure. */
-static json_t *outcome_object(const struct al_shell *shell, struct al_shell_outcome *outcome,
-                              int64_t took_ms, char **ret_error)
+/* What to say of a run that is a failure; NULL: it is none. */
+static char *failure_of(const struct al_shell *shell, const struct al_shell_plan *plan,
+                        const struct al_shell_outcome *outcome)
+{
+    if (outcome->timed_out)
+        return al_asprintf("command timeout after %us", (unsigned)shell->options.timeout_s);
+    if (outcome->exit_code == 0)
+        return NULL;
+    return al_asprintf("command failed: exit code %d%s", outcome->exit_code,
+                       al_shell_found_nothing(plan, outcome->exit_code) ? " (no match)" : "");
+}
+
+static json_t *outcome_object(const struct al_shell_outcome *outcome, int64_t took_ms,
+                              const char *error)
 {
     const struct al_str *out = &outcome->out.out, *errors = &outcome->err.out;
     json_t *object = al_json_object();
 
-    if (outcome->timed_out)
-        *ret_error = al_asprintf("command timeout after %us", (unsigned)shell->options.timeout_s);
-    else if (outcome->exit_code != 0)
-        *ret_error = al_asprintf("command failed: exit code %d", outcome->exit_code);
-    if (*ret_error)
-        al_json_set(object, "error", al_json_string(*ret_error));
+    if (error)
+        al_json_set(object, "error", al_json_string(error));
     al_json_set(object, "stdout", al_json_stringn(out->buf, out->len));
     al_json_set(object, "stderr", al_json_stringn(errors->buf, errors->len));
     al_json_set(object, "exit_code", al_json_int(outcome->exit_code));
-    if (!*ret_error)
+    if (!error)
         al_json_set(object, "duration_ms", al_json_int(took_ms));
     return object;
 }
@@ -170,8 +182,8 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
         return r;
     result->truncated = al_text_truncate(&outcome.out.out, outcome.out.max_bytes);
     result->truncated |= al_text_truncate(&outcome.err.out, outcome.err.max_bytes);
-    al_result_set_structured(result,
-                             outcome_object(shell, &outcome, al_clock_ms() - began_ms, &error));
+    error = failure_of(shell, al_call_kept(call), &outcome);
+    al_result_set_structured(result, outcome_object(&outcome, al_clock_ms() - began_ms, error));
     result->exit_code = outcome.exit_code;
     if (!error)
         return 0;
@@ -232,7 +244,10 @@ static const char output_schema[] = AL_JSON({
 const struct al_tool al_tool_bash_command = {
     .name = "bash_command",
     .title = "Run a command",
-    .about = "Execute a bash command. Whitelist enforced. Shows preview in dry-run.",
+    .about =
+        "Execute a bash command. Whitelist enforced. Shows preview in dry-run. No shell: pipes "
+        "and redirects of ls, cat, grep, find, head, tail, wc, echo, pwd, date, go, and git "
+        "(log, diff, show, status), unless configured otherwise.",
     .params = params,
     .nparams = AL_COUNT(params),
     .args_size = sizeof(struct bash_args),
@@ -243,5 +258,6 @@ const struct al_tool al_tool_bash_command = {
     .authorize = authorize,
     .summarize = summarize,
     .found = found,
+    .tell_command = tell_command,
     .output_schema = output_schema,
 };

@@ -43,6 +43,8 @@ static int check_as_written(const struct al_shell *shell, const struct al_shell_
     if (r == 0)
         r = al_shell_check_words(&words, err);
     if (r == 0)
+        r = al_shell_check_outputs(&shell->options.roots->items[0], &words, err);
+    if (r == 0)
         r = check_redirects(&shell->options.roots->items[0], &stage->redirects, err);
     return r;
 }
@@ -104,6 +106,8 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
         r = expand(root, stage, &step->words, err);
         if (r == 0)
             r = al_shell_check_words(&step->words, err);
+        if (r == 0)
+            r = al_shell_check_outputs(root, &step->words, err);
         if (r == 0)
             r = find_redirects(root, step, err);
     }

@@ -59,6 +59,10 @@ void al_shell_program_free(struct al_shell_program *program);
 /** profile.c: the limits of a program that has this much time. */
 struct al_limits al_shell_limits(enum al_shell_kind kind, uint32_t left_ms);
 
+/** outputs.c: AL_ERR_SANDBOX for words by which go would write outside the root. */
+int al_shell_check_outputs(const struct al_root *root, const struct al_strv *words,
+                           struct al_error *err);
+
 /* plan.c */
 
 /** One command, checked and with its patterns expanded. */
@@ -125,6 +129,13 @@ int al_shell_code_of(const struct al_proc_result *result);
 int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struct al_repo *repo,
                  struct al_budget *budget, size_t max_bytes, struct al_shell_outcome *ret_outcome,
                  struct al_error *err);
+
+/** explain.c: whether the exit code says that a search found nothing. */
+bool al_shell_found_nothing(const struct al_shell_plan *plan, int exit_code);
+
+/** explain.c: name what was refused to programs that say "Permission denied" alone. */
+void al_shell_add_refused(const struct al_shell *shell, const struct al_shell_plan *plan,
+                          struct al_text *errors);
 
 /** firejail.c: the same through firejail; fills the outcome, and is AL_ERR_TIMEOUT after one. */
 int al_shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,

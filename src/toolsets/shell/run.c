@@ -342,6 +342,7 @@ int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struc
         stage_clear(&run.stages[i]);
     al_text_end(&outcome.out);
     al_text_end(&outcome.err);
+    al_shell_add_refused(shell, plan, &outcome.err);
     outcome.timed_out = r == AL_ERR_TIMEOUT;
     if (r < 0 && r != AL_ERR_TIMEOUT) {
         al_shell_outcome_clear(&outcome);
