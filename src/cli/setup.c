@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -266,6 +267,17 @@ static char *find_ssh_home(void)
     return entry ? al_strdup(entry->pw_dir) : NULL;
 }
 
+/* A session that lasts longer keeps what it made all the same. */
+#define KEEP_S 86400u
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static void set_checkpoints(struct al_setup *setup)
 {
     const struct al_config *config = &setup->config;
@@ -276,6 +288,8 @@ static void set_checkpoints(struct al_setup *setup)
         .max_store_bytes = config->journal.max_store_bytes,
         .max_age_days = config->journal.max_age_days,
         .max_file_bytes = config->journal.max_file_bytes,
+        .keep_s = KEEP_S,
+        .began_ns = now_ns(),
         .include_ignored = &config->journal.include_ignored,
     };
     session->checkpoints = config->journal.checkpoints ? &setup->checkpoints : NULL;

@@ -76,10 +76,11 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     if (options->create) /* any further option would have git rewrite the index */
         al_strv_adds(&command.argv, "-b", options->create, NULL);
     else if (options->branch)
-        al_strv_adds(&command.argv, "--no-recurse-submodules", options->branch, "--", NULL);
+        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
+                     options->branch, "--", NULL);
     else
-        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-guess", options->commit, "--",
-                     NULL);
+        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
+                     "--no-guess", options->commit, "--", NULL);
     return al_git_run_writer(repo, &command, max_bytes, budget, ret_output, err);
 }
 

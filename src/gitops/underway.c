@@ -7,6 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/conflict.h"
 #include "gitops/filters.h"
+#include "gitops/overwritten.h"
 #include "gitops/private.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -119,6 +120,15 @@ int al_git_abort_check(const struct al_repo *repo, struct al_budget *budget, str
         r = al_git_check_filters(repo, &list, target, budget, err);
     al_buffer_clear(&list);
     return r;
+}
+
+int al_git_abort_concerned(const struct al_repo *repo, struct al_budget *budget,
+                           struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_freep) char *target = goes_back_to(repo);
+    int r = al_git_concerned(repo, NULL, false, budget, out, err);
+
+    return r < 0 ? r : al_git_overwritten(repo, target, NULL, budget, out, err);
 }
 
 int al_git_abort_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,

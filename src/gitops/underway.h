@@ -34,6 +34,11 @@ int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *
  * write content through a configured filter. */
 int al_git_abort_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err);
 
+/** The files that going back writes over, as al_git_concerned() and al_git_overwritten() give them.
+ */
+int al_git_abort_concerned(const struct al_repo *repo, struct al_budget *budget,
+                           struct al_strv *out, struct al_error *err);
+
 /** What going back would lose, as an excerpt appended to `out`. */
 int al_git_abort_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
                          struct al_error *err);

@@ -43,8 +43,11 @@
 struct al_checkpoint_settings {
     const char *state_dir;    /**< absolute, outside every root; each store is a folder below it */
     uint64_t max_store_bytes; /**< a store that grew beyond it loses its oldest checkpoints */
-    uint32_t max_age_days;    /**< older checkpoints go */
-    uint64_t max_file_bytes;  /**< larger files are left out, with a warning that names them */
+    uint32_t keep_s; /**< but none younger than this: whoever fills a store must not be able to drop
+                        what was taken before */
+    int64_t began_ns; /**< nor any of this session, which began then (since 1970); 0: unknown */
+    uint32_t max_age_days;   /**< older checkpoints go */
+    uint64_t max_file_bytes; /**< larger files are left out, with a warning that names them */
     const struct al_strv
         *include_ignored; /**< globs of ignored files to take as well; NULL: none */
 };
@@ -71,12 +74,27 @@ void al_store_close(struct al_store *store);
  */
 int al_store_maintain(struct al_store *store, struct al_budget *budget, struct al_error *err);
 
+/** How much room a store has. */
+enum al_room {
+    AL_ROOM_ENOUGH, /**< it fits, or there is something that may go */
+    AL_ROOM_SHORT,  /**< more than max_store_bytes, and nothing of it may go yet */
+    AL_ROOM_NONE,   /**< and that twice over */
+};
+
+/** Look at it, before a checkpoint is taken. */
+int al_store_room(struct al_store *store, struct al_budget *budget, enum al_room *ret_room,
+                  struct al_error *err);
+
 /** What a checkpoint is taken for; borrowed. */
 struct al_checkpoint_reason {
     const char *tool, *operation; /**< for people who look at the store */
     const char
         *before; /**< id of the execution's checkpoint before, for the one after; else NULL */
     const struct al_strv *dropping; /**< full names of references the operation may drop; NULL */
+    const struct al_strv
+        *overwriting;            /**< files below the top the operation may write over; NULL */
+    struct al_strv *ret_missing; /**< those of them that are there, in whole or in part, and that
+                                    the checkpoint does not have; may be NULL */
     bool unnamed;    /**< no reference yet: it counts once al_checkpoint_name() gave it one */
     bool only_looks; /**< nothing is going to change: what lost references reached is not packed */
 };

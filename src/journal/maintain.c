@@ -128,14 +128,32 @@ static size_t count_too_much(const struct al_store *store, size_t most, uint64_t
     return most - (keep < most ? keep : most - (most > 0));
 }
 
-static int make_room(struct al_store *store, struct al_budget *budget, struct al_error *err)
+/* What was taken since then stays, however little room there is. */
+static int64_t kept_since_ns(const struct al_store *store)
+{
+    const struct al_checkpoint_settings *settings = store->settings;
+    int64_t since_ns = al_seen_now_ns() - (int64_t)settings->keep_s * NS;
+
+    return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
+}
+
+/* How many may go, oldest first. */
+static size_t count_spare(const struct al_store *store, const struct al_checkpoint_list *list,
+                          size_t most)
+{
+    return count_old(list, most, kept_since_ns(store));
+}
+
+/* `due` tells that nobody has looked for an hour for what no checkpoint needs. */
+static int make_room(struct al_store *store, bool due, struct al_budget *budget,
+                     struct al_error *err)
 {
     int r = 0;
 
     for (int round = 0; round < ROUNDS_MAX && r == 0; round++) {
         al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
         struct al_packs_size size;
-        size_t count;
+        size_t count, spare;
 
         r = al_packs_measure(store->pack_fd, &size, err);
         if (r < 0 || size.bytes <= store->settings->max_store_bytes)
@@ -144,8 +162,10 @@ static int make_room(struct al_store *store, struct al_budget *budget, struct al
         if (r < 0)
             return r;
         count = count_too_much(store, last_execution(&list), size.bytes);
-        if (!count && round)
-            return 0; /* the last execution alone needs as much */
+        spare = count_spare(store, &list, last_execution(&list));
+        count = count < spare ? count : spare;
+        if (!count && (round || !due))
+            return 0; /* what has to stay needs as much */
         r = list.count ? forget(store, &list, count, budget, err) : 0;
     }
     return r;
@@ -170,13 +190,14 @@ static int sweep(struct al_store *store, struct al_budget *budget, struct al_err
 static int clear_up(struct al_store *store, const struct al_packs_size *size,
                     struct al_budget *budget, struct al_error *err)
 {
+    bool due = is_sweep_due(store);
     int r = 0;
 
     remove_leftovers(store);
-    if (is_sweep_due(store))
+    if (due)
         r = sweep(store, budget, err);
     if (r == 0 && size->bytes > store->settings->max_store_bytes)
-        r = make_room(store, budget, err);
+        r = make_room(store, due, budget, err);
     if (r == 0 && size->loose > PACKS_MAX)
         r = al_bare_tidy(&store->bare, budget, err);
     return r;
@@ -197,4 +218,23 @@ int al_store_maintain(struct al_store *store, struct al_budget *budget, struct a
     r = clear_up(store, &size, budget, err);
     (void)flock(store->lock_fd, LOCK_SH);
     return r;
+}
+
+int al_store_room(struct al_store *store, struct al_budget *budget, enum al_room *ret_room,
+                  struct al_error *err)
+{
+    al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
+    uint64_t most = store->settings->max_store_bytes;
+    struct al_packs_size size;
+    int r = al_packs_measure(store->pack_fd, &size, err);
+
+    *ret_room = AL_ROOM_ENOUGH;
+    if (r < 0 || size.bytes <= most)
+        return r;
+    r = al_checkpoint_list(store, budget, &list, err);
+    if (r < 0)
+        return r;
+    if (!count_spare(store, &list, list.count))
+        *ret_room = size.bytes / 2 < most ? AL_ROOM_SHORT : AL_ROOM_NONE;
+    return 0;
 }

@@ -156,7 +156,12 @@ static int read_all(struct al_taking *taking, struct al_parts *parts)
         r = take_refs(taking, &parts->refs);
     if (r == 0)
         r = al_take_state(taking, &parts->state);
-    return r < 0 ? r : al_take_about(taking, parts);
+    if (r == 0)
+        r = al_take_about(taking, parts);
+    if (r < 0 || !taking->reason->overwriting || !taking->reason->ret_missing)
+        return r;
+    al_strv_clear(taking->reason->ret_missing);
+    return al_take_find_missing(taking, taking->reason->ret_missing);
 }
 
 static int put_root(struct al_taking *taking, const struct al_parts *parts, struct al_oid *ret_tree)

@@ -50,6 +50,9 @@ int al_take_staged(struct al_taking *taking, struct al_oid *ret_tree);
 /** parts.c: the files of the git directory. */
 int al_take_state(struct al_taking *taking, struct al_oid *ret_tree);
 
+/** covers.c: the files that the operation may write over and that this checkpoint does not have. */
+int al_take_find_missing(struct al_taking *taking, struct al_strv *ret_missing);
+
 /** parts.c: permissions and other lines about the checkpoint. */
 int al_take_about(struct al_taking *taking, struct al_parts *parts);
 

@@ -155,9 +155,11 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return al_file_id_equal(&ids[0], &ids[1]);
 }
 
-/* One look at a regular file. */
+/* One look at a regular file.  `last` is what the look before this one found, none before the
+ * first: times tell nothing when the same bytes were there twice. */
 static int read_once(struct walk *walk, const char *name, const char *path,
-                     struct al_seen_file *file, enum outcome *ret_outcome)
+                     const struct al_oid *last, struct al_seen_file *file,
+                     enum outcome *ret_outcome)
 {
     int64_t began_ns = al_seen_now_ns();
     al_auto(al_closep) int fd =
@@ -184,8 +186,13 @@ static int read_once(struct walk *walk, const char *name, const char *path,
                            : pack_file(walk, fd, size, &got, &file->oid);
     if (r < 0)
         return r;
-    if (got == size && fstat(fd, &after) == 0 && is_same(&before, &after)) {
+    if (got != size || fstat(fd, &after) < 0) {
+        file->oid = (struct al_oid){ .bytes = { 0 } };
+        return 0;
+    }
+    if (is_same(&before, &after) || al_oid_equal(last, &file->oid)) {
         al_seen_note(file, &before, began_ns);
+        file->racy |= !is_same(&before, &after);
         *ret_outcome = TAKEN;
     }
     return 0;
@@ -218,6 +225,7 @@ static int read_file(struct walk *walk, const char *name, const char *path,
 {
     *file = (struct al_seen_file){ .racy = false };
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        const struct al_oid last = file->oid;
         struct stat st;
         int r = 0;
 
@@ -225,7 +233,7 @@ static int read_file(struct walk *walk, const char *name, const char *path,
         if (fstatat(walk->dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             return 0;
         if (S_ISREG(st.st_mode))
-            r = read_once(walk, name, path, file, ret_outcome);
+            r = read_once(walk, name, path, &last, file, ret_outcome);
         else if (S_ISLNK(st.st_mode))
             r = read_link(walk, name, file, ret_outcome);
         if (r < 0 || *ret_outcome != CHANGING)

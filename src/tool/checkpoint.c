@@ -31,18 +31,94 @@ static void name_dropped(const struct al_call *call, struct al_strv *ret_names)
         al_strv_addf(ret_names, "refs/heads/%s", branches.items[i]);
 }
 
-static int take(struct al_call *call, struct al_error *err)
+static bool writes_over_files(const struct al_call *call)
+{
+    const unsigned both = AL_DISCARDS_WORK | AL_WRITES_WORKTREE;
+
+    return (call->operation->effects & both) == both;
+}
+
+/* The files of the working tree that the call may write over, below its top. */
+static int name_overwritten(struct al_call *call, struct al_strv *ret_names, struct al_error *err)
+{
+    const struct al_repo *repo = call->repo;
+    const struct al_strv *files;
+    int r = writes_over_files(call) ? al_call_concerned(call, &files, err) : 0;
+
+    for (size_t i = 0; r == 0 && writes_over_files(call) && i < files->count; i++) {
+        al_auto(al_freep) char *path = al_fs_join(repo->dir, files->items[i]);
+        const char *below = al_fs_below(repo->top, path);
+
+        if (below && !al_fs_below(repo->git_dir, path) && !al_fs_below(repo->common_dir, path))
+            al_strv_add(ret_names, below);
+    }
+    return r;
+}
+
+/* A person said yes to this very call, or to all of its kind. */
+static bool was_asked(const struct al_call *call)
+{
+    return call->decision && (!strcmp(call->decision, "once") || !strcmp(call->decision, "always"));
+}
+
+/* Nothing of the last day goes to make room; so a store that is full of it says no instead, first
+ * to what nobody was asked about, then to everything. */
+static int check_room(struct al_call *call, struct al_error *err)
+{
+    bool loses = call->operation->effects & AL_DISCARDS_WORK;
+    enum al_room room;
+    int r = al_store_room(call->store, &call->budget, &room, err);
+
+    if (r < 0 || room == AL_ROOM_ENOUGH || (room == AL_ROOM_SHORT && (!loses || was_asked(call))))
+        return r;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The checkpoint store is full, and none of its checkpoints may go yet: "
+                        "they are of this session or of the last 24 hours; a person can %s "
+                        "journal.max_store_bytes",
+                        room == AL_ROOM_SHORT ? "approve this call, or raise" : "raise");
+}
+
+static int take(struct al_call *call, struct al_strv *ret_missing, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
     struct al_checkpoint_reason reason = reason_of(call);
     int r = al_store_open(call->session->checkpoints, call->repo, true, &call->budget, &call->store,
                           err);
 
+    if (r == 0)
+        r = check_room(call, err);
+    if (r == 0)
+        r = name_overwritten(call, &overwriting, err);
     if (r < 0)
         return r;
     name_dropped(call, &dropping);
     reason.dropping = &dropping;
+    reason.overwriting = &overwriting;
+    reason.ret_missing = ret_missing;
     return al_checkpoint_take(call->store, &reason, &call->budget, call->checkpoint, err);
+}
+
+/* Somebody is told before work is lost that nobody could give back. */
+static int check_complete(const struct al_call *call, const struct al_strv *missing,
+                          struct al_error *err)
+{
+    al_auto(al_freep) char *word = missing->count ? al_text_word(missing->items[0]) : NULL;
+    al_auto(al_freep) char *more =
+        missing->count > 1 ? al_asprintf(" and %zu more", missing->count - 1) : al_strdup("");
+    al_auto(al_freep) char *text = NULL;
+
+    if (!missing->count)
+        return 0;
+    text =
+        al_asprintf("'%s'%s would be lost: the checkpoint does not have it, since it is ignored, "
+                    "larger than journal.max_file_bytes, unreadable, or changes while it is "
+                    "read; keep a copy elsewhere and move it away first",
+                    word, more);
+    if (call->session->requires_checkpoints)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", text);
+    al_log_warn("%s", text);
+    return 0;
 }
 
 /* What only adds can go on: nothing is lost that a checkpoint would hold. */
@@ -58,17 +134,18 @@ static int go_on_without(struct al_call *call, struct al_error *why, struct al_e
 int al_call_checkpoint(struct al_call *call, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
     int r;
 
     if (!call->session->checkpoints || !al_effects_change_repository(call->operation->effects))
         return 0;
     if (!call->repo) {
-        al_log_note("Warning: git auto-commit failed (not in git repo?)");
+        al_log_note(AL_TELL_NO_GIT);
         return 0;
     }
-    r = take(call, &why);
+    r = take(call, &missing, &why);
     if (r == 0)
-        return 0;
+        return check_complete(call, &missing, err);
     call->checkpoint[0] = '\0';
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set_code(err, (enum al_status)r, why.code, "%s", why.message);

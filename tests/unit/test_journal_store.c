@@ -112,6 +112,63 @@ static void keeps_the_last_execution_however_large_it_is(void **state)
     assert_whole(s, s->id);
 }
 
+static enum al_room room_of(struct saver *s)
+{
+    struct al_budget budget = long_budget();
+    enum al_room room = AL_ROOM_NONE;
+
+    assert_int_equal(al_store_room(s->store, &budget, &room, NULL), 0);
+    return room;
+}
+
+/* Whoever fills the store must not be able to drop what somebody counts on. */
+static void keeps_what_is_young_or_of_this_session(void **state)
+{
+    static const struct {
+        uint32_t keep_s;
+        bool this_session;
+        size_t stay;
+    } cases[] = { { 0, false, 2 }, { 86400, false, 8 }, { 0, true, 8 }, { 86400, true, 8 } };
+    struct saver *s = *state;
+    int64_t began_ns = al_seen_now_ns();
+
+    s->settings.max_store_bytes = 150u << 10;
+    for (int i = 0; i < 4; i++)
+        execute(s, 100u << 10);
+    for (size_t i = COUNT(cases); i > 0; i--) {
+        s->settings.keep_s = cases[i - 1].keep_s;
+        s->settings.began_ns = cases[i - 1].this_session ? began_ns : 0;
+        maintain(s);
+        assert_int_equal(count(s), cases[i - 1].stay);
+    }
+    s->settings.keep_s = 86400;
+    s->settings.began_ns = al_seen_now_ns(); /* a new session: younger than a day all the same */
+    maintain(s);
+    assert_int_equal(count(s), 2);
+}
+
+static void is_short_of_room_beyond_the_limit(void **state)
+{
+    struct saver *s = *state;
+    uint64_t bytes;
+
+    s->settings.keep_s = 86400;
+    execute(s, 100u << 10);
+    bytes = size_of(s).bytes;
+    s->settings.max_store_bytes = bytes + 1;
+    assert_int_equal(room_of(s), AL_ROOM_ENOUGH);
+    s->settings.max_store_bytes = bytes;
+    assert_int_equal(room_of(s), AL_ROOM_ENOUGH);
+    s->settings.max_store_bytes = bytes - 1;
+    assert_int_equal(room_of(s), AL_ROOM_SHORT);
+    s->settings.max_store_bytes = bytes / 2 + 1;
+    assert_int_equal(room_of(s), AL_ROOM_SHORT);
+    s->settings.max_store_bytes = bytes / 2;
+    assert_int_equal(room_of(s), AL_ROOM_NONE);
+    s->settings.keep_s = 0; /* what may go makes room after the next execution */
+    assert_int_equal(room_of(s), AL_ROOM_ENOUGH);
+}
+
 static void refuses_a_checkpoint_that_never_fits(void **state)
 {
     struct saver *s = *state;
@@ -286,6 +343,8 @@ int main(void)
         SAVER_TEST(joins_small_packs),
         SAVER_TEST(drops_the_oldest_when_it_is_too_large),
         SAVER_TEST(keeps_the_last_execution_however_large_it_is),
+        SAVER_TEST(keeps_what_is_young_or_of_this_session),
+        SAVER_TEST(is_short_of_room_beyond_the_limit),
         SAVER_TEST(refuses_a_checkpoint_that_never_fits),
         SAVER_TEST(believes_nothing_of_a_checkpoint_that_is_gone),
         SAVER_TEST(does_nothing_while_somebody_else_looks),

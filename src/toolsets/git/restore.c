@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_restore: put files back the way the index or HEAD has them. */
+#include "gitops/overwritten.h"
 #include "gitops/verbs.h"
 #include "guard/text.h"
 #include "tool/call.h"
@@ -59,9 +60,12 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
 {
     const struct restore_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    int r = al_git_concerned(repo, &args->paths, false, al_call_budget(call), out, err);
 
-    return al_git_concerned(al_call_repo(call), &args->paths, false, al_call_budget(call), out,
-                            err);
+    if (r < 0 || !args->staged || !args->worktree)
+        return r;
+    return al_git_overwritten(repo, "HEAD", &args->paths, al_call_budget(call), out, err);
 }
 
 static int show_loss(struct al_call *call, const struct restore_args *args, bool cached,
@@ -117,7 +121,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 static const struct al_operation operations[] = {
     { "worktree", only_worktree, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
       AL_ASKS_BY_EFFECTS },
-    { "staged", only_staged, AL_WRITES_INDEX, execute, AL_ASKS_BY_EFFECTS },
+    { "staged", only_staged, AL_WRITES_INDEX | AL_DISCARDS_WORK, execute, AL_ASKS_BY_EFFECTS },
     { "both", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
       AL_ASKS_BY_EFFECTS },
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_checkout: switch to a branch or commit, or put files back from one. */
 #include "gitops/filters.h"
+#include "gitops/overwritten.h"
 #include "gitops/verbs.h"
 #include "guard/arg.h"
 #include "tool/call.h"
@@ -116,9 +117,16 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
 {
     const struct checkout_args *args = p;
+    const struct al_checkout_options options = options_of(call, args);
+    const char *target = restores(args) || options.branch ? args->target : "HEAD";
+    const struct al_strv *paths = restores(args) ? &args->paths : NULL;
+    struct al_repo *repo = al_call_repo(call);
+    int r = al_git_concerned(repo, paths, false, al_call_budget(call), out, err);
 
-    return al_git_concerned(al_call_repo(call), restores(args) ? &args->paths : NULL, false,
-                            al_call_budget(call), out, err);
+    /* git refuses to by itself, unless it is forced to or is given paths. */
+    if (r < 0 || (!restores(args) && !args->force))
+        return r;
+    return al_git_overwritten(repo, target, paths, al_call_budget(call), out, err);
 }
 
 /* What goes: the difference to what is put in its place. */

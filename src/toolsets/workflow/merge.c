@@ -66,7 +66,7 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
     struct al_repo *repo = al_call_repo(call);
 
     if (args->abort)
-        return al_git_concerned(repo, NULL, false, al_call_budget(call), out, err);
+        return al_git_abort_concerned(repo, al_call_budget(call), out, err);
     al_strv_addf(out, "%s/packed-refs", repo->common_dir);
     for (size_t i = 0; i < AL_COUNT(places); i++)
         al_strv_addf(out, "%s/%s/%s", repo->common_dir, places[i], args->branch);
