@@ -71,6 +71,12 @@ static const char *below_top(const struct al_repo *repo, const char *given)
     return given;
 }
 
+void al_git_resolve_concerned(const struct al_repo *repo, const struct al_resolve_options *options,
+                              struct al_strv *out)
+{
+    al_strv_take(out, al_fs_join(repo->top, below_top(repo, options->path)));
+}
+
 static bool is_type(const struct al_side *side, unsigned type)
 {
     return side->oid && (side->mode & TYPE_MASK) == type;

@@ -36,6 +36,10 @@ struct al_resolve_options {
 int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
                          struct al_budget *budget, struct al_error *err);
 
+/** The file that is written over: its absolute path, appended to `out`. */
+void al_git_resolve_concerned(const struct al_repo *repo, const struct al_resolve_options *options,
+                              struct al_strv *out);
+
 /** What will be there, as an excerpt appended to `out`. */
 int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
                            struct al_budget *budget, struct al_str *out, struct al_error *err);

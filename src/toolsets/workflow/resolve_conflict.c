@@ -58,11 +58,10 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 
 static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
 {
-    const struct resolve_args *args = p;
+    const struct al_resolve_options options = options_of(p);
 
-    (void)call;
     (void)err;
-    al_strv_add(out, args->path);
+    al_git_resolve_concerned(al_call_repo(call), &options, out);
     return 0;
 }
 
