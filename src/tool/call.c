@@ -46,6 +46,8 @@ static int64_t timeout_of(const struct al_call *call)
 
     if (seconds)
         return seconds * 1000;
+    if (call->tool->timeout_ms)
+        return call->tool->timeout_ms(call->session);
     return configured_int(call, AL_PARAM_TIMEOUT, call->session->defaults.timeout_ms);
 }
 

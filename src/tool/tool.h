@@ -175,6 +175,10 @@ struct al_tool {
      * its operation and effects, and who decided. */
     void (*found)(const void *args, struct al_str *out);
 
+    /** How long a call may take, for a tool without a parameter that says so.  NULL: as the
+     * configuration says for git. */
+    int64_t (*timeout_ms)(const struct al_session *session);
+
     /** The `Command:` line for who watches (`-v`).  NULL: the summary. */
     void (*tell_command)(const void *args, struct al_str *out);
 

@@ -57,7 +57,11 @@ class Verbose(harness.Case):
             self.assertEqual(lines[1], f"Command: {command}")
             self.assertRegex("\n".join(lines), "Validation: \u2717 ")
             self.assertNotIn("in whitelist)", "\n".join(lines))
+        lines = self.lines("bash_command", {"command": "pwd", "reason": "x"}, *words,
+                           "--command-timeout=7")
+        self.assertIn("Executing with timeout 7s...", lines)
         lines = self.lines("bash_command", {"command": "pwd", "reason": "x"}, *words[:2])
+        self.assertIn("Executing with timeout 30s...", lines)
         self.assertEqual(lines[2], "Validation: \u2713 passed (pwd in whitelist)")
 
     def test_refused(self):

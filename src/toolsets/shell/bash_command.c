@@ -67,6 +67,12 @@ static void found(const void *p, struct al_str *out)
     al_str_adds(out, " in whitelist");
 }
 
+static int64_t timeout_ms(const struct al_session *session)
+{
+    return session->shell ? (int64_t)session->shell->options.timeout_s * 1000
+                          : session->defaults.timeout_ms;
+}
+
 static void tell_command(const void *p, struct al_str *out)
 {
     al_str_adds(out, ((const struct bash_args *)p)->command);
@@ -259,5 +265,6 @@ const struct al_tool al_tool_bash_command = {
     .summarize = summarize,
     .found = found,
     .tell_command = tell_command,
+    .timeout_ms = timeout_ms,
     .output_schema = output_schema,
 };
