@@ -38,7 +38,7 @@ static const char *after_flag(const char *word, const char *name)
 {
     size_t len = strlen(name);
 
-    if (*word != '-')
+    if (!word || *word != '-')
         return NULL;
     word += word[1] == '-' ? 2 : 1;
     if (al_starts_with(word, "test."))
