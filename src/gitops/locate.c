@@ -17,11 +17,36 @@
 
 enum found { NOTHING, FOUND };
 
-static int outside(const char *given, struct al_error *err)
+/** What of a repository may lie outside the roots. */
+enum part { TOP, GIT_DIR, COMMON_DIR, OBJECTS, ALTERNATE };
+
+/* Which part it is may be said, and never where it is or what is in it. */
+static const char *const outside_remedies[] = {
+    [TOP] = "The top of the working tree lies above the allowed roots; a person can start airlock "
+            "with --root <top of the working tree>.",
+    [GIT_DIR] = "Its git directory, which .git names, lies outside the allowed roots; a person can "
+                "start airlock with one more --root that holds it.",
+    [COMMON_DIR] = "It is a linked worktree, and the common directory of its repository lies "
+                   "outside the allowed roots; a person can start airlock with one more --root "
+                   "that holds it.",
+    [OBJECTS] = "Its object store lies outside the allowed roots; a person can start airlock with "
+                "one more --root that holds it.",
+    [ALTERNATE] = "It borrows objects (objects/info/alternates) from a store outside the allowed "
+                  "roots; a person can start airlock with one more --root that holds it, or make "
+                  "the repository whole with 'git repack -a -d'.",
+};
+
+static const char dangling[] = "Its .git is a file that names no git directory; 'git worktree "
+                               "repair', or a new clone, mends it.";
+
+static int outside(const char *given, enum part part, struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_word(given);
+    int r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
 
-    return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
+    if (err)
+        err->remedy = outside_remedies[part];
+    return r;
 }
 
 static int not_a_repository(const char *given, struct al_error *err)
@@ -30,6 +55,16 @@ static int not_a_repository(const char *given, struct al_error *err)
 
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NOT_INITIALIZED,
                              "Not a git repository: %s", word);
+}
+
+/* `.git` is a file, and what it names is no git directory. */
+static int is_dangling(const char *given, struct al_error *err)
+{
+    int r = not_a_repository(given, err);
+
+    if (err)
+        err->remedy = dangling;
+    return r;
 }
 
 /* What git takes for a git directory: HEAD, an object store and refs (gitrepository-layout(5)). */
@@ -58,12 +93,12 @@ static char *read_pointer(int dir_fd, const char *name, const char *prefix, cons
 
 /* Open what a part of the repository says is another part of it; it has to be inside. */
 static int open_part(const struct al_roots *roots, const char *path, const char *given,
-                     char **ret_abs, int *ret_fd, struct al_error *err)
+                     enum part part, char **ret_abs, int *ret_fd, struct al_error *err)
 {
     int r = al_roots_open(roots, path, O_PATH | O_DIRECTORY, ret_fd, ret_abs, NULL);
 
     if (r == AL_ERR_SANDBOX)
-        return outside(given, err);
+        return outside(given, part, err);
     return r < 0 ? not_a_repository(given, err) : 0;
 }
 
@@ -83,17 +118,19 @@ static int look_in(struct al_repo *repo, const struct al_roots *roots, const cha
     if (S_ISREG(st.st_mode)) {
         path = read_pointer(dir_fd, ".git", "gitdir: ", dir);
         if (!path)
-            return not_a_repository(given, err);
+            return is_dangling(given, err);
     } else if (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) {
         path = al_fs_join(dir, ".git");
     } else {
         return not_a_repository(given, err);
     }
-    r = open_part(roots, path, given, &abs, &fd, err);
+    r = open_part(roots, path, given, GIT_DIR, &abs, &fd, err);
+    if (r == AL_ERR_EXECUTION && S_ISREG(st.st_mode))
+        return is_dangling(given, err);
     if (r < 0)
         return r;
     if (!is_git_dir(fd))
-        return S_ISREG(st.st_mode) ? not_a_repository(given, err) : 0;
+        return S_ISREG(st.st_mode) ? is_dangling(given, err) : 0;
     repo->top = al_strdup(dir);
     repo->git_dir = al_take(&abs);
     *ret_found = FOUND;
@@ -132,7 +169,7 @@ static int find_git_dir(struct al_repo *repo, const struct al_roots *roots, cons
         char *slash;
         int r;
 
-        r = open_part(roots, dir, given, &abs, &fd, err);
+        r = open_part(roots, dir, given, TOP, &abs, &fd, err);
         if (r == 0)
             r = look_in(repo, roots, dir, fd, given, &found, err);
         if (r < 0 || found == FOUND)
@@ -142,8 +179,9 @@ static int find_git_dir(struct al_repo *repo, const struct al_roots *roots, cons
             break;
         *slash = '\0';
     }
-    return is_repository_above(repo->root->path) ? outside(given, err)
-                                                 : not_a_repository(given, err);
+    if (is_repository_above(repo->root->path))
+        return outside(given, TOP, err);
+    return not_a_repository(strcmp(given, ".") != 0 ? given : repo->dir, err);
 }
 
 /* Object stores looked at; each one once, so that they cannot fan out. */
@@ -165,14 +203,14 @@ static int add_store(struct stores *stores, const char *objects, const char *lin
     if (!*line || *line == '#')
         return 0;
     if (*line == '"') /* a quoted path: rare, and not worth an unquoting of our own */
-        return outside(stores->given, err);
+        return outside(stores->given, ALTERNATE, err);
     path = al_fs_join(objects, line);
     r = al_roots_open(stores->roots, path, O_PATH | O_DIRECTORY, &fd, &abs, NULL);
     if (r == AL_ERR_SANDBOX)
-        return outside(stores->given, err);
+        return outside(stores->given, ALTERNATE, err);
     if (r == 0 && !al_strv_contains(&stores->seen, abs))
         al_strv_take(&stores->seen, al_take(&abs));
-    return stores->seen.count > STORES_MAX ? outside(stores->given, err) : 0;
+    return stores->seen.count > STORES_MAX ? outside(stores->given, ALTERNATE, err) : 0;
 }
 
 static int read_alternates(struct stores *stores, const char *objects, struct al_error *err)
@@ -185,7 +223,7 @@ static int read_alternates(struct stores *stores, const char *objects, struct al
     if (r == -ENOENT || r == -ENOTDIR)
         return 0;
     if (r < 0)
-        return outside(stores->given, err);
+        return outside(stores->given, ALTERNATE, err);
     for (line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         r = add_store(stores, objects, line, err);
         if (r < 0)
@@ -219,7 +257,7 @@ static int find_common_dir(struct al_repo *repo, const struct al_roots *roots, c
     struct stat st;
     int r;
 
-    r = open_part(roots, repo->git_dir, given, &abs, &git_fd, err);
+    r = open_part(roots, repo->git_dir, given, GIT_DIR, &abs, &git_fd, err);
     if (r < 0)
         return r;
     if (fstatat(git_fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) < 0) {
@@ -230,7 +268,7 @@ static int find_common_dir(struct al_repo *repo, const struct al_roots *roots, c
     if (!path)
         return not_a_repository(given, err);
     free(al_take(&abs));
-    r = open_part(roots, path, given, &abs, &fd, err);
+    r = open_part(roots, path, given, COMMON_DIR, &abs, &fd, err);
     if (r == 0)
         repo->common_dir = al_take(&abs);
     return r;
@@ -245,7 +283,7 @@ static int check_head(const struct al_repo *repo, const struct al_roots *roots, 
     al_auto(al_closep) int fd = -1;
     int r = al_roots_open(roots, path, O_PATH, &fd, &abs, NULL);
 
-    return r == AL_ERR_SANDBOX ? outside(given, err) : 0;
+    return r == AL_ERR_SANDBOX ? outside(given, GIT_DIR, err) : 0;
 }
 
 /*
@@ -289,7 +327,7 @@ static int find_parts(struct al_repo *repo, const struct al_roots *roots, const 
     if (r < 0)
         return r;
     path = al_fs_join(repo->common_dir, "objects");
-    r = open_part(roots, path, given, &objects, &fd, err);
+    r = open_part(roots, path, given, OBJECTS, &objects, &fd, err);
     return r < 0 ? r : check_alternates(roots, objects, given, err);
 }
 

@@ -166,8 +166,10 @@ static int open_repository(struct al_call *call, struct al_error *err)
     if (r == AL_ERR_EXECUTION &&
         (why.code == AL_CODE_NOT_INITIALIZED || !strcmp(why.message, "git binary not available")))
         return 0;
-    if (r < 0)
-        r = al_error_set_code(err, r, why.code, "%s", why.message);
+    if (r < 0) {
+        *err = why;
+        why = AL_ERROR_INIT;
+    }
     return r;
 }
 

@@ -44,7 +44,7 @@ static void refuses_alternates_outside(void **state)
     make_repo(w->outside, "other");
     for (size_t i = 0; i < COUNT(words); i++) {
         set_alternates(w->repo, words[i]);
-        assert_outside(w, "repo");
+        assert_part_outside(w, "repo", "borrows objects");
     }
 }
 
@@ -58,7 +58,7 @@ static void follows_alternates_of_alternates(void **state)
     set_alternates(w->repo, "../../../other/.git/objects\n");
     assert_opens(w, "repo", "repo");
     set_alternates(other, "../../../../outside/far/.git/objects\n");
-    assert_outside(w, "repo");
+    assert_part_outside(w, "repo", "borrows objects");
 }
 
 /* Stores 0..n-1, each with the next one as its alternate, the last with `end`. */
@@ -100,7 +100,7 @@ static void follows_a_chain_to_where_it_leads(void **state)
     make_repo(w->outside, "end");
     make_chain(w, 8, "../../outside/end/.git/objects\n");
     set_alternates(w->repo, "../../../store0\n");
-    assert_outside(w, "repo");
+    assert_part_outside(w, "repo", "borrows objects");
 }
 
 static void counts_stores_up_to_the_limit(void **state)
@@ -113,7 +113,7 @@ static void counts_stores_up_to_the_limit(void **state)
     make_chain(w, 63, "\n");
     assert_opens(w, "repo", "repo");
     make_chain(w, 64, "\n");
-    assert_outside(w, "repo");
+    assert_part_outside(w, "repo", "borrows objects");
 }
 
 static void refuses_an_alternates_file_that_cannot_be_read(void **state)
@@ -121,10 +121,10 @@ static void refuses_an_alternates_file_that_cannot_be_read(void **state)
     struct world *w = *state;
 
     tmpdir_symlink(w->repo, "/etc/hostname", ".git/objects/info/alternates");
-    assert_outside(w, "repo");
+    assert_part_outside(w, "repo", "borrows objects");
     assert_int_equal(unlinkat(w->repo->fd, ".git/objects/info/alternates", 0), 0);
     assert_int_equal(mkfifoat(w->repo->fd, ".git/objects/info/alternates", 0600), 0);
-    assert_outside(w, "repo");
+    assert_part_outside(w, "repo", "borrows objects");
 }
 
 static void reads_alternates_up_to_the_limit(void **state)
@@ -141,7 +141,7 @@ static void reads_alternates_up_to_the_limit(void **state)
     assert_opens(w, "repo", "repo");
     al_str_addc(&text, '\n');
     set_alternates(w->repo, text.buf);
-    assert_outside(w, "repo");
+    assert_part_outside(w, "repo", "borrows objects");
 }
 
 int main(void)

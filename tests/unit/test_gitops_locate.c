@@ -89,8 +89,10 @@ static void says_exactly_that_there_is_no_repository(void **state)
 {
     struct world *w = *state;
 
+    al_auto(al_freep) char *here = al_asprintf("Not a git repository: %s", w->root->path);
+
     tmpdir_mkdir(w->root, "plain/deep");
-    assert_no_repository(w, ".");
+    assert_refused(w, ".", AL_ERR_EXECUTION, here); /* the directory itself */
     assert_no_repository(w, "plain");
     assert_no_repository(w, "plain/deep/");
 }
@@ -124,8 +126,8 @@ static void does_not_look_above_the_root(void **state)
 
     tmpdir_mkdir(w->root, "plain");
     git_fixture_init(w->place);
-    assert_outside(w, "plain");
-    assert_outside(w, ".");
+    assert_part_outside(w, "plain", "The top of the working tree");
+    assert_part_outside(w, ".", "The top of the working tree");
     assert_opens(w, "repo", "repo"); /* one of its own is none the worse for it */
 }
 
@@ -188,7 +190,7 @@ static void refuses_a_gitfile_that_leads_outside(void **state)
     tmpdir_write(w->repo, ".git", words);
     assert_outside(w, "repo");
     tmpdir_write(w->repo, ".git", "gitdir: ../../outside/absent.git\n"); /* no oracle either */
-    assert_outside(w, "repo");
+    assert_part_outside(w, "repo", "Its git directory");
 }
 
 static void refuses_a_gitfile_that_says_nothing(void **state)
@@ -205,6 +207,7 @@ static void refuses_a_gitfile_that_says_nothing(void **state)
     for (size_t i = 0; i < COUNT(words); i++) {
         tmpdir_write(w->repo, ".git", words[i]);
         assert_no_repository(w, "repo");
+        assert_non_null(strstr(w->err.remedy, ".git is a file that names no git directory"));
     }
     tmpdir_write_bytes(w->repo, ".git", "gitdir: ../real.git\0/x", 22);
     assert_no_repository(w, "repo");
@@ -266,7 +269,7 @@ static void refuses_a_common_directory_outside(void **state)
     assert_int_equal(renameat(w->outside->fd, "other/.git", w->outside->fd, "c.git"), 0);
     for (size_t i = 0; i < COUNT(words); i++) {
         tmpdir_write(w->repo, ".git/worktrees/linked/commondir", words[i]);
-        assert_outside(w, "linked");
+        assert_part_outside(w, "linked", "the common directory");
     }
     tmpdir_write(w->repo, ".git/worktrees/linked/commondir", "../absent\n");
     assert_no_repository(w, "linked");
@@ -282,7 +285,7 @@ static void refuses_an_object_store_outside(void **state)
 
     assert_int_equal(renameat(w->repo->fd, ".git/objects", w->outside->fd, "objects"), 0);
     tmpdir_symlink(w->repo, "../../../outside/objects", ".git/objects");
-    assert_outside(w, "repo");
+    assert_part_outside(w, "repo", "Its object store");
 }
 
 /* As another user: what cannot be looked into is refused, and says nothing. */

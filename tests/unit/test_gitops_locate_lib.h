@@ -35,6 +35,16 @@ static inline void assert_outside(struct world *w, const char *given)
     assert_refused(w, given, AL_ERR_SANDBOX, message);
 }
 
+/* The same, and which part of the repository it is. */
+static inline void assert_part_outside(struct world *w, const char *given, const char *part)
+{
+    assert_outside(w, given);
+    assert_non_null(w->err.remedy);
+    assert_non_null(strstr(w->err.remedy, part));
+    assert_non_null(strstr(w->err.remedy, "--root"));
+    assert_null(strstr(w->err.remedy, w->outside->path));
+}
+
 static inline void assert_no_repository(struct world *w, const char *given)
 {
     al_auto(al_freep) char *message = al_asprintf("Not a git repository: %s", given);
