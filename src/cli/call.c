@@ -8,6 +8,7 @@
 #include "cli/help.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
+#include "tool/spelling.h"
 #include "util/fs.h"
 
 #define ARGUMENTS_MAX_BYTES (10u << 20)
@@ -149,9 +150,11 @@ int al_prepare_call(struct al_setup *setup, const char *command, const struct al
     *ret_tool = al_registry_find(&setup->registry, argv[0]);
     if (!*ret_tool) {
         al_auto(al_freep) char *word = al_text_word(argv[0]);
+        const char *meant = al_registry_nearest(&setup->registry, NULL, argv[0]);
 
-        return al_error_set(err, AL_ERR_BAD_ARGS, "unknown tool '%s'; airlock tools lists them",
-                            word);
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "unknown tool '%s'; %s%s%sairlock tools lists them", word,
+                            meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
     }
     if (argc == 2 && al_starts_with(argv[1], "--")) {
         al_auto(al_freep) char *word = al_text_word(argv[1]);

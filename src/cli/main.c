@@ -10,6 +10,7 @@
 #include "guard/text.h"
 #include "proc/proc.h"
 #include "util/log.h"
+#include "util/nearest.h"
 
 int al_cli_fail(const struct al_error *err)
 {
@@ -117,8 +118,15 @@ int main(int argc, char **argv)
             return commands[i].run(argc - 2, argv + 2);
     {
         al_auto(al_freep) char *safe = al_text_word(word);
+        struct al_nearest nearest = { .word = word };
 
-        al_log_note("unknown command '%s'; see airlock --help", safe);
+        for (size_t i = 0; i < AL_COUNT(commands); i++)
+            al_nearest_offer(&nearest, commands[i].name);
+        if (nearest.found)
+            al_log_note("unknown command '%s'; did you mean %s? See airlock --help", safe,
+                        nearest.found);
+        else
+            al_log_note("unknown command '%s'; see airlock --help", safe);
     }
     return AL_EXIT_USAGE;
 }

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "guard/text.h"
+#include "util/nearest.h"
 
 void al_options_clear(struct al_options *options)
 {
@@ -30,6 +31,25 @@ static int value_of(const char *name, int *argc, char ***argv, const char **ret_
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s needs a value; see airlock --help", name);
     }
     return 0;
+}
+
+static int unknown_option(const char *word, bool with_json, struct al_error *err)
+{
+    static const char *const known[] = {
+        "--json",  "--root", "--toolset", "--approval",        "--audit",  "--config",
+        "--grant", "--tool", "--help",    "--command-timeout", "--no-git",
+    };
+    al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
+    al_auto(al_freep) char *safe = al_text_word(word);
+    struct al_nearest nearest = { .word = name };
+
+    for (size_t i = with_json ? 0 : 1; i < AL_COUNT(known); i++)
+        al_nearest_offer(&nearest, known[i]);
+    if (nearest.found)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "unknown option '%s'; did you mean %s? See airlock --help", safe,
+                            nearest.found);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown option '%s'; see airlock --help", safe);
 }
 
 static int read_one(struct al_options *options, bool with_json, int *argc, char ***argv,
@@ -71,9 +91,7 @@ static int read_one(struct al_options *options, bool with_json, int *argc, char 
     } else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
         options->help = true;
     } else {
-        al_auto(al_freep) char *safe = al_text_word(word);
-
-        return al_error_set(err, AL_ERR_BAD_ARGS, "unknown option '%s'; see airlock --help", safe);
+        return unknown_option(word, with_json, err);
     }
     return 0;
 }

@@ -7,10 +7,27 @@
 #include "mcp/server.h"
 #include "util/log.h"
 
+/* Which names the toolsets of the default give way to is no news to anybody. */
+static bool has_default_toolsets(const struct al_setup *setup)
+{
+    const struct al_strv *chosen = &setup->config.toolsets;
+    struct al_config standard;
+    bool same;
+
+    al_config_init(&standard);
+    same = chosen->count == standard.toolsets.count;
+    for (size_t i = 0; same && i < chosen->count; i++)
+        same = !strcmp(chosen->items[i], standard.toolsets.items[i]);
+    al_config_clear(&standard);
+    return same;
+}
+
 static int serve(struct al_setup *setup)
 {
+    bool is_chosen = !has_default_toolsets(setup);
+
     al_signals_handle(setup, NULL);
-    for (size_t i = 0; i < setup->registry.notes.count; i++)
+    for (size_t i = 0; is_chosen && i < setup->registry.notes.count; i++)
         al_log_note("%s", setup->registry.notes.items[i]);
     if (setup->session.mode == AL_APPROVAL_ALLOW)
         al_log_warn("approval mode allow: everything an agent asks for is done without asking");

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "config/config.h"
-#include "config/nearest.h"
 #include "guard/credential_hosts.h"
 #include "guard/env.h"
 #include "guard/whitelist.h"
+#include "util/nearest.h"
 
 /* The offset of a field; naming a field of another type does not compile. */
 #define FIELD_OF(type, name, ctype)                                                                \

@@ -184,7 +184,7 @@ static int check_ref(const struct row *row, const char *ref, struct al_error *er
     if (row->ref == NEVER)
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s takes no ref", row->name);
     if (!*ref || strlen(ref) > REF_MAX_BYTES || ref[strspn(ref, REF_LETTERS)])
-        return al_error_set(err, AL_ERR_BAD_ARGS, "ref must match ^[A-Za-z0-9_./~^@-]{1,200}$");
+        return al_error_set(err, AL_ERR_BAD_ARGS, "ref must match " AL_INSPECT_REF_PATTERN);
     if (*ref == '-')
         return al_error_set(err, AL_ERR_BAD_ARGS, "ref must not begin with '-'");
     if (!row->ranges && strstr(ref, ".."))

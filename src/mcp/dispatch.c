@@ -5,17 +5,10 @@
 
 #include "mcp/catalog.h"
 #include "mcp/envelope.h"
+#include "mcp/instructions.h"
 #include "mcp/sample.h"
+#include "tool/spelling.h"
 #include "tool/tool.h"
-
-/* What the model reads first: the words a person would use, then the rules. */
-static const char instructions[] =
-    "git status, git diff, git log, git add, git commit and other git work in the repositories of "
-    "this machine. Use these tools instead of running git in a shell. Paths are relative to "
-    "working_dir, which defaults to the first allowed root; nothing outside the roots can be "
-    "reached. Calls that change a repository may be shown to a person for approval first: a "
-    "refusal is final, so do not repeat the call or look for a way around it. Long output is cut "
-    "at max_bytes and says so: narrow the call with paths, refs or a limit instead of raising it.";
 
 /* A message on its way, with what its era says about the client. */
 struct request {
@@ -63,10 +56,9 @@ static void send_result(const struct al_dispatch *dispatch, const struct request
 
 #define CAPABILITIES "\"capabilities\":{\"tools\":{}}"
 
-static void add_instructions(struct al_str *members)
+static void add_instructions(const struct al_dispatch *dispatch, struct al_str *members)
 {
-    al_str_adds(members, ",\"instructions\":");
-    al_json_quote(instructions, sizeof(instructions) - 1, members);
+    al_str_addf(members, ",\"instructions\":%s", dispatch->instructions);
 }
 
 static void initialize(struct al_dispatch *dispatch, const struct request *request)
@@ -86,7 +78,7 @@ static void initialize(struct al_dispatch *dispatch, const struct request *reque
     dispatch->samples = al_sample_usable(json_object_get(params, "capabilities"));
     al_str_addf(&members, "\"protocolVersion\":\"%s\"," CAPABILITIES ",\"serverInfo\":%s",
                 dispatch->revision->name, dispatch->info);
-    add_instructions(&members);
+    add_instructions(dispatch, &members);
     send_result(dispatch, request, members.buf);
 }
 
@@ -97,7 +89,7 @@ static void discover(struct al_dispatch *dispatch, const struct request *request
     al_str_adds(&members, "\"supportedVersions\":");
     al_revision_add_list(&members);
     al_str_adds(&members, "," CAPABILITIES);
-    add_instructions(&members);
+    add_instructions(dispatch, &members);
     send_result(dispatch, request, members.buf);
 }
 
@@ -143,7 +135,10 @@ static const struct al_listed_tool *find_tool(const struct al_dispatch *dispatch
         tool = al_registry_find(dispatch->session->registry, json_string_value(name));
     if (!tool)
         al_reply_error_about(request->reply, request->message->id, AL_RPC_INVALID_PARAMS,
-                             "Unknown tool", json_string_value(name));
+                             "Unknown tool", json_string_value(name),
+                             al_registry_nearest(dispatch->session->registry,
+                                                 dispatch->session->grant,
+                                                 json_string_value(name)));
     return tool;
 }
 
@@ -249,7 +244,7 @@ static void handle_request(struct al_dispatch *dispatch, struct request *request
     request->method = find_method(request);
     if (!request->method)
         al_reply_error_about(request->reply, message->id, AL_RPC_METHOD_NOT_FOUND,
-                             "Method not found", message->method);
+                             "Method not found", message->method, NULL);
     else if (message->params && !json_is_object(message->params))
         refuse(request, AL_RPC_INVALID_PARAMS, "params must be an object");
     else
@@ -337,6 +332,7 @@ int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *sess
     dispatch->info = describe_server(version);
     dispatch->meta = al_asprintf("\"io.modelcontextprotocol/serverInfo\":%s", dispatch->info);
     dispatch->tools = al_catalog_text(session);
+    dispatch->instructions = al_instructions_text(session);
     dispatch->modern = (struct al_result_extra){ .members = "\"resultType\":\"complete\"",
                                                  .meta = dispatch->meta };
     al_questions_init(&dispatch->questions, out);
@@ -356,4 +352,5 @@ void al_dispatch_clear(struct al_dispatch *dispatch)
     free(dispatch->info);
     free(dispatch->meta);
     free(dispatch->tools);
+    free(dispatch->instructions);
 }

@@ -21,9 +21,10 @@
 
 struct al_dispatch {
     const struct al_session *session;
-    char *info;  /**< who answers, an object */
-    char *meta;  /**< the member of a modern _meta that says so */
-    char *tools; /**< the member "tools" of tools/list */
+    char *info;         /**< who answers, an object */
+    char *meta;         /**< the member of a modern _meta that says so */
+    char *tools;        /**< the member "tools" of tools/list */
+    char *instructions; /**< what the model reads first, a JSON string */
     struct al_result_extra modern;
     struct al_tickets tickets;
     struct al_questions questions;

@@ -108,12 +108,14 @@ static size_t kept_of(const char *text)
 }
 
 void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
-                          const char *text, const char *name)
+                          const char *text, const char *name, const char *meant)
 {
     size_t kept = kept_of(name);
     al_auto(al_freep) char *head = al_strndup(name, kept);
     al_auto(al_freep) char *safe = al_text_word(head);
-    al_auto(al_freep) char *message = al_asprintf("%s: %s%s", text, safe, name[kept] ? "..." : "");
+    al_auto(al_freep) char *message =
+        al_asprintf("%s: %s%s%s%s%s", text, safe, name[kept] ? "..." : "",
+                    meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
 
     al_reply_error(reply, id, code, message);
 }

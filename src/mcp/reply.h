@@ -41,9 +41,10 @@ void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code
 void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code code,
                          const char *text, const char *data);
 
-/** The same, ending in `name`, shortened and made safe: it is somebody else's text. */
+/** The same, ending in `name`, shortened and made safe: it is somebody else's text; then in what
+ * was `meant`, NULL: nobody knows. */
 void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
-                          const char *text, const char *name);
+                          const char *text, const char *name, const char *meant);
 
 /** A JSON string of somebody else's text, shortened like the name.  Caller frees. */
 char *al_reply_quote(const char *text);

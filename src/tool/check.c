@@ -3,6 +3,7 @@
 #include <regex.h>
 #include <stdlib.h>
 
+#include "tool/spelling.h"
 #include "tool/tool.h"
 
 #define TOOL_ABOUT_MAX_BYTES  400
@@ -269,6 +270,8 @@ static char *place_fault(const struct al_tool *tool, const struct al_param *para
     for (const struct al_param *other = tool->params; other < param; other++) {
         if (strcmp(other->name, param->name) == 0)
             return al_strdup("is there twice");
+        if (al_param_is_called(other, param->name))
+            return al_asprintf("is another spelling of '%s'", other->name);
         if (other->offset < param->offset + size &&
             param->offset < other->offset + type_size(other->type))
             return al_asprintf("shares its field with '%s'", other->name);

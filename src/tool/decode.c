@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "guard/text.h"
+#include "tool/spelling.h"
 #include "tool/tool.h"
 #include "util/utf8.h"
 
@@ -46,10 +47,49 @@ static int wrong_type(const struct al_param *param, struct al_error *err)
 static const struct al_param *find_param(const struct al_tool *tool, const char *name)
 {
     for (size_t i = 0; i < tool->nparams; i++) {
-        if (strcmp(tool->params[i].name, name) == 0)
+        if (al_param_is_called(&tool->params[i], name))
             return &tool->params[i];
     }
     return NULL;
+}
+
+/* The value of a parameter, whichever way its name is spelled; NULL when it is not given. */
+static const json_t *value_of(const struct al_param *param, const json_t *arguments)
+{
+    const json_t *own = json_object_get(arguments, param->name);
+    const char *name;
+    json_t *value;
+
+    if (own)
+        return own;
+    json_object_foreach((json_t *)arguments, name, value)
+    {
+        if (al_param_is_called(param, name))
+            return value;
+    }
+    return NULL;
+}
+
+/* One parameter by two names: which of the values counts would be a guess. */
+static int refuse_twice(const struct al_tool *tool, const json_t *arguments, struct al_error *err)
+{
+    for (size_t i = 0; i < tool->nparams; i++) {
+        const char *name, *first = NULL;
+        json_t *value;
+
+        json_object_foreach((json_t *)arguments, name, value)
+        {
+            if (!al_param_is_called(&tool->params[i], name))
+                continue;
+            if (first)
+                return al_error_set(err, AL_ERR_BAD_ARGS,
+                                    "Invalid arguments: '%s' and '%s' are the same parameter; give "
+                                    "one of them",
+                                    first, name);
+            first = name;
+        }
+    }
+    return 0;
 }
 
 static int refuse_unknown(const struct al_tool *tool, const json_t *arguments, struct al_error *err)
@@ -299,7 +339,7 @@ static int decode_rows(const struct al_tool *tool, const json_t *arguments,
 {
     for (size_t i = 0; i < tool->nparams; i++) {
         const struct al_param *param = &tool->params[i];
-        const json_t *value = json_object_get(arguments, param->name);
+        const json_t *value = value_of(param, arguments);
         int r;
 
         if (!value && (param->flags & AL_PARAM_REQUIRED))
@@ -323,6 +363,8 @@ int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
     if (arguments && !json_is_object(arguments))
         return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: arguments must be an object");
     r = refuse_unknown(tool, arguments, err);
+    if (r == 0)
+        r = refuse_twice(tool, arguments, err);
     if (r == 0)
         r = decode_rows(tool, arguments, defaults, args, err);
     if (r < 0)

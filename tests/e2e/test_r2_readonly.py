@@ -213,6 +213,15 @@ class Words(Readonly):
                 path = {"path": "a.txt"} if op == "blame" else {}
                 self.no("invalid_args: ref", op, ref=ref, **path)
 
+    def test_ref_pattern(self):
+        """the schema has R2's pattern of a ref"""
+        done = subprocess.run([harness.AIRLOCK, "tools", "--json", "--toolset", "readonly"],
+                              cwd=self.root, env=self.env, capture_output=True, check=True)
+        properties = json.loads(done.stdout)[0]["inputSchema"]["properties"]
+        self.assertEqual(properties["ref"]["pattern"], "^[A-Za-z0-9_./~^@-]{1,200}$")
+        for ref in ("-n1", "--all"):
+            self.no("invalid_args: ref", "log", ref=ref)
+
     def test_ref_length(self):
         """R2-3 a ref has at most 200 characters"""
         for length in (199, 200):

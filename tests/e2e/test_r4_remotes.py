@@ -87,8 +87,11 @@ class Remotes(remotes.Case):
 
     def test_addresses_that_are_refused(self):
         """helpers, options and paths outside the roots are not written down"""
-        for url in ("ext::sh -c id", "foo::bar", "ftp://h/r", "--upload-pack=id", "ssh://-x/r",
-                    "git@-x:r", ""):
+        for url in ("-x", "--upload-pack=id", "-https://h/r"):
+            result = self.fails(None, "git_remote", {"action": "add", "name": "x", "url": url})
+            self.assertEqual(result.kind, "BadArgs", result)
+            self.assertIn("url must not begin with '-'", result.text)
+        for url in ("ext::sh -c id", "foo::bar", "ftp://h/r", "ssh://-x/r", "git@-x:r", ""):
             self.fails(7034, "git_remote", {"action": "add", "name": "x", "url": url})
         for url in (str(self.base / "elsewhere"), "../../elsewhere", "file:///etc"):
             result = self.fails(7034, "git_remote", {"action": "add", "name": "x", "url": url})

@@ -58,7 +58,11 @@ class ExitCodes(Program):
         self.assertEqual(listed()["git_status"], "git")
         self.assertEqual(listed("--toolset", "workflow", "--toolset", "git")["git_status"],
                          "workflow")
-        done = self.run_it("serve")
+        for words in ((), ("--toolset", "git", "--toolset", "workflow"), ("--toolset", "git")):
+            done = self.run_it("serve", *words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = self.run_it("serve", "--toolset", "git", "--toolset", "workflow", "--toolset",
+                           "readonly")
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"^airlock: toolset 'workflow': earlier toolsets keep "
                                       r"git_status \(git\)[^\n]*\n$")
@@ -96,10 +100,15 @@ class ExitCodes(Program):
         self.init()
         for message, *words in (
                 ("unknown command 'version'; see airlock --help", "version"),
+                ("unknown command 'cal'; did you mean call? See airlock --help", "cal"),
                 ("unknown command '<U+202E>x'; see airlock --help", "\u202ex"),
                 ("no help for 'nope'; see airlock --help", "help", "nope"),
                 ("unknown option '--bad'; see airlock --help", "serve", "--bad"),
                 ("unknown option '--json'; see airlock --help", "serve", "--json"),
+                ("unknown option '--rot'; did you mean --root? See airlock --help", "serve",
+                 "--rot", "."),
+                ("unknown option '--aproval=deny'; did you mean --approval? See airlock --help",
+                 "call", "--aproval=deny", "git_status"),
                 ("--root needs a value; see airlock --help", "serve", "--root"),
                 ("--approval is ask, allow or deny", "serve", "--approval=maybe"),
                 ("unknown toolset 'nope' (valid: git, workflow, readonly, shell)", "serve", "--toolset", "nope"),
@@ -109,6 +118,8 @@ class ExitCodes(Program):
                 ("call wants a tool and perhaps its arguments as JSON, for example: "
                  "airlock call git_status '{}'", "call"),
                 ("unknown tool 'nope'; airlock tools lists them", "call", "nope"),
+                ("unknown tool 'git_stauts'; did you mean git_status? airlock tools lists them",
+                 "call", "git_stauts"),
                 ("options come before the tool: airlock call --json git_status",
                  "call", "git_status", "--json"),
                 ("malformed JSON at column 1: string or '}' expected near end of file",

@@ -40,6 +40,14 @@ static const struct al_choice ops[] = {
     { NULL, 0 },
 };
 
+/* Without the guards, a test sees what would come through. */
+#ifdef AL_GUARDS_OFF
+#define REF_PATTERN .pattern = NULL
+#else
+#define REF_PATTERN                                                                                \
+    .pattern = AL_INSPECT_REF_PATTERN, .bad_message = "ref must match " AL_INSPECT_REF_PATTERN
+#endif
+
 static const struct al_param params[] = {
     AL_CHOICE(struct git_args, op, "What to run.", .flags = AL_PARAM_REQUIRED, .choices = ops),
     AL_STRING(struct git_args, repo, "Absolute path of a repository's top; it contains .git.",
@@ -49,7 +57,7 @@ static const struct al_param params[] = {
                .max = ARGS_MAX, .max_bytes = ARG_MAX_BYTES),
     AL_STRING(struct git_args, ref,
               "Commit, branch or tag; log and diff take A..B too. show needs it.",
-              .flags = AL_PARAM_NAME, .max_bytes = REF_MAX_BYTES),
+              .flags = AL_PARAM_NAME, .max_bytes = REF_MAX_BYTES, REF_PATTERN),
     AL_STRING(struct git_args, path, "Path inside repo, relative to it. blame needs it.",
               .flags = AL_PARAM_PATH, .max_bytes = 4096),
     AL_INT(struct git_args, timeout_s, "Seconds until git is stopped.",

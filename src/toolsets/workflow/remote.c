@@ -63,6 +63,16 @@ static int check_name(const char *param, const char *value, const char *action,
     return r == 0 ? al_remote_check_name(param, value, err) : r;
 }
 
+/* git would take it for an option. */
+static int check_url(const char *url, const char *action, struct al_error *err)
+{
+    int r = check_given("url", url, action, err);
+
+    if (r == 0 && *url == '-')
+        r = al_error_set(err, AL_ERR_BAD_ARGS, "url must not begin with '-'");
+    return r;
+}
+
 static int check(const void *p, struct al_error *err)
 {
     const struct remote_args *args = p;
@@ -73,7 +83,7 @@ static int check(const void *p, struct al_error *err)
         return 0;
     r = check_name("name", args->name, action, err);
     if (r == 0 && args->action == ADD)
-        r = check_given("url", args->url, action, err);
+        r = check_url(args->url, action, err);
     if (r == 0 && args->action == RENAME)
         r = check_name("newName", args->new_name, action, err);
     return r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/nearest.h"
+#include "util/nearest.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -34,4 +34,15 @@ size_t al_edit_distance(const char *a, const char *b)
         }
     }
     return row[blen];
+}
+
+void al_nearest_offer(struct al_nearest *nearest, const char *candidate)
+{
+    size_t edits = al_edit_distance(nearest->word, candidate);
+
+    if (edits > AL_NEAREST_MAX_EDITS || edits * 2 > strlen(nearest->word) ||
+        (nearest->found && edits >= nearest->edits))
+        return;
+    nearest->found = candidate;
+    nearest->edits = edits;
 }

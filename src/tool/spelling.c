@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/spelling.h"
+
+#include <ctype.h>
+
+#include "util/nearest.h"
+
+/** What is longer is no name of ours. */
+#define NAME_MAX_BYTES 128
+
+/* newName becomes new_name, and cwd what the other toolsets call it. */
+static void to_snake(const char *name, struct al_str *out)
+{
+    for (const char *at = name; *at; at++) {
+        if (isupper((unsigned char)*at) && at > name)
+            al_str_addc(out, '_');
+        al_str_addc(out, (char)tolower((unsigned char)*at));
+    }
+    if (!strcmp(out->buf, "cwd")) {
+        al_str_reset(out);
+        al_str_adds(out, "working_dir");
+    }
+}
+
+bool al_param_is_called(const struct al_param *param, const char *name)
+{
+    al_auto(al_str_clear) struct al_str own = AL_STR_INIT, given = AL_STR_INIT;
+
+    if (!strcmp(param->name, name))
+        return true;
+    if (strlen(name) > NAME_MAX_BYTES || isupper((unsigned char)*name) ||
+        (*name != *param->name && *name != 'c' && *name != 'w')) /* cheap, and mostly so */
+        return false;
+    to_snake(param->name, &own);
+    to_snake(name, &given);
+    return !strcmp(own.buf, given.buf);
+}
+
+/* The letters alone: behind the prefix of a client ("mcp__airlock__git_log"), without case, '_',
+ * '-' and '.', and without "git" in front. */
+static void to_letters(const char *name, struct al_str *out)
+{
+    for (const char *at = name; (at = strstr(at, "__")); at += 2)
+        name = at + 2;
+    for (; *name; name++)
+        if (isalnum((unsigned char)*name))
+            al_str_addc(out, (char)tolower((unsigned char)*name));
+    if (al_starts_with(out->buf, "git") && out->len > strlen("git")) {
+        al_auto(al_freep) char *rest = al_strdup(out->buf + strlen("git"));
+
+        al_str_reset(out);
+        al_str_adds(out, rest);
+    }
+}
+
+const char *al_registry_nearest(const struct al_registry *registry, const struct al_grant *grant,
+                                const char *name)
+{
+    al_auto(al_str_clear) struct al_str letters = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv candidates = AL_STRV_INIT;
+    struct al_nearest nearest = { .found = NULL };
+    const char *found = NULL;
+
+    if (strlen(name) > NAME_MAX_BYTES)
+        return NULL;
+    to_letters(name, &letters);
+    nearest.word = letters.buf;
+    for (size_t i = 0; i < registry->count; i++) {
+        const char *own = registry->items[i].tool->name;
+        al_auto(al_str_clear) struct al_str own_letters = AL_STR_INIT;
+
+        if (!al_grant_has_tool(grant, own))
+            continue;
+        to_letters(own, &own_letters);
+        al_strv_add(&candidates, own_letters.buf); /* which outlives the round */
+        al_nearest_offer(&nearest, candidates.items[candidates.count - 1]);
+        if (nearest.found == candidates.items[candidates.count - 1])
+            found = own;
+    }
+    return found;
+}

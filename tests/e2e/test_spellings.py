@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names as agents write them: the other toolset's spelling of a parameter, a tool's with a slip."""
+import json
+import subprocess
+
+import harness
+import workflow
+
+
+class Git(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.init(self.root / "repo")
+
+    def test_working_dir(self):
+        """`cwd`, camel case and the schema's own name are one parameter"""
+        for name in ("working_dir", "workingDir", "cwd"):
+            self.assertEqual(self.ok("git_status", {name: "repo"}).text, "## main\n")
+        self.ok("git_log", {"maxCount": 1, "maxBytes": 100, "timeoutMs": 5000, "cwd": "repo"})
+        self.refused("SandboxViolation", "Path outside sandbox: ..", "git_status", {"cwd": ".."})
+        self.refused("BadArgs", "Invalid arguments: 'working_dir' must be a string", "git_status",
+                     {"cwd": 7})
+
+    def test_unknown(self):
+        """what is neither spelling is unknown"""
+        for name in ("Cwd", "WORKING_DIR", "working-dir", "workingdir", "dir", "working__dir"):
+            self.assertEqual(self.call("git_status", {name: "repo"}).kind, "BadArgs", name)
+
+    def test_both(self):
+        """two spellings of one parameter in one call are refused, whatever they say"""
+        for first, second in (("cwd", "working_dir"), ("working_dir", "cwd"),
+                              ("workingDir", "cwd"), ("workingDir", "working_dir")):
+            for value in ("repo", ".."):
+                self.refused("BadArgs", f"Invalid arguments: '{first}' and '{second}' are the "
+                             "same parameter; give one of them", "git_status",
+                             {first: "repo", second: value})
+
+    def test_rules(self):
+        """a rule of the configuration is asked whichever way a path or a branch is spelled"""
+        config = self.home / "rules.toml"
+        config.write_text('[[tools.approval.rule]]\nbranch = "main"\ndecision = "deny"\n',
+                          encoding="utf-8")
+        given = ("--config", str(config))
+        for name in ("create_branch", "createBranch"):
+            denied = self.call("git_checkout", {name: "main", "cwd": "repo"}, *given)
+            self.assertEqual(denied.kind, "ApprovalDenied", denied)
+
+    def test_schema(self):
+        """the schemas name the requirements' spelling alone"""
+        done = subprocess.run([harness.AIRLOCK, "tools", "--json"], cwd=self.root, env=self.env,
+                              capture_output=True, check=True)
+        for tool in json.loads(done.stdout):
+            names = set(tool["inputSchema"]["properties"])
+            self.assertFalse({"cwd", "working_dir"} <= names or "workingDir" in names, tool)
+
+
+class Workflow(workflow.Case):
+    def test_both_spellings(self):
+        """toolset workflow takes snake case and working_dir as well"""
+        self.init(self.root / "repo")
+        for name in ("cwd", "working_dir", "workingDir"):
+            self.assertEqual(self.gives("git_status", {name: "repo"})["branch"], "main")
+        for name, new in (("newName", "one"), ("new_name", "two")):
+            self.git("branch", "old", cwd=self.root / "repo")
+            self.gives("git_branch", {"action": "rename", "name": "old", name: new, "cwd": "repo"})
+        self.fails(None, "git_branch", {"action": "rename", "name": "one", "newName": "three",
+                                        "new_name": "three", "cwd": "repo"})
+        self.assertEqual(self.out("branch", "--format=%(refname:short)", cwd=self.root / "repo"),
+                         "main\none\ntwo\n")
+
+
+class Session(harness.Case):
+    def server(self, *options):
+        """A server, and what it says about itself."""
+        server = harness.Server(self, *options)
+        server.send(id="again", method="initialize", params={
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "e2e", "version": "1"}})
+        return server, server.receive()["result"]["instructions"]
+
+    def test_unknown_tool(self):
+        """an unknown tool is answered with the nearest one that this session has"""
+        self.init()
+        server, _ = self.server()
+        for name, meant in (("git_stauts", "git_status"), ("gitStatus", "git_status"),
+                            ("mcp__airlock__git_push", "git_push"), ("commit", "git_commit")):
+            server.ask(name)
+            self.assertEqual(server.receive()["error"]["message"],
+                             f"Unknown tool: {name}; did you mean {meant}?")
+        server.ask("nothing_like_it")
+        self.assertEqual(server.receive()["error"]["message"], "Unknown tool: nothing_like_it")
+        server, _ = self.server("--toolset", "git")
+        server.ask("git_pusj")
+        self.assertEqual(server.receive()["error"]["message"], "Unknown tool: git_pusj")
+
+    def test_instructions(self):
+        """the instructions speak of what the session has"""
+        self.init()
+        everything = ("working_dir", "cwd", "max_bytes", "git push", "git add", "git_push",
+                      "bash_command", "approval", "Git reads")
+        for toolsets, spoken in (
+                (("git",), ("working_dir", "max_bytes", "git add", "approval")),
+                (("workflow",), ("cwd", "approval")),
+                (("git", "workflow"), ("working_dir", "cwd", "max_bytes", "git add", "git_push",
+                                       "approval")),
+                (("readonly",), ("Git reads",)),
+                (("shell",), ("bash_command",))):
+            options = [word for name in toolsets for word in ("--toolset", name)]
+            _, text = self.server(*options)
+            self.assertLess(len(text), 1000)
+            for word in everything:
+                (self.assertIn if word in spoken else self.assertNotIn)(word, text, toolsets)
+
+
+if __name__ == "__main__":
+    harness.main()
