@@ -5,6 +5,7 @@
 
 #include "gitops/private.h"
 #include "gitops/verbs.h"
+#include "guard/date.h"
 #include "guard/guards.h"
 #include "guard/text.h"
 #include "util/utf8.h"
@@ -167,6 +168,8 @@ static int check_args(const struct row *row, const struct al_strv *args, struct 
             r = check_number(args->items[++i], err); /* the list ends with NULL */
         else
             r = check_text(word, err);
+        if (r == 0 && !strcmp(flag->name, "--since"))
+            r = al_date_check("args: --since", strchr(word, '=') + 1, err);
         if (r < 0)
             return r;
     }

@@ -123,7 +123,7 @@ class Status(workflow.Case):
         self.init()
         self.assertEqual(self.fails(None, "git_status", {"cwd": ".."}).kind, "SandboxViolation")
         self.assertEqual(self.fails(None, "git_status", {"cwd": ""}).kind, "BadArgs")
-        self.assertEqual(self.fails(None, "git_status", {"working_dir": "."}).kind, "BadArgs")
+        self.assertEqual(self.fails(None, "git_status", {"directory": "."}).kind, "BadArgs")
 
     def test_no_approval(self):
         """git_status: nobody is asked"""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_log: the history of the current branch. */
 #include "gitops/verbs.h"
+#include "guard/date.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"
 
@@ -29,6 +30,14 @@ static const struct al_param params[] = {
     AL_GIT_TIMEOUT_ROW(struct log_args),
     AL_GIT_WORKING_DIR_ROW(struct log_args),
 };
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct log_args *args = p;
+    int r = al_date_check("since", args->since, err);
+
+    return r < 0 ? r : al_date_check("until", args->until, err);
+}
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
@@ -75,5 +84,6 @@ const struct al_tool al_tool_git_log = {
     AL_GIT_COMMON_OFFSETS(struct log_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
+    .check = check,
     .summarize = summarize,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_log: the newest commits, one object each. */
 #include "gitops/queries.h"
+#include "guard/date.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"
@@ -27,6 +28,14 @@ static const struct al_param params[] = {
               .flags = AL_PARAM_PATH, .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
     AL_WORKFLOW_CWD_ROW(struct log_args),
 };
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct log_args *args = p;
+    int r = al_date_check("since", args->since, err);
+
+    return r < 0 ? r : al_date_check("until", args->until, err);
+}
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
@@ -129,6 +138,7 @@ const struct al_tool al_tool_workflow_log = {
     AL_WORKFLOW_TOOL(struct log_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
+    .check = check,
     .authorize = authorize,
     .summarize = summarize,
     .output_schema = output_schema,
