@@ -5,6 +5,7 @@
 #include "gitops/verbs.h"
 #include "guard/root.h"
 #include "tool/call.h"
+#include "tool/ignored.h"
 #include "tool/private.h"
 
 const struct al_session *al_call_session(const struct al_call *call)
@@ -113,20 +114,33 @@ int al_call_check_granted(const struct al_call *call, const char *dir, bool writ
     return al_grant_check_dir(call->session->grant, dir, writes, err);
 }
 
+void al_call_note_ignored(const struct al_call *call, struct al_str *out)
+{
+    al_auto(al_ignored_clear) struct al_ignored ignored = AL_IGNORED_INIT;
+
+    if (call->tool->ignored)
+        call->tool->ignored(call->args, &ignored);
+    al_ignored_note(&ignored, out);
+}
+
 void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
                         struct al_result *result)
 {
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     struct al_str *text = &result->text;
 
+    al_str_adds(&lines, notes);
+    al_call_note_ignored(call, &lines);
+    result->has_notes = true;
     al_str_clear(text);
     *text = output->out.out;
     output->out.out = AL_STR_INIT;
-    if (output->err.out.len || *notes)
+    if (output->err.out.len || lines.len)
         al_str_adds(text, AL_TEXT_STDERR);
     al_str_add(text, output->err.out.buf, output->err.out.len);
-    if (output->err.out.len && *notes && text->buf[text->len - 1] != '\n')
+    if (output->err.out.len && lines.len && text->buf[text->len - 1] != '\n')
         al_str_addc(text, '\n');
-    al_str_adds(text, notes);
+    al_str_add(text, lines.buf, lines.len);
     result->truncated = al_text_truncate(text, al_call_max_bytes(call));
     result->exit_code = output->stopped ? 0 : output->exit_code;
 }

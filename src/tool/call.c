@@ -367,8 +367,11 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     al_auto(al_freep) char *wait = NULL;
 
     result->duration_ms = al_clock_ms() - call->began_ms;
-    if (r == 0)
+    if (r == 0) {
+        if (!result->has_notes)
+            al_call_note_ignored(call, &result->notes);
         return;
+    }
     result->status =
         r == AL_ERR_NOT_FOUND || r == AL_ERR_AGAIN ? AL_ERR_EXECUTION : (enum al_status)r;
     result->error = *err;

@@ -59,6 +59,7 @@ struct al_result {
                               `structured` may be NULL */
     struct al_str notes; /**< lines for the caller that the object has no member for: a second text
                               item of a success whose text is the object.  Safe text */
+    bool has_notes;      /**< al_call_shape_text() has put what is to be noted into the text */
     bool truncated;
     int exit_code; /**< git's; -1 when no git ran or a signal ended it */
     int64_t duration_ms;

@@ -59,6 +59,9 @@ int al_call_concern(struct al_call *call, struct al_strv *ret_branches, struct a
 void al_call_named_branches(const struct al_call *call, unsigned flag,
                             struct al_strv *ret_branches);
 
+/** The line that names what was ignored, appended to `out`. */
+void al_call_note_ignored(const struct al_call *call, struct al_str *out);
+
 /** Stage 6: the checkpoint before, for operations that change the repository. */
 int al_call_checkpoint(struct al_call *call, struct al_error *err);
 

@@ -21,6 +21,7 @@
 #include "util/str.h"
 
 struct al_call;
+struct al_ignored;
 struct al_resolved;
 struct al_result;
 struct al_session;
@@ -213,6 +214,9 @@ struct al_tool {
      * is.
      */
     void (*complete_error)(struct al_error *err);
+
+    /** Which arguments had no effect because another one wins.  NULL: each one has. */
+    void (*ignored)(const void *args, struct al_ignored *out);
 
     size_t working_dir_offset; /**< of the const char * in the args struct that says where */
 

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "tool/ignored.h"
+
 static int action_of(const void *p)
 {
     return ((const struct al_stash_args *)p)->action;
@@ -143,4 +145,24 @@ void al_stash_summarize(const struct al_operation *op, const void *args, struct 
         al_str_addf(out, "%s stash@{%" PRId64 "}", verbs[stash->action], al_stash_index(stash));
         break;
     }
+}
+
+void al_stash_ignored(const void *p, const char *untracked, struct al_ignored *out)
+{
+    static const char *const reasons[] = {
+        [AL_STASH_WISH_PUSH] = "action is push",   [AL_STASH_WISH_POP] = "action is pop",
+        [AL_STASH_WISH_APPLY] = "action is apply", [AL_STASH_WISH_DROP] = "action is drop",
+        [AL_STASH_WISH_CLEAR] = "action is clear", [AL_STASH_WISH_LIST] = "action is list",
+        [AL_STASH_WISH_SHOW] = "action is show",
+    };
+    const struct al_stash_args *args = p;
+    bool pushes = args->action == AL_STASH_WISH_PUSH;
+
+    out->since = reasons[args->action];
+    al_ignored_add(out, args->message && !pushes, "message");
+    al_ignored_add(out, args->include_untracked && !pushes, untracked);
+    al_ignored_add(out,
+                   args->index.given && (pushes || args->action == AL_STASH_WISH_CLEAR ||
+                                         args->action == AL_STASH_WISH_LIST),
+                   "index");
 }

@@ -178,7 +178,7 @@ class Stash(workflow.Case):
         self.init()
         for arguments in ({}, {"action": "show"}, {"action": "pop", "index": -1},
                           {"action": "pop", "index": 1 << 31}, {"action": "pop", "index": "0"},
-                          {"action": "push", "include_untracked": True}):
+                          {"action": "push", "with_untracked": True}):
             self.assertEqual(self.fails(None, "git_stash", arguments).kind, "BadArgs", arguments)
 
     def test_filters(self):

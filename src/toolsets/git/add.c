@@ -3,6 +3,7 @@
 #include "gitops/verbs.h"
 #include "guard/text.h"
 #include "tool/call.h"
+#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 
 #define SUMMARY_FILES 2
@@ -132,6 +133,14 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     }
 }
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct add_args *args = p;
+
+    out->since = args->all ? "all is given" : "update is given";
+    al_ignored_add(out, (args->all || args->update) && args->paths.count, "paths");
+}
+
 const struct al_tool al_tool_git_add = {
     .name = "git_add",
     .title = "Stage files",
@@ -145,5 +154,6 @@ const struct al_tool al_tool_git_add = {
     .authorize = authorize,
     .concerns = concerns,
     .preview = preview,
+    .ignored = ignored,
     .summarize = summarize,
 };

@@ -5,6 +5,7 @@
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/call.h"
+#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 
 struct branch_args {
@@ -197,6 +198,29 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_adds(out, "List branches");
 }
 
+/* The first one given is done. */
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct branch_args *args = p;
+    const struct {
+        const char *name, *reason;
+        bool given;
+    } wishes[] = {
+        { "rename", "rename is given", args->rename },
+        { "force_delete", "force_delete is given", args->force_delete },
+        { "delete", "delete is given", args->delete },
+        { "create", "create is given", args->create },
+        { "list_all", NULL, args->list_all },
+        { "list_remote", NULL, args->list_remote },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(wishes); i++) {
+        al_ignored_add(out, out->since && wishes[i].given, wishes[i].name);
+        if (wishes[i].given && !out->since)
+            out->since = wishes[i].reason;
+    }
+}
+
 const struct al_tool al_tool_git_branch = {
     .name = "git_branch",
     .title = "Branches",
@@ -209,5 +233,6 @@ const struct al_tool al_tool_git_branch = {
     .check = check,
     .concerns = concerns,
     .preview = preview,
+    .ignored = ignored,
     .summarize = summarize,
 };

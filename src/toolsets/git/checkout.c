@@ -3,6 +3,7 @@
 #include "gitops/verbs.h"
 #include "guard/arg.h"
 #include "tool/call.h"
+#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 
 struct checkout_args {
@@ -176,6 +177,17 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_addf(out, "Restore %zu file(s) from HEAD", args->paths.count);
 }
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct checkout_args *args = p;
+    const char *create = args->create_branch, *branch = args->branch, *commit = args->commit;
+
+    out->since = create ? "create_branch is given" : branch ? "branch is given" : "commit is given";
+    al_ignored_add(out, create && branch, "branch");
+    al_ignored_add(out, (create || branch) && commit, "commit");
+    al_ignored_add(out, (create || branch || commit) && args->paths.count, "paths");
+}
+
 const struct al_tool al_tool_git_checkout = {
     .name = "git_checkout",
     .title = "Check out",
@@ -189,5 +201,6 @@ const struct al_tool al_tool_git_checkout = {
     .authorize = authorize,
     .concerns = concerns,
     .preview = preview,
+    .ignored = ignored,
     .summarize = summarize,
 };

@@ -8,6 +8,7 @@
 #include "guard/gitdir.h"
 #include "guard/root.h"
 #include "tool/call.h"
+#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 #include "util/fs.h"
 #include "util/json.h"
@@ -201,6 +202,16 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_addf(out, " as patch files in %s", args->output_dir);
 }
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct diff_args *args = p;
+
+    out->since = args->output_dir ? "output_dir is given" : "name_only is given";
+    al_ignored_add(out, args->output_dir && args->name_only, "name_only");
+    al_ignored_add(out, (args->output_dir || args->name_only) && args->stat, "stat");
+    al_ignored_add(out, args->output_dir && args->max_bytes.given, "max_bytes");
+}
+
 const struct al_tool al_tool_git_diff = {
     .name = "git_diff",
     .title = "Show changes",
@@ -212,5 +223,6 @@ const struct al_tool al_tool_git_diff = {
     .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
+    .ignored = ignored,
     .summarize = summarize,
 };

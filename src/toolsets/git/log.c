@@ -3,6 +3,7 @@
 #include "gitops/verbs.h"
 #include "guard/date.h"
 #include "tool/call.h"
+#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 
 struct log_args {
@@ -75,6 +76,14 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     al_str_adds(out, "Show git log");
 }
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct log_args *args = p;
+
+    out->since = "format is given";
+    al_ignored_add(out, args->format && args->oneline, "oneline");
+}
+
 const struct al_tool al_tool_git_log = {
     .name = "git_log",
     .title = "Show history",
@@ -85,5 +94,6 @@ const struct al_tool al_tool_git_log = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .check = check,
+    .ignored = ignored,
     .summarize = summarize,
 };

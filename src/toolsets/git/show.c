@@ -3,6 +3,7 @@
 #include "gitops/verbs.h"
 #include "guard/arg.h"
 #include "tool/call.h"
+#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 
 struct show_args {
@@ -60,6 +61,14 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     al_str_addf(out, "Show commit %s", ((const struct show_args *)p)->commit);
 }
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct show_args *args = p;
+
+    out->since = "name_only is given";
+    al_ignored_add(out, args->name_only && args->stat, "stat");
+}
+
 const struct al_tool al_tool_git_show = {
     .name = "git_show",
     .title = "Show a commit",
@@ -70,5 +79,6 @@ const struct al_tool al_tool_git_show = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .check = check,
+    .ignored = ignored,
     .summarize = summarize,
 };

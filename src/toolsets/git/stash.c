@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_stash: put changes aside and bring them back. */
 #include "toolsets/stash.h"
+#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 
 struct stash_args {
@@ -84,6 +85,11 @@ static const struct al_operation operations[] = {
     { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
 };
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    al_stash_ignored(p, "include_untracked", out);
+}
+
 const struct al_tool al_tool_git_stash = {
     .name = "git_stash",
     .title = "Stash changes",
@@ -97,5 +103,6 @@ const struct al_tool al_tool_git_stash = {
     .authorize = al_stash_authorize,
     .concerns = al_stash_concerns,
     .preview = al_stash_preview,
+    .ignored = ignored,
     .summarize = al_stash_summarize,
 };

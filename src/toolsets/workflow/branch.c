@@ -3,6 +3,7 @@
 #include "gitops/queries.h"
 #include "guard/arg.h"
 #include "tool/call.h"
+#include "tool/ignored.h"
 #include "toolsets/workflow/workflow.h"
 
 enum action { LIST, CREATE, DELETE, RENAME };
@@ -237,6 +238,21 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    static const char *const reasons[] = { [LIST] = "action is list",
+                                           [CREATE] = "action is create",
+                                           [DELETE] = "action is delete",
+                                           [RENAME] = "action is rename" };
+    const struct branch_args *args = p;
+
+    out->since = reasons[args->action];
+    al_ignored_add(out, args->name && args->action == LIST, "name");
+    al_ignored_add(out, args->new_name && args->action != RENAME, "newName");
+    al_ignored_add(out, args->remote && args->action != LIST, "remote");
+    al_ignored_add(out, args->force && args->action != DELETE, "force");
+}
+
 const struct al_tool al_tool_workflow_branch = {
     .name = "git_branch",
     .title = "Branches",
@@ -250,6 +266,7 @@ const struct al_tool al_tool_workflow_branch = {
     .check = check,
     .concerns = concerns,
     .preview = preview,
+    .ignored = ignored,
     .summarize = summarize,
     .output_schema = output_schema,
 };

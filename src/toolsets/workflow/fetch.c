@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_fetch: bring objects and references from a remote. */
 #include "guard/text.h"
+#include "tool/ignored.h"
 #include "toolsets/workflow/transfer.h"
 #include "toolsets/workflow/workflow.h"
 
@@ -176,6 +177,14 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct fetch_args *args = p;
+
+    out->since = "all is given";
+    al_ignored_add(out, args->all && args->remote, "remote");
+}
+
 const struct al_tool al_tool_workflow_fetch = {
     .name = "git_fetch",
     .title = "Fetch",
@@ -191,6 +200,7 @@ const struct al_tool al_tool_workflow_fetch = {
     .authorize = authorize,
     .concerns = concerns,
     .preview = preview,
+    .ignored = ignored,
     .summarize = summarize,
     .output_schema = output_schema,
 };

@@ -6,6 +6,7 @@
 #include "gitops/verbs.h"
 #include "guard/arg.h"
 #include "tool/call.h"
+#include "tool/ignored.h"
 #include "toolsets/workflow/workflow.h"
 
 struct merge_args {
@@ -167,6 +168,16 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct merge_args *args = p;
+
+    out->since = "abort is given";
+    al_ignored_add(out, args->abort && args->branch && *args->branch, "branch");
+    al_ignored_add(out, args->abort && args->no_ff, "noFf");
+    al_ignored_add(out, args->abort && args->message, "message");
+}
+
 const struct al_tool al_tool_workflow_merge = {
     .name = "git_merge",
     .title = "Merge",
@@ -181,6 +192,7 @@ const struct al_tool al_tool_workflow_merge = {
     .authorize = authorize,
     .concerns = concerns,
     .preview = preview,
+    .ignored = ignored,
     .summarize = summarize,
     .output_schema = output_schema,
 };

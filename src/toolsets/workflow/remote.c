@@ -3,6 +3,7 @@
 #include "gitops/repo.h"
 #include "guard/text.h"
 #include "guard/url.h"
+#include "tool/ignored.h"
 #include "toolsets/workflow/transfer.h"
 #include "toolsets/workflow/workflow.h"
 
@@ -257,6 +258,20 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    static const char *const reasons[] = { [LIST] = "action is list",
+                                           [ADD] = "action is add",
+                                           [REMOVE] = "action is remove",
+                                           [RENAME] = "action is rename" };
+    const struct remote_args *args = p;
+
+    out->since = reasons[args->action];
+    al_ignored_add(out, args->name && args->action == LIST, "name");
+    al_ignored_add(out, args->url && args->action != ADD, "url");
+    al_ignored_add(out, args->new_name && args->action != RENAME, "newName");
+}
+
 const struct al_tool al_tool_workflow_remote = {
     .name = "git_remote",
     .title = "Remotes",
@@ -269,6 +284,7 @@ const struct al_tool al_tool_workflow_remote = {
     .check = check,
     .concerns = concerns,
     .preview = preview,
+    .ignored = ignored,
     .summarize = summarize,
     .output_schema = output_schema,
 };

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "gitops/queries.h"
+#include "tool/ignored.h"
 #include "toolsets/stash.h"
 #include "toolsets/workflow/workflow.h"
 
@@ -193,6 +194,11 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
+static void ignored(const void *p, struct al_ignored *out)
+{
+    al_stash_ignored(p, "includeUntracked", out);
+}
+
 const struct al_tool al_tool_workflow_stash = {
     .name = "git_stash",
     .title = "Stash changes",
@@ -206,6 +212,7 @@ const struct al_tool al_tool_workflow_stash = {
     .authorize = al_stash_authorize,
     .concerns = al_stash_concerns,
     .preview = al_stash_preview,
+    .ignored = ignored,
     .summarize = al_stash_summarize,
     .output_schema = output_schema,
 };
