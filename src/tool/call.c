@@ -15,6 +15,7 @@
 #include "guard/text.h"
 #include "journal/journal.h"
 #include "tool/private.h"
+#include "tool/spelling.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -66,7 +67,7 @@ static bool is_name(const void *payload, const char *member)
     const struct al_tool *tool = payload;
 
     for (size_t i = 0; i < tool->nparams; i++)
-        if (tool->params[i].flags & flags && !strcmp(tool->params[i].name, member))
+        if (tool->params[i].flags & flags && al_param_is_called(&tool->params[i], member))
             return true;
     return false;
 }
