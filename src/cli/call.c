@@ -10,6 +10,7 @@
 #include "proc/cancel.h"
 #include "tool/spelling.h"
 #include "util/fs.h"
+#include "util/utf8.h"
 
 #define ARGUMENTS_MAX_BYTES (10u << 20)
 
@@ -131,6 +132,35 @@ static int run(struct al_setup *setup, const struct al_listed_tool *tool, const 
     return code;
 }
 
+/* The parameter that says where the tool works, when it need not be given. */
+static const struct al_param *place_of(const struct al_tool *tool)
+{
+    for (size_t i = 0; i < tool->nparams; i++)
+        if (tool->params[i].offset == tool->working_dir_offset &&
+            tool->params[i].type == AL_TYPE_STRING && !(tool->params[i].flags & AL_PARAM_REQUIRED))
+            return &tool->params[i];
+    return NULL;
+}
+
+/* A command works where it is typed, as git does, as long as that is inside a root. */
+static void work_here(const struct al_setup *setup, const struct al_tool *tool, json_t *arguments)
+{
+    const struct al_param *place = place_of(tool);
+    al_auto(al_freep) char *here = realpath(".", NULL);
+    const char *name;
+    json_t *value;
+
+    if (!place || !here || !json_is_object(arguments) || !al_utf8_valid(here, strlen(here)) ||
+        !strcmp(here, setup->roots.items[0].path) || !al_roots_find(&setup->roots, here))
+        return;
+    json_object_foreach(arguments, name, value)
+    {
+        if (al_param_is_called(place, name))
+            return;
+    }
+    al_json_set(arguments, place->name, al_json_string(here));
+}
+
 int al_prepare_call(struct al_setup *setup, const char *command, const struct al_options *options,
                     int argc, char **argv, const struct al_listed_tool **ret_tool,
                     json_t **ret_arguments, struct al_error *err)
@@ -163,7 +193,11 @@ int al_prepare_call(struct al_setup *setup, const char *command, const struct al
                             command, word, argv[0]);
     }
     r = parse_arguments(argc == 2 ? argv[1] : NULL, ret_arguments, err);
-    return r < 0 ? r : al_setup_session(setup, err);
+    if (r == 0)
+        r = al_setup_session(setup, err);
+    if (r == 0)
+        work_here(setup, (*ret_tool)->tool, *ret_arguments);
+    return r;
 }
 
 int al_cmd_call(int argc, char **argv)

@@ -5,10 +5,45 @@
 #include "gitops/queries.h"
 #include "gitops/verbs.h"
 
+#define COUNT_BYTES 64
+
 static void add_value(struct al_strv *argv, const char *option, const char *value)
 {
     if (value)
         al_strv_addf(argv, "%s=%s", option, value);
+}
+
+static void add_filters(const struct al_log_options *options, struct al_strv *argv)
+{
+    add_value(argv, "--author", options->author);
+    add_value(argv, "--since", options->since);
+    add_value(argv, "--until", options->until);
+    add_value(argv, "--grep", options->grep);
+}
+
+int al_git_count_log(const struct al_repo *repo, const struct al_log_options *options,
+                     struct al_budget *budget, uint64_t *ret_count, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *spec = NULL;
+    int r = 0;
+
+    al_strv_adds(&command.argv, "git", "rev-list", "--count", NULL);
+    if (options->max_count > 0)
+        al_strv_addf(&command.argv, "--max-count=%" PRId64, options->max_count);
+    add_filters(options, &command.argv);
+    al_strv_adds(&command.argv, "HEAD", "--", NULL);
+    if (options->path)
+        r = al_repo_pathspec(repo, "path", options->path, budget, &spec, err);
+    if (r < 0)
+        return r;
+    if (spec)
+        al_strv_add(&command.argv, spec);
+    r = al_git_run_checked(repo, &command, COUNT_BYTES, budget, &output, err);
+    if (r == 0)
+        *ret_count = strtoull(output.out.out.buf, NULL, 10);
+    return r;
 }
 
 int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,
@@ -26,10 +61,7 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
         add_value(argv, "--format", options->format);
     else if (options->oneline)
         al_strv_add(argv, "--oneline");
-    add_value(argv, "--author", options->author);
-    add_value(argv, "--since", options->since);
-    add_value(argv, "--until", options->until);
-    add_value(argv, "--grep", options->grep);
+    add_filters(options, argv);
     al_strv_adds(argv, "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
                  "--no-show-signature", "--", NULL);
     if (options->path) {

@@ -13,6 +13,7 @@
 
 #include "gitops/private.h"
 #include "gitops/repo.h"
+#include "gitops/stale.h"
 #include "util/clock.h"
 
 static bool is_first(const struct al_git *git, const struct al_turn *mine)
@@ -182,6 +183,20 @@ static int lock_timeout(const char *path, struct al_error *err)
                              strrchr(path, '/') + 1);
 }
 
+/* Nobody will ever remove it, so waiting is for nothing.  It is the user's, and stays. */
+static int left_over(const char *path, struct al_error *err)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                              "%s is stale: it is older than %d s, no process has it open, and no "
+                              "git works in the repository",
+                              strrchr(path, '/') + 1, AL_STALE_AFTER_S);
+
+    if (err)
+        err->remedy = "It is left over from a git that was killed. airlock removes no lock: a "
+                      "person deletes the file index.lock in the git directory.";
+    return r;
+}
+
 int al_repo_wait_index_lock(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "index.lock");
@@ -191,6 +206,8 @@ int al_repo_wait_index_lock(struct al_repo *repo, struct al_budget *budget, stru
 
     if (lstat(path, &st) < 0)
         return 0;
+    if (al_git_lock_is_stale(repo, &st))
+        return left_over(path, err);
     watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watch < 0 || inotify_add_watch(watch, repo->git_dir, IN_DELETE | IN_MOVED_FROM) < 0)
         return lock_timeout(path, err);

@@ -198,6 +198,15 @@ static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
     return refuse_unasked(call, ruling, err);
 }
 
+/* A person is not asked about what a lock would keep from being done. */
+static int wait_for_lock(struct al_call *call, struct al_error *err)
+{
+    if (!call->repo || call->tool->at_first_root ||
+        !al_effects_change_repository(call->operation->effects))
+        return 0;
+    return al_repo_wait_index_lock(call->repo, &call->budget, err);
+}
+
 static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
@@ -208,7 +217,9 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     int r;
 
     /* A state that rules were asked about is older, and covers what is shown all the more. */
-    r = call->state[0] ? 0 : bind_to_state(call, call->state, err);
+    r = wait_for_lock(call, err);
+    if (r == 0 && !call->state[0])
+        r = bind_to_state(call, call->state, err);
     if (r == 0)
         r = preview(call, &shown, err);
     if (r < 0)

@@ -14,6 +14,7 @@
 #include "guard/root.h"
 #include "guard/text.h"
 #include "journal/journal.h"
+#include "tool/hint.h"
 #include "tool/private.h"
 #include "tool/spelling.h"
 #include "util/clock.h"
@@ -383,6 +384,8 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         name_the_whole_time(call, &result->error);
         wait = call->repo && !al_repo_is_bare(call->repo) ? al_git_find_wait(call->repo) : NULL;
     }
+    if (!wait)
+        wait = al_call_hint(call, &result->error);
     /* A git that failed is the last that ran; one that did not fail is not why the call did. */
     if (call->budget.exit_code > 0)
         result->exit_code = call->budget.exit_code;

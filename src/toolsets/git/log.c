@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_log: the history of the current branch. */
+#include "gitops/repo.h"
 #include "gitops/verbs.h"
 #include "guard/date.h"
+#include "guard/text.h"
 #include "tool/call.h"
 #include "tool/ignored.h"
 #include "toolsets/git/git.h"
+#include "util/utf8.h"
+
+/* Room for what follows the number of commits in the note. */
+#define NOTE_BYTES 120
+/* The answer is there; how many more there are is worth so long and no longer. */
+#define COUNT_MAX_MS 5000u
 
 struct log_args {
     struct al_opt_int max_count;
@@ -40,6 +48,51 @@ static int check(const void *p, struct al_error *err)
     return r < 0 ? r : al_date_check("until", args->until, err);
 }
 
+/* Commits in a text, where its form tells them apart; 0 where it does not. */
+static uint64_t count_shown(const struct al_log_options *options, const char *text)
+{
+    uint64_t count = 0;
+
+    if (options->format)
+        return 0;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        count += options->oneline ? *line && *line != '\n' : al_starts_with(line, "commit ");
+    }
+    return count;
+}
+
+/* A text that was cut says how many commits there are, and how to see the one looked for.  The
+ * count costs a git; where that fails or takes too long the marker has to do. */
+static void note_count(struct al_call *call, const struct al_log_options *options,
+                       struct al_result *result)
+{
+    const size_t cap = al_call_max_bytes(call), marker = strlen(AL_TEXT_MARKER);
+    al_auto(al_str_clear) struct al_str note = AL_STR_INIT;
+    struct al_budget budget = *al_call_budget(call);
+    uint64_t total, shown;
+
+    if (budget.left_ms > COUNT_MAX_MS)
+        budget.left_ms = COUNT_MAX_MS;
+    if (result->text.len < marker ||
+        al_git_count_log(al_call_repo(call), options, &budget, &total, NULL) < 0)
+        return;
+    al_str_truncate(&result->text, result->text.len - marker);
+    al_str_addf(&note, "\n\nairlock: of %llu commits ", (unsigned long long)total);
+    if (note.len + NOTE_BYTES + marker < cap / 2) /* else there would be nothing to cut */
+        al_str_truncate(&result->text,
+                        al_utf8_floor(result->text.buf, cap - note.len - NOTE_BYTES - marker));
+    shown = count_shown(options, result->text.buf);
+    if (shown)
+        al_str_addf(&note, "the first %llu are here; ", (unsigned long long)shown);
+    else
+        al_str_adds(&note, "not all are here; ");
+    al_str_adds(&note, "narrow with max_count, oneline, since, path, author or grep");
+    if (result->text.len + note.len + marker <= cap)
+        al_str_add(&result->text, note.buf, note.len);
+    al_str_adds(&result->text, AL_TEXT_MARKER);
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -62,6 +115,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     al_call_shape_text(call, &output, "", result);
+    if (result->truncated)
+        note_count(call, &options, result);
     return 0;
 }
 
