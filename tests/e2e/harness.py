@@ -31,6 +31,9 @@ ASAN = os.path.exists(AIRLOCK) and b"__asan_init" in pathlib.Path(AIRLOCK).read_
 # Ends a test that hangs; no test waits for it.
 WATCHDOG_SECONDS = 300 if TSAN else 60
 
+# How a text goes on that says which arguments had no effect.
+IGNORED = "\n\n[stderr]\nairlock: ignored: "
+
 CLOCK = 1700000000  # the first commit; each one after it is a minute later
 
 

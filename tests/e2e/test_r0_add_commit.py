@@ -34,7 +34,7 @@ class Add(harness.Case):
         """T-GIT-ADD-02 add with all stages everything and ignores paths"""
         self.changed()
         self.assertEqual(self.ok("git_add", {"all": True, "paths": ["a.txt"]}).text,
-                         "Staged 4 file(s)")
+                         "Staged 4 file(s)" + harness.IGNORED + "paths, since all is given")
         self.assertEqual(self.staged(), ["M\ta.txt", "D\tb.txt", "A\tdir/new.txt", "A\tnew.txt"])
         self.assertEqual(self.out("status", "--porcelain=1").count("?"), 0)
 
