@@ -13,7 +13,9 @@ struct al_network {
     struct al_url url;
     char *address;         /* as the remote has it */
     char *name;            /* of the remote, for this exchange alone */
-    struct al_repo *other; /* where the address is on this machine, else NULL */
+    struct al_repo *other; /* where the address is on this machine, else NULL … */
+    int other_fd;          /* … and its git directory, open */
+    char *place;           /* … which is this one: device and inode; "" elsewhere */
 };
 
 /** One run of a command: what every way to run it takes. */

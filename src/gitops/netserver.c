@@ -15,6 +15,7 @@
 /* git's own server for the repository at the other end, on a thread beside the call's. */
 struct server {
     const struct al_repo *repo;
+    int dir_fd; /* its git directory */
     enum al_direction direction;
     int socket_fd; /* closed when the server has ended */
     struct al_budget budget;
@@ -54,12 +55,13 @@ static void *serve(void *payload)
 
     add_receiving(&config);
     command.link = &link;
+    command.cwd_fd = server->dir_fd;
     command.class = pushes ? AL_GIT_WRITE : AL_GIT_READ;
     command.starts_children = true; /* pack-objects, unpack-objects, index-pack, rev-list */
     if (pushes)
-        al_strv_adds(&command.argv, "git", "receive-pack", server->repo->git_dir, NULL);
+        al_strv_adds(&command.argv, "git", "receive-pack", ".", NULL);
     else
-        al_strv_adds(&command.argv, "git", "upload-pack", "--strict", server->repo->git_dir, NULL);
+        al_strv_adds(&command.argv, "git", "upload-pack", "--strict", ".", NULL);
     server->r = al_git_run_text(server->repo, &command, SERVER_ERR_MAX_BYTES, &server->budget,
                                 &server->output, &server->err);
     al_closep(&server->socket_fd);
@@ -135,6 +137,7 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
     al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
     al_auto(al_freep) char *address = NULL;
     struct server server = { .repo = network->other,
+                             .dir_fd = network->other_fd,
                              .direction = network->direction,
                              .budget = *job->budget,
                              .output = { .out = AL_TEXT_INIT(0), .err = AL_TEXT_INIT(0) } };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/network.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/netparts.h"
@@ -24,6 +27,21 @@ static char *unknown_name(void)
     return al_str_detach(&name);
 }
 
+/* git's server gets the directory itself and not its name, which can lead elsewhere by then. */
+static int hold_other(struct al_network *network, struct al_error *err)
+{
+    int r = al_repo_open_git_dir(network->other, &network->other_fd, err);
+    struct stat st;
+
+    if (r == 0 && fstat(network->other_fd, &st) < 0)
+        r = al_error_errno(err, errno, "cannot look at the other repository");
+    if (r < 0)
+        return r;
+    free(network->place);
+    network->place = al_asprintf("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+    return 0;
+}
+
 static int open_other(struct al_network *network, struct al_budget *budget, struct al_error *err)
 {
     int r;
@@ -32,6 +50,8 @@ static int open_other(struct al_network *network, struct al_budget *budget, stru
         return 0;
     r = al_repo_open_at(network->repo->git, network->repo->top, network->url.path, budget,
                         &network->other, err);
+    if (r == 0)
+        return hold_other(network, err);
     if (err && (r == AL_ERR_EXECUTION || r == AL_ERR_SANDBOX)) {
         err->code = AL_CODE_REMOTE_ERROR;
         err->remedy = "The other repository has to be one of yours, inside the roots.";
@@ -64,6 +84,8 @@ int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
     network->direction = direction;
     network->url = AL_URL_INIT;
     network->address = al_strdup(address);
+    network->place = al_strdup("");
+    network->other_fd = -1;
     network->name = unknown_name();
     if (!network->name)
         return al_error_set(err, AL_ERR_EXECUTION, "The kernel has no random numbers yet");
@@ -84,6 +106,8 @@ void al_network_end(struct al_network *network)
         return;
     al_url_clear(&network->url);
     al_repo_free(network->other);
+    al_close(network->other_fd);
+    free(network->place);
     free(network->address);
     free(network->name);
     free(network);
@@ -97,6 +121,11 @@ void al_network_endp(struct al_network **network)
 const struct al_repo *al_network_other(const struct al_network *network)
 {
     return network->other;
+}
+
+const char *al_network_place(const struct al_network *network)
+{
+    return network->place;
 }
 
 const char *al_network_name(const struct al_network *network)

@@ -2,8 +2,12 @@
 #include <stdlib.h>
 
 #include "gitops/diffargs.h"
+#include "gitops/private.h"
 #include "gitops/transfer.h"
 #include "guard/text.h"
+
+#define SHA1_HEX_BYTES   40
+#define SHA256_HEX_BYTES 64
 
 void al_pushed_clear(struct al_pushed *pushed)
 {
@@ -33,9 +37,10 @@ static void add_hook_words(const struct al_git_output *output, struct al_str *ou
 }
 
 /* "<flag> TAB <from>:<to> TAB <summary>"; NULL when git did not get that far.  Caller frees. */
-static char *status_line(const struct al_git_output *output, const char *branch)
+static char *status_line(const struct al_git_output *output, const struct al_push_options *options)
 {
-    al_auto(al_freep) char *mark = al_asprintf("\trefs/heads/%s:refs/heads/%s\t", branch, branch);
+    al_auto(al_freep) char *mark =
+        al_asprintf("\t%s:refs/heads/%s\t", options->commit, options->branch);
     const char *at = strstr(output->out.out.buf, mark), *summary;
 
     if (!at || at == output->out.out.buf)
@@ -98,7 +103,14 @@ static void add_words(struct al_strv *argv, const struct al_push_options *option
     if (options->lease)
         al_strv_addf(argv, "--force-with-lease=refs/heads/%s:%s", options->branch, options->lease);
     al_strv_add(argv, remote);
-    al_strv_addf(argv, "refs/heads/%s:refs/heads/%s", options->branch, options->branch);
+    al_strv_addf(argv, "%s:refs/heads/%s", options->commit, options->branch);
+}
+
+static bool is_whole_oid(const char *text)
+{
+    size_t len = strlen(text);
+
+    return (len == SHA1_HEX_BYTES || len == SHA256_HEX_BYTES) && al_is_oid(text, len);
 }
 
 int al_git_push(struct al_network *network, const struct al_push_options *options,
@@ -110,11 +122,14 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     al_auto(al_freep) char *status = NULL;
     int r;
 
+    if (!is_whole_oid(options->commit)) /* nothing at all would delete the branch there */
+        return al_remote_error(err, "See git_branch with action list.",
+                               "There is no commit on '%s'", options->branch);
     add_words(&command.argv, options, al_network_name(network), progress);
     r = al_network_run(network, &command, max_bytes, progress, budget, &output, err);
     if (r < 0)
         return r;
-    status = status_line(&output, options->branch);
+    status = status_line(&output, options);
     if (status && *status == '!')
         return rejected(&output, options->branch, status, err);
     if (output.exit_code != 0 || !status)
@@ -123,9 +138,9 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     return 0;
 }
 
-/* The commits of one reference that another one does not have; `without` NULL: that no remote has.
+/* What one commit has in its history and another one does not; `without` NULL: that no remote has.
  */
-static int add_commits(const struct al_repo *repo, const char *ref, const char *without,
+static int add_commits(const struct al_repo *repo, const char *commit, const char *without,
                        const char *title, struct al_budget *budget, struct al_str *out,
                        struct al_error *err)
 {
@@ -133,7 +148,7 @@ static int add_commits(const struct al_repo *repo, const char *ref, const char *
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
-    al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", ref, "--not",
+    al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", commit, "--not",
                  without ? without : "--remotes", "--", NULL);
     r = al_git_run_text(repo, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
     if (r == 0 && al_git_read_well(&output) && output.out.out.len) {
@@ -143,17 +158,15 @@ static int add_commits(const struct al_repo *repo, const char *ref, const char *
     return r;
 }
 
-int al_git_push_preview(const struct al_repo *repo, const char *branch, const char *tracking,
+int al_git_push_preview(const struct al_repo *repo, const char *commit, const char *seen,
                         bool force, struct al_budget *budget, struct al_str *out,
                         struct al_error *err)
 {
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", branch);
-    bool known = tracking && al_repo_has_ref(repo, tracking);
     int r = 0;
 
-    if (force && known)
-        r = add_commits(repo, tracking, ref, "Replaced, and gone from there:", budget, out, err);
-    return r < 0 ? r : add_commits(repo, ref, known ? tracking : NULL, "Pushed:", budget, out, err);
+    if (force && *seen)
+        r = add_commits(repo, seen, commit, "Replaced, and gone from there:", budget, out, err);
+    return r < 0 ? r : add_commits(repo, commit, *seen ? seen : NULL, "Pushed:", budget, out, err);
 }
 
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,

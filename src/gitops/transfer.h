@@ -27,7 +27,8 @@ int al_git_count_updated(const struct al_repo *repo, const char *before, struct 
 
 /** What to push. */
 struct al_push_options {
-    const char *branch; /**< here and there */
+    const char *branch; /**< the name there */
+    const char *commit; /**< what it is to be: an object id */
     const char *lease;  /**< NULL: only what follows what is there; else what has to be there to be
                              replaced, an object id, "" for nothing at all */
 };
@@ -48,9 +49,9 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
                 const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
                 struct al_pushed *ret_pushed, struct al_error *err);
 
-/** What a push brings and takes away there, as far as known here: commits as excerpts appended to
- * `out`.  `tracking` is where the branch was seen there last, NULL when it never was. */
-int al_git_push_preview(const struct al_repo *repo, const char *branch, const char *tracking,
+/** What a push of a commit brings and takes away there, as far as known here: commits as excerpts
+ * appended to `out`.  `seen` is the commit that the branch was there last, "" when none was. */
+int al_git_push_preview(const struct al_repo *repo, const char *commit, const char *seen,
                         bool force, struct al_budget *budget, struct al_str *out,
                         struct al_error *err);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "guard/text.h"
+#include "guard/url.h"
 #include "tool/private.h"
 
 #define RULE_NAME_BYTES 80
@@ -136,19 +137,51 @@ static int end_unanswered(struct al_call *call, struct al_error *err)
                         call->summary);
 }
 
-/* What an "always" covers: the operation, and of it what the same rule asks about. */
+/* The values that an "always" is for, as the user reads them or (`shown` false) as they are. */
+static void add_values(const struct al_call *call, const char *name, bool shown, struct al_str *out)
+{
+    const struct al_strv *pairs = &call->resolved.pairs;
+
+    for (size_t i = 0; i + 1 < pairs->count; i += 2) {
+        const char *value = pairs->items[i + 1];
+        al_auto(al_freep) char *safe = NULL;
+
+        if (strcmp(pairs->items[i], name) != 0)
+            continue;
+        safe = shown ? al_url_shown(value) : NULL;
+        al_str_addf(out, "%s%s %s", out->len ? ", " : "", name, safe ? safe : value);
+    }
+}
+
+static void add_limits(const struct al_call *call, bool shown, struct al_str *out)
+{
+    const char *const *names = call->tool->always_by;
+
+    for (size_t i = 0; names && names[i]; i++)
+        add_values(call, names[i], shown, out);
+}
+
+/* What an "always" covers: the operation, and of it what the same rule asks about for the same
+ * objects. */
 static char *kind_of(const struct al_call *call, const struct al_ruling *ruling)
 {
-    return al_asprintf("%s %zu", call->operation->name, ruling->number);
+    al_auto(al_str_clear) struct al_str limits = AL_STR_INIT;
+
+    add_limits(call, false, &limits);
+    return al_asprintf("%s %zu %s", call->operation->name, ruling->number, limits.buf);
 }
 
 /* What an "always" would cover, as the user reads it; NULL where it would end with the call. */
 static char *describe_kind(const struct al_call *call)
 {
+    al_auto(al_str_clear) struct al_str limits = AL_STR_INIT;
+
     if (!call->session->approvals)
         return NULL;
-    return al_asprintf("every %s (%s) in this repository, until the session ends", call->tool->name,
-                       call->operation->name);
+    add_limits(call, true, &limits);
+    return al_asprintf("every %s (%s)%s%s in this repository, until the session ends",
+                       call->tool->name, call->operation->name, limits.len ? " for " : "",
+                       limits.buf);
 }
 
 static int rejected(struct al_call *call, const struct al_approver *approver, const char *reason,

@@ -200,6 +200,10 @@ struct al_tool {
     int (*resolve)(struct al_call *call, const void *args, struct al_resolved *out,
                    struct al_error *err);
 
+    /** Names of what `resolve` adds, NULL at the end: an "always" is for these values alone.  NULL:
+     * for the operation in this repository. */
+    const char *const *always_by;
+
     /**
      * The files an approval is about, beside HEAD and the index: paths relative to the working
      * directory, or absolute, appended to `out`.  When one of them changes while the person is

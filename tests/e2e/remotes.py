@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of remotes share: a repository, and a bare one beside it."""
+import harness
 import workflow
 
 
@@ -46,3 +47,48 @@ class Case(workflow.Case):
     def here(self, name="HEAD"):
         """What a revision is here."""
         return self.out("rev-parse", "--verify", name).strip()
+
+
+class Session(Case):
+    """A session in which somebody can be asked."""
+
+    def setUp(self):
+        super().setUp()
+        self.with_origin()
+        self.session = None
+
+    def start(self, *options, kind=harness.AskingServer):
+        """The session begins."""
+        self.session = kind(self, "--toolset", "workflow", "--root", str(self.top), *options)
+
+    def arguments(self, arguments):
+        """With the repository they are for."""
+        return {"cwd": str(self.root), **(arguments or {})}
+
+    def quiet(self, tool, arguments=None):
+        """A call that works and asks nothing."""
+        return self.session.ok(tool, self.arguments(arguments))
+
+    def asked(self, decision, tool, arguments=None):
+        """A call that is asked about; gives what is shown, and the result."""
+        return self.session.decided(decision, tool, self.arguments(arguments))
+
+    def add(self, url, name="mine"):
+        """What an agent does."""
+        self.quiet("git_remote", {"action": "add", "name": name, "url": str(url)})
+
+    def second(self):
+        """Another repository of the same root."""
+        second = self.top / "second.git"
+        self.git("init", "-q", "--bare", str(second))
+        return second
+
+    def rename(self, old, new):
+        """What an agent does, too."""
+        self.quiet("git_remote", {"action": "rename", "name": old, "newName": new})
+
+    def configured(self, text):
+        """The user's configuration, of the sessions that follow."""
+        config = self.base / "config.toml"
+        config.write_text(text, encoding="utf-8")
+        return "--config", str(config)

@@ -71,14 +71,6 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return r;
 }
 
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
-{
-    (void)p;
-    (void)err;
-    al_strv_addf(out, "%s/config", al_call_repo(call)->common_dir);
-    return 0;
-}
-
 static int fetch_one(struct al_call *call, const char *name, const struct fetch_args *args,
                      struct al_str *text, struct al_error *err)
 {
@@ -198,7 +190,6 @@ const struct al_tool al_tool_workflow_fetch = {
     .nstricter = AL_COUNT(stricter),
     .check = check,
     .authorize = authorize,
-    .concerns = concerns,
     .preview = preview,
     .ignored = ignored,
     .summarize = summarize,

@@ -203,14 +203,6 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return r;
 }
 
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
-{
-    (void)p;
-    (void)err;
-    al_strv_addf(out, "%s/config", al_call_repo(call)->common_dir);
-    return 0;
-}
-
 #define EFFECTS                                                                                    \
     (AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
 
@@ -263,7 +255,6 @@ const struct al_tool al_tool_workflow_pull = {
     .moves_branch = true,
     .check = check,
     .authorize = authorize,
-    .concerns = concerns,
     .preview = preview,
     .summarize = summarize,
     .output_schema = output_schema,

@@ -4,6 +4,7 @@
 #include "gitops/verbs.h"
 #include "guard/text.h"
 #include "guard/url.h"
+#include "tool/resolved.h"
 #include "toolsets/workflow/transfer.h"
 #include "toolsets/workflow/workflow.h"
 
@@ -64,36 +65,56 @@ static int find_branch(struct al_call *call, const struct push_args *args, char 
     return r;
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+/* The resolved value that says which repository is at an address. */
+static char *place_name(const char *address)
 {
-    const struct push_args *args = p;
-    al_auto(al_freep) char *branch = NULL;
-    int r = al_transfer_authorize(call, args->remote, err);
-
-    return r == 0 ? find_branch(call, args, &branch, err) : r;
+    return al_asprintf("place of %s", address);
 }
 
-/* Where the branch is here, where it was there, and where "there" is. */
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int add_place(struct al_call *call, const struct al_remote *remote, const char *address,
+                     struct al_resolved *out, struct al_error *err)
 {
-    const struct push_args *args = p;
-    const char *common_dir = al_call_repo(call)->common_dir;
-    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
-    al_auto(al_freep) char *branch = NULL;
-    al_auto(al_freep) char *tracking = NULL;
-    int r = find_branch(call, args, &branch, err);
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    al_auto(al_freep) char *name = place_name(address);
+    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
 
-    if (r == 0)
-        r = al_remote_find(al_call_repo(call), args->remote, &remote, err);
     if (r < 0)
         return r;
-    tracking = al_remote_tracking(&remote, branch);
-    al_strv_addf(out, "%s/config", common_dir);
-    al_strv_addf(out, "%s/packed-refs", common_dir);
-    al_strv_addf(out, "%s/refs/heads/%s", common_dir, branch);
-    if (tracking)
-        al_strv_addf(out, "%s/%s", common_dir, tracking);
+    al_resolved_add(out, "address", address);
+    al_resolved_add(out, name, al_network_place(network));
     return 0;
+}
+
+/* Which commit goes to which branch of which repository, and what is to be replaced there. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct push_args *args = p;
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_freep) char *branch = NULL;
+    al_auto(al_freep) char *ref = NULL;
+    al_auto(al_freep) char *commit = NULL;
+    al_auto(al_freep) char *tracking = NULL;
+    al_auto(al_freep) char *seen = NULL;
+    int r = al_transfer_authorize(call, args->remote, err);
+
+    if (r == 0)
+        r = find_branch(call, args, &branch, err);
+    if (r == 0)
+        r = al_remote_find(repo, args->remote, &remote, err);
+    if (r < 0)
+        return r;
+    ref = al_asprintf("refs/heads/%s", branch);
+    commit = al_repo_read_ref(repo, ref);
+    tracking = al_remote_tracking(&remote, branch);
+    seen = tracking ? al_repo_read_ref(repo, tracking) : al_strdup("");
+    al_resolved_add(out, "branch", branch);
+    al_resolved_add(out, "commit", commit);
+    al_resolved_add(out, "seen", seen);
+    for (size_t i = 0; i < remote.push_urls.count && r == 0; i++)
+        r = add_place(call, &remote, remote.push_urls.items[i], out, err);
+    return r;
 }
 
 /* A person sees where it goes, and what a forced push takes away there. */
@@ -102,19 +123,28 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 {
     const struct push_args *args = p;
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
-    al_auto(al_freep) char *branch = NULL;
-    al_auto(al_freep) char *tracking = NULL;
-    int r = find_branch(call, args, &branch, err);
+    int r = al_remote_find(al_call_repo(call), args->remote, &remote, err);
 
     (void)op;
-    if (r == 0)
-        r = al_remote_find(al_call_repo(call), args->remote, &remote, err);
     if (r < 0)
         return r;
     al_transfer_show(call, &remote, AL_PUSHES, out);
-    tracking = al_remote_tracking(&remote, branch);
-    return al_git_push_preview(al_call_repo(call), branch, tracking, args->force,
-                               al_call_budget(call), out, err);
+    return al_git_push_preview(al_call_repo(call), al_call_resolved(call, "commit"),
+                               al_call_resolved(call, "seen"), args->force, al_call_budget(call),
+                               out, err);
+}
+
+/* The address leads to the repository it led to when it was looked at. */
+static int check_place(const struct al_call *call, const struct al_network *network,
+                       const char *address, struct al_error *err)
+{
+    al_auto(al_freep) char *name = place_name(address);
+    const char *place = al_call_resolved(call, name);
+
+    if (place && !strcmp(place, al_network_place(network)))
+        return 0;
+    return al_remote_error(err, "Nothing was pushed there; try again.",
+                           "'%s' leads to another repository by now", al_network_shown(network));
 }
 
 static int push_to(struct al_call *call, const struct al_remote *remote, const char *address,
@@ -124,6 +154,8 @@ static int push_to(struct al_call *call, const struct al_remote *remote, const c
     al_auto(al_network_endp) struct al_network *network = NULL;
     int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
 
+    if (r == 0)
+        r = check_place(call, network, address, err);
     if (r < 0)
         return r;
     al_pushed_clear(pushed);
@@ -152,18 +184,15 @@ static int push(struct al_call *call, const struct push_args *args, const char *
 {
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
-    al_auto(al_freep) char *tracking = NULL;
-    al_auto(al_freep) char *seen = NULL;
-    struct al_push_options options = { .branch = branch };
+    struct al_push_options options = { .branch = branch,
+                                       .commit = al_call_resolved(call, "commit") };
     int r = al_remote_find(repo, args->remote, &remote, err);
 
     if (r < 0)
         return r;
     al_transfer_settle(call, &remote, AL_PUSHES);
-    tracking = al_remote_tracking(&remote, branch);
-    seen = tracking ? al_repo_read_ref(repo, tracking) : al_strdup("");
     if (args->force)
-        options.lease = seen;
+        options.lease = al_call_resolved(call, "seen");
     for (size_t i = 0; i < remote.push_urls.count && r == 0; i++)
         r = push_to(call, &remote, remote.push_urls.items[i], &options, pushed, err);
     if (r == 0 && args->set_upstream)
@@ -177,12 +206,10 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const struct push_args *args = p;
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_freep) char *branch = NULL;
+    const char *branch = al_call_resolved(call, "branch");
     json_t *object;
-    int r = find_branch(call, args, &branch, err);
+    int r = push(call, args, branch, &pushed, err);
 
-    if (r == 0)
-        r = push(call, args, branch, &pushed, err);
     if (r < 0)
         return r;
     describe(args, branch, &pushed, &text);
@@ -195,6 +222,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 }
 
 #define EFFECTS (AL_USES_NETWORK | AL_LEAVES_MACHINE | AL_WRITES_REFS | AL_WRITES_CONFIG)
+
+static const char *const always_by[] = { "branch", "address", NULL };
 
 static const struct al_operation operations[] = {
     { "push", is_push, EFFECTS, execute, AL_ASKS_NEVER },
@@ -241,8 +270,8 @@ const struct al_tool al_tool_workflow_push = {
     .nstricter = AL_COUNT(stricter),
     .moves_branch = true,
     .check = check,
-    .authorize = authorize,
-    .concerns = concerns,
+    .resolve = resolve,
+    .always_by = always_by,
     .preview = preview,
     .summarize = summarize,
     .output_schema = output_schema,
