@@ -347,6 +347,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
             .roots = &setup->roots,
             .env_allow = &config->env_allow,
             .credential_hosts = &config->git.credential_hosts,
+            .max_fetch_bytes = config->git.max_fetch_bytes,
             .environ_ = environ,
             .home = setup->home,
             .config_home = env("XDG_CONFIG_HOME"),

@@ -20,7 +20,8 @@ void al_config_init(struct al_config *config)
     *config = (struct al_config){
         .git = { .enabled = true,
                  .timeout_ms = AL_TIMEOUT_MS_DEFAULT,
-                 .max_bytes = AL_MAX_BYTES_DEFAULT },
+                 .max_bytes = AL_MAX_BYTES_DEFAULT,
+                 .max_fetch_bytes = AL_FETCH_MAX_BYTES_DEFAULT },
         .sandbox = { .allow_absolute = true },
         .shell = { .timeout_s = AL_SHELL_TIMEOUT_S_DEFAULT, .isolation = AL_ISOLATION_AUTO },
         .approval = { .mode = AL_APPROVAL_ASK },

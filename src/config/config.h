@@ -39,6 +39,10 @@ enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN 
 #define AL_MAX_BYTES_MIN           1
 #define AL_MAX_BYTES_MAX           5000000
 
+#define AL_FETCH_MAX_BYTES_DEFAULT 4294967296
+#define AL_FETCH_MAX_BYTES_MIN     1048576
+#define AL_FETCH_MAX_BYTES_MAX     1125899906842624
+
 #define AL_LOG_MAX_BYTES_DEFAULT   67108864
 #define AL_LOG_MAX_BYTES_MIN       16384
 #define AL_LOG_MAX_BYTES_MAX       1073741824
@@ -54,9 +58,10 @@ struct al_config {
     struct al_strv roots;    /**< roots; empty: the default root */
 
     struct {
-        bool enabled;                    /**< tools.git.enabled */
-        uint32_t timeout_ms;             /**< tools.git.timeout_ms, 100..600000 */
-        uint32_t max_bytes;              /**< tools.git.max_bytes, 1..5000000 */
+        bool enabled;             /**< tools.git.enabled */
+        uint32_t timeout_ms;      /**< tools.git.timeout_ms, 100..600000 */
+        uint32_t max_bytes;       /**< tools.git.max_bytes, 1..5000000 */
+        uint64_t max_fetch_bytes; /**< tools.git.max_fetch_bytes: of what one transfer writes */
         struct al_strv credential_hosts; /**< tools.git.credential_hosts, each checked */
     } git;
 

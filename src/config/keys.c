@@ -50,6 +50,8 @@ static const struct al_key keys[] = {
     { "tools.git.enabled", BOOL(git.enabled) },
     { "tools.git.timeout_ms", UINT32(git.timeout_ms, AL_TIMEOUT_MS_MIN, AL_TIMEOUT_MS_MAX) },
     { "tools.git.max_bytes", UINT32(git.max_bytes, AL_MAX_BYTES_MIN, AL_MAX_BYTES_MAX) },
+    { "tools.git.max_fetch_bytes",
+      UINT64(git.max_fetch_bytes, AL_FETCH_MAX_BYTES_MIN, AL_FETCH_MAX_BYTES_MAX) },
     { "tools.git.credential_hosts", STRINGS(git.credential_hosts, 0, 256),
       .check = al_credential_hosts_check },
 

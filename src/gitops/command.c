@@ -73,7 +73,7 @@ struct al_limits al_git_limits(const struct al_git_command *command, uint32_t le
         .data_bytes =
             al_git_class_connects(command->class) ? NETWORK_DATA_MAX_BYTES : DATA_MAX_BYTES,
         .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
-        .fsize_bytes = command->link ? 0 : FILE_MAX_BYTES, /* a pack may be larger */
+        .fsize_bytes = command->link ? command->link->max_file_bytes : FILE_MAX_BYTES,
         .nofile = FILES_MAX,
     };
 }

@@ -28,6 +28,7 @@ struct al_git_link {
     int socket_fd; /**< git is the other side: its standard input and output, and it finds its
                         repository by itself; 0: it is not */
     bool has_turn; /**< the caller holds a turn (al_proc_take_turn()) for this and its other side */
+    uint64_t max_file_bytes;            /**< of a file it writes; 0: any */
     const struct al_progress *progress; /**< gets what git says about it; NULL: nobody */
 };
 

@@ -33,6 +33,7 @@ struct al_git_options {
     const char *ssh_home;         /**< where ssh looks for .ssh, NULL: nowhere */
     const struct al_roots *roots; /**< borrowed; outlives the al_git */
     const struct al_strv *env_allow;
+    uint64_t max_fetch_bytes;               /**< of a file that a transfer writes; 0: any */
     const struct al_strv *credential_hosts; /**< see guard/credential_hosts.h; NULL: none */
     char *const *environ_;                  /**< airlock's own environment */
     const char *home;                       /**< the person's home, may be NULL */

@@ -29,6 +29,9 @@ static void add_remote(struct al_strv *config, const struct al_network *network,
     }
     al_strv_adds(config, "credential.helper", "", "push.pushoption", "", "transfer.bundleuri",
                  "false", "core.alternaterefscommand", ":", NULL);
+    /* One pack however small it is, so that the limit of a file is that of a transfer. */
+    al_strv_adds(config, "fetch.unpacklimit", "1", "transfer.unpacklimit", "1",
+                 "fetch.uriprotocols", "", NULL);
 }
 
 /* The proxy of the person's configuration or environment, "" for none. */

@@ -6,6 +6,9 @@
 static const char check_address[] = "See git_remote with action list whether the address is right, "
                                     "and whether the network is there.";
 
+static const char too_much[] = "Where it is more than max_fetch_bytes in [tools.git] of the "
+                               "configuration, the user can raise that.";
+
 static const struct failure {
     const char *words; /* of git, ssh or curl, in the C locale they run in */
     const char *cause; /* %s: where */
@@ -44,6 +47,10 @@ static const struct failure {
     { "hung up unexpectedly", "The connection to %s was cut",
       "Nothing was changed here; try again." },
     { "RPC failed", "The connection to %s was cut", "Nothing was changed here; try again." },
+    /* after what index-pack itself says, which is nothing when it wrote too much */
+    { "index-pack output", "What %s sent could not be stored", too_much },
+    { "unpack-objects abnormal exit", "What was sent to %s could not be stored", too_much },
+    { "index-pack abnormal exit", "What was sent to %s could not be stored", too_much },
 };
 
 /* The lines of a hook at the other end are not git's: they decide nothing. */

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "gitops/netparts.h"
+#include "gitops/private.h"
 
 #define SERVER_STACK_BYTES   ((size_t)256 * 1024)
 #define SERVER_ERR_MAX_BYTES 4096
@@ -50,6 +51,7 @@ static void *serve(void *payload)
         .config = &config,
         .socket_fd = server->socket_fd,
         .has_turn = true,
+        .max_file_bytes = server->repo->git->max_fetch_bytes,
     };
     bool pushes = server->direction == AL_PUSHES;
 
@@ -162,6 +164,7 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
         .fds = &pair.fds[0],
         .nfds = 1,
         .has_turn = true,
+        .max_file_bytes = network->repo->git->max_fetch_bytes,
         .progress = job->link->progress,
     };
     job->command->class = AL_GIT_WRITE;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/leftovers.h"
 #include "gitops/netparts.h"
 #include "gitops/private.h"
 
@@ -161,6 +162,7 @@ int al_network_run_once(const struct al_network_job *job, int answers,
         link->nfds = 1;
     }
     link->protocol = network->url.protocol;
+    link->max_file_bytes = network->repo->git->max_fetch_bytes;
     link->config = &config;
     link->env = &env;
     job->command->class = classes[network->url.kind];
@@ -201,6 +203,7 @@ int al_network_run(struct al_network *network, struct al_git_command *command, s
 {
     struct al_git_link link = { .progress = progress };
     const struct al_network_job job = { network, command, &link, max_bytes, budget };
+    const int64_t since = al_leftovers_since();
     int r;
 
     command->link = &link;
@@ -212,6 +215,8 @@ int al_network_run(struct al_network *network, struct al_git_command *command, s
     else
         r = al_network_run_once(&job, -1, ret_output, err);
     command->link = NULL;
+    if (r < 0 || ret_output->exit_code != 0)
+        al_leftovers_remove(network->repo, since);
     if (r < 0)
         return r;
     clean(network, &ret_output->out.out);

@@ -46,8 +46,9 @@ struct al_git {
     struct al_strv env_network; /* "NAME=value" of ours that children with the network get */
     char *home, *config_home;
     const struct al_roots *roots;
-    struct al_strv env_allowed;      /* "NAME=value" the person let through */
-    char *ceiling;                   /* GIT_CEILING_DIRECTORIES */
+    struct al_strv env_allowed; /* "NAME=value" the person let through */
+    char *ceiling;              /* GIT_CEILING_DIRECTORIES */
+    uint64_t max_fetch_bytes;
     struct al_strv credential_hosts; /* the user's patterns, see guard/credential_hosts.h */
     struct al_known_remotes *known_remotes;
     bool require_confinement;
