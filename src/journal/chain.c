@@ -27,6 +27,7 @@ struct al_chain {
     int dir_fd;
     int head_fd;
     struct al_logfile log;
+    ino_t synced; /* the log whose name is on the disk; 0: none is known */
     atomic_bool failed;
 };
 
@@ -239,6 +240,29 @@ int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al
     }
     atomic_store(&chain->failed, r < 0);
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal '%s'", chain->file) : 0;
+}
+
+/* Threads that only read must not wait for the disk, so nothing is locked meanwhile. */
+int al_chain_sync(struct al_chain *chain, struct al_error *err)
+{
+    al_auto(al_closep) int fd = -1;
+    bool is_new;
+    ino_t ino;
+    int r = 0;
+
+    (void)pthread_mutex_lock(&chain->lock);
+    fd = fcntl(chain->log.fd, F_DUPFD_CLOEXEC, 0);
+    ino = chain->log.ino;
+    is_new = ino != chain->synced;
+    (void)pthread_mutex_unlock(&chain->lock);
+    if (fd < 0 || fdatasync(fd) < 0 || fdatasync(chain->head_fd) < 0 ||
+        (is_new && fsync(chain->dir_fd) < 0))
+        r = -errno;
+    (void)pthread_mutex_lock(&chain->lock);
+    if (r == 0)
+        chain->synced = ino;
+    (void)pthread_mutex_unlock(&chain->lock);
+    return r < 0 ? al_error_errno(err, -r, "cannot synchronise the journal '%s'", chain->file) : 0;
 }
 
 bool al_chain_failed(const struct al_chain *chain)

@@ -42,6 +42,12 @@ void al_chain_limit(struct al_chain *chain, uint64_t max_bytes);
  */
 int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al_error *err);
 
+/**
+ * Have what was appended survive a loss of power: the log's lines, then the head.
+ * @return 0 or AL_ERR_EXECUTION; the lines are in the log all the same.
+ */
+int al_chain_sync(struct al_chain *chain, struct al_error *err);
+
 /** Whether the last line could not be appended. */
 bool al_chain_failed(const struct al_chain *chain);
 

@@ -2,6 +2,7 @@
 #include "journal/head.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -23,6 +24,14 @@ _Static_assert(AL_HEAD_BYTES == SIGNED_BYTES + AL_MAC_HEX + 1, "the head has fiv
 const char al_mac_none[AL_MAC_HEX + 1] =
     "0000000000000000000000000000000000000000000000000000000000000000";
 
+/* Without its key no line can be checked any more.  0 or -errno. */
+static int sync_key(int dir_fd, const char *name)
+{
+    al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    return fd < 0 || fsync(fd) < 0 || fsync(dir_fd) < 0 ? -errno : 0;
+}
+
 static int create_key(int dir_fd, const char *name, struct al_error *err)
 {
     unsigned char bytes[KEY_BYTES];
@@ -32,6 +41,8 @@ static int create_key(int dir_fd, const char *name, struct al_error *err)
         return al_error_errno(err, errno, "cannot make a key for the journal");
     r = al_fs_write_beside(dir_fd, name, bytes, sizeof(bytes), 0600, false);
     explicit_bzero(bytes, sizeof(bytes));
+    if (r == 0)
+        r = sync_key(dir_fd, name);
     if (r < 0 && r != -EEXIST) /* somebody else's is as good */
         return al_error_errno(err, -r, "cannot create the journal's key '%s'", name);
     return 0;

@@ -109,14 +109,16 @@ struct al_record_end {
 /**
  * Before anything is changed: keep what is known by now (operation, effects, decision, places,
  * checkpoint) for the line that is written if this process dies.  Outcome, text and duration do not
- * count.
- * @return 0 or AL_ERR_EXECUTION.
+ * count.  It is on the disk when this returns, so that a loss of power does not hide which
+ * checkpoint was taken before what follows.
+ * @return 0 or AL_ERR_EXECUTION: then nothing may be changed.
  */
 int al_journal_note(struct al_record *record, const struct al_record_end *known,
                     struct al_error *err);
 
 /**
- * Stage 9: write the line.  Frees the record in every case.
+ * Stage 9: write the line.  That of a call with side effects is on the disk when this returns.
+ * Frees the record in every case.
  * @return 0 or AL_ERR_EXECUTION (the open file then stays, so that the gap shows).
  */
 int al_journal_close_record(struct al_journal *journal, struct al_record *record,

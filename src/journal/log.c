@@ -31,6 +31,7 @@ struct al_journal {
 
 /* What is the same in each line about a call, as text. */
 struct al_record {
+    const struct al_journal *journal;
     struct al_slot *slot; /* in open/ */
     struct al_str begin;  /* the members before "operation" */
     struct al_str input;  /* redacted */
@@ -256,6 +257,7 @@ static struct al_record *begin_record(struct al_journal *journal,
 
     al_clock_stamp(stamp);
     al_clock_iso(time);
+    record->journal = journal;
     record->begin = AL_STR_INIT;
     record->input = AL_STR_INIT;
     al_str_reserve(&record->begin, 200);
@@ -331,7 +333,20 @@ int al_journal_note(struct al_record *record, const struct al_record_end *known,
 
     add_line(record, &end, NULL, &line);
     r = al_slots_extend(record->slot, &line);
+    if (r == 0)
+        r = al_slots_sync(record->journal->open, record->slot);
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal's open record") : 0;
+}
+
+/* Reads do not wait for the disk. */
+static bool is_durable(const struct al_record_end *end)
+{
+    static const char *const nothing_done[] = { "refused", "declined", "dry_run" };
+
+    for (size_t i = 0; i < AL_COUNT(nothing_done); i++)
+        if (!end->outcome || !strcmp(end->outcome, nothing_done[i]))
+            return false;
+    return al_effects_have_side_effects(end->effects);
 }
 
 int al_journal_close_record(struct al_journal *journal, struct al_record *record,
@@ -342,6 +357,8 @@ int al_journal_close_record(struct al_journal *journal, struct al_record *record
 
     add_line(record, end, &end->duration_ms, &line);
     r = al_chain_append(journal->chain, &line, err);
+    if (r == 0 && is_durable(end))
+        r = al_chain_sync(journal->chain, err);
     if (r == 0)
         al_slots_give_back(journal->open, record->slot);
     else

@@ -29,6 +29,7 @@ struct al_slot {
     int fd;
     size_t size; /* of the file; SIZE_MAX when nobody knows */
     bool hidden; /* it has its name with a dot before it */
+    bool synced; /* a name of it is on the disk; another one does as well */
     char dotted[48];
 };
 
@@ -324,6 +325,14 @@ int al_slots_extend(struct al_slot *slot, struct al_str *line)
     r = slot->size == SIZE_MAX ? -EIO : write_at(slot->fd, line, slot->size);
     slot->size = r == 0 ? slot->size + line->len : SIZE_MAX;
     return r;
+}
+
+int al_slots_sync(const struct al_slots *slots, struct al_slot *slot)
+{
+    if (fdatasync(slot->fd) < 0 || (!slot->synced && fsync(slots->dir_fd) < 0))
+        return -errno;
+    slot->synced = true;
+    return 0;
 }
 
 /* "<pid>-<n>", with a dot before it when it is hidden. */

@@ -49,6 +49,9 @@ void al_slots_show(struct al_slots *slots, struct al_slot *slot);
  */
 int al_slots_extend(struct al_slot *slot, struct al_str *line);
 
+/** Have the lines, and the file's name, survive a loss of power.  0 or -errno. */
+int al_slots_sync(const struct al_slots *slots, struct al_slot *slot);
+
 /** The call has ended: its file is idle, or goes.  The slot is not the caller's any more. */
 void al_slots_give_back(struct al_slots *slots, struct al_slot *slot);
 

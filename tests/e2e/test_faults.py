@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A journal and a store of checkpoints on a disk that gives errors: wherever that is, a call fails
+cleanly or succeeds, nothing is lost, and the next one works.
+
+Run as killed.py says; STEP is the program of fault.c, and a step is a system call on a file below
+the state directory.
+"""
+import json
+import os
+import subprocess
+
+import harness
+import killed
+
+ERRORS = ["LIKELY"]
+if os.environ.get("AIRLOCK_EVERY_STEP"):
+    ERRORS += ["EIO", "ENOSPC", "EINTR", "SHORT", "EMFILE"]
+
+
+class Faults(killed.Killed):
+    def setUp(self):
+        super().setUp()
+        self.state = self.home / ".local/state/airlock"
+
+    def fault(self, number, error, *words):
+        """A command of airlock, one of whose system calls fails."""
+        done = subprocess.run([killed.STEP, str(number), error, str(self.state), harness.AIRLOCK,
+                               *words], cwd=self.root, env=self.env | killed.LEAKS_OFF,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True,
+                              timeout=harness.WATCHDOG_SECONDS)
+        if done.returncode == 77:
+            self.skipTest("this machine's registers are not known")
+        return done
+
+    def sweep(self, words, check):
+        """Let one call after the other fail, each time from what was kept, and check."""
+        self.reset()
+        done = self.fault(0, "LIKELY", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        count = int(done.stdout.splitlines()[-1])
+        self.assertGreater(count, 10)
+        found = []
+        for error in ERRORS:
+            for number in range(killed.FIRST, count + 1, killed.EVERY):
+                harness.signal.alarm(harness.WATCHDOG_SECONDS)
+                self.reset()
+                done = self.fault(number, error, *words)
+                try:
+                    self.assertIn(done.returncode, (0, 1), done)
+                    check(done)
+                except (AssertionError, ValueError) as exc:
+                    found.append(f"{error} at {number} of {count}: {done}\n{exc}")
+        if found:
+            raise AssertionError(f"{len(found)} faults\n" + "\n".join(found))
+
+    def assert_journal(self):
+        """The chain is whole, also for whoever comes next."""
+        done = self.command("log", "--verify")
+        if (self.state / "tool_log.jsonl").exists():
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        else:
+            self.assertIn("there is no journal", done.stderr)
+
+    def words(self, tool, arguments):
+        """The command line of a call."""
+        return ("call", "--json", "--root", str(self.root), "--approval", "allow", tool,
+                json.dumps(arguments))
+
+    def assert_call(self, tool, arguments, first=()):
+        """A call that changes something, at its faults."""
+        self.fill()
+        for earlier in first:
+            self.ok(*earlier)
+        self.keep()
+        before = self.snapshot()
+        self.reset()
+        self.ok(tool, arguments)
+        after = set(self.changed(before))
+
+        def check(done):
+            failed = not done.stdout or json.loads(done.stdout).get("isError", False)
+            self.assertTrue(done.stdout or done.stderr.startswith("airlock: "), done)
+            self.assertEqual(done.returncode == 1, failed)
+            now = self.changed(before)
+            self.assertEqual(set(now), set() if failed else after)
+            self.assert_journal()
+            self.ok("git_branch", {"create": "next"})
+            self.assert_journal()
+            found = [line for line in self.lines()[-2:] if line["tool"] == tool]
+            self.assertEqual(self.lines()[-1]["tool"], "git_branch")
+            if not failed and not found:
+                self.assertIn("journal", done.stderr)
+            if found and found[0]["git_commit"] and not failed:
+                self.rollback("2", "--force")
+            else:
+                self.assertTrue(failed or done.stderr, done)
+                self.rollback("--force")
+            if failed or (found and found[0]["git_commit"]):
+                self.assert_same(before)
+
+        self.sweep(self.words(tool, arguments), check)
+
+    def changed(self, before):
+        """The names of what differs."""
+        now = self.snapshot()
+        return [name for name in before | now if before.get(name) != now.get(name)]
+
+    def test_add(self):
+        """git_add, the first call there is"""
+        self.assert_call("git_add", {"all": True})
+
+    def test_commit(self):
+        """git_commit, when there are checkpoints"""
+        self.assert_call("git_commit", {"type": "fix", "message": "x"},
+                         first=[("git_add", {"all": True})])
+
+    def test_restore(self):
+        """git_restore, which discards work: with no checkpoint, nothing happens"""
+        self.assert_call("git_restore", {"paths": ["dir/over.txt", "a.txt"]},
+                         first=[("git_add", {"paths": ["dir/over.txt"]})])
+
+    def test_rollback(self):
+        """rollback: where it does not come to its end it says so, and the same again completes it"""
+        self.fill()
+        before = self.snapshot()
+        for tool, arguments in (("git_add", {"all": True}), ("git_stash", {"action": "clear"}),
+                                ("git_branch", {"force_delete": "side"})):
+            self.ok(tool, arguments)
+        self.keep()
+        after = self.snapshot()
+
+        def check(done):
+            if done.returncode == 0:
+                self.assert_same(before)
+            else:
+                self.assertNotEqual(done.stderr, "", done)
+                self.assert_journal()
+                again = self.command("rollback", "3")
+                if again.returncode != 0:  # what was begun counts as one
+                    self.assertEqual(self.changed(after), [], again)
+                self.assertEqual(again.returncode, 0, again)
+                self.assert_same(before)
+            self.assert_journal()
+            self.ok("git_branch", {"create": "next"})
+            self.assert_journal()
+
+        self.sweep(("rollback", "3"), check)
+
+
+if __name__ == "__main__":
+    harness.main()
