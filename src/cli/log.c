@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/follow.h"
+#include "cli/pager.h"
 #include "cli/query.h"
 #include "cli/table.h"
 #include "journal/journal.h"
@@ -147,6 +148,74 @@ static int show_more(void *payload)
     return r == 0 && view->closed ? -EPIPE : r;
 }
 
+/* --- Repositories --- */
+
+/* What is known of those that lines name. */
+struct places {
+    char *first;        /* one of them; NULL: none was named */
+    char *above;        /* a directory that all of them are below; NULL as long as there is one */
+    struct al_str last; /* how the last line named it, which many do one after the other */
+};
+
+/* Shorten a directory, which ends in a slash, until the path is below it. */
+static void widen(char *above, const char *path)
+{
+    while (!al_starts_with(path, above)) {
+        char *end = strrchr(above, '/');
+
+        *end = '\0';
+        strrchr(above, '/')[1] = '\0';
+    }
+}
+
+static void add_place(struct places *places, const char *text, size_t len)
+{
+    static const char member[] = "\"repository\":\"";
+    const char *at = memmem(text, len, member, strlen(member)), *path;
+    al_auto(al_json_decrefp) json_t *line = NULL;
+
+    if (!at || (places->last.len && al_starts_with(at, places->last.buf)))
+        return;
+    al_str_reset(&places->last);
+    al_str_add(&places->last, at, strcspn(at + strlen(member), "\"") + strlen(member) + 1);
+    line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+    path = al_json_get_string(line, "repository");
+    if (!path || path[0] != '/')
+        return;
+    if (!places->first) {
+        places->first = al_strdup(path);
+        return;
+    }
+    if (!strcmp(places->first, path))
+        return;
+    if (!places->above)
+        places->above =
+            al_strndup(places->first, (size_t)(strrchr(places->first, '/') - places->first) + 1);
+    widen(places->above, path);
+}
+
+/* The directory above the repositories of what is shown; NULL unless there are several.  Caller
+ * frees. */
+static char *find_above(const struct al_query *query, const struct al_history *history,
+                        size_t index)
+{
+    struct places places = { .last = AL_STR_INIT };
+
+    for (size_t i = index; i < al_history_count(history); i++) {
+        al_auto(al_closep) int fd = al_history_file(history, i);
+        al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
+        const char *text;
+        size_t len;
+
+        while (fd >= 0 && al_lines_next(&lines, &text, &len) > 0)
+            if (al_query_matches(query, text, len))
+                add_place(&places, text, len);
+    }
+    free(places.first);
+    al_str_clear(&places.last);
+    return places.above;
+}
+
 /* --- The command --- */
 
 static int fail(const char *file, int r)
@@ -201,6 +270,8 @@ static int show_recorded(struct view *view, const char *file)
 
     if (r == 0)
         r = find_start(query, &history, &index, &skip);
+    if (r == 0 && !query->json)
+        view->table.above = find_above(query, &history, index);
     if (r == 0)
         r = al_tail_start(&view->tail, file, &history, index);
     if (r == 0)
@@ -214,19 +285,26 @@ static int show_recorded(struct view *view, const char *file)
 static int show_log(const struct al_query *query, const char *file)
 {
     al_auto(al_closep) int watch_fd = query->follow ? al_follow_watch(file) : -1;
+    struct al_pager pager = AL_PAGER_INIT;
     struct view view = {
         .query = query,
         .tail = { .lines = AL_LINES_INIT(-1, 0), .fd = -1 },
         .table = AL_TABLE_INIT(terminal_width(), al_tty_colours(STDOUT_FILENO)),
         .out = AL_STR_INIT,
     };
-    int r = show_recorded(&view, file);
+    int r;
 
+    if (!query->follow)
+        al_pager_start(&pager);
+    r = show_recorded(&view, file);
     if (r == 0 && query->follow && !view.closed && watch_fd != -ENOENT)
         r = watch_fd < 0 ? watch_fd : al_follow(watch_fd, show_more, &view);
     al_tail_clear(&view.tail);
     al_table_clear(&view.table);
     al_str_clear(&view.out);
+    al_pager_end(&pager);
+    if (r == 0 && query->tool && !view.any && !query->follow && !al_query_tool_exists(query->tool))
+        return al_query_no_tool(query->tool);
     return r < 0 && r != -EPIPE ? fail(file, r) : AL_EXIT_OK;
 }
 

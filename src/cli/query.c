@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/query.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cli.h"
+#include "config/nearest.h"
 #include "guard/text.h"
+#include "toolsets/toolsets.h"
 #include "util/json.h"
 #include "util/log.h"
 
@@ -25,75 +25,45 @@ bool al_query_number(const char *text, size_t *ret_number)
     return *text && number >= 1 && number <= LAST_MAX;
 }
 
-static void format_utc(time_t when, int ms, char ret_text[32])
-{
-    struct tm tm;
-    char seconds[24] = "";
-
-    if (gmtime_r(&when, &tm))
-        (void)strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &tm);
-    (void)snprintf(ret_text, 32, "%s.%03dZ", seconds, ms);
-}
-
-/* "90s", "15m", "2h", "3d", "1w": so long ago. */
-static bool parse_ago(const char *text, char ret_since[32])
-{
-    static const struct {
-        char unit;
-        time_t seconds;
-    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 }, { 'w', 604800 } };
-    size_t digits = strspn(text, "0123456789");
-    al_auto(al_freep) char *number = al_strndup(text, digits);
-    size_t count;
-
-    if (!al_query_number(number, &count) || count > 1000000 || !text[digits] || text[digits + 1])
-        return false;
-    for (size_t i = 0; i < AL_COUNT(units); i++) {
-        if (units[i].unit != text[digits])
-            continue;
-        format_utc(time(NULL) - (time_t)count * units[i].seconds, 0, ret_since);
-        return true;
-    }
-    return false;
-}
-
-/* A date, with a time or without, local unless it says otherwise; also as R3 writes it. */
-static bool parse_date(const char *text, char ret_since[32])
-{
-    static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M",
-                                         "%Y-%m-%d %H:%M",    "%Y%m%d_%H%M%S",     "%Y-%m-%d" };
-
-    for (size_t i = 0; i < AL_COUNT(forms); i++) {
-        struct tm tm = { .tm_isdst = -1 };
-        const char *rest = strptime(text, forms[i], &tm);
-        time_t when;
-        int ms = 0, used = 0;
-
-        if (!rest)
-            continue;
-        if (sscanf(rest, ".%3d%n", &ms, &used) == 1 && used == 4 && ms >= 0)
-            rest += used;
-        if (!*rest) {
-            when = mktime(&tm);
-        } else {
-            const char *end = strptime(rest, "%z", &tm);
-            long offset = tm.tm_gmtoff;
-
-            if (!end || *end)
-                continue;
-            when = timegm(&tm) - offset;
-        }
-        format_utc(when, ms, ret_since);
-        return true;
-    }
-    return false;
-}
-
 static int usage(const char *fmt, const char *word)
 {
     al_auto(al_freep) char *safe = al_text_word(word);
 
     al_log_note("%s '%s'; see airlock log --help", fmt, safe);
+    return AL_EXIT_USAGE;
+}
+
+bool al_query_tool_exists(const char *name)
+{
+    if (!strcmp(name, "rollback"))
+        return true;
+    for (size_t i = 0; al_toolsets[i]; i++)
+        for (size_t k = 0; al_toolsets[i]->tools[k]; k++)
+            if (!strcmp(al_toolsets[i]->tools[k]->name, name))
+                return true;
+    return false;
+}
+
+int al_query_no_tool(const char *name)
+{
+    al_auto(al_freep) char *safe = al_text_word(name);
+    const char *nearest = "rollback";
+    size_t best = al_edit_distance(name, nearest);
+
+    for (size_t i = 0; al_toolsets[i]; i++)
+        for (size_t k = 0; al_toolsets[i]->tools[k]; k++) {
+            const char *other = al_toolsets[i]->tools[k]->name;
+            size_t edits = al_edit_distance(name, other);
+
+            if (edits < best) {
+                best = edits;
+                nearest = other;
+            }
+        }
+    if (best <= AL_NEAREST_MAX_EDITS)
+        al_log_note("no tool is called '%s', did you mean '%s'?", safe, nearest);
+    else
+        al_log_note("no tool is called '%s'; see airlock tools", safe);
     return AL_EXIT_USAGE;
 }
 
@@ -130,9 +100,9 @@ static int parse_word(struct al_query *query, int *at, int argc, char **argv)
         return AL_EXIT_OK;
     }
     if ((value = value_of("--since", at, argc, argv)))
-        return parse_ago(value, query->since) || parse_date(value, query->since)
+        return al_when_parse(value, query->since)
                    ? AL_EXIT_OK
-                   : usage("cannot read the time", value);
+                   : usage("a time is 2026-01-31, '2 hours ago' or yesterday, not", value);
     if (!strcmp(word, "--tool") || !strcmp(word, "--since"))
         return usage("a value is missing after", word);
     if (word[0] == '-' && (word[1] < '0' || word[1] > '9'))

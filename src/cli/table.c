@@ -8,18 +8,19 @@
 #include "guard/text.h"
 #include "util/utf8.h"
 
-#define BOLD                "\033[1m"
-#define RED                 "\033[31m"
-#define YELLOW              "\033[33m"
-#define RESET               "\033[0m"
+#define BOLD                 "\033[1m"
+#define RED                  "\033[31m"
+#define YELLOW               "\033[33m"
+#define RESET                "\033[0m"
 
-#define GAP                 2u
-#define SUMMARY_MAX_BYTES   200u /* where no terminal says how much fits */
-#define SUMMARY_MIN_WIDTH   24u  /* with less beside it, the summary gets a line of its own */
-#define SUMMARY_INDENT      4u
-#define DATE_MIN_WIDTH      110u /* below this the year is left out */
-#define TOOL_MAX_WIDTH      24u
-#define OPERATION_MAX_WIDTH 16u
+#define GAP                  2u
+#define SUMMARY_MAX_BYTES    200u /* where no terminal says how much fits */
+#define SUMMARY_MIN_WIDTH    24u  /* with less beside it, the summary gets a line of its own */
+#define SUMMARY_INDENT       4u
+#define DATE_MIN_WIDTH       110u /* below this the year is left out */
+#define TOOL_MAX_WIDTH       24u
+#define OPERATION_MAX_WIDTH  16u
+#define REPOSITORY_MAX_WIDTH 32u
 
 static const struct column {
     const char *title;
@@ -33,6 +34,7 @@ static const struct column {
     [AL_COLUMN_DECISION] = { "DECISION", OPERATION_MAX_WIDTH, false },
     [AL_COLUMN_OUTCOME] = { "OUTCOME", OPERATION_MAX_WIDTH, false },
     [AL_COLUMN_MS] = { "MS", 0, true },
+    [AL_COLUMN_REPOSITORY] = { "REPOSITORY", REPOSITORY_MAX_WIDTH, false },
     [AL_COLUMN_SUMMARY] = { "SUMMARY", 0, false },
 };
 
@@ -127,16 +129,54 @@ static char *local_time(const json_t *line, bool with_year)
     return al_strdup(local);
 }
 
+/* From the directory above all of them. */
+static char *repository_of(const json_t *line, const char *above)
+{
+    const char *path = al_json_get_string(line, "repository");
+
+    if (!above)
+        return al_strdup("");
+    if (path && al_starts_with(path, above))
+        path += strlen(above);
+    return path && *path ? al_text_word(path) : al_strdup("-");
+}
+
+/* What was asked for, as far as the summary of a call that reads does not say it. */
+static void add_asked(const json_t *line, const char *summary, struct al_str *out)
+{
+    const json_t *effects = json_object_get(line, "effects"), *value;
+    const char *name, *before = ": ", *only = json_string_value(json_array_get(effects, 0));
+
+    if (json_array_size(effects) > 1 || (only && strcmp(only, "reads") != 0))
+        return;
+    json_object_foreach(json_object_get(line, "input"), name, value)
+    {
+        const char *word = json_string_value(value);
+
+        if (word && strstr(summary, word))
+            continue;
+        al_str_addf(out, "%s%s=", before, name);
+        if (word)
+            al_str_adds(out, word);
+        else
+            al_json_dump(value, false, out);
+        before = ", ";
+    }
+}
+
 /* The summary, or why the call failed. */
 static char *summary_of(const json_t *line, bool limited)
 {
-    const char *text = al_json_get_string(line, "summary");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const char *summary = al_json_get_string(line, "summary");
+    const char *error = al_json_get_string(json_object_get(line, "result"), "error");
     char *safe;
     size_t len;
 
-    if (!text)
-        text = al_json_get_string(json_object_get(line, "result"), "error");
-    safe = al_text_word(text ? text : "");
+    al_str_adds(&text, summary ? summary : error ? error : "");
+    if (summary)
+        add_asked(line, summary, &text);
+    safe = al_text_word(text.buf);
     len = strlen(safe);
     if (limited && len > SUMMARY_MAX_BYTES) {
         al_auto(al_freep) char *whole = safe;
@@ -158,6 +198,7 @@ void al_table_add(struct al_table *table, const json_t *line)
         [AL_COLUMN_DECISION] = word_of(line, "decision"),
         [AL_COLUMN_OUTCOME] = word_of(line, "outcome"),
         [AL_COLUMN_MS] = number_of(line, "duration_ms"),
+        [AL_COLUMN_REPOSITORY] = repository_of(line, table->above),
         [AL_COLUMN_SUMMARY] = summary_of(line, !table->width),
     };
 
@@ -175,6 +216,8 @@ void al_table_add(struct al_table *table, const json_t *line)
 void al_table_clear(struct al_table *table)
 {
     al_strv_clear(&table->cells);
+    free(table->above);
+    table->above = NULL;
 }
 
 size_t al_table_waiting(const struct al_table *table)
@@ -219,13 +262,18 @@ static const char *colour_of(const char *outcome)
     return RED;
 }
 
+static bool is_left_out(const struct al_table *table, size_t column)
+{
+    return column == AL_COLUMN_REPOSITORY && !table->above;
+}
+
 /* What is left of a terminal's line for the summary; 0 when it gets a line of its own. */
 static size_t room_for_summary(const struct al_table *table)
 {
     size_t used = 0;
 
     for (size_t i = 0; i < AL_COLUMN_SUMMARY; i++)
-        used += table->widths[i] + GAP;
+        used += is_left_out(table, i) ? 0 : table->widths[i] + GAP;
     return table->width >= used + SUMMARY_MIN_WIDTH ? table->width - used : 0;
 }
 
@@ -239,6 +287,8 @@ static void add_row(const struct al_table *table, char *const *cells, bool headi
         const char *colour = heading ? BOLD : colour_of(cells[AL_COLUMN_OUTCOME]);
         size_t width = al_table_columns(cells[i]), wanted = table->widths[i];
 
+        if (is_left_out(table, i))
+            continue;
         if (width > wanted)
             width = wanted;
         if (layout[i].right)

@@ -18,6 +18,7 @@ enum al_column {
     AL_COLUMN_DECISION,
     AL_COLUMN_OUTCOME,
     AL_COLUMN_MS,
+    AL_COLUMN_REPOSITORY, /* only where there are several */
     AL_COLUMN_SUMMARY,
     AL_COLUMN_COUNT,
 };
@@ -28,6 +29,8 @@ struct al_table {
     size_t width; /**< of the terminal, in columns; 0: no terminal, no limit and no heading */
     bool colours;
     bool headed;
+    char *above; /**< a directory that all repositories are below, with its '/'; they are named from
+                      there.  NULL: no column for them.  Owned. */
     size_t widths[AL_COLUMN_COUNT];
     struct al_strv cells; /* AL_COLUMN_COUNT a row */
 };

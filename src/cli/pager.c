@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/pager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/fs.h"
+#include "util/str.h"
+
+extern char **environ;
+
+/* Whether a program is in a directory of PATH. */
+static bool is_installed(const char *name)
+{
+    const char *path = getenv("PATH");
+
+    for (const char *at = path ? path : ""; *at;) {
+        size_t len = strcspn(at, ":");
+        al_auto(al_freep) char *dir = al_strndup(at, len);
+        al_auto(al_freep) char *file = al_fs_join(*dir ? dir : ".", name);
+
+        if (faccessat(AT_FDCWD, file, X_OK, AT_EACCESS) == 0)
+            return true;
+        at += len + (at[len] == ':');
+    }
+    return false;
+}
+
+/* What to run, for a shell; NULL for nothing. */
+static const char *command(void)
+{
+    const char *pager = getenv("PAGER"), *term = getenv("TERM");
+
+    if (!isatty(STDOUT_FILENO) || !term || !strcmp(term, "dumb"))
+        return NULL;
+    if (!pager)
+        return is_installed("less") ? "less" : NULL;
+    return *pager && strcmp(pager, "cat") != 0 ? pager : NULL;
+}
+
+/* Ours, and how less is to behave unless the user says otherwise: end at once with what fits, show
+ * colours, leave the text on the screen. */
+static char **environment(struct al_strv *entries)
+{
+    for (char **entry = environ; *entry; entry++)
+        al_strv_add(entries, *entry);
+    if (!getenv("LESS"))
+        al_strv_add(entries, "LESS=FRX");
+    if (!getenv("LV"))
+        al_strv_add(entries, "LV=-c");
+    return entries->items;
+}
+
+static int start(const char *line, int in_fd, pid_t *ret_pid)
+{
+    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
+    char shell[] = "/bin/sh", name[] = "sh", option[] = "-c";
+    al_auto(al_freep) char *words = al_strdup(line);
+    char *argv[] = { name, option, words, NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    sigset_t none, all;
+    int r;
+
+    (void)sigemptyset(&none);
+    (void)sigfillset(&all);
+    (void)posix_spawn_file_actions_init(&actions);
+    (void)posix_spawnattr_init(&attr);
+    (void)posix_spawn_file_actions_adddup2(&actions, in_fd, STDIN_FILENO);
+    (void)posix_spawnattr_setsigmask(&attr, &none);
+    (void)posix_spawnattr_setsigdefault(&attr, &all);
+    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    r = posix_spawn(ret_pid, shell, &actions, &attr, argv, environment(&entries));
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)posix_spawnattr_destroy(&attr);
+    return -r;
+}
+
+void al_pager_start(struct al_pager *pager)
+{
+    const char *line = command();
+    al_auto(al_closep) int in_fd = -1;
+    al_auto(al_closep) int out_fd = -1;
+    int ends[2];
+
+    if (!line || pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    in_fd = ends[0];
+    out_fd = ends[1];
+    if (start(line, in_fd, &pager->pid) < 0) {
+        pager->pid = -1;
+        return;
+    }
+    (void)signal(SIGINT, SIG_IGN); /* it is the pager's */
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)fflush(stdout);
+    if (dup2(out_fd, STDOUT_FILENO) < 0)
+        al_pager_end(pager);
+}
+
+void al_pager_end(struct al_pager *pager)
+{
+    int status;
+
+    if (pager->pid < 0)
+        return;
+    (void)fflush(stdout);
+    (void)close(STDOUT_FILENO);
+    while (waitpid(pager->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    pager->pid = -1;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The user's pager between our standard output and the terminal. */
+#ifndef AL_CLI_PAGER_H
+#define AL_CLI_PAGER_H
+
+#include <sys/types.h>
+
+/** A running pager; pid -1: there is none. */
+struct al_pager {
+    pid_t pid;
+};
+
+#define AL_PAGER_INIT ((struct al_pager){ .pid = -1 })
+
+/**
+ * From here on standard output goes through $PAGER, or `less -FRX` when that is not set, as git
+ * does it.  Nothing happens where standard output is no terminal, TERM is "dumb", PAGER is "" or
+ * "cat", or there is no less.  What depends on the terminal (width, colours) is asked before.
+ */
+void al_pager_start(struct al_pager *pager);
+
+/** End the output and wait until the user has left the pager. */
+void al_pager_end(struct al_pager *pager);
+
+#endif
