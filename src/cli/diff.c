@@ -1,17 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock diff: what the last executions changed. */
+#include <inttypes.h>
 #include <unistd.h>
 
+#include "cli/pager.h"
 #include "cli/undo.h"
+#include "guard/text.h"
 #include "journal/difference.h"
 #include "util/fs.h"
+
+/* Where patches are of, as their heading has it. */
+static const char *const places[AL_PATCH_COUNT] = {
+    [AL_PATCH_WORKTREE] = "the working tree",
+    [AL_PATCH_INDEX] = "the index",
+    [AL_PATCH_HEAD] = "the commits of HEAD",
+};
+
+/* A patch, once, with all the places it is of. */
+static void add_patch(struct al_str *out, const struct al_execution_changes *found, size_t which)
+{
+    const struct al_str *patch = &found->patches[which];
+
+    if (!patch->len)
+        return;
+    for (size_t i = 0; i < which; i++)
+        if (!strcmp(found->patches[i].buf, patch->buf))
+            return;
+    al_str_addf(out, "In %s", places[which]);
+    for (size_t i = which + 1; i < AL_PATCH_COUNT; i++)
+        if (!strcmp(found->patches[i].buf, patch->buf))
+            al_str_addf(out, ", %s", places[i]);
+    al_str_adds(out, ":\n");
+    al_str_add(out, patch->buf, patch->len);
+}
+
+static void add_execution(void *payload, const struct al_execution_changes *found)
+{
+    struct al_str *out = payload;
+    al_auto(al_freep) char *tool = al_text_word(found->tool);
+    al_auto(al_freep) char *summary = al_text_word(found->summary ? found->summary : "");
+
+    if (out->len)
+        al_str_addc(out, '\n');
+    al_str_addf(out, "%" PRIu64 " %s%s%s%s\n", found->seq, tool, *summary ? ": " : "", summary,
+                found->ended ? "" : " (interrupted)");
+    for (size_t i = 0; i < found->changes.count; i++)
+        if (found->changes.items[i].part != AL_PART_WORKTREE)
+            al_undo_add_change(out, &found->changes.items[i]);
+    for (size_t i = 0; i < AL_PATCH_COUNT; i++)
+        add_patch(out, found, i);
+}
 
 static int run(struct al_undo *undo, bool stat)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
-    struct al_differences changes = { .items = NULL };
+    struct al_pager pager = AL_PAGER_INIT;
     int r = al_difference_read(undo->repo,
                                &(struct al_difference_options){
                                    .settings = &undo->setup.checkpoints,
@@ -19,18 +63,15 @@ static int run(struct al_undo *undo, bool stat)
                                    .count = undo->count,
                                    .lines = !stat,
                                },
-                               &undo->budget, &changes, &text, &err);
+                               &undo->budget, add_execution, &out, &err);
 
     if (r < 0) {
         (void)al_cli_fail(&err);
         return AL_EXIT_FAILED;
     }
-    for (size_t i = 0; i < changes.count; i++)
-        if (changes.items[i].part != AL_PART_WORKTREE)
-            al_undo_add_change(&out, &changes.items[i]);
-    al_str_add(&out, text.buf, text.len);
+    al_pager_start(&pager); /* no git of ours runs any more, so that none is taken for it */
     (void)al_write_all(STDOUT_FILENO, out.buf, out.len);
-    al_differences_clear(&changes);
+    al_pager_end(&pager);
     return AL_EXIT_OK;
 }
 

@@ -2,11 +2,14 @@
 #include "gitops/bare.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/environment.h"
 #include "gitops/private.h"
+#include "util/fs.h"
 
+#define ID_MAX_BYTES    128u /* of an object id, as text */
 #define ERR_MAX_BYTES   (64u * 1024u)
 #define WRITER_GRACE_MS 2000u /* for git to remove what is half written */
 #define LINE_MAX_BYTES  256u  /* of what cat-file says before an object */
@@ -29,7 +32,8 @@ static void add_alternate(struct al_git_env *env, const char *objects)
     al_git_env_add(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted.buf);
 }
 
-static void build_env(struct al_git_env *env, const struct al_bare *bare, bool borrows)
+static void build_env(struct al_git_env *env, const struct al_bare *bare, const char *index,
+                      bool borrows)
 {
     const struct al_git *git = bare->repo->git;
 
@@ -39,6 +43,8 @@ static void build_env(struct al_git_env *env, const struct al_bare *bare, bool b
     al_git_env_borrow(env, "GIT_CONFIG_GLOBAL=/dev/null");
     al_git_env_borrow(env, "GIT_DIR=."); /* the child starts there */
     al_git_env_borrow(env, "TMPDIR=.");
+    if (index)
+        al_git_env_add(env, "GIT_INDEX_FILE", index);
     if (borrows) {
         al_auto(al_freep) char *objects = al_fs_join(bare->repo->common_dir, "objects");
         al_auto(al_freep) char *shallow = al_fs_join(bare->repo->common_dir, "shallow");
@@ -73,7 +79,7 @@ static int run(const struct al_bare *bare, const struct al_git_command *command,
     r = al_git_bare_ruleset(git, bare->dir_fd, borrows, &ruleset, err);
     if (r < 0)
         return r;
-    build_env(&env, bare, borrows);
+    build_env(&env, bare, command->index, borrows);
     r = al_proc_run(
         &(struct al_proc_spec){
             .program = git->program,
@@ -313,22 +319,63 @@ int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const cha
     return run(bare, &command, false, sink, budget, err);
 }
 
-int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, bool lines,
-                 size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
-                 struct al_error *err)
+/* `below`: names are relative to this directory of both trees; NULL: they are a repository's own.
+ */
+static int diff(const struct al_bare *bare, const char *from, const char *to, const char *below,
+                bool lines, size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
+                struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_text text = AL_TEXT_INIT(max_bytes);
     int r;
 
-    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--relative=worktree", "--no-renames",
-                 "--no-ext-diff", "--no-textconv", lines ? "--patch" : "--stat", from, to, NULL);
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", lines ? "--patch" : "--stat", NULL);
+    if (below)
+        al_strv_addf(&command.argv, "--relative=%s", below);
+    al_strv_adds(&command.argv, from, to, NULL);
     text.show_controls = true;
-    r = run(bare, &command, false, (struct al_sink){ add_text, &text }, budget, err);
+    r = run(bare, &command, !below, (struct al_sink){ add_text, &text }, budget, err);
     al_text_end(&text);
     if (r == 0)
         al_str_add(ret_text, text.out.buf, text.out.len);
     (void)al_text_truncate(ret_text, max_bytes);
+    al_text_clear(&text);
+    return r;
+}
+
+int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, bool lines,
+                 size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
+                 struct al_error *err)
+{
+    return diff(bare, from, to, "worktree", lines, max_bytes, budget, ret_text, err);
+}
+
+int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char *to, bool lines,
+                       size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
+                       struct al_error *err)
+{
+    return diff(bare, from, to, NULL, lines, max_bytes, budget, ret_text, err);
+}
+
+int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
+                       struct al_budget *budget, char **ret_tree, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *name = al_asprintf("tree-%ld.index", (long)getpid());
+    struct al_text text = AL_TEXT_INIT(ID_MAX_BYTES);
+    int r = al_fs_write_beside(bare->dir_fd, name, index->buf, index->len, 0600, true);
+
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot write to the checkpoint store");
+    command.class = AL_GIT_WRITE;
+    command.index = name;
+    al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
+    r = run(bare, &command, true, (struct al_sink){ add_text, &text }, budget, err);
+    (void)unlinkat(bare->dir_fd, name, 0); /* it is replaced by the next, and does no harm */
+    al_text_end(&text);
+    if (r == 0)
+        *ret_tree = al_strndup(text.out.buf, strcspn(text.out.buf, "\n"));
     al_text_clear(&text);
     return r;
 }

@@ -60,6 +60,16 @@ int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, b
                  size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
                  struct al_error *err);
 
+/** The same of two trees or commits of this repository or the borrowed one. */
+int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char *to, bool lines,
+                       size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
+                       struct al_error *err);
+
+/** Write the tree that an index file's entries are, and give its id, which the caller frees.
+ * AL_ERR_EXECUTION when they are none, for instance in a conflict. */
+int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
+                       struct al_budget *budget, char **ret_tree, struct al_error *err);
+
 /** The references: "<oid> SP <name> SP <all but the first paragraph of the commit's message>" LF
  * each. */
 int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_budget *budget,

@@ -25,6 +25,7 @@ static void add(struct al_executions *executions, const json_t *line)
     *item = (struct al_execution){
         .seq = (uint64_t)json_integer_value(json_object_get(line, "seq")),
         .tool = al_strdup(tool),
+        .summary = al_strdup(al_json_get_string(line, "summary")),
         .interrupted = !strcmp(outcome, "interrupted"),
     };
     (void)snprintf(item->before, sizeof(item->before), "%s", before);
@@ -83,6 +84,7 @@ void al_executions_clear(struct al_executions *executions)
 {
     for (size_t i = 0; i < executions->count; i++) {
         free(executions->items[i].tool);
+        free(executions->items[i].summary);
         json_decref(executions->items[i].input);
     }
     free(executions->items);

@@ -15,6 +15,7 @@
 struct al_execution {
     uint64_t seq;
     char *tool;
+    char *summary; /**< NULL when there was none */
     char before[AL_OID_TEXT];
     bool interrupted;
     json_t *input; /**< owned; NULL unless it was a rollback */

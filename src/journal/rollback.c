@@ -18,6 +18,7 @@
 #include "journal/restore.h"
 #include "journal/store.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 #define TOOL           "rollback"
 #define OPERATION      "restore"
@@ -71,12 +72,19 @@ static int open_dirs(struct run *run, struct al_error *err)
 
 static int be_alone(struct run *run, struct al_error *err)
 {
+    int r;
+
     run->alone_fd = openat(run->store->dir_fd, "rollback.lock",
                            O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (run->alone_fd < 0)
         return al_error_errno(err, errno, "cannot lock the store of checkpoints");
-    if (flock(run->alone_fd, LOCK_EX | LOCK_NB) == 0)
+    do
+        r = flock(run->alone_fd, LOCK_EX | LOCK_NB);
+    while (r < 0 && errno == EINTR);
+    if (r == 0)
         return 0;
+    if (errno != EWOULDBLOCK)
+        return al_error_errno(err, errno, "cannot lock the store of checkpoints");
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
                              "another rollback of this repository is at work");
 }
@@ -179,7 +187,7 @@ static char *summary_of(const struct run *run)
 static void close_record(struct run *run, int r, bool begun, const struct al_error *err)
 {
     al_auto(al_freep) char *summary = summary_of(run);
-    al_auto(al_error_clear) struct al_error ignored = AL_ERROR_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     struct al_record_end end = describe(run, summary, begun);
     const char *text = r == 0 ? "Rolled back" : err->message ? err->message : "";
 
@@ -188,8 +196,9 @@ static void close_record(struct run *run, int r, bool begun, const struct al_err
     end.text = text;
     end.text_len = strlen(text);
     end.duration_ms = al_clock_ms() - run->began_ms;
-    if (run->record)
-        (void)al_journal_close_record(run->options->journal, al_take(&run->record), &end, &ignored);
+    if (run->record &&
+        al_journal_close_record(run->options->journal, al_take(&run->record), &end, &why) < 0)
+        al_log_warn("the journal cannot be written: %s", why.message);
 }
 
 /* --- Before anything is changed --- */
@@ -327,6 +336,7 @@ static void remove_leftovers(const struct run *run)
 static int restore(struct run *run, struct al_error *err)
 {
     struct al_restore restore = restore_of(run);
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     char after[AL_OID_TEXT];
     int r, taken;
 
@@ -337,8 +347,12 @@ static int restore(struct run *run, struct al_error *err)
     taken = al_checkpoint_take(run->store,
                                &(struct al_checkpoint_reason){
                                    .tool = TOOL, .operation = OPERATION, .before = run->present },
-                               run->budget, after, r < 0 ? NULL : err);
-    return r < 0 ? r : taken;
+                               run->budget, after, &why);
+    if (taken < 0) /* it happened all the same, and must not be told as if it had not */
+        al_log_warn("there is no checkpoint of how it is now, so undoing this rollback needs "
+                    "--force: %s",
+                    why.message);
+    return r;
 }
 
 static int note(struct run *run, struct al_error *err)

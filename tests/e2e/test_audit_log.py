@@ -190,12 +190,12 @@ class Everything(Audit):
 
 
 class Table(Audit):
-    def terminal(self, width, *words, env=None):
+    def terminal(self, width, *words, env=None, command="log"):
         """What is shown on a terminal of this width."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
         env = self.env | {"TERM": "xterm", "PAGER": "cat"} | (env or {})
-        process = subprocess.Popen([harness.AIRLOCK, "log", *words], stdout=slave, cwd=self.root,
+        process = subprocess.Popen([harness.AIRLOCK, command, *words], stdout=slave, cwd=self.root,
                                    stdin=subprocess.DEVNULL, stderr=slave,
                                    env={name: value for name, value in env.items() if value is not None})
         os.close(slave)

@@ -113,7 +113,8 @@ class Difference(rollback.Rollback):
         done = self.command("diff")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
         head = self.out("rev-parse", "HEAD")[:10]
-        self.assertEqual(done.stdout, f" refs/heads/b: (none) -> {head}\n")
+        self.assertEqual(done.stdout, "2 git_branch: Create branch 'b'\n"
+                                      f" refs/heads/b: (none) -> {head}\n")
         done = self.command("diff", "2")
         self.assertIn("-two\n+one\n", done.stdout)
         self.assertIn(" a.txt | 2 +-\n", self.command("diff", "2", "--stat").stdout)
