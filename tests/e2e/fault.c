@@ -95,7 +95,7 @@ static void fd_path(pid_t pid, int fd, char *ret_path, size_t size)
 /* The path that a call gives, from `/` on; nothing is resolved. */
 static void arg_path(pid_t pid, int fd, unsigned long long address, char *ret_path, size_t size)
 {
-    char name[4096] = "";
+    char name[4096] = "", dir[4096];
     struct iovec to = { name, sizeof(name) - 1 };
     struct iovec from = { (void *)(size_t)address, sizeof(name) - 1 };
 
@@ -106,9 +106,8 @@ static void arg_path(pid_t pid, int fd, unsigned long long address, char *ret_pa
         (void)snprintf(ret_path, size, "%s", name);
         return;
     }
-    fd_path(pid, fd, ret_path, size);
-    (void)strncat(ret_path, "/", size - strlen(ret_path) - 1);
-    (void)strncat(ret_path, name, size - strlen(ret_path) - 1);
+    fd_path(pid, fd, dir, sizeof(dir));
+    (void)snprintf(ret_path, size, "%s/%s", dir, name);
 }
 
 static bool is_below(const char *path, const char *dir)
@@ -210,7 +209,7 @@ static void set_length(pid_t pid, unsigned long long length)
 #endif
 
 /* Spoil the call that is about to begin.  True when its result is to be set at its end. */
-static bool spoil(const struct plan *plan, const struct call *call, const struct info *info)
+static bool spoil(const struct plan *plan, const struct info *info)
 {
     bool writes = info->nr == SYS_write || info->nr == SYS_pwrite64;
 
@@ -219,7 +218,6 @@ static bool spoil(const struct plan *plan, const struct call *call, const struct
     if (plan->error == SHORT)
         return false;
     skip_call(plan->pid);
-    (void)call;
     return true;
 }
 
@@ -245,7 +243,7 @@ static int trace(const struct plan *plan)
             (void)ptrace(PTRACE_GET_SYSCALL_INFO, plan->pid, (void *)sizeof(info), &info);
             call = info.op == OP_ENTRY ? find_call(&info) : NULL;
             if (call && concerns(plan, call, &info) && ++count == plan->number)
-                spoiled = spoil(plan, call, &info) ? call : NULL;
+                spoiled = spoil(plan, &info) ? call : NULL;
             else if (info.op != OP_ENTRY && spoiled) {
                 set_result(plan->pid, -(plan->error == LIKELY ? spoiled->error : plan->error));
                 spoiled = NULL;
