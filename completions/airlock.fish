@@ -41,4 +41,4 @@ complete -c airlock -n '__fish_seen_subcommand_from call policy' -a '(__airlock_
 complete -c airlock -n '__fish_seen_subcommand_from log' -l verify -d 'check the chain'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l follow -d 'go on as things happen'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l tool -x -a '(__airlock_tools)' -d 'only this tool'
-complete -c airlock -n '__fish_seen_subcommand_from log' -l since -x -d 'only from then on'
+complete -c airlock -n '__fish_seen_subcommand_from log' -l since -x -a 'today yesterday \'1 hour ago\' \'1 week ago\'' -d 'only from then on'
