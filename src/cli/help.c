@@ -77,7 +77,7 @@ static const struct command_help {
       "  --verify               check that no line was changed, removed, reordered or dropped\n"
       "  --follow               go on showing executions as they happen\n"
       "  --tool NAME            only this tool\n"
-      "  --since WHEN           only from this time on: 2026-01-31, '2 hours ago', yesterday\n" },
+      "  --since WHEN           from then on: 2026-01-31, '2 hours ago', yesterday\n" },
     { "rollback", "airlock rollback [OPTIONS] [N]",
       "Put the repository of this directory back to before the last N tool executions that "
       "changed\n"
@@ -88,8 +88,8 @@ static const struct command_help {
       "  --dry-run              only say what would change\n"
       "  --force                also where what somebody else changed since would be lost\n" },
     { "diff", "airlock diff [OPTIONS] [N]",
-      "Show what the last N tool executions changed in the repository of this directory (1\n"
-      "without N): of each, the patch of its files, its index and its commits.\n",
+      "Show what each of the last N tool executions changed in the repository of this\n"
+      "directory (1 without N): the patch of its files, its index and its commits.\n",
       undo_options, "  --stat                 only how much, file by file\n" },
     { "policy", "airlock policy explain [OPTIONS] TOOL [JSON|-]",
       "Say what would become of a call: the decision, the rule it comes from, and what the rules\n"

@@ -131,6 +131,16 @@ class Difference(rollback.Rollback):
             self.assertIn("+two", "".join(patches.values()))
         self.assertFalse(canary.exists())
 
+    def test_full(self):
+        """what cannot be written is an error"""
+        self.ok("git_branch", {"create": "one"})
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = harness.subprocess.run([harness.AIRLOCK, "diff"], cwd=self.root, env=self.env,
+                                          stdout=full, stderr=harness.subprocess.PIPE, check=False,
+                                          timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, b"airlock: cannot write: No space left on device\n"))
+
     def test_pager(self):
         """on a terminal it is paged"""
         self.ok("git_branch", {"create": "one"})
