@@ -192,16 +192,17 @@ int al_head_write(int fd, const struct al_key *key, struct al_head_memory *memor
                   const struct al_head *head)
 {
     char text[AL_HEAD_BYTES];
-    ssize_t n;
+    size_t done = 0;
 
     format(key, head, text);
-    do
-        n = pwrite(fd, text, AL_HEAD_BYTES, 0);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return -errno;
-    if (n != AL_HEAD_BYTES)
-        return -ENOSPC;
+    while (done < AL_HEAD_BYTES) { /* half of a head is none */
+        ssize_t n = pwrite(fd, text + done, AL_HEAD_BYTES - done, (off_t)done);
+
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        if (n > 0)
+            done += (size_t)n;
+    }
     remember(memory, text, head);
     return 0;
 }
