@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "config/nearest.h"
 #include "guard/text.h"
 #include "toolsets/toolsets.h"
 #include "util/json.h"
 #include "util/log.h"
+#include "util/nearest.h"
 
 #define LAST_MAX 1000000000u
 
@@ -47,21 +47,14 @@ bool al_query_tool_exists(const char *name)
 int al_query_no_tool(const char *name)
 {
     al_auto(al_freep) char *safe = al_text_word(name);
-    const char *nearest = "rollback";
-    size_t best = al_edit_distance(name, nearest);
+    struct al_nearest nearest = { .word = name };
 
+    al_nearest_offer(&nearest, "rollback");
     for (size_t i = 0; al_toolsets[i]; i++)
-        for (size_t k = 0; al_toolsets[i]->tools[k]; k++) {
-            const char *other = al_toolsets[i]->tools[k]->name;
-            size_t edits = al_edit_distance(name, other);
-
-            if (edits < best) {
-                best = edits;
-                nearest = other;
-            }
-        }
-    if (best <= AL_NEAREST_MAX_EDITS)
-        al_log_note("no tool is called '%s', did you mean '%s'?", safe, nearest);
+        for (size_t k = 0; al_toolsets[i]->tools[k]; k++)
+            al_nearest_offer(&nearest, al_toolsets[i]->tools[k]->name);
+    if (nearest.found)
+        al_log_note("no tool is called '%s', did you mean '%s'?", safe, nearest.found);
     else
         al_log_note("no tool is called '%s'; see airlock tools", safe);
     return AL_EXIT_USAGE;
