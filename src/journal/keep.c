@@ -225,7 +225,7 @@ static int note_kept(struct al_store *store, const struct tips *tips, const stru
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *keep = al_asprintf("pack-%s.keep", hash);
     char *save = NULL;
-    int r = al_fs_write_beside(store->pack_fd, keep, KEEP_REASON, strlen(KEEP_REASON), 0600, true);
+    int r = al_fs_write_durable(store->pack_fd, keep, KEEP_REASON, strlen(KEEP_REASON), 0600);
 
     if (r < 0)
         return al_error_errno(err, -r, "cannot write to the checkpoint store");

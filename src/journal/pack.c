@@ -328,7 +328,7 @@ static int write_index(struct al_pack *pack, const char *name, const struct al_o
     al_hash_add(&hash, out.buf, out.len);
     al_hash_end(&hash, &sum);
     al_str_add(&out, sum.bytes, oid_bytes);
-    r = al_fs_write_beside(pack->dir_fd, name, out.buf, out.len, 0400, true);
+    r = al_fs_write_durable(pack->dir_fd, name, out.buf, out.len, 0400);
     return r < 0 ? failed(-r, err) : 0;
 }
 
@@ -347,7 +347,11 @@ int al_pack_finish(struct al_pack *pack, struct al_error *err)
     al_oid_text(&sum, pack->sha256, hash);
     (void)snprintf(pack_name, sizeof(pack_name), "pack-%s.pack", hash);
     (void)snprintf(index_name, sizeof(index_name), "pack-%s.idx", hash);
-    /* The pack first: an index is what makes git look for one. */
+    /* The pack first: an index is what makes git look for one.  Both are on the disk before any
+     * reference names what is in them; the names come with those of the index. */
+    r = al_fs_sync(pack->fd);
+    if (r < 0)
+        return failed(-r, err);
     if (fchmod(pack->fd, 0400) < 0 ||
         renameat(pack->dir_fd, pack->name, pack->dir_fd, pack_name) < 0)
         return failed(errno, err);

@@ -63,8 +63,23 @@ static int make_dir(const struct al_store *store, int dir_fd, const char *name,
 static int make_file(const struct al_store *store, const char *name, const char *text,
                      struct al_error *err)
 {
-    int r = al_fs_write_beside(store->bare.dir_fd, name, text, strlen(text), 0600, true);
+    int r = al_fs_write_durable(store->bare.dir_fd, name, text, strlen(text), 0600);
 
+    return r < 0 ? unusable(store, -r, err) : 0;
+}
+
+/* The directories that were made for a new store. */
+static int sync_places(const struct al_store *store, struct al_error *err)
+{
+    static const char *const places[] = { "objects", ".", "..", "../.." };
+    int r = 0;
+
+    for (size_t i = 0; i < AL_COUNT(places) && r == 0; i++) {
+        al_auto(al_closep) int fd =
+            openat(store->bare.dir_fd, places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        r = fd < 0 ? -errno : al_fs_sync(fd);
+    }
     return r < 0 ? unusable(store, -r, err) : 0;
 }
 
@@ -91,6 +106,8 @@ static int make_bare(const struct al_store *store, struct al_error *err)
         r = make_file(store, "config", config, err);
     if (r == 0) /* last: from now on it is a repository */
         r = make_file(store, "HEAD", "ref: refs/heads/none\n", err);
+    if (r == 0)
+        r = sync_places(store, err);
     return r;
 }
 
@@ -227,7 +244,7 @@ int al_store_write_ref(const struct al_store *store, const char *name, const str
     al_oid_text(oid, store->sha256, text);
     r = (int)strlen(text);
     text[r] = '\n';
-    r = al_fs_write_beside(dir_fd, slash + 1, text, (size_t)r + 1, 0600, true);
+    r = al_fs_write_durable(dir_fd, slash + 1, text, (size_t)r + 1, 0600);
     return r < 0 ? unusable(store, -r, err) : 0;
 }
 

@@ -72,8 +72,8 @@ int al_fs_read(int dir_fd, const char *path, size_t max_bytes, struct al_str *re
     return fd < 0 ? -errno : al_fs_read_fd(fd, max_bytes, ret_text);
 }
 
-int al_fs_write_beside(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
-                       bool replace)
+static int write_beside(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+                        bool replace, bool durable)
 {
     static atomic_uint serial;
     char beside[64];
@@ -85,6 +85,8 @@ int al_fs_write_beside(int dir_fd, const char *name, const void *data, size_t le
     if (fd < 0)
         return -errno;
     r = al_write_all(fd, data, len);
+    if (r == 0 && durable && fdatasync(fd) < 0)
+        r = -errno;
     if (close(fd) < 0 && r == 0)
         r = -errno;
     if (r == 0 && renameat2(dir_fd, beside, dir_fd, name, replace ? 0 : RENAME_NOREPLACE) < 0)
@@ -92,6 +94,25 @@ int al_fs_write_beside(int dir_fd, const char *name, const void *data, size_t le
     if (r < 0)
         (void)unlinkat(dir_fd, beside, 0);
     return r;
+}
+
+int al_fs_write_beside(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+                       bool replace)
+{
+    return write_beside(dir_fd, name, data, len, mode, replace, false);
+}
+
+int al_fs_write_durable(int dir_fd, const char *name, const void *data, size_t len, mode_t mode)
+{
+    int r = write_beside(dir_fd, name, data, len, mode, true, true);
+
+    return r < 0 ? r : al_fs_sync(dir_fd);
+}
+
+/* A file system that cannot is asked in vain: there is nothing that could be done instead. */
+int al_fs_sync(int fd)
+{
+    return fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : 0;
 }
 
 DIR *al_fs_list(int fd)

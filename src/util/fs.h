@@ -35,6 +35,13 @@ int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text);
 int al_fs_write_beside(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
                        bool replace);
 
+/** The same, replacing, for what somebody will count on after a power failure: the bytes are on the
+ * disk before the name is, and both are when this returns.  `dir_fd` is open for reading. */
+int al_fs_write_durable(int dir_fd, const char *name, const void *data, size_t len, mode_t mode);
+
+/** Bring a file's bytes, or the names of a directory, to the disk.  0 or -errno. */
+int al_fs_sync(int fd);
+
 /**
  * The entries of an open directory.  The descriptor is the listing's from here on, and closed when
  * there is none: NULL with errno.  A negative one has none.
