@@ -35,7 +35,7 @@ _airlock() {
         ;;
     tools | doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
     log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --tool --since --help' -- "$cur")) ;;
-    rollback) COMPREPLY=($(compgen -W '--dry-run --force --root --audit --config --help' -- "$cur")) ;;
+    rollback) COMPREPLY=($(compgen -W '--dry-run --force --redo -y --yes --root --audit --config --help' -- "$cur")) ;;
     diff) COMPREPLY=($(compgen -W '--stat --root --audit --config --help' -- "$cur")) ;;
     help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback doctor' -- "$cur")) ;;
     esac

@@ -19,6 +19,8 @@ complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a diff -d 's
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a rollback -d 'undo the last executions'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l rollback -d 'the same'
 complete -c airlock -n '__fish_seen_subcommand_from rollback' -l dry-run -d 'only say what would change'
+complete -c airlock -n '__fish_seen_subcommand_from rollback' -l redo -d 'undo the last rollback'
+complete -c airlock -n '__fish_seen_subcommand_from rollback' -s y -l yes -d 'do not ask'
 complete -c airlock -n '__fish_seen_subcommand_from rollback' -l force -d 'also where something would be lost'
 complete -c airlock -n '__fish_seen_subcommand_from diff' -l stat -d 'only how much'
 complete -c airlock -n '__fish_seen_subcommand_from rollback diff' -l root -x -a '(__fish_complete_directories)' -d 'a directory the agent works in'

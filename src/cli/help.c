@@ -86,7 +86,9 @@ static const struct command_help {
       "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.\n",
       undo_options,
       "  --dry-run              only say what would change\n"
-      "  --force                also where what somebody else changed since would be lost\n" },
+      "  --force                also where what somebody else changed since would be lost\n"
+      "  --redo                 undo the last rollback; once more, the one before it\n"
+      "  -y, --yes              on a terminal, do not say what will change and ask\n" },
     { "diff", "airlock diff [OPTIONS] [N]",
       "Show what each of the last N tool executions changed in the repository of this\n"
       "directory (1 without N): the patch of its files, its index and its commits.\n",

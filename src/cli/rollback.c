@@ -2,6 +2,9 @@
 /* airlock rollback: back to before the last executions. */
 #include "journal/rollback.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/undo.h"
@@ -60,19 +63,33 @@ static void show_dry_run(const struct al_rollback *rollback)
     print(STDOUT_FILENO, &out);
 }
 
-static void show_done(const struct al_rollback *rollback)
+/* A rollback is an execution too: the number counts it. */
+static void add_ways_on(struct al_str *out, const struct al_rollback *rollback, bool redo)
+{
+    if (!rollback->changes.count)
+        return;
+    if (redo) {
+        al_str_adds(out, "Back again: airlock rollback\n");
+        return;
+    }
+    if (rollback->further)
+        al_str_addf(out, "Further back: airlock rollback %zu. ", rollback->further);
+    al_str_adds(out, "Forward again: airlock rollback --redo\n");
+}
+
+static void show_done(const struct al_rollback *rollback, bool redo)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     size_t files = count_files(&rollback->changes) - rollback->kept.count;
 
     if (rollback->resumed)
         al_str_adds(&out, "Finished the rollback that was interrupted. ");
-    al_str_addf(&out, "Rolled back %zu execution%s: %zu file%s", rollback->count,
+    al_str_addf(&out, "Rolled back %zu execution%s: %zu file%s\n", rollback->count,
                 rollback->count == 1 ? "" : "s", files, files == 1 ? "" : "s");
-    al_str_adds(&out, "; airlock rollback undoes this\n");
     add_others(&out, &rollback->changes);
     add_list(&out, "Left as they are, since they are ignored or were too large to be kept:",
              &rollback->kept);
+    add_ways_on(&out, rollback, redo);
     print(STDOUT_FILENO, &out);
 }
 
@@ -88,43 +105,86 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
     return AL_EXIT_FAILED;
 }
 
-static int run(struct al_undo *undo, bool dry_run, bool force)
+/** The command's own options. */
+struct flags {
+    bool dry_run, force, redo, yes;
+};
+
+static int roll_back(struct al_undo *undo, const struct flags *flags, bool dry_run,
+                     struct al_rollback *rollback, struct al_error *err)
+{
+    const struct al_session *session = &undo->setup.session;
+
+    return al_rollback_run(undo->repo,
+                           &(struct al_rollback_options){
+                               .journal_file = undo->setup.journal_file,
+                               .journal = session->journal,
+                               .settings = &undo->setup.checkpoints,
+                               .confinement = session->confinement,
+                               .lock_wait_ms = undo->setup.config.git.timeout_ms,
+                               .count = undo->count,
+                               .force = flags->force,
+                               .dry_run = dry_run,
+                               .redo = flags->redo,
+                           },
+                           &undo->budget, rollback, err);
+}
+
+/* Say on a terminal what would change, and ask.  No lock is held while somebody thinks; what cannot
+ * be done is said by the rollback itself. */
+static bool is_wanted(struct al_undo *undo, const struct flags *flags)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
-    const struct al_session *session = &undo->setup.session;
+    static const char question[] = "Go back? [y/N] ";
+    char answer[16] = "";
+
+    if (flags->yes || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
+        roll_back(undo, flags, true, &rollback, &err) < 0)
+        return true;
+    show_dry_run(&rollback);
+    (void)al_write_all(STDOUT_FILENO, question, strlen(question));
+    if (!fgets(answer, sizeof(answer), stdin))
+        return false;
+    return !strcasecmp(answer, "y\n") || !strcasecmp(answer, "yes\n");
+}
+
+static int run(struct al_undo *undo, const struct flags *flags)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     int r;
 
-    if (!session->journal && !dry_run)
+    if (flags->redo && undo->count) {
+        al_log_note("--redo takes no number; see airlock rollback --help");
+        return AL_EXIT_USAGE;
+    }
+    if (!undo->setup.session.journal && !flags->dry_run)
         return AL_EXIT_FAILED; /* why was said when it was opened */
-    r = al_rollback_run(undo->repo,
-                        &(struct al_rollback_options){
-                            .journal_file = undo->setup.journal_file,
-                            .journal = session->journal,
-                            .settings = &undo->setup.checkpoints,
-                            .confinement = session->confinement,
-                            .lock_wait_ms = undo->setup.config.git.timeout_ms,
-                            .count = undo->count,
-                            .force = force,
-                            .dry_run = dry_run,
-                        },
-                        &undo->budget, &rollback, &err);
-    if (dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
+    if (!flags->dry_run && !is_wanted(undo, flags)) {
+        al_log_note("nothing was changed");
+        return AL_EXIT_FAILED;
+    }
+    r = roll_back(undo, flags, flags->dry_run, &rollback, &err);
+    if (flags->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
         show_dry_run(&rollback);
     else if (r == 0)
-        show_done(&rollback);
+        show_done(&rollback, flags->redo);
     return r < 0 ? show_failed(&rollback, &err) : AL_EXIT_OK;
 }
 
 int al_cmd_rollback(int argc, char **argv)
 {
-    static const char *const flags[] = { "--dry-run", "--force", NULL };
+    static const char *const names[] = { "--dry-run", "--force", "--redo", "-y", "--yes", NULL };
     struct al_undo undo = AL_UNDO_INIT;
-    bool values[2] = { false, false };
-    int code = al_undo_open(&undo, "rollback", flags, values, argc, argv);
+    bool values[AL_COUNT(names)] = { false };
+    int code = al_undo_open(&undo, "rollback", names, values, argc, argv);
 
     if (code == AL_EXIT_OK)
-        code = run(&undo, values[0], values[1]);
+        code = run(&undo, &(const struct flags){ .dry_run = values[0],
+                                                 .force = values[1],
+                                                 .redo = values[2],
+                                                 .yes = values[3] || values[4] });
     al_undo_close(&undo);
     return code < 0 ? AL_EXIT_OK : code;
 }

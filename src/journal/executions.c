@@ -31,6 +31,7 @@ static void add(struct al_executions *executions, const json_t *line)
     (void)snprintf(item->before, sizeof(item->before), "%s", before);
     if (!strcmp(tool, "rollback"))
         item->input = json_incref(json_object_get(line, "input"));
+    item->redo = json_is_true(json_object_get(item->input, "redo"));
 }
 
 static void take(struct al_executions *executions, const char *text, size_t len, const char *top)

@@ -18,6 +18,7 @@ struct al_execution {
     char *summary; /**< NULL when there was none */
     char before[AL_OID_TEXT];
     bool interrupted;
+    bool redo;     /**< a rollback that undid a rollback */
     json_t *input; /**< owned; NULL unless it was a rollback */
 };
 

@@ -85,6 +85,82 @@ static bool resume(struct al_store *store, const struct al_executions *execution
     return true;
 }
 
+/* The execution that a redo undid, and what is before it. */
+static size_t before_undone(const struct al_executions *executions, size_t at)
+{
+    const char *to = al_json_get_string(executions->items[at].input, "to");
+
+    while (to && at > 0)
+        if (!strcmp(executions->items[--at].before, to))
+            return at;
+    return 0;
+}
+
+static int nothing_to_redo(struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_NOT_FOUND,
+                        "there is no rollback to undo: the last execution that changed something "
+                        "was none");
+}
+
+int al_plan_redo(struct al_store *store, const struct al_executions *executions,
+                 struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err)
+{
+    struct al_plan plan = { .count = 0 };
+    size_t found = 0, at = executions->count;
+    bool did, ended;
+    int r = 0;
+
+    while (r == 0 && at > 0 && !found) {
+        const struct al_execution *item = &executions->items[at - 1];
+
+        if (item->redo) {
+            at = before_undone(executions, at - 1);
+            continue;
+        }
+        r = al_checkpoint_exists(store, item->before)
+                ? changed(store, item, budget, &did, &ended, err)
+                : nothing_to_redo(err);
+        if (r == 0 && did && !item->input)
+            r = nothing_to_redo(err);
+        if (r == 0 && did)
+            found = at;
+        at--;
+    }
+    if (r == 0 && !found)
+        r = nothing_to_redo(err);
+    for (size_t i = found; r == 0 && i > 0 && i <= executions->count; i++) {
+        r = changed(store, &executions->items[i - 1], budget, &did, &ended, err);
+        plan.count += did;
+        if (!ended)
+            plan.interrupted = executions->items[i - 1].seq;
+    }
+    if (r < 0)
+        return r;
+    plan.first = found - 1;
+    memcpy(plan.target, executions->items[plan.first].before, sizeof(plan.target));
+    *ret_plan = plan;
+    return 0;
+}
+
+int al_plan_further(struct al_store *store, const struct al_executions *executions,
+                    const struct al_plan *plan, struct al_budget *budget, size_t *ret_count,
+                    struct al_error *err)
+{
+    bool did = false, ended;
+    int r = 0;
+
+    *ret_count = 0;
+    for (size_t i = plan->first; i > 0 && r == 0 && !did; i--) {
+        if (!al_checkpoint_exists(store, executions->items[i - 1].before))
+            break;
+        r = changed(store, &executions->items[i - 1], budget, &did, &ended, err);
+    }
+    if (r == 0 && did)
+        *ret_count = plan->count + 2;
+    return r;
+}
+
 int al_plan_make(struct al_store *store, const struct al_executions *executions, size_t count,
                  struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err)
 {

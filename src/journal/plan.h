@@ -27,6 +27,20 @@ struct al_plan {
 int al_plan_make(struct al_store *store, const struct al_executions *executions, size_t count,
                  struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err);
 
+/**
+ * Choose what the last rollback was made from, so that it is undone.  One that was undone already
+ * does not count, so that each redo goes one rollback further forward.
+ * @return 0; AL_ERR_NOT_FOUND when something else was executed since, or nothing was rolled back.
+ */
+int al_plan_redo(struct al_store *store, const struct al_executions *executions,
+                 struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err);
+
+/** How many executions a plan that goes one further back will have to undo when this one, itself
+ * an execution by then, is done; 0 when there is nothing further back. */
+int al_plan_further(struct al_store *store, const struct al_executions *executions,
+                    const struct al_plan *plan, struct al_budget *budget, size_t *ret_count,
+                    struct al_error *err);
+
 /** The same without a thought for interrupted rollbacks: the last executions that changed
  * something.
  */

@@ -141,6 +141,8 @@ static int open_record(struct run *run, struct al_error *err)
         return r;
     al_json_set(input, "count", al_json_int((int64_t)run->plan.count));
     al_json_set(input, "force", al_json_bool(run->options->force));
+    if (run->options->redo)
+        al_json_set(input, "redo", al_json_bool(true));
     al_json_set(input, "to", al_json_string(run->plan.target));
     return al_journal_open_record(run->options->journal, TOOL, input, &run->record, err);
 }
@@ -302,14 +304,25 @@ static int judge(const struct run *run, struct al_error *err)
     return 0;
 }
 
+/* A redo that was interrupted is gone on with like any rollback. */
+static int make_plan(struct run *run, struct al_error *err)
+{
+    const struct al_executions *executions = &run->executions;
+    bool goes_on =
+        al_plan_is_unfinished(executions) && executions->items[executions->count - 1].redo;
+
+    if (run->options->redo && !goes_on)
+        return al_plan_redo(run->store, executions, run->budget, &run->plan, err);
+    return al_plan_make(run->store, executions, run->options->count, run->budget, &run->plan, err);
+}
+
 static int prepare(struct run *run, struct al_error *err)
 {
     int r = al_executions_read(run->options->journal_file, run->repo->top, &run->executions, err);
 
     run->is_whole = r == 0 && !al_plan_is_unfinished(&run->executions);
     if (r == 0)
-        r = al_plan_make(run->store, &run->executions, run->options->count, run->budget, &run->plan,
-                         err);
+        r = make_plan(run, err);
     if (r < 0)
         return r;
     run->report->count = run->plan.count;
@@ -382,6 +395,9 @@ static int go_back(struct run *run, struct al_error *err)
         r = restore(run, err);
     }
     close_record(run, r, begun, err);
+    if (r == 0 && run->report->changes.count && !run->plan.resumes)
+        (void)al_plan_further(run->store, &run->executions, &run->plan, run->budget,
+                              &run->report->further, NULL);
     return r;
 }
 

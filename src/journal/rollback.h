@@ -26,11 +26,14 @@ struct al_rollback_options {
     uint32_t lock_wait_ms;   /**< how long to wait for another git's index.lock */
     size_t count;            /**< 0: not said */
     bool force, dry_run;
+    bool redo; /**< undo the last rollback; `count` is 0 then */
 };
 
 /** What came of it.  Set up with AL_ROLLBACK_INIT. */
 struct al_rollback {
     size_t count;                  /**< executions that are undone */
+    size_t further;                /**< how many a rollback that goes one further back has to name;
+                                      0: there is none, or a dry run did not ask */
     bool resumed;                  /**< an interrupted rollback was gone on with */
     struct al_strv lost;           /**< what somebody else changed and would lose, in words */
     struct al_strv unsaved;        /**< files in the way that no checkpoint has */

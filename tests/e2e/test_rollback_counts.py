@@ -78,6 +78,23 @@ class Counts(rollback.Rollback):
                          ("refused", None))
         self.assertEqual(self.command("log", "--verify").returncode, 0)
 
+    def names(self):
+        """The references of the only store there is."""
+        [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
+        return self.out(f"--git-dir={store}", "for-each-ref")
+
+    def test_names_no_checkpoint(self):
+        """a dry run, and a rollback that is refused, leave no checkpoint behind"""
+        self.write("a.txt", "two\n")
+        self.ok("git_restore", {"paths": ["a.txt"]})
+        self.write("a.txt", "three\n")
+        before = self.names()
+        for words in (["--dry-run"], [], ["--dry-run", "--force"]):
+            self.command("rollback", *words)
+            self.assertEqual(self.names(), before, words)
+        self.rollback("--force")
+        self.assertNotEqual(self.names(), before)
+
     def test_dry_run(self):
         """--dry-run says what would change and changes nothing, not even the journal"""
         self.write("a.txt", "two\n")

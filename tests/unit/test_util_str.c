@@ -87,6 +87,25 @@ static void a_list_ends_with_null(void **state)
     assert_false(al_strv_contains(&v, "item"));
 }
 
+static void a_sorted_list_is_searched(void **state)
+{
+    static const char *const items[] = { "b", "", "a/b", "a", "a-b", "b" };
+    al_auto(al_strv_clear) struct al_strv v = AL_STRV_INIT;
+
+    (void)state;
+    al_strv_sort(&v);
+    assert_false(al_strv_contains_sorted(&v, ""));
+    for (size_t i = 0; i < COUNT(items); i++)
+        al_strv_add(&v, items[i]);
+    al_strv_sort(&v);
+    for (size_t i = 0; i + 1 < v.count; i++)
+        assert_true(strcmp(v.items[i], v.items[i + 1]) <= 0);
+    for (size_t i = 0; i < COUNT(items); i++)
+        assert_true(al_strv_contains_sorted(&v, items[i]));
+    assert_false(al_strv_contains_sorted(&v, "a/"));
+    assert_false(al_strv_contains_sorted(&v, "c"));
+}
+
 static void detaching_leaves_an_empty_string(void **state)
 {
     struct al_str s = AL_STR_INIT;
@@ -109,6 +128,7 @@ int main(void)
         cmocka_unit_test(writes_numbers_with_their_sign),
         cmocka_unit_test(trims_only_the_end),
         cmocka_unit_test(a_list_ends_with_null),
+        cmocka_unit_test(a_sorted_list_is_searched),
         cmocka_unit_test(detaching_leaves_an_empty_string),
     };
 

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`airlock rollback` further back and forward again, and what it asks on a terminal."""
+import os
+import pty
+import subprocess
+
+import harness
+import rollback
+
+
+class Ways(rollback.Rollback):
+    def setUp(self):
+        super().setUp()
+        self.states = []
+        for name in ("b1", "b2", "b3"):
+            self.states.append(self.snapshot())
+            self.ok("git_branch", {"create": name})
+        self.states.append(self.snapshot())
+
+    def ends_with(self, line, *words):
+        """A rollback whose last line is this."""
+        self.assertEqual(self.rollback(*words).splitlines()[-1], line)
+
+    def test_back_and_forward(self):
+        """the last line names the number that goes further back; --redo goes forward step by step"""
+        self.ends_with("Further back: airlock rollback 3. Forward again: airlock rollback --redo")
+        self.assert_same(self.states[2])
+        self.ends_with("Further back: airlock rollback 5. Forward again: airlock rollback --redo",
+                       "3")
+        self.assert_same(self.states[1])
+        self.ends_with("Forward again: airlock rollback --redo", "5")
+        self.assert_same(self.states[0])
+        for state in (1, 2, 3):
+            self.ends_with("Back again: airlock rollback", "--redo")
+            self.assert_same(self.states[state])
+        self.refuses("there is no rollback to undo", "--redo")
+        self.rollback()
+        self.assert_same(self.states[2])
+        self.assertEqual(self.command("log", "--verify").returncode, 0)
+
+    def test_redo_of_a_redo(self):
+        """a rollback that undid a redo is redone as well"""
+        self.rollback("2")
+        self.rollback("--redo")
+        self.rollback()
+        self.assert_same(self.states[1])
+        self.rollback("--redo")
+        self.assert_same(self.states[3])
+
+    def test_nothing_to_redo(self):
+        """without a rollback, or after another execution, --redo does nothing; a read is none"""
+        self.refuses("there is no rollback to undo", "--redo")
+        self.rollback()
+        self.ok("git_status")
+        self.ok("git_add", {"all": True})
+        self.command("rollback", "99")
+        self.rollback("--redo")
+        self.assert_same(self.states[3])
+        self.rollback()
+        self.ok("git_branch", {"create": "other"})
+        self.refuses("there is no rollback to undo", "--redo")
+
+    def test_somebody_else(self):
+        """what somebody else changed since is not taken away by --redo either"""
+        self.write("a.txt", "two\n")
+        self.ok("git_restore", {"paths": ["a.txt"]})
+        self.rollback()
+        self.write("a.txt", "three\n")
+        self.refuses("what somebody else changed", "--redo", names=["a.txt"])
+        self.rollback("--redo", "--force")
+        self.assertEqual((self.root / "a.txt").read_text(), "one\n")
+
+    def test_words(self):
+        """--redo takes no number, and --dry-run says what it would do"""
+        self.rollback("2")
+        before = self.snapshot()
+        self.assertEqual(self.command("rollback", "--redo", "2").returncode, 2)
+        done = self.command("rollback", "--redo", "--dry-run")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        self.assertIn(" refs/heads/b3: ", done.stdout)
+        self.assert_same(before)
+
+
+class Asks(rollback.Rollback):
+    def setUp(self):
+        super().setUp()
+        self.write("a.txt", "two\n")
+        self.ok("git_restore", {"paths": ["a.txt"]})
+
+    def terminal(self, answer, *words):
+        """Exit code and text of a rollback on a terminal where somebody types this."""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([harness.AIRLOCK, "rollback", *words], cwd=self.root, env=self.env,
+                              stdin=theirs, stdout=theirs, stderr=theirs) as process:
+            os.close(theirs)
+            os.write(ours, answer)
+            text = b""
+            try:
+                while piece := os.read(ours, 65536):
+                    text += piece
+            except OSError:  # the other side is closed
+                pass
+            os.close(ours)
+            return process.wait(harness.WATCHDOG_SECONDS), text.decode()
+
+    def test_answers(self):
+        """on a terminal it says what will change and asks; no, nothing or the end change nothing"""
+        for answer in (b"n\n", b"\n", b"maybe\n", b"\x04"):
+            code, text = self.terminal(answer)
+            self.assertEqual(code, 1, text)
+            self.assertIn("a.txt | 2 +-", text)
+            self.assertIn("Go back? [y/N]", text)
+            self.assertEqual((self.root / "a.txt").read_text(), "one\n")
+            self.assertEqual(self.record()["tool"], "git_restore")
+        code, text = self.terminal(b"y\n")
+        self.assertEqual(code, 0, text)
+        self.assertEqual((self.root / "a.txt").read_text(), "two\n")
+
+    def test_unasked(self):
+        """-y and --yes do not ask, and neither does what refuses anyway"""
+        for flag, content in (("-y", "two\n"), ("--yes", "one\n")):
+            code, text = self.terminal(b"", flag)
+            self.assertEqual(code, 0, text)
+            self.assertNotIn("[y/N]", text)
+            self.assertEqual((self.root / "a.txt").read_text(), content)
+        self.write("a.txt", "three\n")
+        code, text = self.terminal(b"")
+        self.assertEqual(code, 1, text)
+        self.assertNotIn("[y/N]", text)
+        self.assertIn("somebody else", text)
+
+
+if __name__ == "__main__":
+    harness.main()
