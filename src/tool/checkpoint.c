@@ -55,6 +55,13 @@ static int name_overwritten(struct al_call *call, struct al_strv *ret_names, str
     return r;
 }
 
+static int remedied(int r, const char *remedy, struct al_error *err)
+{
+    if (err)
+        err->remedy = remedy;
+    return r;
+}
+
 /* A person said yes to this very call, or to all of its kind. */
 static bool was_asked(const struct al_call *call)
 {
@@ -71,11 +78,14 @@ static int check_room(struct al_call *call, struct al_error *err)
 
     if (r < 0 || room == AL_ROOM_ENOUGH || (room == AL_ROOM_SHORT && (!loses || was_asked(call))))
         return r;
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "The checkpoint store is full, and none of its checkpoints may go yet: "
-                        "they are of this session or of the last 24 hours; a person can %s "
-                        "journal.max_store_bytes",
-                        room == AL_ROOM_SHORT ? "approve this call, or raise" : "raise");
+    r = al_error_set(err, AL_ERR_EXECUTION,
+                     "The checkpoint store is full, and none of its checkpoints may go yet: they "
+                     "are of this session or of the last 24 hours");
+    return remedied(r,
+                    room == AL_ROOM_SHORT
+                        ? "A person can approve this call, or raise journal.max_store_bytes."
+                        : "A person can raise journal.max_store_bytes.",
+                    err);
 }
 
 static int take(struct al_call *call, struct al_strv *ret_missing, struct al_error *err)
@@ -113,10 +123,12 @@ static int check_complete(const struct al_call *call, const struct al_strv *miss
     text =
         al_asprintf("'%s'%s would be lost: the checkpoint does not have it, since it is ignored, "
                     "larger than journal.max_file_bytes, unreadable, or changes while it is "
-                    "read; keep a copy elsewhere and move it away first",
+                    "read",
                     word, more);
     if (call->session->requires_checkpoints)
-        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", text);
+        return remedied(
+            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", text),
+            "Keep a copy elsewhere, and move the file away first.", err);
     al_log_warn("%s", text);
     return 0;
 }
@@ -125,8 +137,9 @@ static int check_complete(const struct al_call *call, const struct al_strv *miss
 static int go_on_without(struct al_call *call, struct al_error *why, struct al_error *err)
 {
     if (call->session->requires_checkpoints && al_effects_destructive(call->operation->effects))
-        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s",
-                                 why->message);
+        return remedied(
+            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", why->message),
+            why->remedy, err);
     al_log_warn("%s", why->message);
     return 0;
 }
