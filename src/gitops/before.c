@@ -79,6 +79,21 @@ int al_before_note(const struct al_repo *repo, const struct al_strv *incoming,
     return 0;
 }
 
+int al_before_note_git_dir(const struct al_repo *repo, struct al_before *ret_before,
+                           struct al_error *err)
+{
+    struct al_before before = AL_BEFORE_INIT;
+    int r = al_before_note_files(repo, &before, err);
+
+    if (r < 0) {
+        al_before_clear(&before);
+        return r;
+    }
+    note_refs(repo, &before);
+    *ret_before = before;
+    return 0;
+}
+
 static int run(const struct al_repo *repo, struct al_git_command *command, struct al_budget *budget,
                struct al_error *err)
 {
@@ -130,6 +145,15 @@ static int put_back_refs(const struct al_repo *repo, const struct al_before *bef
     for (size_t i = 0; r == 0 && i + 1 < before->refs.count; i += 2)
         r = put_back_ref(repo, before->refs.items[i], before->refs.items[i + 1], budget, err);
     return r;
+}
+
+int al_before_put_back_git_dir(struct al_repo *repo, const struct al_before *before,
+                               struct al_error *err)
+{
+    struct al_budget budget = { .left_ms = PUT_BACK_MS };
+    int r = put_back_refs(repo, before, &budget, err);
+
+    return r == 0 ? al_before_put_back_files(repo, before, err) : r;
 }
 
 int al_before_put_back(struct al_repo *repo, const struct al_before *before, struct al_error *err)

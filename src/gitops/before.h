@@ -66,6 +66,14 @@ void al_before_clear(struct al_before *before);
 int al_before_note(const struct al_repo *repo, const struct al_strv *incoming,
                    struct al_budget *budget, struct al_before *ret_before, struct al_error *err);
 
+/** The same without the working tree, for what writes none: to be put back with
+ * al_before_put_back_git_dir(). */
+int al_before_note_git_dir(const struct al_repo *repo, struct al_before *ret_before,
+                           struct al_error *err);
+/** References and the files that say what is in progress are put back; the index stays. */
+int al_before_put_back_git_dir(struct al_repo *repo, const struct al_before *before,
+                               struct al_error *err);
+
 /**
  * Put everything back.  Has time of its own and cannot be cancelled.  Files that appeared since and
  * were written by no git stay.

@@ -2,8 +2,12 @@
 #include <stdlib.h>
 
 #include "gitops/filters.h"
+#include "gitops/merge.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
+
+/* Of references that a name could be guessed to be, to see whether they change. */
+#define GUESS_MAX_BYTES 65536
 
 static int check_target(const struct al_repo *repo, const char *target, struct al_budget *budget,
                         struct al_error *err)
@@ -84,19 +88,70 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     return al_git_run_writer(repo, &command, max_bytes, budget, ret_output, err);
 }
 
-/* Words that git checkout takes for a branch to be on, or for the one it is on already: names of
- * branches, HEAD, and what may stand for a branch, as in "@{-1}" and "main@{upstream}". */
-static bool may_mean_a_branch(const struct al_repo *repo, const char *commit)
+static int name_branch(const struct al_repo *repo, const char *word, struct al_budget *budget,
+                       char **ret_branch, struct al_error *err)
 {
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", commit);
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", word);
+    al_auto(al_freep) char *name = NULL;
+    al_auto(al_freep) char *other = NULL;
+    int r;
 
-    if (commit[0] == ':') /* ":/text" searches for its whole rest */
-        return false;
-    return !strcmp(commit, "HEAD") || !strcmp(commit, "@") || strstr(commit, "@{") ||
-           al_repo_has_ref(repo, ref);
+    if (al_repo_has_ref(repo, ref)) {
+        *ret_branch = al_take(&ref);
+        return 0;
+    }
+    if (!strstr(word, "@{"))
+        return 0;
+    /* "@{-1}" and "main@{upstream}" may be branches: this is what checkout makes of them. */
+    al_strv_adds(&command.argv, "git", "check-ref-format", "--branch", word, NULL);
+    r = al_git_run_word(repo, &command, budget, &name, err);
+    if (r < 0 || !name)
+        return r;
+    other = al_asprintf("refs/heads/%s", name);
+    if (al_repo_has_ref(repo, other))
+        *ret_branch = al_take(&other);
+    return 0;
 }
 
-char *al_git_checkout_commit_word(const struct al_repo *repo, const char *commit)
+/* What git makes a new branch of when no other thing has the name. */
+static int list_remote_branches(const struct al_repo *repo, const char *name,
+                                struct al_budget *budget, char **ret_guess, struct al_error *err)
 {
-    return may_mean_a_branch(repo, commit) ? al_asprintf("%s^0", commit) : al_strdup(commit);
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname) %(objectname)", NULL);
+    al_strv_addf(&command.argv, "refs/remotes/*/%s", name);
+    r = al_git_run_text(repo, &command, GUESS_MAX_BYTES, budget, &output, err);
+    if (r == 0)
+        *ret_guess = al_str_detach(&output.out.out);
+    return r;
+}
+
+void al_checkout_target_clear(struct al_checkout_target *target)
+{
+    free(target->branch);
+    free(target->oid);
+    free(target->guess);
+}
+
+int al_git_resolve_checkout(const struct al_repo *repo, const char *word, struct al_budget *budget,
+                            struct al_checkout_target *ret_target, struct al_error *err)
+{
+    al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
+    int r = name_branch(repo, word, budget, &target.branch, err);
+
+    if (r == 0 && target.branch)
+        target.oid = al_repo_read_ref(repo, target.branch);
+    else if (r == 0)
+        r = al_git_find_object(repo, word, "commit", budget, &target.oid, err);
+    if (r == 0 && !target.oid)
+        r = list_remote_branches(repo, word, budget, &target.guess, err);
+    if (r < 0)
+        return r;
+    *ret_target = target;
+    target = (struct al_checkout_target){ .branch = NULL };
+    return 0;
 }

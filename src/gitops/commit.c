@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/before.h"
 #include "gitops/diffargs.h"
+#include "gitops/outcome.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "util/fs.h"
@@ -47,7 +49,7 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, 
     return 0;
 }
 
-int al_git_commit(struct al_repo *repo, const char *message, size_t max_bytes,
+static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
                   struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -69,6 +71,33 @@ int al_git_commit(struct al_repo *repo, const char *message, size_t max_bytes,
         return al_git_no_identity(err);
     if (output.exit_code != 0)
         return al_git_failed(&output, err);
+    *ret_output = output;
+    output = (struct al_git_output){ .exit_code = -1 };
+    return 0;
+}
+
+int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
+                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    if (!expected)
+        return commit(repo, message, max_bytes, budget, ret_output, err);
+    r = al_before_note_git_dir(repo, &before, err);
+    if (r == 0)
+        r = commit(repo, message, max_bytes, budget, &output, err);
+    if (r < 0)
+        return r;
+    r = al_git_check_commit(repo, expected, before.commit, budget, err);
+    if (r < 0) {
+        int undone = al_before_put_back_git_dir(repo, &before, NULL);
+
+        if (undone < 0 && err)
+            err->remedy = "It could not be taken back; a user can do so with 'airlock rollback'.";
+        return r;
+    }
     *ret_output = output;
     output = (struct al_git_output){ .exit_code = -1 };
     return 0;

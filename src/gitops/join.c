@@ -6,6 +6,7 @@
 #include "gitops/before.h"
 #include "gitops/command.h"
 #include "gitops/conflict.h"
+#include "gitops/outcome.h"
 #include "guard/text.h"
 
 int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
@@ -80,19 +81,53 @@ static int failed(struct al_repo *repo, const struct al_before *before, int r, s
     return r;
 }
 
+/* " <parent> <parent>" of the commit HEAD is at, or of the one that a stopped merge would make. */
+static int read_joined(const struct al_repo *repo, const char *head, bool conflicted,
+                       struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_freep) char *now = al_repo_head(repo);
+
+    if (!conflicted)
+        return al_git_read_parents(repo, now, budget, out, err);
+    al_str_addf(out, " %s", head);
+    return al_git_add_merge_heads(repo, out, err);
+}
+
+/* Whether it is this commit that came in.  Words can mean another one a moment later. */
+static int check_joined(const struct al_repo *repo, const char *oid, const char *head,
+                        const struct al_merge_outcome *outcome, struct al_budget *budget,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *now = al_repo_head(repo);
+    al_auto(al_freep) char *both = al_asprintf(" %s %s", head, oid);
+    al_auto(al_str_clear) struct al_str joined = AL_STR_INIT;
+    int r;
+
+    if (!outcome->conflicted && (!strcmp(now, oid) || !strcmp(now, head)))
+        return 0;
+    r = read_joined(repo, head, outcome->conflicted, budget, &joined, err);
+    if (r == 0 && strcmp(joined.buf, both) != 0)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "What git merged is not the commit that was looked at, since somebody "
+                         "moved it meanwhile; the repository was put back as it was");
+    return r;
+}
+
 static int run_or_put_back(struct al_repo *repo, const struct al_git_command *command,
-                           size_t max_bytes, const struct al_before *before,
-                           struct al_budget *budget, struct al_merge_outcome *outcome,
-                           struct al_error *err)
+                           const char *oid, const char *head, size_t max_bytes,
+                           const struct al_before *before, struct al_budget *budget,
+                           struct al_merge_outcome *outcome, struct al_error *err)
 {
     int r = al_git_join_run(repo, command, max_bytes, budget, outcome, err);
 
+    if (r == 0 && oid)
+        r = check_joined(repo, oid, head, outcome, budget, err);
     return r == AL_ERR_EXECUTION && outcome->ran ? failed(repo, before, r, err)
                                                  : al_before_settle(repo, before, r, err);
 }
 
 int al_git_join_commit(struct al_repo *repo, const struct al_git_command *command, const char *oid,
-                       const char *head, size_t max_bytes, struct al_budget *budget,
+                       const char *head, bool merges, size_t max_bytes, struct al_budget *budget,
                        struct al_merge_outcome *ret_outcome, struct al_error *err)
 {
     al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
@@ -106,7 +141,8 @@ int al_git_join_commit(struct al_repo *repo, const struct al_git_command *comman
     if (r == 0)
         r = check_not_in_the_way(repo, &before, budget, err);
     if (r == 0)
-        r = run_or_put_back(repo, command, max_bytes, &before, budget, &outcome, err);
+        r = run_or_put_back(repo, command, merges ? oid : NULL, head, max_bytes, &before, budget,
+                            &outcome, err);
     if (r < 0)
         return r;
     now = al_repo_head(repo);

@@ -25,11 +25,14 @@ int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, 
  * it is unborn).  When git fails without conflicts, is interrupted or cancelled, the repository is
  * put back as it was.
  *
+ * @param merges  It is `git merge`: what came in must be `oid`, else it is an error like the
+ * others.
+ *
  * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR where local changes are in the way, or an
  *         untracked file, ignored or not, would be overwritten.
  */
 int al_git_join_commit(struct al_repo *repo, const struct al_git_command *command, const char *oid,
-                       const char *head, size_t max_bytes, struct al_budget *budget,
+                       const char *head, bool merges, size_t max_bytes, struct al_budget *budget,
                        struct al_merge_outcome *ret_outcome, struct al_error *err);
 
 #endif

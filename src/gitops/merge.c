@@ -20,9 +20,8 @@ void al_merge_outcome_clear(struct al_merge_outcome *outcome)
     al_str_clear(&outcome->text);
 }
 
-/* A command that answers with one word; *ret_word is NULL when git says no. */
-static int ask(const struct al_repo *repo, struct al_git_command *command, struct al_budget *budget,
-               char **ret_word, struct al_error *err)
+int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
+                    struct al_budget *budget, char **ret_word, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_run_text(repo, command, OID_BYTES, budget, &output, err);
@@ -34,16 +33,22 @@ static int ask(const struct al_repo *repo, struct al_git_command *command, struc
     return 0;
 }
 
+int al_git_find_object(const struct al_repo *repo, const char *word, const char *type,
+                       struct al_budget *budget, char **ret_oid, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", NULL);
+    al_strv_addf(&command.argv, "%s^{%s}", word, type);
+    return al_git_run_word(repo, &command, budget, ret_oid, err);
+}
+
 int al_git_resolve_commit(const struct al_repo *repo, const char *word, struct al_budget *budget,
                           char **ret_oid, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *shown = NULL;
-    int r;
+    int r = al_git_find_object(repo, word, "commit", budget, ret_oid, err);
 
-    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", NULL);
-    al_strv_addf(&command.argv, "%s^{commit}", word);
-    r = ask(repo, &command, budget, ret_oid, err);
     if (r < 0 || *ret_oid)
         return r;
     shown = al_text_word(word);
@@ -60,7 +65,7 @@ static int merge_base(const struct al_repo *repo, const char *commit, struct al_
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "merge-base", "HEAD", commit, NULL);
-    return ask(repo, &command, budget, ret_oid, err);
+    return al_git_run_word(repo, &command, budget, ret_oid, err);
 }
 
 static int check_programs_of(const struct al_repo *repo, const char *from, const char *to,
@@ -149,7 +154,9 @@ static int make_plan(const struct al_repo *repo, const struct al_merge_options *
 {
     int r = al_git_check_nothing_underway(repo, budget, err);
 
-    if (r == 0)
+    if (r == 0 && options->oid)
+        plan->oid = al_strdup(options->oid);
+    else if (r == 0)
         r = al_git_resolve_commit(repo, options->commit, budget, &plan->oid, err);
     if (r < 0)
         return r;
@@ -214,8 +221,15 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
     return al_git_diff_excerpt(repo, &change, budget, out, err);
 }
 
-static void add_words(const struct al_merge_options *options, struct al_git_command *command)
+/*
+ * git labels the other side of a conflict with the word it was given, so it gets the word; what it
+ * merged is compared with the id afterwards.  FETCH_HEAD alone means more than one commit to it.
+ */
+static void add_words(const struct al_merge_options *options, const char *oid,
+                      struct al_git_command *command)
 {
+    bool ambiguous = !strcmp(options->commit, "FETCH_HEAD");
+
     command->class = AL_GIT_WRITE;
     command->starts_children = true; /* git merge runs git stash to be able to go back */
     al_strv_adds(&command->argv, "git", "merge", "--strategy=ort", "--commit", "--no-squash",
@@ -224,7 +238,7 @@ static void add_words(const struct al_merge_options *options, struct al_git_comm
                  options->no_ff ? "--no-ff" : "--ff", NULL);
     if (options->message) /* git merge reads none from standard input */
         al_strv_adds(&command->argv, "-m", options->message, NULL);
-    al_strv_add(&command->argv, options->commit);
+    al_strv_add(&command->argv, ambiguous ? oid : options->commit);
 }
 
 int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
@@ -237,7 +251,7 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
 
     if (r < 0)
         return r;
-    add_words(options, &command);
-    return al_git_join_commit(repo, &command, plan.oid, plan.head, max_bytes, budget, ret_outcome,
-                              err);
+    add_words(options, plan.oid, &command);
+    return al_git_join_commit(repo, &command, plan.oid, plan.head, true, max_bytes, budget,
+                              ret_outcome, err);
 }

@@ -13,9 +13,12 @@
 #include "gitops/repo.h"
 #include "util/str.h"
 
+struct al_git_command;
+
 /** What to merge and how. */
 struct al_merge_options {
     const char *commit;  /**< a word git takes for a commit; the label of its side in conflicts */
+    const char *oid;     /**< the commit it was shown to be; NULL: whatever it is now */
     const char *message; /**< of a merge commit; NULL: git's own words */
     bool no_ff;          /**< a merge commit even where the branch could simply move */
 };
@@ -35,6 +38,16 @@ struct al_merge_outcome {
 #define AL_MERGE_INIT ((struct al_merge_outcome){ .text = AL_STR_INIT })
 
 void al_merge_outcome_clear(struct al_merge_outcome *outcome);
+
+/** Run a command that answers with one word; *ret_word, which the caller frees, is NULL when git
+ * says no. */
+int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
+                    struct al_budget *budget, char **ret_word, struct al_error *err);
+
+/** The id of what a word names, as a "commit" or as any "object"; *ret_oid is NULL when it names
+ * none.  Caller frees. */
+int al_git_find_object(const struct al_repo *repo, const char *word, const char *type,
+                       struct al_budget *budget, char **ret_oid, struct al_error *err);
 
 /**
  * The commit a word names.

@@ -134,8 +134,13 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, 
 /** The failure of a commit for want of a name and an address. */
 int al_git_no_identity(struct al_error *err);
 
-/** `git commit` with this message; nothing staged and a missing identity are told apart. */
-int al_git_commit(struct al_repo *repo, const char *message, size_t max_bytes,
+/**
+ * `git commit` with this message; nothing staged and a missing identity are told apart.
+ *
+ * @param expected  What al_git_expect_commit() said when the user was shown it: a commit that
+ * became another one is taken back, and is AL_ERR_EXECUTION.  NULL: whatever is staged.
+ */
+int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
                   struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
 
 /* show.c */
@@ -252,8 +257,18 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
                     size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err);
 
-/** The word that detaches HEAD at `commit` even when it stands for a branch.  Caller frees. */
-char *al_git_checkout_commit_word(const struct al_repo *repo, const char *commit);
+/** What `git checkout <word>` goes to. */
+struct al_checkout_target {
+    char *branch; /**< "refs/heads/main" of a local branch; NULL: HEAD becomes detached … */
+    char *oid;    /**< … at this commit, or the branch is there; NULL: there is neither … */
+    char *guess;  /**< … and these are the branches of remotes git may make one of, "" for none */
+};
+
+void al_checkout_target_clear(struct al_checkout_target *target);
+
+/** Say what `git checkout <word>` would go to; a word that names nothing is no error. */
+int al_git_resolve_checkout(const struct al_repo *repo, const char *word, struct al_budget *budget,
+                            struct al_checkout_target *ret_target, struct al_error *err);
 
 /* stash.c */
 

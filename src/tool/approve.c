@@ -341,6 +341,7 @@ int al_approval_obtain(struct al_call *call, struct al_error *err)
 
     call->state[0] = '\0';
     free(al_take(&call->branches));
+    al_call_set_expected(call, NULL);
     r = consult(call, &ruling, err);
     if (r < 0)
         return r;

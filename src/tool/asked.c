@@ -57,6 +57,17 @@ void *al_call_kept(const struct al_call *call)
     return call->made;
 }
 
+const char *al_call_expected(const struct al_call *call)
+{
+    return call->expected;
+}
+
+void al_call_set_expected(struct al_call *call, char *expected)
+{
+    free(call->expected);
+    call->expected = expected;
+}
+
 struct al_repo *al_call_repo(const struct al_call *call)
 {
     return call->repo;

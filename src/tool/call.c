@@ -451,6 +451,7 @@ static void release(struct al_call *call)
     free(call->branches);
     free(call->draft);
     al_call_keep(call, NULL, NULL);
+    free(call->expected);
     al_strv_clear(&call->concerned);
     al_resolved_clear(&call->resolved);
 }

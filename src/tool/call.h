@@ -193,6 +193,11 @@ const char *al_call_draft(const struct al_call *call);
 /** Keep a draft, which is taken over, in the place of an earlier one. */
 void al_call_set_draft(struct al_call *call, char *draft);
 
+/** What the tool's preview says the outcome is to be, for `execute` to compare; NULL when nobody
+ * was asked, or the tool does not know.  Set takes the value over. */
+const char *al_call_expected(const struct al_call *call);
+void al_call_set_expected(struct al_call *call, char *expected);
+
 /** What `resolve` found under this name, NULL for nothing.  From the preview on, borrowed until the
  * call is asked about again. */
 const char *al_call_resolved(const struct al_call *call, const char *name);

@@ -37,7 +37,14 @@ void al_call_named_branches(const struct al_call *call, unsigned flag, struct al
 
 static void add_branches(const struct al_call *call, struct al_strv *branches)
 {
+    static const char heads[] = "refs/heads/";
+    const char *resolved = al_resolved_find(&call->resolved, AL_RESOLVED_BRANCH);
+
     al_call_named_branches(call, AL_PARAM_BRANCH, branches);
+    /* "@{-1}" names a branch as well as its name does. */
+    if (resolved && al_starts_with(resolved, heads) &&
+        !al_strv_contains(branches, resolved + strlen(heads)))
+        al_strv_add(branches, resolved + strlen(heads));
     if (!branches->count && call->tool->moves_branch)
         al_repo_current_branches(call->repo, branches);
 }
@@ -90,6 +97,32 @@ static int add_link(struct collection *to, const char *given, const char *resolv
     return 0;
 }
 
+/* Whether git takes the word for a pattern: what names a file is quoted or needs no quotes. */
+static bool is_pattern(const char *spec)
+{
+    return spec[0] != ':' && strpbrk(spec, "*?[\\");
+}
+
+/* A pattern matches whatever is there when git looks, so it concerns the directory in front of its
+ * first special character with all that is below. */
+static int add_pattern(struct collection *to, const char *given, struct al_error *err)
+{
+    const struct al_call *call = to->call;
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+    al_auto(al_freep) char *head = al_strndup(given, strcspn(given, "*?[\\"));
+    char *slash = strrchr(head, '/');
+    int r;
+
+    if (slash)
+        slash[slash == head] = '\0';
+    r = al_path_resolve(call->session->roots, call->repo->dir, slash ? head : ".", &dir, err);
+    if (r < 0)
+        return r;
+    /* What leads to the working tree from outside of it may match any of it. */
+    add(to, al_fs_below(dir.abs, call->repo->top) ? "" : below_top(call, dir.abs), true, given);
+    return 0;
+}
+
 /* What a path names is concerned, and where it leads when that is elsewhere. */
 static int add_path(struct collection *to, const char *param, const char *given,
                     struct al_error *err)
@@ -101,6 +134,8 @@ static int add_path(struct collection *to, const char *param, const char *given,
     int r;
 
     r = al_repo_pathspec(call->repo, param, given, &call->budget, &spec, err);
+    if (r == 0 && is_pattern(spec))
+        return add_pattern(to, given, err);
     if (r == 0)
         r = al_path_resolve(call->session->roots, call->repo->dir, given, &path, err);
     if (r < 0)

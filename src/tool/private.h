@@ -23,7 +23,7 @@ struct al_call {
     struct al_repo *repo;                 /* from stage 4 on */
     struct al_budget budget;
     const char *decision, *decided_by; /* how stage 5 ended, for the journal */
-    char *draft;                       /* of the tool's preview */
+    char *draft, *expected;            /* of the tool's preview */
     void *made;                        /* of the tool's authorize; NULL: nothing */
     void (*free_made)(void *);
     char *branches;              /* HEAD's when rules were consulted, NULL without rules */

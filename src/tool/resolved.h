@@ -11,6 +11,11 @@
 
 #include "util/str.h"
 
+/** Names that more than one place knows: an object id, and the full name of a branch that the call
+ * is about, which rules by branch look at. */
+#define AL_RESOLVED_COMMIT "commit"
+#define AL_RESOLVED_BRANCH "branch"
+
 /** Names and values by turns, in the order they were added. */
 struct al_resolved {
     struct al_strv pairs;

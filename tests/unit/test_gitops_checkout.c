@@ -5,11 +5,17 @@
 
 #include "test_gitops_lib.h"
 
-static void assert_word(const struct al_repo *repo, const char *commit, const char *expected)
+/* The branch and the commit that a word stands for, "" for none. */
+static void assert_target(const struct al_repo *repo, const char *word, const char *branch,
+                          const char *oid)
 {
-    al_auto(al_freep) char *word = al_git_checkout_commit_word(repo, commit);
+    al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
+    struct al_budget budget = long_budget();
 
-    assert_string_equal(word, expected);
+    print_message("  %s\n", word);
+    assert_int_equal(al_git_resolve_checkout(repo, word, &budget, &target, NULL), 0);
+    assert_string_equal(target.branch ? target.branch : "", branch);
+    assert_string_equal(target.oid ? target.oid : "", oid);
 }
 
 static void finds_refs_loose_and_packed(void **state)
@@ -47,24 +53,27 @@ static void a_pipe_is_no_ref(void **state)
     assert_false(al_repo_has_ref(repo, "refs/stash"));
 }
 
-static void words_that_mean_a_branch_are_made_commits(void **state)
+static void a_word_is_the_branch_or_the_commit_that_checkout_takes_it_for(void **state)
 {
-    static const char *const branches[][2] = {
-        { "main", "main^0" }, { "a/b", "a/b^0" },     { "HEAD", "HEAD^0" },
-        { "@", "@^0" },       { "@{-1}", "@{-1}^0" }, { "main@{u}", "main@{u}^0" },
-    };
     static const char *const commits[] = {
-        "HEAD~1", "main~0", "main^0", "refs/heads/main", "v1", "a", "no-such", ":/find @{this}",
+        "HEAD", "@", "main~0", "main^0", "refs/heads/main", "heads/main", "v1", "@{0}"
     };
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *id = al_repo_head(repo);
 
     git_ok(w->repo, "branch", "a/b", NULL);
     git_ok(w->repo, "tag", "v1", NULL);
-    for (size_t i = 0; i < COUNT(branches); i++)
-        assert_word(repo, branches[i][0], branches[i][1]);
+    git_ok(w->repo, "checkout", "-q", "--track", "-b", "topic", "main", NULL);
+    assert_target(repo, "main", "refs/heads/main", id);
+    assert_target(repo, "a/b", "refs/heads/a/b", id);
+    assert_target(repo, "@{-1}", "refs/heads/main", id);
+    assert_target(repo, "@{u}", "refs/heads/main", id);
+    assert_target(repo, "topic@{upstream}", "refs/heads/main", id);
     for (size_t i = 0; i < COUNT(commits); i++)
-        assert_word(repo, commits[i], commits[i]);
+        assert_target(repo, commits[i], "", id);
+    assert_target(repo, "no-such", "", "");
+    assert_target(repo, "a.txt", "", "");
 }
 
 /* Check a.txt and b.txt against the attributes of `tree`. */
@@ -134,7 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WORLD_TEST(finds_refs_loose_and_packed),
         WORLD_TEST(a_pipe_is_no_ref),
-        WORLD_TEST(words_that_mean_a_branch_are_made_commits),
+        WORLD_TEST(a_word_is_the_branch_or_the_commit_that_checkout_takes_it_for),
         WORLD_TEST(counts_the_attributes_of_the_tree_it_is_told),
         WORLD_TEST(counts_attributes_that_lie_about),
         cmocka_unit_test(only_a_complaint_of_git_is_one),

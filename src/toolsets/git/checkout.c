@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_checkout: switch branches, look at a commit, or put files back from the index. */
+#include "toolsets/checkout.h"
+#include "gitops/merge.h"
 #include "gitops/verbs.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/ignored.h"
+#include "tool/resolved.h"
 #include "toolsets/git/git.h"
 
 struct checkout_args {
@@ -67,9 +70,43 @@ static bool only_paths(const struct checkout_args *args)
     return !args->create_branch && !args->branch && !args->commit;
 }
 
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    al_auto(al_freep) char *oid = NULL;
+    int r;
+
+    if (args->create_branch || only_paths(args))
+        return 0;
+    if (args->branch)
+        return al_resolve_checkout(call, args->branch, out, err);
+    r = al_git_find_object(al_call_repo(call), args->commit, "commit", al_call_budget(call), &oid,
+                           err);
+    if (r == 0 && oid)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
+static struct al_checkout_options options_of(const struct al_call *call,
+                                             const struct checkout_args *args)
+{
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    struct al_checkout_options options = { .create = args->create_branch };
+
+    if (args->create_branch)
+        return options;
+    if (args->branch)
+        al_resolved_checkout(call, args->branch, &options);
+    else
+        options.commit = commit ? commit : args->commit;
+    return options;
+}
+
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct checkout_args *args = p;
+    const struct al_checkout_options options = options_of(call, args);
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
     int r;
@@ -77,9 +114,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (args->create_branch)
         return 0; /* HEAD's own commit: nothing is written */
     if (!only_paths(args))
-        return al_git_checkout_check(
-            repo, &(struct al_checkout_options){ .branch = args->branch, .commit = args->commit },
-            al_call_budget(call), err);
+        return al_git_checkout_check(repo, &options, al_call_budget(call), err);
     r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &list, err);
     return r < 0 ? r : al_git_restore_check(repo, &args->paths, al_call_budget(call), err);
 }
@@ -113,13 +148,7 @@ static int go(struct al_call *call, const void *p, struct al_result *result, str
                                          "post-index-change", NULL };
     const struct checkout_args *args = p;
     struct al_repo *repo = al_call_repo(call);
-    al_auto(al_freep) char *commit =
-        args->commit ? al_git_checkout_commit_word(repo, args->commit) : NULL;
-    const struct al_checkout_options options = {
-        .create = args->create_branch,
-        .branch = args->branch,
-        .commit = commit,
-    };
+    const struct al_checkout_options options = options_of(call, args);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
     int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
@@ -198,6 +227,7 @@ const struct al_tool al_tool_git_checkout = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .check = check,
+    .resolve = resolve,
     .authorize = authorize,
     .concerns = concerns,
     .preview = preview,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_commit: record what is staged, with a conventional message. */
+#include "gitops/outcome.h"
 #include "gitops/verbs.h"
 #include "guard/text.h"
 #include "tool/call.h"
@@ -59,6 +60,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
                    struct al_str *out, struct al_error *err)
 {
     const struct commit_args *args = p;
+    char *expected;
+    int r;
 
     (void)op;
     if (!fits_summary(args->message)) {
@@ -66,6 +69,10 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         al_text_add_indented(out, args->message);
         al_str_adds(out, "The change:\n");
     }
+    r = al_git_expect_commit(al_call_repo(call), al_call_budget(call), &expected, err);
+    if (r < 0)
+        return r;
+    al_call_set_expected(call, expected);
     return al_git_commit_preview(al_call_repo(call), al_call_budget(call), out, err);
 }
 
@@ -86,8 +93,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     add_prefix(&message, args);
     al_str_adds(&message, args->message);
     al_str_addc(&message, '\n');
-    r = al_git_commit(al_call_repo(call), message.buf, al_call_max_bytes(call),
-                      al_call_budget(call), &output, err);
+    r = al_git_commit(al_call_repo(call), message.buf, al_call_expected(call),
+                      al_call_max_bytes(call), al_call_budget(call), &output, err);
     if (r < 0)
         return r;
     al_git_note_hooks(al_call_repo(call), hooks, &notes);

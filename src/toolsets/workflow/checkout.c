@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_checkout: switch to a branch or commit, or put files back from one. */
+#include "toolsets/checkout.h"
 #include "gitops/filters.h"
+#include "gitops/merge.h"
 #include "gitops/overwritten.h"
 #include "gitops/verbs.h"
 #include "guard/arg.h"
 #include "tool/call.h"
+#include "tool/resolved.h"
 #include "toolsets/workflow/workflow.h"
 
 struct checkout_args {
@@ -71,21 +74,48 @@ static bool has_branch(const struct al_repo *repo, const char *name)
     return al_repo_has_ref(repo, ref);
 }
 
-static struct al_checkout_options options_of(struct al_call *call, const struct checkout_args *args)
+static bool creates(const struct al_call *call, const struct checkout_args *args)
 {
-    bool creates = args->create && !has_branch(al_call_repo(call), args->target);
-
-    return (struct al_checkout_options){
-        .create = creates ? args->target : NULL,
-        .branch = creates ? NULL : args->target,
-        .force = args->force,
-    };
+    return args->create && !has_branch(al_call_repo(call), args->target);
 }
 
-static struct al_checkout_from source_of(const struct checkout_args *args)
+/* Where files come from may be any tree, as in "HEAD:docs". */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
 {
+    const struct checkout_args *args = p;
+    al_auto(al_freep) char *oid = NULL;
+    int r;
+
+    if (creates(call, args))
+        return 0;
+    if (!restores(args))
+        return al_resolve_checkout(call, args->target, out, err);
+    r = al_git_find_object(al_call_repo(call), args->target, "tree", al_call_budget(call), &oid,
+                           err);
+    if (r == 0 && oid)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
+static struct al_checkout_options options_of(struct al_call *call, const struct checkout_args *args)
+{
+    bool makes = creates(call, args);
+    struct al_checkout_options options = { .create = makes ? args->target : NULL,
+                                           .force = args->force };
+
+    if (!makes)
+        al_resolved_checkout(call, args->target, &options);
+    return options;
+}
+
+static struct al_checkout_from source_of(const struct al_call *call,
+                                         const struct checkout_args *args)
+{
+    const char *tree = al_call_resolved(call, AL_RESOLVED_COMMIT);
+
     return (struct al_checkout_from){
-        .target = args->target,
+        .target = tree ? tree : args->target,
         .paths = &args->paths,
         .force = args->force,
     };
@@ -95,14 +125,14 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct checkout_args *args = p;
     const struct al_checkout_options options = options_of(call, args);
-    const struct al_checkout_from from = source_of(args);
+    const struct al_checkout_from from = source_of(call, args);
     int r;
 
     if (!restores(args)) {
         /* A branch that is created lies at HEAD: only force writes files. */
         const struct al_checkout_options to = {
             .branch = options.branch,
-            .commit = options.branch ? NULL : "HEAD",
+            .commit = options.commit || options.branch ? options.commit : "HEAD",
         };
 
         return options.create && !args->force
@@ -136,7 +166,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     const struct checkout_args *args = p;
     const struct al_diff_options options = {
         .unified = -1,
-        .from_ref = restores(args) ? args->target : "HEAD",
+        .from_ref = restores(args) ? source_of(call, args).target : "HEAD",
         .paths = &args->paths,
     };
     al_auto(al_freep) char *head = al_repo_head(al_call_repo(call));
@@ -194,7 +224,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                    struct al_error *err)
 {
     const struct checkout_args *args = p;
-    const struct al_checkout_from from = source_of(args);
+    const struct al_checkout_from from = source_of(call, args);
     struct al_buffer files = { .max_bytes = AL_FILTERED_MAX_BYTES };
     int r;
 
@@ -255,6 +285,7 @@ const struct al_tool al_tool_workflow_checkout = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .check = check,
+    .resolve = resolve,
     .authorize = authorize,
     .concerns = concerns,
     .preview = preview,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_commit: record what is staged, or everything; in a rebase that stopped, go on with it. */
 #include "gitops/conflict.h"
+#include "gitops/outcome.h"
 #include "gitops/queries.h"
 #include "gitops/rebase.h"
 #include "gitops/underway.h"
@@ -117,6 +118,17 @@ static int draft(struct al_call *call, struct al_str *out, struct al_error *err)
     return 0;
 }
 
+/* The commit that is made is compared with this one. */
+static int expect(struct al_call *call, struct al_error *err)
+{
+    char *expected;
+    int r = al_git_expect_commit(al_call_repo(call), al_call_budget(call), &expected, err);
+
+    if (r == 0)
+        al_call_set_expected(call, expected);
+    return r;
+}
+
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -133,6 +145,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         return al_git_rebase_preview(repo, al_call_budget(call), out, err);
     if (!args->all) {
         r = args->message ? 0 : draft(call, out, err);
+        if (r == 0)
+            r = expect(call, err);
         return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), out, err);
     }
     r = al_call_concerned(call, &files, err);
@@ -155,8 +169,8 @@ static int record(struct al_call *call, const char *message, struct al_error *er
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
-    return al_git_commit(al_call_repo(call), message, al_call_max_bytes(call), al_call_budget(call),
-                         &output, err);
+    return al_git_commit(al_call_repo(call), message, al_call_expected(call),
+                         al_call_max_bytes(call), al_call_budget(call), &output, err);
 }
 
 static void give(struct al_call *call, const char *message, struct al_result *result)

@@ -7,6 +7,7 @@
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/ignored.h"
+#include "tool/resolved.h"
 #include "toolsets/workflow/workflow.h"
 
 struct merge_args {
@@ -39,10 +40,27 @@ static int check(const void *p, struct al_error *err)
     return args->abort ? 0 : al_arg_check_revision("branch", args->branch, err);
 }
 
-static struct al_merge_options options_of(const struct merge_args *args)
+/* The commit itself: what else the word stands for by then is not what was asked about. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct merge_args *args = p;
+    al_auto(al_freep) char *oid = NULL;
+    int r;
+
+    if (args->abort)
+        return 0;
+    r = al_git_resolve_commit(al_call_repo(call), args->branch, al_call_budget(call), &oid, err);
+    if (r == 0)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
+static struct al_merge_options options_of(const struct al_call *call, const struct merge_args *args)
 {
     return (struct al_merge_options){
         .commit = args->branch,
+        .oid = al_call_resolved(call, AL_RESOLVED_COMMIT),
         .message = args->message && *args->message ? args->message : NULL,
         .no_ff = args->no_ff,
     };
@@ -51,7 +69,7 @@ static struct al_merge_options options_of(const struct merge_args *args)
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct merge_args *args = p;
-    const struct al_merge_options options = options_of(args);
+    const struct al_merge_options options = options_of(call, args);
     struct al_repo *repo = al_call_repo(call);
 
     if (args->abort)
@@ -59,26 +77,20 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_git_merge_check(repo, &options, al_call_budget(call), err);
 }
 
-/* The files git may find the other branch in; and what an abort throws away. */
+/* What an abort throws away. */
 static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
 {
-    static const char *const places[] = { "refs/heads", "refs/remotes", "refs/tags" };
     const struct merge_args *args = p;
-    struct al_repo *repo = al_call_repo(call);
 
-    if (args->abort)
-        return al_git_abort_concerned(repo, al_call_budget(call), out, err);
-    al_strv_addf(out, "%s/packed-refs", repo->common_dir);
-    for (size_t i = 0; i < AL_COUNT(places); i++)
-        al_strv_addf(out, "%s/%s/%s", repo->common_dir, places[i], args->branch);
-    return 0;
+    return args->abort ? al_git_abort_concerned(al_call_repo(call), al_call_budget(call), out, err)
+                       : 0;
 }
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
     const struct merge_args *args = p;
-    const struct al_merge_options options = options_of(args);
+    const struct al_merge_options options = options_of(call, args);
     struct al_repo *repo = al_call_repo(call);
 
     (void)op;
@@ -90,7 +102,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 static int merge(struct al_call *call, const void *p, struct al_result *result,
                  struct al_error *err)
 {
-    const struct al_merge_options options = options_of(p);
+    const struct al_merge_options options = options_of(call, p);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     json_t *object;
     int r = al_git_merge(al_call_repo(call), &options, al_call_max_bytes(call),
@@ -189,6 +201,7 @@ const struct al_tool al_tool_workflow_merge = {
     .noperations = AL_COUNT(operations),
     .moves_branch = true,
     .check = check,
+    .resolve = resolve,
     .authorize = authorize,
     .concerns = concerns,
     .preview = preview,
