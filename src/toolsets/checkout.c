@@ -29,7 +29,7 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
     /* HEAD stays on its branch, which its id would not. */
     if (branch)
         options->branch = branch + strlen(heads);
-    else if (commit && strcmp(word, "HEAD") != 0 && strcmp(word, "@") != 0)
+    else if (commit && strcmp(word, "HEAD") != 0)
         options->commit = commit;
     else
         options->branch = word;

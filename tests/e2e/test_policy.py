@@ -242,8 +242,63 @@ class Rules(Policy):
         self.decided("ask", "default", "git_commit", COMMIT)
         self.rules({"effect": "discards_work", "decision": "deny"})
         self.decided("deny", 1, "git_restore", {"paths": ["a.txt"]})
-        self.decided("ask", "default", "git_restore",
+        self.decided("deny", 1, "git_restore",
                      {"paths": ["a.txt"], "staged": True, "worktree": False})
+        self.decided("ask", "default", "git_stash", {"action": "push"})
+
+    def test_patterns(self):
+        """a pattern concerns whatever it could match, however it is spelled"""
+        for name in ("secrets/x", "src/a.py", "docs/a.md"):
+            self.write(name, "1\n")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "three")
+        for name in ("secrets/x", "src/a.py", "docs/a.md"):
+            self.write(name, "2\n")
+        self.rules({"path": "secrets/*", "decision": "deny"},
+                   {"path": "docs/*", "decision": "allow"})
+        for word in ("secrets/x", "s*", "[s]ecrets/x", "?ecrets/x", "**/x", "*", "s\\ecrets/x",
+                     "secrets/?", "secrets/*", "./s*", "*/x", "[r-t]*", "secret[s]"):
+            for tool, arguments in (("git_add", {"paths": [word]}),
+                                    ("git_restore", {"paths": [word]}),
+                                    ("git_checkout", {"paths": [word]}),
+                                    ("git_diff", {"paths": [word]})):
+                with self.subTest(tool=tool, word=word):
+                    self.assertEqual(self.call(tool, arguments).kind, DENIED)
+            result = self.call("git_checkout", {"target": "HEAD", "paths": [word]},
+                               "--toolset", "workflow")
+            self.assertEqual(result.kind, DENIED, (word, result))
+        self.assertEqual(self.staged(), [])
+        self.assertEqual((self.root / "secrets/x").read_text(encoding="ascii"), "2\n")
+        for word in ("docs/*.md", "docs/?.md", "docs/[a]*", "docs/**"):
+            self.decided("allow", 2, "git_add", {"paths": [word]})
+        for word in ("src/*", "src/[a].py"):
+            self.decided("ask", "default", "git_add", {"paths": [word]})
+
+    def test_literal_names(self):
+        """a file that is called like a pattern is that file and nothing else"""
+        self.write("secrets/x", "1\n")
+        self.write("s*", "1\n")
+        self.rules({"path": "secrets/*", "decision": "deny"})
+        self.decided("ask", "default", "git_add", {"paths": ["s*"]})
+        self.call("git_add", {"paths": ["s*"]}, "--approval", "allow")
+        self.assertEqual(self.staged(), ["s*"])
+
+    def test_branches_by_other_names(self):
+        """what stands for a branch is that branch"""
+        self.git("checkout", "-q", "--track", "-b", "topic", "main")
+        self.rules({"tool": "git_checkout", "branch": "main", "decision": "deny"})
+        for word in ("main", "@{-1}", "@{u}", "@{upstream}", "topic@{u}"):
+            for more in ({}, {"force": True}, {"create": True}):
+                if more.get("create") and "@" in word:
+                    continue
+                result = self.call("git_checkout", {"target": word, **more},
+                                   "--toolset", "workflow")
+                self.assertEqual(result.kind, DENIED, (word, more, result))
+        self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/topic\n")
+        for word in ("topic", "HEAD"):
+            result = self.call("git_checkout", {"target": word}, "--toolset", "workflow")
+            self.assertFalse(result.failed, result)
+        self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/topic\n")
 
     def test_configuration(self):
         """what is wrong with a rule is named with its line, and nothing starts"""
