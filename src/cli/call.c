@@ -75,7 +75,7 @@ static void print_line(int fd, const char *prefix, const struct al_str *text)
     al_str_add(&line, text->buf, text->len);
     if (!line.len || line.buf[line.len - 1] != '\n')
         al_str_addc(&line, '\n');
-    (void)al_write_all(fd, line.buf, line.len);
+    al_cli_print(fd, &line);
 }
 
 static int print_result(const struct al_result *result, bool json)

@@ -110,6 +110,12 @@ bool al_tty_colours(int fd);
 
 /* output */
 
+/** Write text of a command; what cannot be written is said once on stderr. */
+void al_cli_print(int fd, const struct al_str *text);
+
+/** The exit code of the process: a command that is done has failed when its output is lost. */
+int al_cli_finish(int code);
+
 /** Print "airlock: <message>" to stderr and return the exit code for a failed setup. */
 int al_cli_fail(const struct al_error *err);
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock diff: what the last executions changed. */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/pager.h"
 #include "cli/undo.h"
 #include "guard/text.h"
 #include "journal/difference.h"
-#include "util/fs.h"
-#include "util/log.h"
 
 /* Where patches are of, as their heading has it. */
 static const char *const places[AL_PATCH_COUNT] = {
@@ -73,12 +69,9 @@ static int run(struct al_undo *undo, bool stat)
         return AL_EXIT_FAILED;
     }
     al_pager_start(&pager); /* no git of ours runs any more, so that none is taken for it */
-    r = al_write_all(STDOUT_FILENO, out.buf, out.len);
+    al_cli_print(STDOUT_FILENO, &out);
     al_pager_end(&pager);
-    if (r == 0 || r == -EPIPE) /* who has seen enough */
-        return AL_EXIT_OK;
-    al_log_note("cannot write: %s", strerrordesc_np(-r));
-    return AL_EXIT_FAILED;
+    return AL_EXIT_OK;
 }
 
 int al_cmd_diff(int argc, char **argv)

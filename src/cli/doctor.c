@@ -138,7 +138,7 @@ static void print_table(const struct findings *findings)
         if (al_json_get_string(finding, "fix"))
             al_str_addf(&text, "%25s  %s\n", "", al_json_get_string(finding, "fix"));
     }
-    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+    al_cli_print(STDOUT_FILENO, &text);
 }
 
 static void print_json(const struct findings *findings)
@@ -147,7 +147,7 @@ static void print_json(const struct findings *findings)
 
     al_json_dump(findings->list, false, &text);
     al_str_addc(&text, '\n');
-    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+    al_cli_print(STDOUT_FILENO, &text);
 }
 
 static void examine(struct findings *findings, const struct al_options *options)

@@ -81,7 +81,7 @@ static const struct command {
     { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },
 };
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
     int helper;
@@ -129,4 +129,9 @@ int main(int argc, char **argv)
             al_log_note("unknown command '%s'; see airlock --help", safe);
     }
     return AL_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    return al_cli_finish(run(argc, argv));
 }

@@ -100,7 +100,7 @@ static int explain(struct al_setup *setup, const struct al_listed_tool *tool,
         add_json(tool->tool, &found, &text);
     else
         add_text(tool->tool, &found, &text);
-    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+    al_cli_print(STDOUT_FILENO, &text);
     return AL_EXIT_OK;
 }
 

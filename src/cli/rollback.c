@@ -17,7 +17,7 @@
 
 static void print(int fd, const struct al_str *text)
 {
-    (void)al_write_all(fd, text->buf, text->len);
+    al_cli_print(fd, text);
 }
 
 static void add_list(struct al_str *out, const char *title, const struct al_strv *names)

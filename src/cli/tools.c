@@ -46,7 +46,7 @@ static void print_json(const struct al_setup *setup)
             al_json_append(list, describe(&setup->registry.items[i], &setup->session.defaults));
     al_json_dump(list, false, &text);
     al_str_addc(&text, '\n');
-    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+    al_cli_print(STDOUT_FILENO, &text);
 }
 
 static void print_table(const struct al_setup *setup)
@@ -77,7 +77,7 @@ static void print_table(const struct al_setup *setup)
     else
         al_str_adds(&text, "\nColumns: risk, and whether a person is asked. Parameters: airlock "
                            "tools --json\n");
-    (void)al_write_all(STDOUT_FILENO, text.buf, text.len);
+    al_cli_print(STDOUT_FILENO, &text);
 }
 
 int al_cmd_tools(int argc, char **argv)

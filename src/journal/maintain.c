@@ -27,12 +27,20 @@
 #define ROUNDS_MAX   4
 #define FILL_PERCENT 80u /* of its bytes a store keeps when it had too many */
 
+/* Hold the lock as before: it may have been given up to ask for more.  A process that holds it
+ * alone lets go of it soon.  It was held, so that the file system has locks. */
+static void lock_again(const struct al_store *store)
+{
+    while (flock(store->lock_fd, LOCK_SH) < 0 && errno == EINTR)
+        continue;
+}
+
 /* Hold the lock alone; false while others use the store, and then we hold it as before. */
 static bool lock_alone(const struct al_store *store)
 {
     if (flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0)
         return true;
-    (void)flock(store->lock_fd, LOCK_SH); /* who holds it alone lets go of it soon */
+    lock_again(store);
     return false;
 }
 
@@ -216,7 +224,7 @@ int al_store_maintain(struct al_store *store, struct al_budget *budget, struct a
     if (!lock_alone(store))
         return 0;
     r = clear_up(store, &size, budget, err);
-    (void)flock(store->lock_fd, LOCK_SH);
+    lock_again(store);
     return r;
 }
 

@@ -134,12 +134,17 @@ class Difference(rollback.Rollback):
     def test_full(self):
         """what cannot be written is an error"""
         self.ok("git_branch", {"create": "one"})
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = harness.subprocess.run([harness.AIRLOCK, "diff"], cwd=self.root, env=self.env,
-                                          stdout=full, stderr=harness.subprocess.PIPE, check=False,
-                                          timeout=harness.WATCHDOG_SECONDS)
-        self.assertEqual((done.returncode, done.stderr),
-                         (1, b"airlock: cannot write: No space left on device\n"))
+        for words in (["diff"], ["log", "--verify"], ["tools"], ["tools", "--json"], ["--help"],
+                      ["call", "git_status"], ["policy", "explain", "git_status"],
+                      ["rollback", "--dry-run"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = harness.subprocess.run([harness.AIRLOCK, *words], cwd=self.root,
+                                              env=self.env, stdout=full, check=False,
+                                              stdin=harness.subprocess.DEVNULL,
+                                              stderr=harness.subprocess.PIPE,
+                                              timeout=harness.WATCHDOG_SECONDS)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, b"airlock: cannot write: No space left on device\n"), words)
 
     def test_pager(self):
         """on a terminal it is paged"""

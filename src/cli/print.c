@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a command prints, and whether it could. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "util/fs.h"
+#include "util/log.h"
+
+static bool lost; /* something of the output; the process has one */
+
+static void note_error(int r)
+{
+    if (r >= 0 || r == -EPIPE) /* a reader that has seen enough is no failure */
+        return;
+    if (!lost)
+        al_log_note("cannot write: %s", strerrordesc_np(-r));
+    lost = true;
+}
+
+void al_cli_print(int fd, const struct al_str *text)
+{
+    note_error(al_write_all(fd, text->buf, text->len));
+}
+
+/* An error that stdio had earlier left no number; this one leaves a trace. */
+static bool is_reader_gone(void)
+{
+    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+    return poll(&out, 1, 0) == 1 && out.revents & (POLLERR | POLLNVAL);
+}
+
+int al_cli_finish(int code)
+{
+    if (fflush(stdout) != 0)
+        note_error(-errno);
+    else if (ferror(stdout) && !is_reader_gone())
+        note_error(-EIO);
+    return code == AL_EXIT_OK && lost ? AL_EXIT_FAILED : code;
+}
