@@ -38,20 +38,36 @@ static bool writes_over_files(const struct al_call *call)
     return (call->operation->effects & both) == both;
 }
 
-/* The files of the working tree that the call may write over, below its top. */
-static int name_overwritten(struct al_call *call, struct al_strv *ret_names, struct al_error *err)
+/* What lies in the working tree, below its top. */
+static void add_below_top(const struct al_call *call, const struct al_strv *files,
+                          struct al_strv *names)
 {
     const struct al_repo *repo = call->repo;
-    const struct al_strv *files;
-    int r = writes_over_files(call) ? al_call_concerned(call, &files, err) : 0;
 
-    for (size_t i = 0; r == 0 && writes_over_files(call) && i < files->count; i++) {
+    for (size_t i = 0; i < files->count; i++) {
         al_auto(al_freep) char *path = al_fs_join(repo->dir, files->items[i]);
         const char *below = al_fs_below(repo->top, path);
 
         if (below && !al_fs_below(repo->git_dir, path) && !al_fs_below(repo->common_dir, path))
-            al_strv_add(ret_names, below);
+            al_strv_add(names, below);
     }
+}
+
+/* The files of the working tree that the call may write over. */
+static int name_overwritten(struct al_call *call, struct al_strv *ret_names, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
+    const struct al_strv *files;
+    int r;
+
+    if (!writes_over_files(call))
+        return 0;
+    r = al_call_concerned(call, &files, err);
+    if (r == 0)
+        add_below_top(call, files, ret_names);
+    if (r == 0 && call->tool->overwrites)
+        r = call->tool->overwrites(call, call->args, &more, err);
+    add_below_top(call, &more, ret_names);
     return r;
 }
 

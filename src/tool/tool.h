@@ -212,6 +212,11 @@ struct al_tool {
     int (*concerns)(struct al_call *call, const void *args, struct al_strv *out,
                     struct al_error *err);
 
+    /** Files that the call writes over beside those, in the same form: they have to be in its
+     * checkpoint, and no approval is bound to them.  NULL: none. */
+    int (*overwrites)(struct al_call *call, const void *args, struct al_strv *out,
+                      struct al_error *err);
+
     /**
      * Completes what went wrong before the caller hears of it: a toolset may promise a code for
      * every failure, a remedy, one line.  Status and approvals are not its business.  NULL: as it

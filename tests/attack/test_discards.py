@@ -15,6 +15,7 @@ import harness  # pylint: disable=wrong-import-position
 
 LIMIT = 1000
 LARGE = "x" * LIMIT + "\n"
+COMMAND = ("--toolset", "shell", "--tool=command")
 WORKFLOW = ("--toolset", "workflow")
 
 
@@ -164,6 +165,30 @@ class Discards(harness.Case):
         self.write("f", "half\n")
         self.ok("git_merge", {"branch": "", "abort": True}, *WORKFLOW)
         self.assertEqual(self.text("f"), "ours\n")
+
+    def test_redirect(self):
+        """a redirect of a command: what it writes over is in the checkpoint, or it is refused"""
+        self.write(".gitignore", "*.log\n")
+        for name, text in (("d/big", LARGE), ("d/a.log", "mine\n")):
+            self.write(name, "control\n")
+            subprocess.run(["sh", "-c", f"ls nothing > {name}"], cwd=self.root, check=False,
+                           stderr=subprocess.DEVNULL)
+            self.assertEqual(self.text(name), "", "the control is safe")
+            self.write(name, text)
+            for word in (name, f"./{name}", f"d/../{name}", str(self.root / name)):
+                for sign in (">", "2>"):
+                    result = self.call("bash_command", {"command": f"ls nothing {sign} {word}",
+                                                        "reason": "x"}, *COMMAND)
+                    self.assertTrue(result.failed, (word, sign, result))
+                    self.assertEqual(self.text(name), text, (word, sign))
+            result = self.call("bash_command", {"command": f"echo x > {name}", "reason": "x"},
+                               *COMMAND)
+            self.assertEqual(result.error["code"], 7001, result)
+            self.ok("bash_command", {"command": f"echo x >> {name}", "reason": "x"}, *COMMAND)
+            self.assertEqual(self.text(name), text + "x\n")
+        for name in ("a.txt", "d/new", "new.log"):
+            self.ok("bash_command", {"command": f"echo x > {name}", "reason": "x"}, *COMMAND)
+            self.assertEqual(self.text(name), "x\n")
 
     def test_unreadable(self):
         """a file whose permissions were taken away is not overwritten"""

@@ -6,6 +6,7 @@
 #include "tool/call.h"
 #include "toolsets/shell/private.h"
 #include "util/clock.h"
+#include "util/fs.h"
 #include "util/json.h"
 
 #define COMMAND_MAX_BYTES 16384
@@ -49,6 +50,35 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     plan = al_calloc(1, sizeof(*plan));
     al_call_keep(call, plan, free_plan);
     return al_shell_plan(shell, args->command, plan, err);
+}
+
+/* Where a redirect leads to, when it writes over what is there. */
+static void add_overwritten(const struct al_redirect *redirect, struct al_strv *out)
+{
+    al_auto(al_freep) char *dir = NULL;
+
+    if (!redirect->name || redirect->dir_fd < 0)
+        return;
+    dir = al_fs_fd_path(redirect->dir_fd);
+    if (dir)
+        al_strv_take(out, al_fs_join(dir, redirect->name));
+}
+
+static int overwrites(struct al_call *call, const void *p, struct al_strv *out,
+                      struct al_error *err)
+{
+    const struct al_shell_plan *plan = al_call_kept(call);
+
+    (void)err;
+    for (size_t i = 0; ((const struct bash_args *)p)->live && i < plan->nsteps; i++) {
+        const struct al_shell_step *step = &plan->steps[i];
+
+        if (!step->redirects->append_out)
+            add_overwritten(&step->out, out);
+        if (!step->redirects->append_err)
+            add_overwritten(&step->err, out);
+    }
+    return 0;
 }
 
 /* The commands of the line, each once: authorize() found every one of them in the whitelist. */
@@ -262,6 +292,7 @@ const struct al_tool al_tool_bash_command = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .authorize = authorize,
+    .overwrites = overwrites,
     .summarize = summarize,
     .found = found,
     .tell_command = tell_command,
