@@ -16,7 +16,7 @@ import servers
 LIMIT = 1 << 20
 
 
-class Bound(remotes.Case):
+class Case(remotes.Case):
     """A hub with more than a transfer may write."""
 
     def setUp(self):
@@ -42,6 +42,10 @@ class Bound(remotes.Case):
     def written(self):
         """How much is in the object store."""
         return sum(path.stat().st_size for path in self.objects.rglob("*") if path.is_file())
+
+
+class Bound(Case):
+    """max_fetch_bytes"""
 
     def too_much(self):
         """A fetch that is stopped, saying why."""
@@ -96,7 +100,7 @@ class Bound(remotes.Case):
         self.assertEqual(sorted(path.name for path in (self.hub / "objects").rglob("*")), before)
 
 
-class Leftovers(Bound):
+class Leftovers(Case):
     """What a transfer that was cut leaves; the limit is no matter here."""
 
     def cut(self):
@@ -141,8 +145,7 @@ class Leftovers(Bound):
         (pack / "tmp-else").write_bytes(b"x")
         with open(pack / "tmp_idx_open", "wb"):
             server.send(method="notifications/cancelled", params={"requestId": number})
-            server.assert_lives(cwd=str(self.root))
-            server.close()
+            server.close()  # it ends when its calls have
             held.go.set()
             self.assertEqual(self.temporary(), ["tmp_idx_open", "tmp_pack_dir", "tmp_pack_link",
                                                 "tmp_pack_old1"])
@@ -160,9 +163,6 @@ class Leftovers(Bound):
         self.assertTrue(self.temporary())
         reader.communicate()
 
-
-for name in [name for name in vars(Bound) if name.startswith("test_")]:
-    setattr(Leftovers, name, None)
 
 if __name__ == "__main__":
     harness.main()
