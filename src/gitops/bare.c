@@ -75,7 +75,7 @@ static int run(const struct al_bare *bare, const struct al_git_command *command,
     int r;
 
     if (!git->program)
-        return al_error_set(err, AL_ERR_EXECUTION, "git binary not available");
+        return al_git_none(err);
     r = al_git_bare_ruleset(git, bare->dir_fd, borrows, &ruleset, err);
     if (r < 0)
         return r;

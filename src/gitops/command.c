@@ -121,6 +121,8 @@ static int run_confined(struct al_git *git, const struct al_git_command *command
         al_error_clear(&why);
         r = run_under(renewed, command, spec, ret_result, &why);
     }
+    if (r == AL_ERR_EXECUTION && why.reason && !strcmp(why.reason, "not_found"))
+        why.code = AL_CODE_NO_GIT;
     if (r < 0 && err) {
         al_error_clear(err);
         *err = why;
@@ -146,7 +148,7 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
 
     budget->exit_code = -1;
     if (!git->program)
-        return al_error_set(err, AL_ERR_EXECUTION, "git binary not available");
+        return al_git_none(err);
     al_git_command_env(&env, repo, command);
     r = run_confined(
         git, command,

@@ -102,6 +102,11 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
     return 0;
 }
 
+int al_git_none(struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_GIT, "git binary not available");
+}
+
 void al_git_free(struct al_git *git)
 {
     if (!git)

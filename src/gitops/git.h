@@ -52,6 +52,9 @@ struct al_git;
  */
 int al_git_new(const struct al_git_options *options, struct al_git **ret_git, struct al_error *err);
 
+/** "git binary not available": AL_ERR_EXECUTION with AL_CODE_NO_GIT. */
+int al_git_none(struct al_error *err);
+
 /** Release everything and remove the private directory. */
 void al_git_free(struct al_git *git);
 

@@ -305,7 +305,7 @@ int al_git_inspect(const struct al_repo *repo, const struct al_inspect_options *
     int r = 0;
 
     if (!repo->git->program)
-        return al_error_set(err, AL_ERR_EXECUTION, "git binary not available");
+        return al_git_none(err);
     if (options->op == AL_INSPECT_BLAME)
         r = al_git_blame_check(repo, err);
     if (r == 0 && options->path)

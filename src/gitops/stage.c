@@ -13,7 +13,7 @@ int al_git_stage_open(const struct al_repo *repo, const struct al_strv *words, u
     int r;
 
     if (!git->program)
-        return al_error_set(err, AL_ERR_EXECUTION, "git binary not available");
+        return al_git_none(err);
     r = al_git_ruleset(git, AL_GIT_READ, true, &stage.held, err);
     if (r < 0)
         return r;

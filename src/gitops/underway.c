@@ -66,6 +66,11 @@ const char *al_underway_name(enum al_underway underway)
     return names[underway];
 }
 
+const char *al_underway_noun(enum al_underway underway)
+{
+    return underway == AL_UNDERWAY_AM ? "application of patches" : al_underway_name(underway);
+}
+
 int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *budget,
                                   struct al_error *err)
 {
@@ -74,8 +79,12 @@ int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *
 
     if (r < 0 || underway == AL_UNDERWAY_NONE)
         return r;
+    if (underway == AL_UNDERWAY_AM)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                 "An application of patches (git am) is in progress; a user "
+                                 "concludes it with git itself, git_merge and abort gives it up");
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
-                             "A %s is in underway; conclude it with git_commit, or give it up with "
+                             "A %s is in progress; conclude it with git_commit, or give it up with "
                              "git_merge and abort",
                              al_underway_name(underway));
 }
@@ -108,10 +117,14 @@ int al_git_abort_check(const struct al_repo *repo, struct al_budget *budget, str
     al_auto(al_freep) char *target = NULL;
     int r;
 
-    if (al_git_underway(repo) == AL_UNDERWAY_NONE)
-        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
-                                 "There is nothing to abort: no merge, rebase, cherry-pick or "
-                                 "revert is in progress");
+    if (al_git_underway(repo) == AL_UNDERWAY_NONE) {
+        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                              "There is nothing to abort: no merge, rebase, cherry-pick or revert "
+                              "is in progress");
+        if (err)
+            err->remedy = "Nothing has to be given up: go on with what is to be done.";
+        return r;
+    }
     if (!repo->vetting->filters.count)
         return 0;
     target = goes_back_to(repo);
@@ -137,11 +150,13 @@ int al_git_abort_preview(const struct al_repo *repo, struct al_budget *budget, s
     al_auto(al_freep) char *target = goes_back_to(repo);
     const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = target };
     al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
+    enum al_underway underway = al_git_underway(repo);
     int r = al_git_diff_excerpt(repo, &lost, budget, &excerpt, err);
 
     if (r < 0)
         return r;
-    al_str_addf(out, "A %s is in progress.", al_underway_name(al_git_underway(repo)));
+    al_str_addf(out, "%s %s is in progress.", underway == AL_UNDERWAY_AM ? "An" : "A",
+                al_underway_noun(underway));
     if (excerpt.len)
         al_str_addf(out, " Going back loses these changes:\n%s", excerpt.buf);
     else

@@ -25,6 +25,9 @@ enum al_underway al_git_underway(const struct al_repo *repo);
 /** "merge", "rebase", "cherry-pick", "revert" or "am"; "" for none. */
 const char *al_underway_name(enum al_underway underway);
 
+/** The same as a noun to be read: "application of patches" for am. */
+const char *al_underway_noun(enum al_underway underway);
+
 /** Refuse while something is in progress: with AL_CODE_CONFLICT when there are conflicts, else with
  * AL_CODE_OPERATION_FAILED. */
 int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *budget,

@@ -21,7 +21,7 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
     int r;
 
     if (!program)
-        return al_error_set(err, AL_ERR_EXECUTION, "git binary not available");
+        return al_git_none(err);
     r = al_proc_run(
         &(struct al_proc_spec){
             .program = program,

@@ -166,7 +166,7 @@ static int open_repository(struct al_call *call, struct al_error *err)
                             err);
     r = al_repo_open(session->git, first, ".", &call->budget, &call->repo, &why);
     if (r == AL_ERR_EXECUTION &&
-        (why.code == AL_CODE_NOT_INITIALIZED || !strcmp(why.message, "git binary not available")))
+        (why.code == AL_CODE_NOT_INITIALIZED || why.code == AL_CODE_NO_GIT))
         return 0;
     if (r < 0) {
         *err = why;
@@ -389,6 +389,8 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     /* A git that failed is the last that ran; one that did not fail is not why the call did. */
     if (call->budget.exit_code > 0)
         result->exit_code = call->budget.exit_code;
+    if (result->error.code == AL_CODE_NO_GIT)
+        result->error.code = AL_CODE_NONE;
     if (call->tool->complete_error)
         call->tool->complete_error(&result->error);
     result->status = result->error.status;

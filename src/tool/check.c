@@ -258,6 +258,8 @@ static char *flags_fault(const struct al_param *param)
     if ((param->flags & AL_PARAM_REQUIRED) &&
         ((param->flags & with_default) || param->default_str || param->default_int != 0))
         return al_strdup("is required and has a default");
+    if ((param->flags & AL_PARAM_MAY_MISS) && !(param->flags & AL_PARAM_REQUIRED))
+        return al_strdup("may be missing and is not required");
     return NULL;
 }
 
@@ -306,7 +308,7 @@ static char *operation_fault(const struct al_tool *tool, const struct al_operati
     if (!op->name || !only(op->name, LOWER DIGITS "_"))
         return al_strdup("has a name that is not lower case, digits and underscores");
     for (const struct al_operation *other = tool->operations; other < op; other++) {
-        if (strcmp(other->name, op->name) == 0)
+        if (strcmp(other->name, op->name) == 0 && other->effects == op->effects)
             return al_strdup("is there twice");
     }
     if (last && op->applies)

@@ -342,7 +342,7 @@ static int decode_rows(const struct al_tool *tool, const json_t *arguments,
         const json_t *value = value_of(param, arguments);
         int r;
 
-        if (!value && (param->flags & AL_PARAM_REQUIRED))
+        if (!value && (param->flags & AL_PARAM_REQUIRED) && !(param->flags & AL_PARAM_MAY_MISS))
             return al_error_set(err, AL_ERR_BAD_ARGS, "%s is required", param->name);
         set_default(param, defaults, field_of(param, args));
         if (!value)

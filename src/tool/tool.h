@@ -66,6 +66,8 @@ enum al_param_flags {
     AL_PARAM_OUTPUT = 1 << 12,
     /** Names a branch, a revision or a directory where policy does not ask: recorded as it is. */
     AL_PARAM_NAME = 1 << 13,
+    /** With AL_PARAM_REQUIRED: the schema says so, and `check` says when it may be missing. */
+    AL_PARAM_MAY_MISS = 1 << 14,
 };
 
 struct al_choice {

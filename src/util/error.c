@@ -93,6 +93,7 @@ const char *al_code_name(enum al_code code)
 {
     switch (code) {
     case AL_CODE_NONE:
+    case AL_CODE_NO_GIT:
         return NULL;
     case AL_CODE_NOT_INITIALIZED:
         return "GIT_NOT_INITIALIZED";

@@ -31,6 +31,7 @@ enum al_status {
 /** Codes of the `workflow` requirements; 0 means none fits. */
 enum al_code {
     AL_CODE_NONE = 0,
+    AL_CODE_NO_GIT = 1, /**< inside airlock only: there is no git; none in a result */
     AL_CODE_NOT_INITIALIZED = 7000,
     AL_CODE_SNAPSHOT_DISABLED = 7001,
     AL_CODE_PROTECTED_PATH = 7002,

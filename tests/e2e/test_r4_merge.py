@@ -128,12 +128,19 @@ class Merge(MergeCase):
         for branch in ("", "-s", "--abort", "-X", "feature/auth\n"):
             self.assertEqual(self.call("git_merge", {"branch": branch}).kind, "BadArgs")
         self.assertEqual(self.call("git_merge", {}).kind, "BadArgs")
-        self.assertEqual(self.call("git_merge", {"abort": True}).kind, "BadArgs")
+        for arguments in ({}, {"abort": False}, {"noFf": True}):
+            result = self.call("git_merge", arguments)
+            self.assertEqual((result.kind, result.error["message"]),
+                             ("BadArgs", "branch is required"))
+        self.assertEqual(self.call("git_merge", {"branch": 1, "abort": True}).kind, "BadArgs")
 
     def test_nothing_to_abort(self):
         """git_merge: nothing to abort is 7010"""
         self.init()
-        self.fails(7010, "git_merge", {"branch": "", "abort": True})
+        for arguments in ({"branch": ""}, {}, {"branch": "main"}):
+            result = self.fails(7010, "git_merge", {**arguments, "abort": True})
+            self.assertIn("There is nothing to abort", result.text)
+            self.assertNotIn("try again", result.text)
 
     def test_abort_others(self):
         """git_merge: abort gives up a rebase, a cherry-pick and a revert as well"""
@@ -144,7 +151,11 @@ class Merge(MergeCase):
                             (("revert", "HEAD~1"), "revert")):
             before = self.out("rev-parse", "HEAD")
             self.assertNotEqual(self.git(*words, check=False).returncode, 0)
-            value = self.gives("git_merge", {"branch": "", "abort": True})
+            (self.root / "src/config.ts").write_text("resolved\n")
+            self.git("add", "-A")
+            said = self.fails(7010, "git_merge", {"branch": "feature/auth"}).text
+            self.assertTrue(said.startswith(f"A {name} is in progress; conclude it with"), said)
+            value = self.gives("git_merge", {"abort": True})
             self.assertEqual(value["message"], f"Gave up the {name} in progress.")
             self.assertEqual(self.out("rev-parse", "HEAD"), before)
             self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/main\n")

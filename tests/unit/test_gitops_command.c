@@ -86,6 +86,7 @@ static void says_that_there_is_no_git(void **state)
     free(al_take(&w->git->program));
     assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), AL_ERR_EXECUTION);
     assert_string_equal(w->err.message, "git binary not available");
+    assert_int_equal(w->err.code, AL_CODE_NO_GIT);
 }
 
 /* A shell of our own, taken into its place at once as a package manager does. */
@@ -139,6 +140,7 @@ static void misses_a_program_that_went_away(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), AL_ERR_EXECUTION);
         assert_string_equal(w->err.message, "git binary not available");
+        assert_int_equal(w->err.code, AL_CODE_NO_GIT);
     }
     install_shell(w);
     assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), 0);

@@ -446,7 +446,10 @@ static void operations(void **state)
     finds_in_operations(rows, 2, true, "operation 'drop' has no condition and is not the last");
     rows[0] = first;
     rows[0].name = "list";
+    finds_in_operations(rows, 2, true, NULL); /* one thing that may have more effects */
+    rows[0].effects = last.effects;
     finds_in_operations(rows, 2, true, "operation 'list' is there twice");
+    rows[0].effects = first.effects;
     rows[0].name = "Drop it";
     finds_in_operations(
         rows, 2, true,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_commit: record what is staged, with a conventional message. */
+/* git_commit: record what is staged, with a conventional message; go on with what stopped. */
 #include "gitops/outcome.h"
+#include "gitops/resume.h"
 #include "gitops/verbs.h"
 #include "guard/text.h"
 #include "tool/call.h"
@@ -56,10 +57,28 @@ static bool fits_summary(const char *message)
     return !message[summary_bytes(message)];
 }
 
+/* Going on with what stopped may write the working tree as well. */
+static bool goes_on(const struct al_call *call, const void *p)
+{
+    const struct al_repo *repo = call ? al_call_repo(call) : NULL;
+
+    (void)p;
+    return repo && al_git_resume_writes(repo);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+
+    (void)p;
+    return al_git_resumable(repo) ? al_git_resume_check(repo, al_call_budget(call), err) : 0;
+}
+
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
     const struct commit_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
     char *expected;
     int r;
 
@@ -69,11 +88,38 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         al_text_add_indented(out, args->message);
         al_str_adds(out, "The change:\n");
     }
-    r = al_git_expect_commit(al_call_repo(call), al_call_budget(call), &expected, err);
+    if (al_git_resumable(repo) == AL_UNDERWAY_REBASE)
+        return al_git_resume_preview(repo, al_call_budget(call), out, err);
+    r = al_git_expect_commit(repo, al_call_budget(call), &expected, err);
     if (r < 0)
         return r;
     al_call_set_expected(call, expected);
-    return al_git_commit_preview(al_call_repo(call), al_call_budget(call), out, err);
+    return al_git_resumable(repo) ? al_git_resume_preview(repo, al_call_budget(call), out, err)
+                                  : al_git_commit_preview(repo, al_call_budget(call), out, err);
+}
+
+static int resume(struct al_call *call, const char *message, const char *const *hooks,
+                  struct al_result *result, struct al_error *err)
+{
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .out = AL_TEXT_INIT(0),
+                                                                 .err = AL_TEXT_INIT(0) };
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    struct al_repo *repo = al_call_repo(call);
+    enum al_underway what = al_git_resumable(repo);
+    int r = al_git_resume(repo, message, al_call_expected(call), al_call_max_bytes(call),
+                          al_call_budget(call), &outcome, err);
+
+    if (r == 0 && outcome.conflicted)
+        r = al_git_resume_conflicted(what, &outcome, err);
+    if (r < 0)
+        return r;
+    al_str_addf(&output.out.out, "%s%s", outcome.text.buf, outcome.text.len ? "\n" : "");
+    al_git_resume_tell(repo, what, &notes);
+    al_str_addc(&notes, '\n');
+    al_git_note_hooks(repo, hooks, &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
@@ -93,6 +139,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     add_prefix(&message, args);
     al_str_adds(&message, args->message);
     al_str_addc(&message, '\n');
+    if (al_git_resumable(al_call_repo(call)))
+        return resume(call, message.buf, hooks, result, err);
     r = al_git_commit(al_call_repo(call), message.buf, al_call_expected(call),
                       al_call_max_bytes(call), al_call_budget(call), &output, err);
     if (r < 0)
@@ -103,6 +151,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 }
 
 static const struct al_operation operations[] = {
+    { "commit", goes_on, AL_WRITES_INDEX | AL_WRITES_REFS | AL_WRITES_WORKTREE, execute,
+      AL_ASKS_BY_EFFECTS },
     { "commit", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, execute, AL_ASKS_BY_EFFECTS },
 };
 
@@ -128,6 +178,7 @@ const struct al_tool al_tool_git_commit = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .moves_branch = true,
+    .authorize = authorize,
     .preview = preview,
     .summarize = summarize,
 };

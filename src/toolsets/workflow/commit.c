@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_commit: record what is staged, or everything; in a rebase that stopped, go on with it. */
+/* git_commit: record what is staged, or everything; go on with what stopped. */
 #include "gitops/conflict.h"
 #include "gitops/outcome.h"
 #include "gitops/queries.h"
-#include "gitops/rebase.h"
-#include "gitops/underway.h"
+#include "gitops/resume.h"
 #include "gitops/vet.h"
-#include "guard/policy.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"
 
 #define SHORT_HASH_SIZE 7
-#define CONFLICTS_NAMED 8
 
 struct commit_args {
     const char *message;
@@ -28,37 +25,19 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct commit_args),
 };
 
-static bool in_rebase(struct al_call *call)
+/* Going on with what stopped may write the working tree as well, and only the repository tells that
+ * it is what will happen. */
+static bool goes_on(const struct al_call *call, const void *p)
 {
-    return al_git_underway(al_call_repo(call)) == AL_UNDERWAY_REBASE;
+    const struct al_repo *repo = call ? al_call_repo(call) : NULL;
+
+    (void)p;
+    return repo && al_git_resume_writes(repo);
 }
 
-/*
- * Going on with a rebase writes the working tree as well, and only the repository tells that it is
- * what will happen.  A rule that would ask or say no about it stands; nobody can be asked here.
- */
-static int check_rules(struct al_call *call, struct al_error *err)
+static enum al_underway resumable(struct al_call *call)
 {
-    const struct al_session *session = al_call_session(call);
-    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT, paths = AL_STRV_INIT;
-    struct al_ruling ruling;
-
-    al_repo_current_branches(al_call_repo(call), &branches);
-    al_strv_add(&paths, ""); /* every path */
-    ruling = al_policy_decide(session->policy, session->mode,
-                              &(struct al_policy_query){
-                                  .tool = "git_commit",
-                                  .operation = "commit",
-                                  .effects = AL_WRITES_INDEX | AL_WRITES_REFS | AL_WRITES_WORKTREE,
-                                  .branches = &branches,
-                                  .paths = &paths,
-                              });
-    if (ruling.decision == AL_APPROVAL_ALLOW)
-        return 0;
-    return al_error_set(err, AL_ERR_APPROVAL_DENIED,
-                        "A commit goes on with the rebase in progress, which writes files, and "
-                        "rule %zu of the configuration (line %u) is against it. Nothing was done",
-                        ruling.number, ruling.line);
+    return al_git_resumable(al_call_repo(call));
 }
 
 /* What staging every file would get wrong: conflicts would pass for resolved, content go by a
@@ -82,11 +61,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct commit_args *args = p;
     int r = 0;
 
-    if (in_rebase(call)) {
-        r = check_rules(call, err);
-        if (r == 0)
-            r = al_git_rebase_check(al_call_repo(call), al_call_budget(call), err);
-    }
+    if (resumable(call))
+        r = al_git_resume_check(al_call_repo(call), al_call_budget(call), err);
     return r == 0 && args->all ? check_all(call, err) : r;
 }
 
@@ -141,8 +117,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     if (args->message)
         add_message(args->message, out);
-    if (in_rebase(call) && !args->all)
-        return al_git_rebase_preview(repo, al_call_budget(call), out, err);
+    if (resumable(call) && !args->all)
+        return al_git_resume_preview(repo, al_call_budget(call), out, err);
     if (!args->all) {
         r = args->message ? 0 : draft(call, out, err);
         if (r == 0)
@@ -188,35 +164,27 @@ static void give(struct al_call *call, const char *message, struct al_result *re
     al_result_set_structured(result, object);
 }
 
-/* The commit was made; the one after it is not. */
-static int stopped_again(const struct al_merge_outcome *outcome, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    int r;
-
-    al_text_add_list(&names, &outcome->conflicts, CONFLICTS_NAMED);
-    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
-                          "The rebase went on and stopped at a conflict in %s", names.buf);
-    err->reason = "conflict";
-    return r;
-}
-
 static int resume(struct al_call *call, const struct commit_args *args, struct al_result *result,
                   struct al_error *err)
 {
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_freep) char *message = NULL;
-    int r = al_git_rebase_continue(al_call_repo(call), args->message, al_call_max_bytes(call),
-                                   al_call_budget(call), &outcome, err);
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    enum al_underway what = resumable(call);
+    int r = al_git_resume(al_call_repo(call), args->message, al_call_expected(call),
+                          al_call_max_bytes(call), al_call_budget(call), &outcome, err);
 
     if (r == 0 && outcome.conflicted)
-        r = stopped_again(&outcome, err);
+        r = al_git_resume_conflicted(what, &outcome, err);
     if (r == 0)
         r = al_git_read_message(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                                 &message, err);
-    if (r == 0)
-        give(call, message, result);
-    return r;
+    if (r < 0)
+        return r;
+    give(call, message, result);
+    al_git_resume_tell(al_call_repo(call), what, &line);
+    al_result_note(result, line.buf);
+    return 0;
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
@@ -229,7 +197,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
     if (r < 0)
         return r;
-    if (in_rebase(call))
+    if (resumable(call))
         return resume(call, args, result, err);
     if (!message) {
         r = al_workflow_make_message(call, &made, err);
@@ -243,6 +211,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 }
 
 static const struct al_operation operations[] = {
+    { "commit", goes_on, AL_WRITES_INDEX | AL_WRITES_REFS | AL_WRITES_WORKTREE, execute,
+      AL_ASKS_NEVER },
     { "commit", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, execute, AL_ASKS_NEVER },
 };
 
@@ -270,7 +240,9 @@ static const char output_schema[] = AL_JSON({
 const struct al_tool al_tool_workflow_commit = {
     .name = "git_commit",
     .title = "Commit",
-    .about = "Commit what is staged, or every change (all); in a stopped rebase, go on with it.",
+    .about = "Commit what is staged, or every change (all); goes on with a rebase, cherry-pick or "
+             "revert that "
+             "stopped.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_WORKFLOW_TOOL(struct commit_args),

@@ -18,7 +18,7 @@ struct merge_args {
 
 static const struct al_param params[] = {
     AL_STRING(struct merge_args, branch, "What to merge; \"\" with abort.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_EVERY_PATH | AL_PARAM_NAME,
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_MAY_MISS | AL_PARAM_EVERY_PATH | AL_PARAM_NAME,
               .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .default_int = 0),
     AL_BOOL(struct merge_args, abort, "Give up what is in progress.", .default_int = 0),
@@ -37,7 +37,11 @@ static int check(const void *p, struct al_error *err)
 {
     const struct merge_args *args = p;
 
-    return args->abort ? 0 : al_arg_check_revision("branch", args->branch, err);
+    if (args->abort)
+        return 0;
+    if (!args->branch)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "branch is required");
+    return al_arg_check_revision("branch", args->branch, err);
 }
 
 /* The commit itself: what else the word stands for by then is not what was asked about. */
@@ -137,7 +141,7 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
                       "'airlock rollback'.";
     if (r < 0)
         return r;
-    message = al_asprintf("Gave up the %s in progress.", al_underway_name(done));
+    message = al_asprintf("Gave up the %s in progress.", al_underway_noun(done));
     object = al_json_object();
     al_json_set(object, "success", al_json_bool(true));
     al_json_set(object, "message", al_json_string(message));
