@@ -194,3 +194,18 @@ int al_before_settle(struct al_repo *repo, const struct al_before *before, int r
                          "git_merge with abort.";
     return r;
 }
+
+int al_before_undo(struct al_repo *repo, const struct al_before *before, int r,
+                   struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
+
+    if (r != AL_ERR_EXECUTION)
+        return al_before_settle(repo, before, r, err);
+    if (al_before_put_back(repo, before, &problem) < 0 && err) {
+        free(err->detail);
+        err->detail =
+            al_asprintf("The repository could not be put back as it was: %s", problem.message);
+    }
+    return r;
+}

@@ -88,6 +88,15 @@ int al_before_put_back(struct al_repo *repo, const struct al_before *before, str
 int al_before_settle(struct al_repo *repo, const struct al_before *before, int r,
                      struct al_error *err);
 
+/**
+ * The same for a command that ran to its end and failed with AL_ERR_EXECUTION: what failed has not
+ * happened, not half of it.  The error stays what it was; err->detail says when something could not
+ * be put back.
+ * @return `r`
+ */
+int al_before_undo(struct al_repo *repo, const struct al_before *before, int r,
+                   struct al_error *err);
+
 /** before_files.c: the part in the git directory. */
 int al_before_note_files(const struct al_repo *repo, struct al_before *before,
                          struct al_error *err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
+#include "gitops/before.h"
 #include "gitops/filters.h"
 #include "gitops/merge.h"
 #include "gitops/verbs.h"
@@ -67,6 +68,34 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
     return r;
 }
 
+/* Run a command that writes the files of `commit` and leaves changed ones alone.  When it fails or
+ * is killed, the repository is put back; where there is too much to remember, it is not. */
+static int run_or_put_back(struct al_repo *repo, const struct al_git_command *command,
+                           const char *commit, size_t max_bytes, struct al_budget *budget,
+                           struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
+    al_auto(al_freep) char *oid = NULL;
+    bool noted;
+    int r;
+
+    if (commit && al_git_resolve_commit(repo, commit, budget, &oid, NULL) == 0)
+        al_strv_add(&incoming, oid);
+    noted = al_before_note(repo, &incoming, budget, &before, NULL) == 0;
+    r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
+    if (r == 0 && output.exit_code != 0) {
+        r = al_git_failed(&output, err);
+        return noted ? al_before_undo(repo, &before, r, err) : r;
+    }
+    if (r < 0)
+        return noted ? al_before_settle(repo, &before, r, err) : r;
+    *ret_output = output;
+    output = (struct al_git_output){ .exit_code = -1 };
+    return 0;
+}
+
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
                     size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err)
@@ -85,7 +114,10 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     else
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
                      "--no-guess", options->commit, "--", NULL);
-    return al_git_run_writer(repo, &command, max_bytes, budget, ret_output, err);
+    if (options->create || options->force) /* writes no file, or over what is not in git */
+        return al_git_run_writer(repo, &command, max_bytes, budget, ret_output, err);
+    return run_or_put_back(repo, &command, options->branch ? options->branch : options->commit,
+                           max_bytes, budget, ret_output, err);
 }
 
 static int name_branch(const struct al_repo *repo, const char *word, struct al_budget *budget,

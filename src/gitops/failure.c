@@ -30,6 +30,11 @@ static const struct {
     { ".lock': File exists", NULL, AL_CODE_LOCK_TIMEOUT },
 };
 
+/* A transfer of the tools keeps the filter that the clone was made with. */
+#define NOT_DOWNLOADED                                                                             \
+    "Not downloaded: this is a partial clone that lacks what is needed here, and no tool brings "  \
+    "it; a user runs this very command with git itself, or 'git fetch --refetch --no-filter'."
+
 int al_git_failed(const struct al_git_output *output, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -44,6 +49,8 @@ int al_git_failed(const struct al_git_output *output, struct al_error *err)
     } else if (!text.len)
         al_str_addf(&text, "exit code %d", output->exit_code);
     r = al_error_set(err, AL_ERR_EXECUTION, "%s", text.buf);
+    if (err && strstr(text.buf, " from promisor remote"))
+        err->remedy = NOT_DOWNLOADED;
     for (size_t i = 0; err && i < AL_COUNT(known); i++) {
         if (strstr(text.buf, known[i].words)) {
             err->reason = known[i].reason;

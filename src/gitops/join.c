@@ -63,9 +63,7 @@ static int check_not_in_the_way(const struct al_repo *repo, const struct al_befo
  * ran has changed nothing, and what differs by now is somebody else's doing. */
 static int failed(struct al_repo *repo, const struct al_before *before, int r, struct al_error *err)
 {
-    al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
-    int undone = al_before_put_back(repo, before, &problem);
-
+    (void)al_before_undo(repo, before, r, err);
     if (!err)
         return r;
     if (strstr(err->message, "You have unstaged changes") ||
@@ -73,11 +71,6 @@ static int failed(struct al_repo *repo, const struct al_before *before, int r, s
         err->code = AL_CODE_DIRTY_WORKDIR;
     if (err->code == AL_CODE_NONE)
         err->code = AL_CODE_OPERATION_FAILED;
-    if (undone < 0) {
-        free(err->detail);
-        err->detail =
-            al_asprintf("The repository could not be put back as it was: %s", problem.message);
-    }
     return r;
 }
 

@@ -239,7 +239,8 @@ int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max
     if (r < 0)
         return r;
     r = run(repo, message, max_bytes, budget, &outcome, err);
-    r = al_before_settle(repo, &before, r, err);
+    r = outcome.ran ? al_before_undo(repo, &before, r, err)
+                    : al_before_settle(repo, &before, r, err);
     if (r < 0)
         return r;
     *ret_outcome = outcome;

@@ -29,8 +29,8 @@ int al_git_rebase_preview(const struct al_repo *repo, struct al_budget *budget, 
 
 /**
  * `git rebase --continue`: commit what is staged and replay the rest.  A commit of which nothing is
- * left is dropped.  Another conflict is a success, see the outcome.  Interrupted, the repository is
- * put back as it was when it had stopped.
+ * left is dropped.  Another conflict is a success, see the outcome.  Interrupted, or where git
+ * fails without conflicts, the repository is put back as it was when it had stopped.
  *
  * @param message  Of the commit; NULL: its own.
  */

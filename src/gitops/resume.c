@@ -229,7 +229,8 @@ static int resume(struct al_repo *repo, enum al_underway what, const char *messa
     if (r < 0)
         return r;
     r = run(repo, what, message, expected, max_bytes, budget, outcome, err);
-    return al_before_settle(repo, &before, r, err);
+    return outcome->ran ? al_before_undo(repo, &before, r, err)
+                        : al_before_settle(repo, &before, r, err);
 }
 
 int al_git_resume(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
