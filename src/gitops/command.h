@@ -40,10 +40,11 @@ struct al_git_command {
                           name and no connection */
     bool buffered;   /**< what came of its output before a deadline is of no use, so that it need
                           not be flushed */
-    bool starts_children; /**< git starts gits of its own, so exec-once cannot be put on */
-    const char *index;    /**< GIT_INDEX_FILE, NULL: the repository's own; borrowed */
-    int cwd_fd;           /**< directory to start in; 0: the repository's working directory */
-    const void *input;    /**< standard input; borrowed */
+    bool starts_children;  /**< git starts gits of its own, so exec-once cannot be put on */
+    const char *index;     /**< GIT_INDEX_FILE, NULL: the repository's own; borrowed */
+    const char *work_tree; /**< GIT_WORK_TREE, NULL: the repository's own; borrowed */
+    int cwd_fd;            /**< directory to start in; 0: the repository's working directory */
+    const void *input;     /**< standard input; borrowed */
     size_t input_len;
     bool show_controls;             /**< in the text of its output, see al_text */
     const struct al_git_link *link; /**< NULL: it concerns this repository alone; borrowed */

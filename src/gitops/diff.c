@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/verbs.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "gitops/batch.h"
 #include "gitops/diffargs.h"
+#include "gitops/genuine.h"
+#include "gitops/private.h"
 #include "gitops/shown.h"
+
+#define TYPE_MASK    0170000u
+#define TYPE_GITLINK 0160000u
 
 /* All words but the paths. */
 static void add_options(const struct al_diff_options *options, struct al_strv *argv)
@@ -82,6 +92,36 @@ static void add_shown_words(const struct al_diff_options *options, struct al_str
     add_options(options, argv);
 }
 
+/* An empty directory to be the working tree: where a file looks like the index's entry, git shows
+ * the file for the object, and who writes the index decides what an entry looks like. */
+struct elsewhere {
+    char *path;
+    int fd;
+};
+
+static void elsewhere_clear(struct elsewhere *elsewhere)
+{
+    if (elsewhere->fd >= 0)
+        (void)close(elsewhere->fd);
+    if (elsewhere->path)
+        (void)rmdir(elsewhere->path);
+    free(elsewhere->path);
+}
+
+static int go_elsewhere(const struct al_repo *repo, struct elsewhere *elsewhere,
+                        struct al_git_command *command, struct al_error *err)
+{
+    elsewhere->path = al_git_private_name(repo->git, "nowhere");
+    if (mkdir(elsewhere->path, 0700) == 0)
+        elsewhere->fd = open(elsewhere->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (elsewhere->fd < 0)
+        return al_error_set(err, AL_ERR_EXECUTION, "Cannot make a directory in airlock's state: %s",
+                            strerror(errno));
+    command->work_tree = elsewhere->path;
+    command->cwd_fd = elsewhere->fd;
+    return 0;
+}
+
 /* The diff of as many paths as one git takes, from *at on. */
 static int add_diff(const struct al_repo *repo, const struct al_diff_options *options,
                     const struct al_str *words, size_t *at, struct al_budget *budget,
@@ -89,8 +129,14 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
+    al_auto(elsewhere_clear) struct elsewhere elsewhere = { .fd = -1 };
+    bool of_files = !options->cached && !options->to_ref;
+    int r = 0;
 
+    if (!of_files && !words->len) /* words are relative to the working directory */
+        r = go_elsewhere(repo, &elsewhere, &command, err);
+    if (r < 0)
+        return r;
     add_shown_words(options, &command.argv);
     (void)al_batch_add(&command.argv, words, at);
     shown->in_patch = shown->in_line = false;
@@ -103,12 +149,46 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
     return r;
 }
 
+static void add_object(const char *oid, unsigned mode, struct al_str *words)
+{
+    if (mode && (mode & TYPE_MASK) != TYPE_GITLINK && oid[strspn(oid, "0")])
+        al_str_addf(words, "%s\n", oid);
+}
+
+/* What was read is what its ids say: the content of both sides, and where the files come from. */
+static int check_genuine(const struct al_repo *repo, const struct al_diff_options *options,
+                         const struct al_changes *changes, struct al_budget *budget, bool *ret_all,
+                         struct al_error *err)
+{
+    const char *const trees[] = { options->from_ref, options->to_ref };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_freep) char *head = NULL;
+    int r = 0;
+
+    *ret_all = changes->count == changes->total;
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct al_change *change = &changes->items[i];
+
+        add_object(change->old_oid, change->old_mode, &words);
+        add_object(change->new_oid, change->new_mode, &words);
+    }
+    if (options->cached && !options->from_ref)
+        head = al_repo_head(repo);
+    if (head && *head)
+        r = al_git_check_genuine_tree(repo, head, budget, ret_all, err);
+    for (size_t i = 0; r == 0 && i < AL_COUNT(trees); i++)
+        if (trees[i])
+            r = al_git_check_genuine_tree(repo, trees[i], budget, ret_all, err);
+    return r == 0 ? al_git_check_genuine(repo, &words, budget, ret_all, err) : r;
+}
+
 int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
                         struct al_budget *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_shown_clear) struct al_shown shown = AL_SHOWN_INIT;
     size_t at = 0;
+    bool all = true;
     int r = resolve(repo, options, budget, &words, err);
 
     do {
@@ -118,6 +198,12 @@ int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options
     if (r < 0)
         return r;
     al_shown_end(&shown);
+    r = check_genuine(repo, options, &shown.changes, budget, &all, err);
+    if (r < 0)
+        return r;
     al_shown_write(&shown, out);
+    if (!all)
+        al_str_adds(out, "This is more than airlock checks: a forged object of the repository may "
+                         "be shown as another.\n");
     return 0;
 }

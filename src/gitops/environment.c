@@ -130,7 +130,9 @@ static void add_repository(struct al_git_env *env, const struct al_repo *repo,
     if (command->link && command->link->socket_fd)
         return;
     al_git_env_add(env, "GIT_DIR", at_top ? ".git" : repo->git_dir);
-    if (!al_repo_is_bare(repo))
+    if (command->work_tree)
+        al_git_env_add(env, "GIT_WORK_TREE", command->work_tree);
+    else if (!al_repo_is_bare(repo))
         al_git_env_add(env, "GIT_WORK_TREE", at_top ? "." : repo->top);
     if (command->index)
         al_git_env_add(env, "GIT_INDEX_FILE", command->index);

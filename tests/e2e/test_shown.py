@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a person is shown who decides cannot be emptied or pushed away."""
+import hashlib
 import os
 
 import harness
@@ -134,6 +135,74 @@ class Shown(harness.Case):
             self.assertEqual(shown.count("added: f"), min(count, 200))
             self.assertEqual("  … and 1 more file\n" in shown, count == 201)
             self.assertIn(f"{count} files, +{count} -0, of which {count - 28} are not shown", shown)
+
+    def forge(self, oid, name):
+        """Another object in the place of one: what plain git shows for it is then that."""
+        def loose(which):
+            return self.root / ".git/objects" / which[:2] / which[2:]
+        other = self.out("hash-object", "-w", name).strip()
+        true = loose(oid).read_bytes()
+        loose(oid).unlink()
+        loose(oid).write_bytes(loose(other).read_bytes())
+        return loose(oid), true
+
+    def test_forged_new(self):
+        """a staged blob with other content in its place is not shown as what is committed"""
+        self.stage()
+        oid = self.out("rev-parse", ":app.py").strip()
+        self.write("app.py", "one\nimport good\n")
+        self.write("good", "one\nimport good\n")
+        path, true = self.forge(oid, "good")
+        self.assertIn("+import good", self.out("diff", "--cached"))
+        self.refuse_forged(oid, *COMMIT)
+        path.unlink()
+        path.write_bytes(true)
+        self.assertIn("+" + EVIL, self.question(*COMMIT))
+
+    def test_forged_stat(self):
+        """a file that looks like an entry of the index is not shown as the entry's content"""
+        self.stage()
+        evil = self.out("rev-parse", ":app.py").strip()
+        self.write("app.py", f"one\n{EVIL[::-1]}\n")
+        self.git("add", "app.py")
+        good = self.out("rev-parse", ":app.py").strip()
+        index = self.root / ".git/index"
+        body = index.read_bytes()[:-20].replace(bytes.fromhex(good), bytes.fromhex(evil))
+        index.write_bytes(body + hashlib.sha1(body).digest())
+        os.utime(index, (2**31, 2**31))
+        self.assertIn(EVIL[::-1], self.out("diff", "--cached"))
+        self.assertIn("+" + EVIL, self.question(*COMMIT))
+
+    def test_forged_old(self):
+        """a blob of HEAD with other content in its place hides no difference"""
+        self.stage()
+        oid = self.out("rev-parse", "HEAD:app.py").strip()
+        path, true = self.forge(oid, "app.py")
+        self.refuse_forged(oid, *COMMIT)
+        path.unlink()
+        path.write_bytes(true)
+        self.assertIn("+" + EVIL, self.question(*COMMIT))
+
+    def test_forged_tree(self):
+        """a tree of HEAD with another in its place hides no file"""
+        self.commit("d/x.py", "x\n", "d")
+        self.stage()
+        self.write("d/x.py", "y\n")
+        self.git("add", "d/x.py")
+        old = self.out("rev-parse", "HEAD:d").strip()
+        new = self.out("rev-parse", self.out("write-tree").strip() + ":d").strip()
+        path = self.root / ".git/objects" / old[:2] / old[2:]
+        path.unlink()
+        path.write_bytes((self.root / ".git/objects" / new[:2] / new[2:]).read_bytes())
+        self.assertNotIn("d/x.py", self.out("diff", "--cached", "--name-only"))
+        self.refuse_forged(old, *COMMIT)
+
+    def refuse_forged(self, oid, tool, arguments):
+        """A server that would ask refuses without asking, naming the object."""
+        server = harness.AskingServer(self)
+        result = server.call(tool, arguments)
+        self.assertEqual(result.kind, "ExecutionFailed", result)
+        self.assertIn(f"Object {oid} of the repository is not what its id says", result.text)
 
 
 if __name__ == "__main__":
