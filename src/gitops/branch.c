@@ -63,6 +63,49 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name, struct a
     return 0;
 }
 
+/* Where a branch has to be merged to: its upstream where that is there, else HEAD. */
+static int merge_goal(const struct al_repo *repo, const char *ref, struct al_budget *budget,
+                      char **ret_goal, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(upstream)", ref, NULL);
+    r = al_git_run_checked(repo, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
+    if (r < 0)
+        return r;
+    al_str_truncate(&output.out.out, strcspn(output.out.out.buf, "\n"));
+    *ret_goal = output.out.out.len && al_repo_has_ref(repo, output.out.out.buf)
+                    ? al_str_detach(&output.out.out)
+                    : al_strdup("HEAD");
+    return 0;
+}
+
+int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force,
+                        struct al_budget *budget, bool *ret_stays, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_freep) char *goal = NULL;
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_repo_current_branches(repo, &current);
+    *ret_stays = !al_repo_has_ref(repo, ref) || al_strv_contains(&current, name);
+    if (*ret_stays || force)
+        return 0;
+    r = merge_goal(repo, ref, budget, &goal, err);
+    if (r < 0)
+        return r;
+    al_strv_adds(&command.argv, "git", "merge-base", "--is-ancestor", ref, goal, NULL);
+    r = al_git_run_text(repo, &command, 0, budget, &output, err);
+    if (r == 0)
+        *ret_stays = output.exit_code == 1;
+    return r;
+}
+
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out)
 {
     al_strv_addf(out, "%s/refs/heads/%s", repo->common_dir, name);

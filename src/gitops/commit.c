@@ -45,8 +45,10 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, 
         return nothing_to_commit(err);
     if (!repo->vetting->has_identity)
         return al_git_no_identity(err);
-    al_str_add(out, diff.buf, diff.len);
-    return 0;
+    r = al_git_concludes_excerpt(repo, budget, out, err);
+    if (r == 0)
+        al_str_add(out, diff.buf, diff.len);
+    return r;
 }
 
 static int commit(struct al_repo *repo, const char *message, size_t max_bytes,

@@ -137,6 +137,7 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
         r = go_elsewhere(repo, &elsewhere, &command, err);
     if (r < 0)
         return r;
+    command.index = options->index;
     add_shown_words(options, &command.argv);
     (void)al_batch_add(&command.argv, words, at);
     shown->in_patch = shown->in_line = false;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "gitops/batch.h"
+#include "gitops/hidden.h"
 #include "gitops/private.h"
 #include "gitops/records.h"
 #include "gitops/verbs.h"
@@ -26,9 +27,20 @@ int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *c
     return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
 }
 
+static int words_of(const struct al_repo *repo, const struct al_strv *paths,
+                    struct al_budget *budget, struct al_str *words, struct al_error *err)
+{
+    static const char everywhere[] = ":/";
+
+    if (paths)
+        return al_repo_pathspecs(repo, paths, budget, words, err);
+    al_str_add(words, everywhere, sizeof(everywhere));
+    return 0;
+}
+
 /* Files whose content differs from the index, and with `untracked` those git does not know and does
  * not ignore. */
-static int list_dirty(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+static int list_dirty(const struct al_repo *repo, const struct al_str *words, bool untracked,
                       struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
 {
     static const char *const modified[] = { "git",        "ls-files", "-z", "--full-name",
@@ -37,29 +49,73 @@ static int list_dirty(const struct al_repo *repo, const struct al_strv *paths, b
         "git",      "ls-files",           "-z", "--full-name", "--modified",
         "--others", "--exclude-standard", "--", NULL
     };
-    static const char everywhere[] = ":/";
-    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    int r = 0;
 
-    if (paths)
-        r = al_repo_pathspecs(repo, paths, budget, &words, err);
-    else
-        al_str_add(&words, everywhere, sizeof(everywhere));
-    return r < 0 ? r
-                 : al_batch_list(repo, untracked ? with_new : modified, &words, budget, ret_list,
-                                 err);
+    return al_batch_list(repo, untracked ? with_new : modified, words, budget, ret_list, err);
+}
+
+static void add_files(const struct al_repo *repo, const struct al_buffer *list, struct al_strv *out)
+{
+    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
+        al_strv_take(out, al_fs_join(repo->top, list->data + at));
 }
 
 int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
                      struct al_budget *budget, struct al_strv *out, struct al_error *err)
 {
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
-    int r = list_dirty(repo, paths, untracked, budget, &list, err);
+    int r = words_of(repo, paths, budget, &words, err);
 
-    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
-        al_strv_take(out, al_fs_join(repo->top, list.data + at));
+    if (r == 0)
+        r = list_dirty(repo, &words, untracked, budget, &list, err);
+    if (r == 0)
+        add_files(repo, &list, out);
     al_buffer_clear(&list);
     return r;
+}
+
+/* What git sees of them, and what it does not. */
+static int find_lost(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                     struct al_budget *budget, struct al_buffer *list, struct al_hidden *hidden,
+                     struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    int r = words_of(repo, paths, budget, &words, err);
+
+    if (r == 0)
+        r = list_dirty(repo, &words, untracked, budget, list, err);
+    return r == 0 ? al_git_find_hidden(repo, &words, list, budget, hidden, err) : r;
+}
+
+int al_git_endangered(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                      struct al_budget *budget, struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_hidden_clear) struct al_hidden hidden = AL_HIDDEN_INIT;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = find_lost(repo, paths, untracked, budget, &list, &hidden, err);
+
+    if (r == 0) {
+        add_files(repo, &list, out);
+        add_files(repo, &hidden.names, out);
+    }
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_git_hidden_excerpt(const struct al_repo *repo, const struct al_strv *paths,
+                          struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_hidden_clear) struct al_hidden hidden = AL_HIDDEN_INIT;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_diff_options change = { .unified = -1 };
+    int r = find_lost(repo, paths, false, budget, &list, &hidden, err);
+
+    al_buffer_clear(&list);
+    if (r < 0 || !hidden.names.len)
+        return r;
+    al_str_adds(out, "The index says that these files are not changed, and they are:\n");
+    change.index = hidden.index;
+    return al_git_diff_excerpt(repo, &change, budget, out, err);
 }
 
 /* The name below the top, NULL for a file that is git's own. */

@@ -47,21 +47,40 @@ static void begin(struct al_genuine_reader *reader, const char *header)
     add(reader, header, strlen(header) + 1); /* "<type> <size>" and a NUL */
 }
 
-static void end(struct al_genuine_reader *reader)
+/* The id as text. */
+static void give(struct hash *hash, bool sha256, char ret_text[2 * SHA256_DIGEST_SIZE + 1])
 {
-    struct hash *hash = reader->hash;
     uint8_t digest[SHA256_DIGEST_SIZE];
-    const size_t len = reader->sha256 ? SHA256_DIGEST_SIZE : SHA1_DIGEST_SIZE;
-    char text[2 * SHA256_DIGEST_SIZE + 1];
+    const size_t len = sha256 ? SHA256_DIGEST_SIZE : SHA1_DIGEST_SIZE;
 
-    if (reader->sha256)
+    if (sha256)
         sha256_digest(&hash->two, len, digest);
     else
         sha1_digest(&hash->one, len, digest);
     for (size_t i = 0; i < len; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", digest[i]);
+        (void)snprintf(ret_text + 2 * i, 3, "%02x", digest[i]);
+}
+
+static void end(struct al_genuine_reader *reader)
+{
+    char text[2 * SHA256_DIGEST_SIZE + 1];
+
+    give(reader->hash, reader->sha256, text);
     if (strcmp(text, reader->id.buf) != 0 && !reader->forged)
         reader->forged = al_strdup(reader->id.buf);
+}
+
+char *al_git_blob_id(bool sha256, const void *data, size_t len)
+{
+    struct hash hash;
+    struct al_genuine_reader reader = { .hash = &hash, .sha256 = sha256 };
+    al_auto(al_freep) char *header = al_asprintf("blob %zu", len);
+    char text[2 * SHA256_DIGEST_SIZE + 1];
+
+    begin(&reader, header);
+    add(&reader, data, len);
+    give(&hash, sha256, text);
+    return al_strdup(text);
 }
 
 /* "<oid> <type> <size>", or "<word> missing". */

@@ -35,8 +35,10 @@ int al_git_check_genuine_tree(const struct al_repo *repo, const char *commit,
 int al_git_check_genuine_commits(const struct al_repo *repo, const char *const *words,
                                  struct al_budget *budget, bool *ret_all, struct al_error *err);
 
-/* The reader of `git cat-file --batch`. */
+/** The id of a blob with this content.  Caller frees. */
+char *al_git_blob_id(bool sha256, const void *data, size_t len);
 
+/** The reader of `git cat-file --batch`. */
 struct al_genuine_reader {
     struct al_str line; /* the header being read */
     struct al_str id;   /* of the object being read */

@@ -139,7 +139,7 @@ int al_git_abort_concerned(const struct al_repo *repo, struct al_budget *budget,
                            struct al_strv *out, struct al_error *err)
 {
     al_auto(al_freep) char *target = goes_back_to(repo);
-    int r = al_git_concerned(repo, NULL, false, budget, out, err);
+    int r = al_git_endangered(repo, NULL, false, budget, out, err);
 
     return r < 0 ? r : al_git_overwritten(repo, target, NULL, budget, out, err);
 }
@@ -153,6 +153,8 @@ int al_git_abort_preview(const struct al_repo *repo, struct al_budget *budget, s
     enum al_underway underway = al_git_underway(repo);
     int r = al_git_diff_excerpt(repo, &lost, budget, &excerpt, err);
 
+    if (r == 0)
+        r = al_git_hidden_excerpt(repo, NULL, budget, &excerpt, err);
     if (r < 0)
         return r;
     al_str_addf(out, "%s %s is in progress.", underway == AL_UNDERWAY_AM ? "An" : "A",

@@ -34,6 +34,7 @@ struct al_diff_options {
     int64_t unified;    /**< lines of context, -1: git's default */
     const char *from_ref, *to_ref;
     const struct al_strv *paths; /**< words of an agent; resolved here */
+    const char *index;           /**< of an excerpt, NULL: the repository's own; borrowed */
 };
 
 /** `git diff`; a failing git is an error. */
@@ -90,6 +91,15 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
 int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
                      struct al_budget *budget, struct al_strv *out, struct al_error *err);
 
+/** The same for a call that overwrites them: with the files that git takes for unchanged by what
+ * the index says about them. */
+int al_git_endangered(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                      struct al_budget *budget, struct al_strv *out, struct al_error *err);
+
+/** What such files would lose, as an excerpt for an approval; nothing where there are none. */
+int al_git_hidden_excerpt(const struct al_repo *repo, const struct al_strv *paths,
+                          struct al_budget *budget, struct al_str *out, struct al_error *err);
+
 /** The names of those of `files` that are in the working tree as an excerpt for an approval, one a
  * line, below `title`; nothing when there are none. */
 void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,
@@ -130,6 +140,11 @@ int al_git_count_staged(const struct al_repo *repo, struct al_budget *budget, ui
  */
 int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
                           struct al_error *err);
+
+/** concludes.c: what is in progress and goes on with a commit, with the commits it is about;
+ * nothing where nothing is. */
+int al_git_concludes_excerpt(const struct al_repo *repo, struct al_budget *budget,
+                             struct al_str *out, struct al_error *err);
 
 /** The failure of a commit for want of a name and an address. */
 int al_git_no_identity(struct al_error *err);
@@ -224,6 +239,11 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
  * excerpt appended to `out`; nothing when there are none. */
 int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_budget *budget,
                           struct al_str *out, struct al_error *err);
+
+/** Whether git would refuse to delete a branch: there is none of the name, HEAD is on it, or
+ * (without `force`) it has commits that neither its upstream nor, where it has none, HEAD has. */
+int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force,
+                        struct al_budget *budget, bool *ret_stays, struct al_error *err);
 
 /** Append the files that say where a branch is: what an approval about it is bound to. */
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out);

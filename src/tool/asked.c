@@ -155,3 +155,8 @@ void al_call_shape_text(const struct al_call *call, struct al_git_output *output
     result->truncated = al_text_truncate(text, al_call_max_bytes(call));
     result->exit_code = output->stopped ? 0 : output->exit_code;
 }
+
+void al_call_ask_nobody(struct al_call *call)
+{
+    call->asks_nobody = true;
+}

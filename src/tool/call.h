@@ -209,6 +209,10 @@ void al_call_keep(struct al_call *call, void *made, void (*free_made)(void *));
 /** What was kept; NULL: nothing. */
 void *al_call_kept(const struct al_call *call);
 
+/** For a preview: nothing would come of the call, or it must fail.  Nobody is asked, and the
+ * execution says so. */
+void al_call_ask_nobody(struct al_call *call);
+
 /** The vetted repository of working_dir; set from `applies` on.  NULL for a tool that works in
  * the first root when that is in none. */
 struct al_repo *al_call_repo(const struct al_call *call);

@@ -30,6 +30,7 @@ struct al_call {
     char state[65];              /* what the approval is bound to, "" when nobody was asked */
     struct al_resolved resolved; /* what `resolve` gave last */
     bool is_resolved;            /* … and that it was asked */
+    bool asks_nobody;            /* so its preview said */
     struct al_strv concerned;    /* what `concerns` gave last */
     bool knows_concerned;
     struct al_store *store;       /* open from stage 6 until the call's checkpoint after */

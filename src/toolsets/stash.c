@@ -95,7 +95,7 @@ int al_stash_concerns(struct al_call *call, const void *args, struct al_strv *ou
     al_strv_addf(out, "%s/logs/refs/stash", repo->common_dir);
     if (!al_stash_is_push(NULL, args))
         return 0;
-    return al_git_concerned(repo, NULL, stash->include_untracked, al_call_budget(call), out, err);
+    return al_git_endangered(repo, NULL, stash->include_untracked, al_call_budget(call), out, err);
 }
 
 int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,
@@ -110,9 +110,12 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
         return 0;
     options = al_stash_options_of(args);
     r = al_call_concerned(call, &files, err);
-    return r < 0 ? r
-                 : al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call),
-                                        out, err);
+    if (r == 0)
+        r = al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call), out,
+                                 err);
+    if (r == 0 && !out->len)
+        al_call_ask_nobody(call); /* nothing to put aside, or no such entry */
+    return r;
 }
 
 void al_stash_summarize(const struct al_operation *op, const void *args, struct al_str *out)

@@ -334,6 +334,7 @@ class Checkout(harness.Case):
 
     def test_switching_asks(self):
         """every switch needs an approval, with a summary of its own"""
+        self.write("a.txt", "mine\n")
         for summary, arguments in (
                 ("Create and switch to branch 'new'", {"create_branch": "new"}),
                 ("Switch to branch 'other'", {"branch": "other"}),

@@ -207,7 +207,8 @@ class Stash(harness.Case):
 
     def test_approval(self):
         """each change of the stash asks with a summary of its own; looking asks nobody"""
-        self.put_aside("first\n")
+        for text in ("first\n", "second\n", "third\n"):
+            self.put_aside(text)
         self.write("b.txt", "mine\n")
         for summary, arguments in (
                 ("Stash changes", {}),

@@ -204,6 +204,115 @@ class Shown(harness.Case):
         self.assertEqual(result.kind, "ExecutionFailed", result)
         self.assertIn(f"Object {oid} of the repository is not what its id says", result.text)
 
+    LOSING = (("git_restore", {"paths": ["app.py"]}),
+              ("git_checkout", {"paths": ["app.py"]}),
+              ("git_checkout", {"target": "HEAD", "force": True}, "--toolset", "workflow"),
+              ("git_stash", {"action": "push"}))
+
+    def assert_loss_shown(self):
+        """git sees no change; who would lose it does."""
+        self.assertEqual(self.out("diff"), "")
+        for tool, arguments, *options in self.LOSING:
+            self.assertIn("+" + EVIL, self.question(tool, arguments, *options), tool)
+
+    def test_marked(self):
+        """a file that the index calls unchanged is shown before its change is overwritten"""
+        for bit in ("assume-unchanged", "skip-worktree"):
+            self.git("update-index", "--" + bit, "app.py")
+            self.write("app.py", f"one\n{EVIL}\n")
+            self.write("b", "x\n")
+            self.assert_loss_shown()
+            self.assertNotIn("app.py", self.question("git_add", {"all": True}))
+            (self.root / "app.py").unlink()
+            self.git("update-index", "--no-" + bit, "app.py")
+            self.git("reset", "-q", "--hard")
+
+    def test_marked_and_lost(self):
+        """such a change is lost with plain git, and one that moves while it is asked about is
+        asked about again"""
+        self.git("update-index", "--assume-unchanged", "app.py")
+        self.write("app.py", f"one\n{EVIL}\n")
+        self.git("checkout", "--", "app.py")
+        self.assertEqual((self.root / "app.py").read_text(), "one\n")
+        self.write("app.py", f"one\n{EVIL}\n")
+        server = harness.AskingServer(self)
+        number = server.ask("git_restore", {"paths": ["."]})
+        for word in (EVIL, "more"):
+            question = server.receive()
+            self.assertIn("+" + word, question["params"]["message"])
+            if word == EVIL:
+                self.write("app.py", "one\nmore\n")
+            server.send(id=question["id"],
+                        result={"action": "accept", "content": {"decision": "once"}})
+        self.assertEqual(server.receive()["id"], number)
+        self.assertEqual((self.root / "app.py").read_text(), "one\n")
+
+    def test_looks_alike(self):
+        """a file that looks as it did when it was staged is shown all the same"""
+        self.git("config", "core.trustctime", "false")
+        self.git("config", "core.checkStat", "minimal")
+        past = (2**30, 2**30)
+        self.write("app.py", f"one\n{EVIL[::-1]}\n")
+        os.utime(self.root / "app.py", past)
+        self.commit("b", "b\n", "b")
+        self.git("commit", "-q", "-a", "-m", "a")
+        self.write("app.py", f"one\n{EVIL}\n")
+        os.utime(self.root / "app.py", past)
+        self.assert_loss_shown()
+
+    def test_line_ends(self):
+        """line ends that git would convert are no loss, marked or not"""
+        self.git("config", "core.autocrlf", "true")
+        self.write("app.py", "one\r\n")
+        self.git("update-index", "--assume-unchanged", "app.py")
+        server = harness.AskingServer(self)
+        self.assertEqual(server.ok("git_restore", {"paths": ["app.py"]}).text,
+                         "Restored 1 file(s)")
+
+    def test_merge(self):
+        """a commit that concludes a merge, a cherry-pick or a revert says so, with the commits"""
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("side", "s\n", "the other side")
+        self.git("checkout", "-q", "main")
+        self.git("merge", "-q", "--no-commit", "--no-ff", "-s", "ours", "side")
+        short = self.out("rev-parse", "--short", "side").strip()
+        for tool, arguments, *options in (COMMIT, (
+                "git_merge", {"branch": "x", "abort": True}, "--toolset", "workflow")):
+            shown = self.question(tool, arguments, *options)
+            if tool == "git_commit":
+                self.assertIn("This concludes a merge, and takes in the history of:\n"
+                              f"  {short} the other side\n", shown)
+        self.git("merge", "--abort")
+        self.git("cherry-pick", "--no-commit", "side")
+        self.git("update-ref", "CHERRY_PICK_HEAD", "side")
+        self.assertIn(f"This continues the cherry-pick of:\n  {short} the other side\n",
+                      self.question(*COMMIT))
+
+    def test_nothing(self):
+        """who would be asked about nothing is not asked; git says why nothing is done"""
+        self.git("branch", "side")
+        self.git("checkout", "-q", "-b", "far")
+        self.commit("far", "f\n", "far")
+        self.git("checkout", "-q", "main")
+        server = harness.AskingServer(self)
+        for tool, arguments, text in (
+                ("git_restore", {"paths": ["app.py"]}, "Restored 1 file(s)"),
+                ("git_restore", {"paths": ["app.py"], "staged": True}, "Restored 1 file(s)"),
+                ("git_checkout", {"paths": ["app.py"]}, "Restored 1 file(s)"),
+                ("git_stash", {"action": "push"}, "No local changes to save"),
+                ("git_branch", {"delete": "far"}, "not fully merged"),
+                ("git_branch", {"delete": "main"}, "main"),
+                ("git_branch", {"force_delete": "main"}, "main"),
+                ("git_branch", {"force_delete": "none"}, "none")):
+            self.assertIn(text, server.call(tool, arguments).text)
+        self.assertIn("Lost, because", self.question("git_branch", {"force_delete": "far"}))
+        self.question("git_branch", {"delete": "side"})
+        self.write("app.py", "")
+        self.question("git_restore", {"paths": ["app.py"]})
+        self.git("add", "app.py")
+        self.assertIn("This is staged, and put aside:",
+                      self.question("git_stash", {"action": "push"}))
+
 
 if __name__ == "__main__":
     harness.main()

@@ -102,10 +102,18 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 {
     const struct branch_args *args = p;
     const char *branch = subject_of(args);
+    bool stays = false;
+    int r;
 
     (void)op;
     if (!branch || args->rename)
         return 0;
+    r = al_git_branch_stays(al_call_repo(call), branch, args->force_delete, al_call_budget(call),
+                            &stays, err);
+    if (r == 0 && stays)
+        al_call_ask_nobody(call);
+    if (r < 0 || stays)
+        return r;
     return al_git_branch_preview(al_call_repo(call), branch, al_call_budget(call), out, err);
 }
 

@@ -124,8 +124,8 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
 {
     const struct checkout_args *args = p;
 
-    return only_paths(args) ? al_git_concerned(al_call_repo(call), &args->paths, false,
-                                               al_call_budget(call), out, err)
+    return only_paths(args) ? al_git_endangered(al_call_repo(call), &args->paths, false,
+                                                al_call_budget(call), out, err)
                             : 0;
 }
 
@@ -134,12 +134,21 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 {
     const struct checkout_args *args = p;
     const struct al_diff_options options = { .unified = -1, .paths = &args->paths };
+    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
+    int r;
 
     (void)op;
     if (!only_paths(args))
         return 0;
-    al_str_adds(out, "This is lost; the files come back from the index:\n");
-    return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
+    r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
+    if (r == 0)
+        r = al_git_hidden_excerpt(al_call_repo(call), &args->paths, al_call_budget(call), &loss,
+                                  err);
+    if (r == 0 && loss.len)
+        al_str_addf(out, "This is lost; the files come back from the index:\n%s", loss.buf);
+    else if (r == 0)
+        al_call_ask_nobody(call);
+    return r;
 }
 
 static int go(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)

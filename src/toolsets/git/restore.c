@@ -18,7 +18,9 @@ static const struct al_param params[] = {
                .max_bytes = AL_GIT_PATH_MAX_BYTES,
                .bad_message = "paths must contain at least one element"),
     AL_BOOL(struct restore_args, staged, "Unstage.", .default_int = 0),
-    AL_BOOL(struct restore_args, worktree, "Lose the changes on disk.", .default_int = 1),
+    AL_BOOL(struct restore_args, worktree,
+            "Lose the changes on disk, with staged too; false: the file on disk stays.",
+            .default_int = 1),
     AL_GIT_TIMEOUT_ROW(struct restore_args),
     AL_GIT_WORKING_DIR_ROW(struct restore_args),
 };
@@ -61,13 +63,16 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
 {
     const struct restore_args *args = p;
     struct al_repo *repo = al_call_repo(call);
-    int r = al_git_concerned(repo, &args->paths, false, al_call_budget(call), out, err);
+    int r = args->worktree
+                ? al_git_endangered(repo, &args->paths, false, al_call_budget(call), out, err)
+                : al_git_concerned(repo, &args->paths, false, al_call_budget(call), out, err);
 
     if (r < 0 || !args->staged || !args->worktree)
         return r;
     return al_git_overwritten(repo, "HEAD", &args->paths, al_call_budget(call), out, err);
 }
 
+/* One of the losses below its title; nothing when there is none. */
 static int show_loss(struct al_call *call, const struct restore_args *args, bool cached,
                      const char *title, struct al_str *out, struct al_error *err)
 {
@@ -76,9 +81,15 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
         .unified = -1,
         .paths = &args->paths,
     };
+    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
+    int r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
 
-    al_str_addf(out, "%s\n", title);
-    return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
+    if (r == 0 && !cached)
+        r = al_git_hidden_excerpt(al_call_repo(call), &args->paths, al_call_budget(call), &loss,
+                                  err);
+    if (r == 0 && loss.len)
+        al_str_addf(out, "%s\n%s", title, loss.buf);
+    return r;
 }
 
 /* What is lost: the changes on disk, or what was staged; from HEAD both are. */
@@ -96,6 +107,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     if (r == 0 && args->worktree)
         r = show_loss(call, args, false,
                       args->staged ? "This is not staged, and lost:" : "This is lost:", out, err);
+    if (r == 0 && !out->len)
+        al_call_ask_nobody(call);
     return r;
 }
 

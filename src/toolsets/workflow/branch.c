@@ -97,10 +97,18 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
                    struct al_str *out, struct al_error *err)
 {
     const struct branch_args *args = p;
+    bool stays = false;
+    int r;
 
     (void)op;
     if (args->action != DELETE)
         return 0;
+    r = al_git_branch_stays(al_call_repo(call), args->name, args->force, al_call_budget(call),
+                            &stays, err);
+    if (r == 0 && stays)
+        al_call_ask_nobody(call);
+    if (r < 0 || stays)
+        return r;
     return al_git_branch_preview(al_call_repo(call), args->name, al_call_budget(call), out, err);
 }
 

@@ -151,7 +151,7 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
     const char *target = restores(args) || options.branch ? args->target : "HEAD";
     const struct al_strv *paths = restores(args) ? &args->paths : NULL;
     struct al_repo *repo = al_call_repo(call);
-    int r = al_git_concerned(repo, paths, false, al_call_budget(call), out, err);
+    int r = al_git_endangered(repo, paths, false, al_call_budget(call), out, err);
 
     /* git refuses to by itself, unless it is forced to or is given paths. */
     if (r < 0 || (!restores(args) && !args->force))
@@ -167,15 +167,22 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     const struct al_diff_options options = {
         .unified = -1,
         .from_ref = restores(args) ? source_of(call, args).target : "HEAD",
-        .paths = &args->paths,
+        .paths = restores(args) ? &args->paths : NULL,
     };
+    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
+    int r;
     al_auto(al_freep) char *head = al_repo_head(al_call_repo(call));
 
     (void)op;
     if ((!args->force && !restores(args)) || !*head)
         return 0;
-    al_str_adds(out, "This is lost:\n");
-    return al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), out, err);
+    r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
+    if (r == 0)
+        r = al_git_hidden_excerpt(al_call_repo(call), options.paths, al_call_budget(call), &loss,
+                                  err);
+    if (r == 0 && loss.len)
+        al_str_addf(out, "This is lost:\n%s", loss.buf);
+    return r;
 }
 
 /* Where HEAD is now: its branch, or the full hash of its commit. */

@@ -126,6 +126,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), out, err);
     }
     r = al_call_concerned(call, &files, err);
+    if (r == 0)
+        r = al_git_concludes_excerpt(repo, al_call_budget(call), out, err);
     if (r < 0)
         return r;
     al_git_files_excerpt(repo, files, "These files are staged first:", out);
