@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/verbs.h"
 
+/* Everything but these. */
+static void add_exclusions(const struct al_add_options *options, struct al_str *list)
+{
+    static const char everywhere[] = ":/";
+
+    if (!options->without || !options->without->count)
+        return;
+    al_str_add(list, everywhere, sizeof(everywhere));
+    for (size_t i = 0; i < options->without->count; i++) {
+        al_str_addf(list, ":(top,exclude,literal)%s", options->without->items[i]);
+        al_str_add(list, "", 1);
+    }
+}
+
 int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
 {
@@ -13,12 +27,15 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
     al_strv_adds(&command.argv, "git", "add", NULL);
     if (options->mode == AL_ADD_ALL) {
         al_strv_add(&command.argv, "-A");
+        add_exclusions(options, &list);
     } else if (options->mode == AL_ADD_UPDATE) {
         al_strv_add(&command.argv, "-u");
     } else {
         r = al_repo_pathspecs(repo, options->paths, budget, &list, err);
         if (r < 0)
             return r;
+    }
+    if (list.len) {
         al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", NULL);
         command.input = list.buf;
         command.input_len = list.len;

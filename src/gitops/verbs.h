@@ -122,6 +122,7 @@ enum al_add_mode { AL_ADD_PATHS, AL_ADD_ALL, AL_ADD_UPDATE };
 struct al_add_options {
     enum al_add_mode mode;
     const struct al_strv *paths;
+    const struct al_strv *without; /**< names relative to the top that AL_ADD_ALL passes by; NULL */
 };
 
 /** `git add`; a failing git is an error. */

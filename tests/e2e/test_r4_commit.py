@@ -59,6 +59,42 @@ class Commit(workflow.Case):
         self.assertEqual(self.git("show", "--format=", "--name-status", "-z").stdout,
                          b"A\0.gitignore\0M\0a.txt\0D\0dir/gone\0A\0dir/n\new\0A\0dir/x\0")
 
+    LEFT_OUT = {".env": "x", "d/.ENV.local": "x", "a.pem": "x", "k/id_rsa": "x", "b.Key": "x",
+                "core.dump": "x", "core.123": "x", "large": "x" * 5000001,
+                "elf": b"\x7fELF\x02\x01" + bytes(10) + b"\x04\x00"}
+    TAKEN = {".env.example": "x", "id_map.c": "x", "environment": "x", "core.c": "x", "core": "x",
+             "pem": "x", "exact": "x" * 5000000, "less": "x" * 4999999,
+             "prog": b"\x7fELF\x02\x01" + bytes(10) + b"\x02\x00"}
+
+    def test_left_out(self):
+        """git_commit all leaves out new files that look like secrets, core dumps and large ones,
+        and names them"""
+        self.init()
+        self.commit("tracked.pem", "x\n", "tracked")
+        self.write("tracked.pem", "y\n")
+        for name, content in (self.LEFT_OUT | self.TAKEN).items():
+            (self.root / name).parent.mkdir(exist_ok=True)
+            self.write(name, content)
+        result = self.call("git_commit", {"message": "all", "all": True})
+        self.assertEqual(set(self.out("show", "--format=", "--name-only", "HEAD").split()),
+                         {*self.TAKEN, "tracked.pem"})
+        self.assertEqual(set(self.out("ls-files", "--others").split()), set(self.LEFT_OUT))
+        said = result.value["content"][1]["text"]
+        for name in self.LEFT_OUT:
+            self.assertIn(name + " (", said)
+
+    def test_left_out_rule(self):
+        """git_commit all: a rule that allows it for a path takes a file in that is left out"""
+        self.init()
+        for name in ("deploy.pem", "other.pem"):
+            self.write(name, "x\n")
+        (self.root.parent / "rules.toml").write_text(
+            '[[tools.approval.rule]]\ntool = "git_commit"\npath = "deploy.*"\ndecision = "allow"\n'
+            '[[tools.approval.rule]]\ntool = "git_commit"\ndecision = "allow"\n', encoding="utf-8")
+        self.gives("git_commit", {"message": "all", "all": True}, "--config",
+                   str(self.root.parent / "rules.toml"))
+        self.assertEqual(self.out("ls-files", "--others"), "other.pem\n")
+
     def test_messages(self):
         """git_commit: a message is what was given, without blanks at its end"""
         self.init()

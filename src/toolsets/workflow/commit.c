@@ -8,6 +8,7 @@
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"
+#include "util/fs.h"
 
 #define SHORT_HASH_SIZE 7
 
@@ -105,6 +106,29 @@ static int expect(struct al_call *call, struct al_error *err)
     return r;
 }
 
+/* The files that are staged, and those that are not although they are new. */
+static int show_staged_first(struct al_call *call, const struct al_strv *files, struct al_str *out,
+                             struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT, staged = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    int r = al_workflow_leave_out(call, &without, &line, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < files->count; i++) {
+        const char *name = al_fs_below(repo->top, files->items[i]);
+
+        if (!name || !al_strv_contains(&without, name))
+            al_strv_add(&staged, files->items[i]);
+    }
+    al_git_files_excerpt(repo, &staged, "These files are staged first:", out);
+    if (line.len)
+        al_str_addf(out, "%s\n", line.buf);
+    return 0;
+}
+
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -130,15 +154,26 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         r = al_git_concludes_excerpt(repo, al_call_budget(call), out, err);
     if (r < 0)
         return r;
-    al_git_files_excerpt(repo, files, "These files are staged first:", out);
+    r = show_staged_first(call, files, out, err);
+    if (r < 0)
+        return r;
     return al_git_diff_excerpt(repo, &unstaged, al_call_budget(call), out, err);
 }
 
-static int stage_everything(struct al_call *call, struct al_error *err)
+static int stage_everything(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    static const struct al_add_options everything = { .mode = AL_ADD_ALL };
+    al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    const struct al_add_options everything = { .mode = AL_ADD_ALL, .without = &without };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_workflow_leave_out(call, &without, &line, err);
 
+    if (r < 0)
+        return r;
+    if (line.len) {
+        al_str_adds(&line, ". A rule that allows git_commit for its path takes a file in");
+        al_result_note(result, line.buf);
+    }
     return al_git_add(al_call_repo(call), &everything, al_call_max_bytes(call),
                       al_call_budget(call), &output, err);
 }
@@ -195,7 +230,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const struct commit_args *args = p;
     al_auto(al_freep) char *made = NULL;
     const char *message = args->message ? args->message : al_call_draft(call);
-    int r = args->all ? stage_everything(call, err) : 0;
+    int r = args->all ? stage_everything(call, result, err) : 0;
 
     if (r < 0)
         return r;

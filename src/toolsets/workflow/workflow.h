@@ -92,6 +92,13 @@ char *al_workflow_current_branch(struct al_call *call);
  */
 int al_workflow_make_message(struct al_call *call, char **ret_message, struct al_error *err);
 
+/**
+ * left_out.c: the new files that a commit of every change leaves out, relative to the top, and a
+ * line that names them with the reason; "" where there are none.
+ */
+int al_workflow_leave_out(struct al_call *call, struct al_strv *ret_names, struct al_str *ret_line,
+                          struct al_error *err);
+
 /** failure.c: gives a failure its code, one line of cause, and a remedy. */
 void al_workflow_complete_error(struct al_error *err);
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a commit of every change leaves out: new files that look like secrets or core dumps, and
+ * large ones. */
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/filters.h"
+#include "guard/plain.h"
+#include "guard/policy.h"
+#include "guard/private_file.h"
+#include "guard/text.h"
+#include "tool/call.h"
+#include "toolsets/workflow/workflow.h"
+#include "util/fs.h"
+
+#define LARGE_BYTES 5000000
+#define NAMED_MAX   20
+
+/* A rule that allows it and names paths lets a file in. */
+static bool is_let_in(struct al_call *call, const char *name)
+{
+    const struct al_session *session = al_call_session(call);
+    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT, paths = AL_STRV_INIT;
+    struct al_ruling ruling;
+
+    if (!session->policy || !session->policy->count)
+        return false;
+    al_repo_current_branches(al_call_repo(call), &branches);
+    al_strv_add(&paths, name);
+    ruling = al_policy_decide(session->policy, session->mode,
+                              &(struct al_policy_query){
+                                  .tool = "git_commit",
+                                  .operation = "commit",
+                                  .effects = AL_WRITES_INDEX | AL_WRITES_REFS,
+                                  .branches = &branches,
+                                  .paths = &paths,
+                              });
+    return ruling.decision == AL_APPROVAL_ALLOW && ruling.number &&
+           session->policy->rules[ruling.number - 1].path;
+}
+
+static bool is_core_dump(int fd)
+{
+    unsigned char head[EI_NIDENT + 2];
+
+    return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+           !memcmp(head, ELFMAG, SELFMAG) &&
+           head[EI_NIDENT + (head[EI_DATA] == ELFDATA2MSB)] == ET_CORE;
+}
+
+/* Why a new file is left out; NULL: it is not. */
+static const char *reason_of(int top, const char *name)
+{
+    const char *looks = al_private_file(name);
+    al_auto(al_closep) int fd = -1;
+    struct stat st;
+
+    if (looks)
+        return looks;
+    fd = al_plain_open(top, name, O_RDONLY);
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return NULL;
+    if (st.st_size > LARGE_BYTES)
+        return "larger than 5 MB";
+    return is_core_dump(fd) ? "a core dump" : NULL;
+}
+
+int al_workflow_leave_out(struct al_call *call, struct al_strv *ret_names, struct al_str *ret_line,
+                          struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_closep) int top = -1;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = al_repo_open_top(repo, &top, err);
+
+    al_strv_adds(&command.argv, "git", "-C", repo->top, "ls-files", "-z", "--others",
+                 "--exclude-standard", NULL);
+    if (r == 0)
+        r = al_git_list_paths(repo, &command, al_call_budget(call), &list, err);
+    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1) {
+        const char *name = list.data + at, *reason = reason_of(top, name);
+        al_auto(al_freep) char *word = reason ? al_text_shown_word(name) : NULL;
+
+        if (!reason || is_let_in(call, name))
+            continue;
+        if (ret_names->count < NAMED_MAX)
+            al_str_addf(ret_line, "%s%s (%s)", ret_names->count ? ", " : "Left out: ", word,
+                        reason);
+        al_strv_add(ret_names, name);
+    }
+    if (ret_names->count > NAMED_MAX)
+        al_str_addf(ret_line, ", and %zu more", ret_names->count - NAMED_MAX);
+    al_buffer_clear(&list);
+    return r;
+}
