@@ -17,10 +17,10 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** The operations; the number of each is its row. */
 /** What a reference may look like, as the schema of the tool has it. */
 #define AL_INSPECT_REF_PATTERN "^[A-Za-z0-9_./~^@-]{1,200}$"
 
+/** The operations; the number of each is its row. */
 enum al_inspect_op {
     AL_INSPECT_STATUS,
     AL_INSPECT_LOG,
