@@ -159,7 +159,7 @@ struct walk {
     struct al_strv *names;
     size_t first; /* where ours begin among the names */
     size_t entries;
-    size_t work;
+    struct al_glob_cost *cost;
     bool too_many;
 };
 
@@ -208,8 +208,11 @@ static void add_slashes(struct al_str *name, bool matched, size_t slashes)
 
 static bool is_too_much(struct walk *walk, const char *part, const char *name)
 {
-    walk->work += (strlen(part) + 1) * (strlen(name) + 1);
-    return ++walk->entries > AL_GLOB_ENTRIES_MAX || walk->work > AL_GLOB_WORK_MAX;
+    struct al_glob_cost *cost = walk->cost;
+
+    cost->comparisons += (strlen(part) + 1) * (strlen(name) + 1);
+    return ++walk->entries > AL_GLOB_ENTRIES_MAX || ++cost->entries > AL_GLOB_ALL_ENTRIES_MAX ||
+           cost->comparisons > AL_GLOB_COMPARISONS_MAX;
 }
 
 /* All that a part matches in one directory, each with what is left of the pattern. */
@@ -299,9 +302,10 @@ static int check_length(const char *pattern, struct al_error *err)
     return 0;
 }
 
-int al_glob_expand(int dir_fd, const char *pattern, struct al_strv *names, struct al_error *err)
+int al_glob_expand(int dir_fd, const char *pattern, struct al_glob_cost *cost,
+                   struct al_strv *names, struct al_error *err)
 {
-    struct walk walk = { .dir_fd = dir_fd, .names = names, .first = names->count };
+    struct walk walk = { .dir_fd = dir_fd, .cost = cost, .names = names, .first = names->count };
     al_auto(al_freep) char *safe = NULL;
     int r = check_length(pattern, err);
 

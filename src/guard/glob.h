@@ -19,11 +19,19 @@
 #define AL_GLOB_PATTERN_MAX 4096
 #define AL_GLOB_PARTS_MAX   256
 
-/** The most names one pattern may expand to, the most entries looked at for it, and the most
- * comparisons of a character of the pattern with one of a name (about a second's worth). */
+/** The most names one pattern may expand to, and the most entries looked at for it. */
 #define AL_GLOB_NAMES_MAX   10000
 #define AL_GLOB_ENTRIES_MAX 200000
-#define AL_GLOB_WORK_MAX    (256u * 1024u * 1024u)
+
+/** What patterns that belong together have cost so far, about a second's worth at most. */
+struct al_glob_cost {
+    size_t entries;     /**< looked at */
+    size_t comparisons; /**< of a character of a pattern with one of a name */
+};
+
+#define AL_GLOB_COST_INIT       ((struct al_glob_cost){ .entries = 0 })
+#define AL_GLOB_ALL_ENTRIES_MAX (5 * AL_GLOB_ENTRIES_MAX)
+#define AL_GLOB_COMPARISONS_MAX (256u * 1024u * 1024u)
 
 /** Whether one name, without slashes, matches. */
 bool al_glob_match(const char *pattern, const char *name);
@@ -37,8 +45,11 @@ char *al_glob_literal(const char *pattern);
  *
  * @param dir_fd   The directory it is relative to; links are followed as long as they stay inside.
  * @param pattern  Without a leading '/' and without a `..` component (AL_ERR_SANDBOX for those).
- * @return 0, or AL_ERR_BAD_ARGS when there are too many names, or the pattern is too long.
+ * @param cost     Of the patterns before it, and then with it.
+ * @return 0, or AL_ERR_BAD_ARGS when there are too many names, the pattern is too long, or all of
+ *         them cost too much.
  */
-int al_glob_expand(int dir_fd, const char *pattern, struct al_strv *names, struct al_error *err);
+int al_glob_expand(int dir_fd, const char *pattern, struct al_glob_cost *cost,
+                   struct al_strv *names, struct al_error *err);
 
 #endif

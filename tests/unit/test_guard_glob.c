@@ -109,9 +109,10 @@ static void takes_classes_by_their_names(void **state)
 static char *expand(const struct tmpdir *dir, const char *pattern)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    struct al_glob_cost cost = AL_GLOB_COST_INIT;
     struct al_str out = AL_STR_INIT;
 
-    assert_int_equal(al_glob_expand(dir->fd, pattern, &names, NULL), 0);
+    assert_int_equal(al_glob_expand(dir->fd, pattern, &cost, &names, NULL), 0);
     for (size_t i = 0; i < names.count; i++)
         al_str_addf(&out, "%s%s", i ? " " : "", names.items[i]);
     return al_str_detach(&out);
@@ -164,8 +165,9 @@ static void stays_inside(void **state)
     tmpdir_symlink(dir, "d", "in");
     for (size_t i = 0; i < COUNT(leaving); i++) {
         al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+        struct al_glob_cost cost = AL_GLOB_COST_INIT;
 
-        assert_int_equal(al_glob_expand(dir->fd, leaving[i], &names, NULL), AL_ERR_SANDBOX);
+        assert_int_equal(al_glob_expand(dir->fd, leaving[i], &cost, &names, NULL), AL_ERR_SANDBOX);
         assert_int_equal(names.count, 0);
     }
     got = expand(dir, "out/*");
@@ -188,7 +190,8 @@ static void counts_names(void **state)
     }
     for (size_t more = 0; more < 3; more++) {
         al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-        int r = al_glob_expand(dir->fd, "*", &names, NULL);
+        struct al_glob_cost cost = AL_GLOB_COST_INIT;
+        int r = al_glob_expand(dir->fd, "*", &cost, &names, NULL);
 
         assert_int_equal(r, more < 2 ? 0 : AL_ERR_BAD_ARGS);
         if (r == 0)
@@ -201,7 +204,8 @@ static void counts_names(void **state)
 static int expand_long(const struct tmpdir *dir, struct al_str *pattern, struct al_strv *names)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    int r = al_glob_expand(dir->fd, pattern->buf, names, &err);
+    struct al_glob_cost cost = AL_GLOB_COST_INIT;
+    int r = al_glob_expand(dir->fd, pattern->buf, &cost, names, &err);
 
     if (r < 0)
         assert_true(strlen(err.message) < 200);
@@ -273,6 +277,28 @@ static void counts_bytes(void **state)
     tmpdir_free(dir);
 }
 
+/* Many patterns of one line cost what all of them may, not each of them. */
+static void counts_what_all_patterns_cost(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+    struct al_glob_cost one = AL_GLOB_COST_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    (void)state;
+    tmpdir_write(dir, "file", "");
+    assert_int_equal(al_glob_expand(dir->fd, "no*", &one, &names, NULL), 0);
+    assert_true(one.entries && one.comparisons);
+    for (size_t more = 0; more < 3; more++) {
+        struct al_glob_cost cost = { AL_GLOB_ALL_ENTRIES_MAX - one.entries + more - 1, 0 };
+        struct al_glob_cost work = { 0, AL_GLOB_COMPARISONS_MAX - one.comparisons + more - 1 };
+        int wanted = more < 2 ? 0 : AL_ERR_BAD_ARGS;
+
+        assert_int_equal(al_glob_expand(dir->fd, "no*", &cost, &names, NULL), wanted);
+        assert_int_equal(al_glob_expand(dir->fd, "no*", &work, &names, NULL), wanted);
+    }
+    tmpdir_free(dir);
+}
+
 static void gives_the_text_itself(void **state)
 {
     al_auto(al_freep) char *text = al_glob_literal("a\\*b\\\\c\\[*");
@@ -293,6 +319,7 @@ int main(void)
         cmocka_unit_test(counts_parts),
         cmocka_unit_test(goes_as_deep_as_ever),
         cmocka_unit_test(counts_bytes),
+        cmocka_unit_test(counts_what_all_patterns_cost),
         cmocka_unit_test(counts_names),
         cmocka_unit_test(gives_the_text_itself),
     };

@@ -50,14 +50,14 @@ static int check_as_written(const struct al_shell *shell, const struct al_shell_
 }
 
 static int expand(const struct al_root *root, const struct al_shell_stage *stage,
-                  struct al_strv *words, struct al_error *err)
+                  struct al_glob_cost *cost, struct al_strv *words, struct al_error *err)
 {
     size_t bytes = 0;
 
     for (size_t i = 0; i < stage->nwords; i++) {
         const struct al_shell_word *word = &stage->words[i];
         size_t before = words->count;
-        int r = word->pattern ? al_glob_expand(root->fd, word->pattern, words, err) : 0;
+        int r = word->pattern ? al_glob_expand(root->fd, word->pattern, cost, words, err) : 0;
 
         if (r < 0)
             return r;
@@ -90,6 +90,7 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
 {
     const struct al_root *root = &shell->options.roots->items[0];
     struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
+    struct al_glob_cost cost = AL_GLOB_COST_INIT;
     int r = al_shell_parse(command, &plan.line, err);
 
     for (size_t i = 0; i < plan.line.nstages && r == 0; i++)
@@ -103,7 +104,7 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
                                         .in = AL_REDIRECT_INIT,
                                         .out = AL_REDIRECT_INIT,
                                         .err = AL_REDIRECT_INIT };
-        r = expand(root, stage, &step->words, err);
+        r = expand(root, stage, &cost, &step->words, err);
         if (r == 0)
             r = al_shell_check_words(&step->words, err);
         if (r == 0)
