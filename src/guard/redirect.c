@@ -192,7 +192,8 @@ static int refuse_output(const char *given, struct al_error *err)
 
 int al_output_check(const struct al_root *root, const char *given, struct al_error *err)
 {
-    const char *name = below(root, given), *slash = name ? strrchr(name, '/') : NULL;
+    const char *name = !strcmp(given, root->path) ? "." : below(root, given);
+    const char *slash = name ? strrchr(name, '/') : NULL;
     al_auto(al_freep) char *dir = slash ? al_strndup(name, (size_t)(slash - name)) : al_strdup(".");
     al_auto(al_closep) int fd = -1;
     al_auto(al_closep) int parent = -1;
