@@ -35,13 +35,45 @@ static const struct {
     "Not downloaded: this is a partial clone that lacks what is needed here, and no tool brings "  \
     "it; a user runs this very command with git itself, or 'git fetch --refetch --no-filter'."
 
+/* Advice about commands that an agent does not have. */
+static bool is_advice(const char *line)
+{
+    static const char *const beginnings[] = {
+        "hint: ",
+        "If you are sure you want to delete it, run 'git branch -D ",
+        "Please commit your changes or stash them before you ",
+        "Please move or remove them before you ",
+        "Aborting\n",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(beginnings); i++)
+        if (al_starts_with(line, beginnings[i]))
+            return true;
+    return !strcmp(line, "Aborting");
+}
+
+/* The lines of a text without those of advice, unless there are no others. */
+static void add_without_advice(const char *said, struct al_str *out)
+{
+    for (const char *line = said; *line;) {
+        size_t len = strcspn(line, "\n");
+
+        len += line[len] == '\n';
+        if (!is_advice(line))
+            al_str_add(out, line, len);
+        line += len;
+    }
+    if (!out->len)
+        al_str_adds(out, said);
+}
+
 int al_git_failed(const struct al_git_output *output, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const struct al_str *said = output->err.out.len ? &output->err.out : &output->out.out;
     int r;
 
-    al_str_add(&text, said->buf, said->len);
+    add_without_advice(said->len ? said->buf : "", &text);
     al_str_trim_end(&text);
     if (output->stopped) {
         al_str_reset(&text);

@@ -81,6 +81,7 @@ static bool take_record(struct al_status_reader *reader, const char *record)
     case '2':
         return take_tracked(reader, record);
     case 'u':
+        to->conflicts++;
         name = after_spaces(record, 10);
         return !name || take_change(reader, AL_MODIFIED, name);
     case '?':

@@ -25,7 +25,8 @@ struct al_worktree {
     /** Each name as it comes; a file that is staged and modified comes as both. */
     void (*take)(void *payload, enum al_change change, const char *name);
     void *payload;
-    char *branch; /**< "(detached)" when there is none */
+    char *branch;     /**< "(detached)" when there is none */
+    size_t conflicts; /**< unmerged files */
     bool truncated;
 };
 

@@ -2,6 +2,7 @@
 #include "gitops/underway.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "gitops/command.h"
@@ -69,6 +70,48 @@ const char *al_underway_name(enum al_underway underway)
 const char *al_underway_noun(enum al_underway underway)
 {
     return underway == AL_UNDERWAY_AM ? "application of patches" : al_underway_name(underway);
+}
+
+/* A number that a rebase keeps in a file; 0 where there is none. */
+static unsigned long read_number(int git_dir, const char *name)
+{
+    al_auto(al_closep) int fd = al_plain_open(git_dir, name, O_RDONLY);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    return fd >= 0 && al_fs_read_fd(fd, OID_FILE_BYTES, &text) == 0 ? strtoul(text.buf, NULL, 10)
+                                                                    : 0;
+}
+
+static void add_step(const struct al_repo *repo, struct al_str *out)
+{
+    static const char *const files[][2] = { { "rebase-merge/msgnum", "rebase-merge/end" },
+                                            { "rebase-apply/next", "rebase-apply/last" } };
+    al_auto(al_closep) int git_dir = -1;
+
+    if (al_repo_open_git_dir(repo, &git_dir, NULL) < 0)
+        return;
+    for (size_t i = 0; i < AL_COUNT(files); i++) {
+        unsigned long step = read_number(git_dir, files[i][0]);
+        unsigned long last = read_number(git_dir, files[i][1]);
+
+        if (step && last)
+            al_str_addf(out, " (%lu of %lu)", step, last);
+    }
+}
+
+void al_git_underway_line(const struct al_repo *repo, size_t conflicts, struct al_str *out)
+{
+    enum al_underway underway = al_git_underway(repo);
+    const char *name =
+        underway == AL_UNDERWAY_AM ? "series of patches" : al_underway_name(underway);
+
+    if (underway != AL_UNDERWAY_NONE) {
+        al_str_addf(out, "A %s is in progress", name);
+        add_step(repo, out);
+    }
+    if (conflicts)
+        al_str_addf(out, "%s%zu conflict%s", underway != AL_UNDERWAY_NONE ? ", " : "", conflicts,
+                    conflicts == 1 ? "" : "s");
 }
 
 int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *budget,

@@ -28,6 +28,9 @@ const char *al_underway_name(enum al_underway underway);
 /** The same as a noun to be read: "application of patches" for am. */
 const char *al_underway_noun(enum al_underway underway);
 
+/** "A rebase is in progress (2 of 5), 1 conflict" appended to `out`; nothing where nothing is. */
+void al_git_underway_line(const struct al_repo *repo, size_t conflicts, struct al_str *out);
+
 /** Refuse while something is in progress: with AL_CODE_CONFLICT when there are conflicts, else with
  * AL_CODE_OPERATION_FAILED. */
 int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *budget,

@@ -59,6 +59,64 @@ static char *hint_for_param(const struct al_call *call, const struct al_param *p
     return hint;
 }
 
+/* What helps against a failure, by git's words for it.  A remedy that names a tool counts in a
+ * session that has this tool, and in the toolset whose parameters it names; the toolset `git` has
+ * one only where git's own advice goes. */
+static const struct {
+    const char *words, *tool, *toolset, *remedy;
+} remedies[] = {
+    { "not fully merged", "git_branch", "git",
+      "git_branch with force_delete deletes it all the same." },
+    { "not fully merged", "git_branch", "workflow",
+      "git_branch with force deletes it all the same." },
+    { "Cannot delete branch '", "git_checkout", "workflow",
+      "HEAD is on it, here or in another worktree: git_checkout another branch first." },
+    { "user.name or user.email not configured", NULL, "workflow",
+      "A person sets user.name and user.email; until then nothing can be committed." },
+    { "There is nothing to abort", NULL, "workflow",
+      "Nothing is in progress, so there is nothing to do." },
+    { "does not have any commits yet", "git_commit", "workflow",
+      "The branch has no commit yet: git_add and git_commit make the first one." },
+    { "ambiguous argument 'HEAD'", "git_commit", "workflow",
+      "The branch has no commit yet: git_add and git_commit make the first one." },
+    { "ignored by one of your .gitignore files", NULL, NULL,
+      "They are ignored (.gitignore), and no tool adds ignored files; a person can, or changes "
+      "the pattern." },
+    { "did not match any file", "git_status", "workflow",
+      "There is no such file: git_status and the working tree have the names." },
+    { "promisor", NULL, "workflow",
+      "This is a partial clone and the object is not downloaded; a person runs 'git fetch "
+      "--refetch' or the same command with git itself." },
+    { "would be overwritten by", "git_stash", NULL,
+      "Commit these changes with git_commit, or put them aside with git_stash, first." },
+    { "you need to resolve your current index first", "git_resolve_conflict", "workflow",
+      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict settles a "
+      "file." },
+    { "unmerged files", "git_resolve_conflict", "workflow",
+      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict settles a "
+      "file." },
+};
+
+static char *remedy_for(const struct al_call *call, const struct al_error *error)
+{
+    const struct al_session *session = call->session;
+
+    if (error->remedy || !error->message ||
+        (error->status != AL_ERR_EXECUTION && error->status != AL_ERR_NOT_FOUND))
+        return NULL;
+    for (size_t i = 0; i < AL_COUNT(remedies); i++) {
+        const char *tool = remedies[i].tool, *toolset = remedies[i].toolset;
+
+        if (!strstr(error->message, remedies[i].words) ||
+            (toolset && strcmp(toolset, call->input->tool->toolset->name) != 0))
+            continue;
+        if (!tool || (session->registry && al_registry_find(session->registry, tool) &&
+                      al_grant_has_tool(session->grant, tool)))
+            return al_strdup(remedies[i].remedy);
+    }
+    return NULL;
+}
+
 char *al_call_hint(const struct al_call *call, const struct al_error *error)
 {
     const struct al_tool *tool = call->tool;
@@ -66,9 +124,9 @@ char *al_call_hint(const struct al_call *call, const struct al_error *error)
 
     if (!call->repo || !call->args || tool->runs_at_top || !error->reason ||
         strcmp(error->reason, "not_found") != 0)
-        return NULL;
+        return remedy_for(call, error);
     for (size_t i = 0; i < tool->nparams && !hint; i++)
         if (tool->params[i].flags & AL_PARAM_PATH)
             hint = hint_for_param(call, &tool->params[i]);
-    return hint;
+    return hint ? hint : remedy_for(call, error);
 }

@@ -151,6 +151,24 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return r;
 }
 
+/* Fifteen lines of git's about commands that an agent does not have become one about a tool of it.
+ */
+static void replace_advice(struct al_str *text)
+{
+    static const char begin[] = "If you want to create a new branch to retain commits";
+    static const char end[] = "advice.detachedHead to false\n";
+    const char *from = strstr(text->buf, begin), *to = from ? strstr(from, end) : NULL;
+    al_auto(al_str_clear) struct al_str shorter = AL_STR_INIT;
+
+    if (!to)
+        return;
+    al_str_add(&shorter, text->buf, (size_t)(from - text->buf));
+    al_str_adds(&shorter, "git_checkout with create_branch keeps commits that are made here.\n");
+    al_str_adds(&shorter, to + strlen(end));
+    al_str_reset(text);
+    al_str_add(text, shorter.buf, shorter.len);
+}
+
 static int go(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     static const char *const hooks[] = { "post-checkout", "reference-transaction",
@@ -168,6 +186,7 @@ static int go(struct al_call *call, const void *p, struct al_result *result, str
     /* All that git says here is on standard error, and none of it is about an error. */
     al_str_add(&output.out.out, output.err.out.buf, output.err.out.len);
     al_str_reset(&output.err.out);
+    replace_advice(&output.out.out);
     al_git_note_hooks(repo, hooks, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;

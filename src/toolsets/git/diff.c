@@ -215,7 +215,8 @@ static void ignored(const void *p, struct al_ignored *out)
 const struct al_tool al_tool_git_diff = {
     .name = "git_diff",
     .title = "Show changes",
-    .about = "Show unstaged changes, staged ones (cached), or those between two commits.",
+    .about = "Show unstaged changes, staged ones (cached), or those between two commits. "
+             "Reads, but for output_dir, which writes files.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_GIT_COMMON_OFFSETS(struct diff_args),

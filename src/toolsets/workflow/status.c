@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: the branch, and which files are staged, modified or untracked. */
 #include "gitops/queries.h"
+#include "gitops/underway.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"
@@ -53,6 +54,16 @@ static void finish(const struct writing *writing, const struct al_worktree *stat
     al_str_addf(json, "\"clean\":%s}", clean ? "true" : "false");
 }
 
+/* What the lists do not tell: conflicts are modified files there, and a rebase has no place. */
+static void note_progress(struct al_call *call, size_t conflicts, struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_git_underway_line(al_call_repo(call), conflicts, &line);
+    if (line.len)
+        al_result_note(result, line.buf);
+}
+
 static int execute(struct al_call *call, const void *args, struct al_result *result,
                    struct al_error *err)
 {
@@ -68,6 +79,7 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
     finish(&writing, &status, &json);
     result->truncated = status.truncated;
     al_result_take_json(result, &json, NULL);
+    note_progress(call, status.conflicts, result);
     return 0;
 }
 
