@@ -169,52 +169,74 @@ static void drop(struct al_held_ruleset *held)
     free(held);
 }
 
-/* Called with the lock held. */
-static bool is_current(struct al_held_ruleset *held, bool now)
+/*
+ * Without the lock, as looking is: a path that does not answer, on a dead file server say, holds up
+ * this call alone.
+ */
+static int make(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
+                struct al_error *err)
 {
-    int64_t now_ms = al_clock_ms();
-
-    if (!now && now_ms - held->looked_at_ms < LOOK_MS)
-        return true;
-    if (!al_ruleset_is_current(held->ruleset))
-        return false;
-    held->looked_at_ms = now_ms;
-    return true;
-}
-
-/* Called with the lock held. */
-static int renew(struct al_git *git, enum al_git_class class, struct al_error *err)
-{
-    struct al_held_ruleset **place = &git->rulesets[class];
     struct al_held_ruleset fresh = { .looked_at_ms = al_clock_ms(), .refs = 1 };
     int r = build(git, class, &fresh.ruleset, err);
 
     if (r < 0)
         return r;
-    drop(*place);
-    *place = al_calloc(1, sizeof(**place));
-    **place = fresh;
+    *ret_held = al_calloc(1, sizeof(**ret_held));
+    **ret_held = fresh;
     return 0;
+}
+
+/* One that is current, held for the caller; NULL when it has to be made. */
+static struct al_held_ruleset *get_current(struct al_git *git, enum al_git_class class, bool now)
+{
+    const int64_t now_ms = al_clock_ms();
+    struct al_held_ruleset *held;
+    bool looks = now;
+
+    (void)pthread_mutex_lock(&git->lock);
+    held = git->rulesets[class];
+    if (held) {
+        held->refs++;
+        looks |= now_ms - held->looked_at_ms >= LOOK_MS;
+    }
+    (void)pthread_mutex_unlock(&git->lock);
+    if (!held || !looks)
+        return held;
+    if (!al_ruleset_is_current(held->ruleset)) {
+        al_git_ruleset_put(git, held);
+        return NULL;
+    }
+    (void)pthread_mutex_lock(&git->lock);
+    if (held->looked_at_ms < now_ms)
+        held->looked_at_ms = now_ms;
+    (void)pthread_mutex_unlock(&git->lock);
+    return held;
 }
 
 int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
                    struct al_held_ruleset **ret_held, struct al_error *err)
 {
-    struct al_held_ruleset **place = &git->rulesets[class];
-    int r = 0;
+    struct al_held_ruleset *held;
+    int r;
 
     *ret_held = NULL;
     if (al_confine_abi() == 0)
         return 0; /* al_git_new() refused already where confinement is required */
-    (void)pthread_mutex_lock(&git->lock);
-    if (!*place || !is_current(*place, now))
-        r = renew(git, class, err);
-    if (r == 0) {
-        (*place)->refs++;
-        *ret_held = *place;
+    held = get_current(git, class, now);
+    if (held) {
+        *ret_held = held;
+        return 0;
     }
+    r = make(git, class, &held, err);
+    if (r < 0)
+        return r;
+    (void)pthread_mutex_lock(&git->lock);
+    drop(git->rulesets[class]); /* of two calls that make one at once the last leaves its own */
+    git->rulesets[class] = held;
+    held->refs++;
+    *ret_held = held;
     (void)pthread_mutex_unlock(&git->lock);
-    return r;
+    return 0;
 }
 
 void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held)

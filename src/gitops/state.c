@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/index_scan.h"
 #include "gitops/private.h"
 #include "gitops/repo.h"
 #include "util/fs.h"
@@ -15,7 +16,6 @@
 #define PACKED_PIECE_BYTES (1u << 20)
 #define PACKED_OID_MAX     65 /* SHA-256 in hex, and a newline before it */
 #define SYMREF_DEPTH_MAX   5
-#define SCAN_BYTES         (64u * 1024u)
 
 bool al_is_reference(const char *name)
 {
@@ -235,37 +235,9 @@ void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_na
     }
 }
 
-/*
- * The mode of a gitlink as an index entry stores it (0160000, big-endian), or the mark of a split
- * index, whose entries are elsewhere.  Read in pieces and never mapped: the file may shrink.
- */
-static bool holds_gitlink(const char *path)
-{
-    static const char gitlink[] = { 0, 0, (char)0xe0, 0 };
-    enum { overlap = sizeof(gitlink) - 1 };
-    al_auto(al_freep) char *piece = al_malloc(SCAN_BYTES);
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    size_t kept = 0;
-
-    if (fd < 0)
-        return errno != ENOENT;
-    for (;;) {
-        ssize_t n = read(fd, piece + kept, SCAN_BYTES - kept);
-        size_t len;
-
-        if (n <= 0)
-            return n < 0;
-        len = kept + (size_t)n;
-        if (memmem(piece, len, gitlink, sizeof(gitlink)) || memmem(piece, len, "link", 4))
-            return true;
-        kept = len < overlap ? len : overlap;
-        memmove(piece, piece + len - kept, kept);
-    }
-}
-
 bool al_repo_may_have_gitlinks(const struct al_repo *repo)
 {
     al_auto(al_freep) char *index = al_fs_join(repo->git_dir, "index");
 
-    return holds_gitlink(index);
+    return al_index_may_have_gitlinks(index);
 }

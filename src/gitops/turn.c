@@ -109,12 +109,17 @@ static int would_never_end(struct al_error *err)
 static int begin(struct al_repo *repo, const struct al_turn *held, struct al_cancel *cancel,
                  struct al_error *err)
 {
-    struct al_turn *turn = al_calloc(1, sizeof(*turn));
+    al_auto(al_closep) int ready_fd = eventfd(0, EFD_CLOEXEC);
     struct al_git *git = repo->git;
+    struct al_turn *turn;
     bool first, circle;
 
+    /* Without it nobody could be told that the turn has come. */
+    if (ready_fd < 0)
+        return al_error_errno(err, errno, "cannot wait for a turn");
+    turn = al_calloc(1, sizeof(*turn));
     turn->common_dir = repo->common_dir;
-    turn->ready_fd = eventfd(0, EFD_CLOEXEC);
+    turn->ready_fd = al_take_fd(&ready_fd);
     turn->held = held;
     (void)pthread_mutex_lock(&git->lock);
     append(git, turn);

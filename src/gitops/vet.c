@@ -133,6 +133,24 @@ static void remember(struct al_git *git, struct al_vetting *vetting)
     vetting->refs++;
 }
 
+/* What is remembered, if it is current; the caller owns a reference.  A place that does not answer
+ * may be among the sources: nobody else waits for it. */
+static struct al_vetting *get_current(const struct al_repo *repo)
+{
+    struct al_git *git = repo->git;
+    struct al_vetting *vetting;
+
+    (void)pthread_mutex_lock(&git->lock);
+    vetting = recall(git, repo->git_dir);
+    if (vetting)
+        vetting->refs++;
+    (void)pthread_mutex_unlock(&git->lock);
+    if (!vetting || is_current(vetting, repo))
+        return vetting;
+    al_vetting_unref(git, vetting);
+    return NULL;
+}
+
 int al_vetting_get(const struct al_repo *repo, struct al_budget *budget,
                    const struct al_vetting **ret_vetting, struct al_error *err)
 {
@@ -141,13 +159,7 @@ int al_vetting_get(const struct al_repo *repo, struct al_budget *budget,
     bool lasting = false;
     int r;
 
-    (void)pthread_mutex_lock(&git->lock);
-    vetting = recall(git, repo->git_dir);
-    if (vetting && is_current(vetting, repo))
-        vetting->refs++;
-    else
-        vetting = NULL;
-    (void)pthread_mutex_unlock(&git->lock);
+    vetting = get_current(repo);
     if (!vetting) {
         r = vet(repo, budget, &vetting, &lasting, err);
         if (r < 0)

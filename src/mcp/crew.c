@@ -174,17 +174,18 @@ static int add_member(struct al_crew *crew)
     struct creation creation = { .member = member };
 
     member->crew = crew;
-    /* In the list before it can be gone. */
-    (void)pthread_mutex_lock(&crew->lock);
+    /* Without the lock: another thread makes this one, and everybody who passes the turn would wait
+     * for both.  The new one may be gone before it is in the list, and is joined from there. */
     al_proc_run_open(create_thread, &creation);
-    if (creation.error == 0) {
-        member->next = crew->members;
-        crew->members = member;
-    }
-    (void)pthread_mutex_unlock(&crew->lock);
-    if (creation.error)
+    if (creation.error) {
         free(member);
-    return creation.error;
+        return creation.error;
+    }
+    (void)pthread_mutex_lock(&crew->lock);
+    member->next = crew->members;
+    crew->members = member;
+    (void)pthread_mutex_unlock(&crew->lock);
+    return 0;
 }
 
 /* Whether there is a thread to read on while the caller runs a call. */

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "gitops/index_scan.h"
 #include "gitops/private.h"
 #include "gitops/repo.h"
 #include "test_gitops_lib.h"
@@ -397,37 +398,78 @@ static void suspects_an_index_it_cannot_see_all_of(void **state)
     assert_true(may_have_gitlinks(w));
 }
 
-static void finds_a_gitlink_across_pieces(void **state)
+/* What stands in names, sizes and contents is the agent's to choose, and decides nothing. */
+static void is_not_told_by_names_and_sizes(void **state)
 {
     struct world *w = *state;
-    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    const size_t len = 2 * PIECE_BYTES + 100;
-    al_auto(al_freep) char *index = al_malloc(len);
+    al_auto(al_freep) char *big = al_malloc(0xe000);
+    al_auto(al_freep) char *deep = al_malloc(5001);
 
-    for (size_t at = PIECE_BYTES - 8; at <= PIECE_BYTES + 8; at++) {
-        memset(index, 'x', len);
-        tmpdir_write_bytes(w->repo, ".git/index", index, len);
-        assert_false(al_repo_may_have_gitlinks(repo));
-        memcpy(index + at, "\0\0\xe0\0", 4);
-        tmpdir_write_bytes(w->repo, ".git/index", index, len);
-        assert_true(al_repo_may_have_gitlinks(repo));
-        memcpy(index + at, "\0\0\xe0\1", 4); /* nearly one */
-        tmpdir_write_bytes(w->repo, ".git/index", index, len);
-        assert_false(al_repo_may_have_gitlinks(repo));
-    }
+    memset(big, 'x', 0xe000);
+    tmpdir_write(w->repo, "link", "x\n");
+    tmpdir_write(w->repo, "sdir", "x\n");
+    tmpdir_write(w->repo, "symlinks/link.md", "x\n");
+    tmpdir_write_bytes(w->repo, "big", big, 0xe000); /* the size has the bytes of the mode */
+    git_ok(w->repo, "add", "link", "sdir", "symlinks", "big", NULL);
+    assert_false(may_have_gitlinks(w));
+    git_ok(w->repo, "update-index", "--index-version", "4", NULL);
+    assert_false(may_have_gitlinks(w));
+    git_ok(w->repo, "update-index", "--index-version", "2", NULL);
+    git_ok(w->repo, "add", "-N", "big", NULL);
+    for (size_t i = 0; i < 5000; i++)
+        deep[i] = i % 200 == 199 ? '/' : 'd';
+    deep[4999] = 'f';
+    deep[5000] = '\0';
+    al_auto(al_freep) char *entry =
+        al_asprintf("100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,%.3950s", deep);
+    git_ok(w->repo, "update-index", "--add", "--cacheinfo", entry,
+           NULL); /* a name over its field */
+    assert_false(may_have_gitlinks(w));
+    git_ok(w->repo, "update-index", "--index-version", "4", NULL);
+    assert_false(may_have_gitlinks(w));
 }
 
-static void finds_a_gitlink_at_either_end(void **state)
+static void understands_extended_entries_and_other_ids(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_freep) char *path = tmpdir_path(w->repo, "sha256");
+    al_auto(al_freep) char *index = tmpdir_path(w->repo, "sha256/.git/index");
+    al_auto(al_freep) char *entry = NULL;
+
+    tmpdir_write(w->repo, "later", "x\n");
+    git_ok(w->repo, "add", "-N", "later", NULL); /* version 3 */
+    assert_false(may_have_gitlinks(w));
+    git_ok(w->repo, "init", "-q", "--object-format=sha256", path, NULL);
+    tmpdir_write(w->repo, "sha256/link", "x\n");
+    tmpdir_write(w->repo, "sha256/other", "x\n");
+    git_ok(w->repo, "-C", path, "add", ".", NULL);
+    assert_false(al_index_may_have_gitlinks(index));
+    entry = al_asprintf("160000,%064d,sub", 1);
+    git_ok(w->repo, "-C", path, "update-index", "--add", "--cacheinfo", entry, NULL);
+    assert_true(al_index_may_have_gitlinks(index));
+}
+
+/* A hostile index costs a look at its bytes, and is trusted in nothing. */
+static void suspects_what_is_no_index(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *good = al_malloc(PIECE_BYTES);
+    al_auto(al_freep) char *path = tmpdir_path(w->repo, ".git/index");
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t len = read(fd, good, PIECE_BYTES);
 
-    tmpdir_write_bytes(w->repo, ".git/index", "\0\0\xe0\0", 4);
+    assert_true(len > 100);
+    assert_false(al_repo_may_have_gitlinks(repo));
+    for (ssize_t cut = 0; cut < 12 + 62; cut++) { /* less than its one entry */
+        tmpdir_write_bytes(w->repo, ".git/index", good, (size_t)cut);
+        assert_true(al_repo_may_have_gitlinks(repo));
+    }
+    memset(good + 8, 0xff, 4); /* more entries than there are bytes */
+    tmpdir_write_bytes(w->repo, ".git/index", good, (size_t)len);
     assert_true(al_repo_may_have_gitlinks(repo));
-    tmpdir_write_bytes(w->repo, ".git/index", "\0\0\xe0", 3);
-    assert_false(al_repo_may_have_gitlinks(repo));
-    tmpdir_write_bytes(w->repo, ".git/index", "", 0);
-    assert_false(al_repo_may_have_gitlinks(repo));
+    assert_int_equal(truncate(path, INT64_C(1) << 40), 0); /* bytes nobody wrote */
+    assert_true(al_repo_may_have_gitlinks(repo));
 }
 
 /* Cuts the index to nothing and makes it long again, over and over. */
@@ -454,7 +496,7 @@ static void survives_an_index_that_shrinks(void **state)
         assert_int_equal(al_repo_state(repo, NULL, NULL, hex, NULL), 0);
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_false(al_repo_may_have_gitlinks(repo)); /* all zero now */
+    assert_true(al_repo_may_have_gitlinks(repo)); /* all zero now, which is no index */
 }
 
 /* What airlock takes from a file of the repository and gives to git is no option and no path. */
@@ -495,8 +537,9 @@ int main(void)
         WORLD_TEST(looks_at_paths_from_the_working_directory),
         WORLD_TEST(finds_gitlinks_in_a_real_index),
         WORLD_TEST(suspects_an_index_it_cannot_see_all_of),
-        WORLD_TEST(finds_a_gitlink_across_pieces),
-        WORLD_TEST(finds_a_gitlink_at_either_end),
+        WORLD_TEST(is_not_told_by_names_and_sizes),
+        WORLD_TEST(understands_extended_entries_and_other_ids),
+        WORLD_TEST(suspects_what_is_no_index),
         WORLD_TEST(survives_an_index_that_shrinks),
         cmocka_unit_test(knows_what_an_object_id_is),
     };

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <dirent.h>
+#include <sys/resource.h>
 
 #include "gitops/private.h"
 #include "test_gitops_lib.h"
@@ -349,6 +350,30 @@ static void runs_git_again_when_a_lock_got_in_between(void **state)
     assert_string_equal(status, "A  b.txt\n");
 }
 
+/* A writer nobody could wake again would wait until it is cancelled. */
+static void does_not_wait_where_nobody_can_wake_it(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *first = must_open(w, "repo");
+    al_auto(repo_freep) struct al_repo *second = must_open(w, "repo");
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct rlimit old, none;
+    int r;
+
+    assert_int_equal(al_repo_begin_turn(first, NULL, NULL), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    none = (struct rlimit){ .rlim_cur = 0, .rlim_max = old.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    r = al_repo_begin_turn(second, NULL, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(r, AL_ERR_EXECUTION);
+    assert_non_null(strstr(err.message, "cannot wait for a turn"));
+    assert_int_equal(count_turns(w->git), 1);
+    al_repo_end_write(first);
+    assert_int_equal(al_repo_begin_turn(second, NULL, NULL), 0);
+    al_repo_end_write(second);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -364,6 +389,7 @@ int main(void)
         WORLD_TEST(stops_waiting_for_the_lock_when_cancelled),
         WORLD_TEST(says_that_the_lock_does_not_go_away),
         WORLD_TEST(runs_git_again_when_a_lock_got_in_between),
+        WORLD_TEST(does_not_wait_where_nobody_can_wake_it),
     };
 
     gitops_begin();
