@@ -27,6 +27,7 @@ enum al_answer {
     AL_ANSWER_ONCE,
     AL_ANSWER_ALWAYS, /**< and what `always_covers` says, until the session ends */
     AL_ANSWER_REJECT,
+    AL_ANSWER_TOO_MANY, /**< nobody was asked: too many other questions wait */
     AL_ANSWER_LATER, /**< the person is asked when this call has ended; another brings the answer */
 };
 

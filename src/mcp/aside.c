@@ -7,6 +7,9 @@
  * instead, first come first served, until a thread that has run one takes up the next.  One core is
  * then always at either a call or its child, as if the calls had come one after the other.
  *
+ * A call that reads for AL_SLOT_LONG_MS makes room for another, by the rule of proc/slots.h: one
+ * that is slow holds up none that is quick.  The pump looks when that time has come.
+ *
  * A call that does more than read is never put aside: it may wait long for a person, or for others
  * who write.  One that reads and by a rule has to ask does not count while it waits for the answer,
  * nor does one that was cancelled: what holds it up, a dead file server say, holds up no other.
@@ -19,12 +22,14 @@
 #include "mcp/calls.h"
 #include "mcp/running.h"
 #include "proc/proc.h"
+#include "proc/slots.h"
 #include "tool/tool.h"
+#include "util/clock.h"
 
 /* Caller holds the lock. */
 static bool has_room(const struct al_calls *calls)
 {
-    return calls->nreading < calls->reading_max;
+    return al_slot_has_room(calls->nreading, calls->nlong, calls->reading_max);
 }
 
 /* Caller holds the lock.  Whether there is a call to go on with. */
@@ -41,6 +46,55 @@ static void tell(const struct al_calls *calls)
 }
 
 /* Caller holds the lock, here and below. */
+static void count_in(struct al_running *call)
+{
+    if (!call->reads)
+        return;
+    call->count = AL_COUNT_NEW;
+    call->reading_from = al_clock_ms();
+    call->calls->nreading++;
+}
+
+static void count_out(struct al_running *call)
+{
+    call->calls->nreading -= call->count == AL_COUNT_NEW;
+    call->calls->nlong -= call->count == AL_COUNT_LONG;
+    call->count = AL_COUNT_NOT;
+}
+
+/* Those that began long enough ago last long from now on.  When the next one does, INT64_MAX: none.
+ */
+static int64_t tell_long_ones(struct al_calls *calls, int64_t now_ms)
+{
+    int64_t next = INT64_MAX;
+
+    for (struct al_running *call = calls->running; call; call = call->next) {
+        const int64_t at = call->reading_from + AL_SLOT_LONG_MS;
+
+        if (call->count != AL_COUNT_NEW)
+            continue;
+        if (at <= now_ms) {
+            call->count = AL_COUNT_LONG;
+            calls->nreading--;
+            calls->nlong++;
+        } else if (at < next) {
+            next = at;
+        }
+    }
+    return next;
+}
+
+int64_t al_aside_look(struct al_calls *calls, int64_t now_ms)
+{
+    int64_t next;
+
+    if (!calls->aside)
+        return INT64_MAX;
+    next = tell_long_ones(calls, now_ms);
+    tell(calls);
+    return next;
+}
+
 static void put_last(struct al_running *call)
 {
     struct al_calls *calls = call->calls;
@@ -81,27 +135,26 @@ void al_aside_cancel(struct al_running *call)
     if (call->is_aside) {
         take_out(call);
         put_first(call);
-    } else if (!call->waiting_for) {
-        calls->nreading -= call->reads;
     }
+    count_out(call);
     call->reads = false;
     tell(calls);
 }
 
 void al_aside_pause(struct al_running *call)
 {
-    call->calls->nreading -= call->reads;
+    count_out(call);
     tell(call->calls);
 }
 
 void al_aside_resume(struct al_running *call)
 {
-    call->calls->nreading += call->reads;
+    count_in(call);
 }
 
 void al_aside_end(struct al_running *call)
 {
-    call->calls->nreading -= call->reads;
+    count_out(call);
 }
 
 bool al_calls_admit(struct al_running *call)
@@ -113,11 +166,15 @@ bool al_calls_admit(struct al_running *call)
         return true;
     (void)pthread_mutex_lock(&calls->lock);
     call->reads = !call->cancelled;
+    if (!has_room(calls))
+        (void)tell_long_ones(calls, al_clock_ms());
     now = !calls->aside && has_room(calls);
-    if (now)
-        calls->nreading += call->reads;
-    else
+    if (now) {
+        count_in(call);
+    } else {
         put_last(call);
+        al_calls_plan_pump(calls, al_aside_look(calls, al_clock_ms()));
+    }
     (void)pthread_mutex_unlock(&calls->lock);
     return now;
 }
@@ -130,8 +187,8 @@ struct al_running *al_calls_next(struct al_calls *calls)
     if (is_due(calls)) {
         call = calls->aside;
         take_out(call);
-        calls->nreading += call->reads;
-        tell(calls); /* one thread takes one call */
+        count_in(call);
+        al_calls_plan_pump(calls, al_aside_look(calls, al_clock_ms()));
     }
     (void)pthread_mutex_unlock(&calls->lock);
     return call;

@@ -120,17 +120,21 @@ void al_calls_cancel(struct al_calls *calls, const char *id)
 }
 
 /* Caller holds the lock.  The pump is woken only when it would look too late. */
-static void plan_progress(struct al_running *call, int64_t at_ms)
+void al_calls_plan_pump(struct al_calls *calls, int64_t at_ms)
 {
-    struct al_calls *calls = call->calls;
-
-    if (!call->order.progress_token)
-        return;
-    call->progress_at_ms = at_ms;
     if (at_ms < calls->pump_at_ms) {
         calls->pump_at_ms = at_ms;
         al_out_wake(calls->out);
     }
+}
+
+/* Caller holds the lock. */
+static void plan_progress(struct al_running *call, int64_t at_ms)
+{
+    if (!call->order.progress_token)
+        return;
+    call->progress_at_ms = at_ms;
+    al_calls_plan_pump(call->calls, at_ms);
 }
 
 static void set_waiting(struct al_running *call, const char *waiting_for)
@@ -332,7 +336,7 @@ void al_calls_refuse(struct al_running *call, const char *problem)
 
 int al_calls_progress(struct al_calls *calls)
 {
-    int64_t now = al_clock_ms(), next = INT64_MAX;
+    int64_t now = al_clock_ms(), next = INT64_MAX, look;
 
     (void)pthread_mutex_lock(&calls->lock);
     for (struct al_running *call = calls->running; call; call = call->next) {
@@ -343,6 +347,8 @@ int al_calls_progress(struct al_calls *calls)
         if (call->progress_at_ms < next)
             next = call->progress_at_ms;
     }
+    look = al_aside_look(calls, now);
+    next = look < next ? look : next;
     calls->pump_at_ms = next;
     (void)pthread_mutex_unlock(&calls->lock);
     return next == INT64_MAX ? -1 : (int)(next - now);

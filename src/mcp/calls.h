@@ -4,10 +4,10 @@
  * (mcp/crew.h).
  *
  * A call beyond AL_CALLS_MAX is refused at once, rather than queued: the reader never waits, and a
- * client that floods is told so.  Calls that only read begin as others of them end, since more at
- * once than there are cores would but wait (mcp/aside.c).  A cancelled call is killed through its
- * token and never answered.  A call that takes long, or waits for a person, says so in progress
- * notifications if the request named a token; none is sent after the answer.
+ * client that floods is told so.  Calls that only read begin as others of them end or last
+ * long, since more at once than there are cores would but wait (mcp/aside.c).  A cancelled call is
+ * killed through its token and never answered.  A call that takes long, or waits for a person, says
+ * so in progress notifications if the request named a token; none is sent after the answer.
  */
 #ifndef AL_MCP_CALLS_H
 #define AL_MCP_CALLS_H
@@ -49,7 +49,9 @@ struct al_calls {
     struct al_running *running;
     size_t nrunning;
     struct al_running *aside, **last_aside; /**< calls that are not begun yet */
-    size_t nreading, reading_max;           /**< calls that only read and run; how many may */
+    unsigned nreading,
+        reading_max; /**< calls that only read and began to run lately; how many may */
+    unsigned nlong;  /**< those that run for longer, and make room */
     int aside_fd; /**< eventfd that is never read: an edge of it says that al_calls_next() has one
                    */
     struct al_running *spare; /**< one that ended, kept with its token for the next; or NULL */

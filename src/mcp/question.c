@@ -32,6 +32,24 @@ void al_questions_clear(struct al_questions *questions)
     (void)pthread_mutex_destroy(&questions->lock);
 }
 
+bool al_questions_reserve(struct al_questions *questions)
+{
+    bool free_place;
+
+    (void)pthread_mutex_lock(&questions->lock);
+    free_place = questions->nreserved < AL_QUESTIONS_USER_MAX;
+    questions->nreserved += free_place;
+    (void)pthread_mutex_unlock(&questions->lock);
+    return free_place;
+}
+
+void al_questions_release(struct al_questions *questions)
+{
+    (void)pthread_mutex_lock(&questions->lock);
+    questions->nreserved--;
+    (void)pthread_mutex_unlock(&questions->lock);
+}
+
 static void send_question(struct al_questions *questions, const char *id, const char *method,
                           const json_t *params)
 {

@@ -8,6 +8,8 @@
 #define AL_MCP_QUESTION_H
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "util/error.h"
 #include "util/json.h"
@@ -17,11 +19,16 @@ struct al_out;
 struct al_question;
 struct al_rpc_message;
 
+/** Questions to the user that wait at once.  Each keeps the place of a call, of which there are
+ * AL_CALLS_MAX: other calls find theirs. */
+#define AL_QUESTIONS_USER_MAX 64
+
 /** The questions that wait for an answer. */
 struct al_questions {
     struct al_out *out;
     pthread_mutex_t lock;
     struct al_question *open;
+    size_t nreserved; /**< places of those to the user */
     unsigned long asked;
 };
 
@@ -41,6 +48,10 @@ void al_questions_clear(struct al_questions *questions);
 int al_questions_ask(struct al_questions *questions, const char *method, const json_t *params,
                      int timeout_ms, struct al_cancel *cancel, json_t **ret_result,
                      struct al_error *err);
+
+/** A place for one question to the user; false when all are taken.  Given back after the answer. */
+bool al_questions_reserve(struct al_questions *questions);
+void al_questions_release(struct al_questions *questions);
 
 /** Take a response of the client; one that answers nothing of ours is ignored. */
 void al_questions_answer(struct al_questions *questions, const struct al_rpc_message *message);

@@ -8,6 +8,9 @@
 
 #include "mcp/calls.h"
 
+/** One of calls->nreading, one of calls->nlong, or neither. */
+enum al_count { AL_COUNT_NOT, AL_COUNT_NEW, AL_COUNT_LONG };
+
 /** Between al_calls_take() and the end of al_calls_run(). */
 struct al_running {
     struct al_running *next;
@@ -18,7 +21,9 @@ struct al_running {
     /* Under the lock of `calls`. */
     struct al_running *next_aside;
     bool is_aside;
-    bool reads; /* it is one of calls->nreading while it runs and waits for nobody */
+    bool reads;           /* it counts while it runs and waits for nobody outside */
+    enum al_count count;  /* as what it counts now */
+    int64_t reading_from; /* AL_COUNT_NEW: since when */
     bool cancelled;
     const char *waiting_for; /* NULL: for nobody outside */
     int64_t progress_at_ms;
@@ -26,6 +31,9 @@ struct al_running {
     char *heard;        /* what git said last about how far it is, NULL: nothing */
     unsigned long progress;
 };
+
+/** Caller holds the lock.  Have the pump look here at that time, if it would look later. */
+void al_calls_plan_pump(struct al_calls *calls, int64_t at_ms);
 
 /** Caller holds the lock.  The call does not count for now: it waits for somebody outside. */
 void al_aside_pause(struct al_running *call);
@@ -35,6 +43,10 @@ void al_aside_resume(struct al_running *call);
 
 /** Caller holds the lock.  The call was cancelled: it waits no longer, and does not count. */
 void al_aside_cancel(struct al_running *call);
+
+/** Caller holds the lock.  Let those make room that read for long by now.  When to look again,
+ * INT64_MAX: nothing waits for that. */
+int64_t al_aside_look(struct al_calls *calls, int64_t now_ms);
 
 /** Caller holds the lock.  The call has ended; its thread asks al_calls_next(). */
 void al_aside_end(struct al_running *call);

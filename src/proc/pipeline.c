@@ -260,6 +260,7 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
                          struct al_proc_result *ret_results, struct al_error *err)
 {
     struct pipeline line = { .stages = stages, .count = nstages };
+    struct al_slot slot;
     int r = 0;
 
     if (nstages < 1 || nstages > AL_PIPELINE_MAX)
@@ -270,10 +271,10 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
         r = al_spec_check(&stages[i], err);
     }
     if (r == 0)
-        r = al_slot_take(stages[0].cancel, err);
+        r = al_slot_take(&slot, stages[0].cancel, err);
     if (r < 0)
         return r;
     r = run(&line, ret_results, err);
-    al_slot_give();
+    al_slot_give(&slot);
     return r;
 }

@@ -175,19 +175,23 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
     return r;
 }
 
+/* Of a thread that holds one for children of others. */
+static _Thread_local struct al_slot own_turn;
+
 int al_proc_take_turn(struct al_cancel *cancel, struct al_error *err)
 {
-    return al_slot_take(cancel, err);
+    return al_slot_take(&own_turn, cancel, err);
 }
 
 void al_proc_give_turn(void)
 {
-    al_slot_give();
+    al_slot_give(&own_turn);
 }
 
 int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
                 struct al_error *err)
 {
+    struct al_slot slot;
     int r;
 
     r = al_spec_check(spec, err);
@@ -195,10 +199,10 @@ int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_resu
         return r;
     if (spec->without_turn)
         return run(spec, ret_result, err);
-    r = al_slot_take(spec->cancel, err);
+    r = al_slot_take(&slot, spec->cancel, err);
     if (r < 0)
         return r;
     r = run(spec, ret_result, err);
-    al_slot_give();
+    al_slot_give(&slot);
     return r;
 }

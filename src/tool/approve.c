@@ -137,6 +137,17 @@ static int end_unanswered(struct al_call *call, struct al_error *err)
                         call->summary);
 }
 
+/* One more would take the place of a call that needs nobody. */
+static int refuse_crowded(struct al_call *call, struct al_error *err)
+{
+    (void)decided(call, "none", "none");
+    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                        "%s\n\nThis needs a person's approval, and too many questions wait for an "
+                        "answer already. Nothing was done; make the call again when some of them "
+                        "are answered.",
+                        call->summary);
+}
+
 /* The values that an "always" is for, as the user reads them or (`shown` false) as they are. */
 static void add_values(const struct al_call *call, const char *name, bool shown, struct al_str *out)
 {
@@ -203,6 +214,8 @@ static int answered(struct al_call *call, const struct al_ruling *ruling,
 
     if (answer->decision == AL_ANSWER_LATER)
         return end_unanswered(call, err);
+    if (answer->decision == AL_ANSWER_TOO_MANY)
+        return refuse_crowded(call, err);
     if (answer->decision == AL_ANSWER_REJECT)
         return rejected(call, approver, answer->reason, err);
     if (always)

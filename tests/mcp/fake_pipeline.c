@@ -196,7 +196,7 @@ static void ask(const struct al_call_input *input, struct al_result *result)
         .state = "as it is",
         .always_covers = "every ask",
     };
-    static const char *const names[] = { "none", "once", "always", "reject", "later" };
+    static const char *const names[] = { "none", "once", "always", "reject", "too many", "later" };
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     int r = 0;
 

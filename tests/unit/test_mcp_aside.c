@@ -5,6 +5,7 @@
 
 #include "mcp/jsonrpc.h"
 #include "proc/proc.h"
+#include "proc/slots.h"
 #include "test_mcp_server_lib.h"
 #include "util/fs.h"
 
@@ -12,6 +13,15 @@
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%d}}"
 
 static atomic_bool no_threads;
+static atomic_llong now_ms;
+
+/* The time passes when a test says so. */
+int64_t __wrap_al_clock_ms(void);
+
+int64_t __wrap_al_clock_ms(void)
+{
+    return atomic_load(&now_ms);
+}
 
 /* The machine has no thread left when a test says so; the linker puts this in the way. */
 int __real_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, void *(*start)(void *),
@@ -88,6 +98,47 @@ static void no_more_run_at_once_than_children_may(void **state)
         look_at(limits[i], limits[i] + 1);
         look_at(limits[i], limits[i] + 20);
     }
+}
+
+/* Those that read for long make room: the others begin, however long that is. */
+static void slow_ones_hold_up_no_quick_one(void **state)
+{
+    struct client *client = start(2);
+
+    (void)state;
+    send_looks(client, 1, 5);
+    client_expect_alive(client);
+    fake_wait_at_gate(2);
+    atomic_fetch_add(&now_ms, AL_SLOT_LONG_MS - 1);
+    client_expect_alive(client);
+    assert_int_equal(fake_calls(), 2);
+    atomic_fetch_add(&now_ms, 1);
+    fake_wait_at_gate(4);
+    assert_int_equal(fake_calls(), 4);
+    atomic_fetch_add(&now_ms, AL_SLOT_LONG_MS);
+    fake_wait_at_gate(5);
+    send_looks(client, 6, 1); /* there is a place for it at once */
+    fake_wait_at_gate(6);
+    client_abandon(client);
+}
+
+/* Beyond so many that last long they take the places of others, but never the last one. */
+static void one_place_is_left_for_a_newcomer(void **state)
+{
+    struct client *client = start(2);
+    unsigned begun = 0;
+
+    (void)state;
+    send_looks(client, 1, 40);
+    client_expect_alive(client);
+    while (begun < 40) {
+        begun += begun < 18 ? 2 : 1;
+        fake_wait_at_gate(begun);
+        client_expect_alive(client);
+        assert_int_equal(fake_calls(), begun);
+        atomic_fetch_add(&now_ms, AL_SLOT_LONG_MS);
+    }
+    client_abandon(client);
 }
 
 static void one_comes_while_others_end(void **state)
@@ -290,6 +341,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_more_run_at_once_than_children_may),
+        cmocka_unit_test(slow_ones_hold_up_no_quick_one),
+        cmocka_unit_test(one_place_is_left_for_a_newcomer),
         cmocka_unit_test(one_comes_while_others_end),
         cmocka_unit_test(what_does_more_than_read_does_not_wait),
         cmocka_unit_test(others_go_on_while_a_person_is_asked),

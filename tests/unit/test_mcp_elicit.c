@@ -9,6 +9,9 @@
 #define ASK                                                                                        \
     "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"ask\"}}"
 
+#define CANCEL_FIRST                                                                               \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}"
+
 static int setup(void **state)
 {
     *state = client_start(fake_session(), false);
@@ -224,6 +227,42 @@ static void answers_find_their_questions(void **state)
     client_expect_text(client, "1", "none");
 }
 
+/* A client that answers nothing is still served, and is told of the question that is too many. */
+static void open_questions_leave_room_for_calls(void **state)
+{
+    static const char yes[] = "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":"
+                              "{\"action\":\"accept\",\"content\":{\"decision\":\"once\"}}}";
+    struct client *client = *state;
+    char *ids[AL_QUESTIONS_USER_MAX];
+
+    client_initialize(client, "2025-06-18", "{\"elicitation\":{}}");
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        client_send(client, ASK, (int)i);
+        ids[i] = read_question(client);
+    }
+    for (int i = 0; i < 300; i++) { /* more than there are places of calls */
+        client_send(client, ASK, 1000);
+        client_expect_text(client, "1000", "too many");
+    }
+    client_expect_alive(client);
+    client_send(client, yes, ids[0]);
+    client_expect_text(client, "0", "once");
+    client_send(client, ASK, 1001); /* its place is free */
+    free(ids[0]);
+    ids[0] = read_question(client);
+    client_send(client, ASK, 1002);
+    client_expect_text(client, "1002", "too many");
+    client_send(client, CANCEL_FIRST); /* one that is withdrawn leaves its place too */
+    al_auto(al_json_decrefp) json_t *withdrawn = client_read(client);
+    assert_string_equal(al_json_get_string(withdrawn, "method"), "notifications/cancelled");
+    fake_wait_cancelled(1);
+    client_send(client, ASK, 1003);
+    free(read_question(client));
+    for (size_t i = 0; i < COUNT(ids); i++)
+        free(ids[i]);
+    client_abandon(client);
+}
+
 static void a_cancelled_call_withdraws_its_question(void **state)
 {
     struct client *client = *state;
@@ -300,6 +339,7 @@ int main(void)
         SERVER_TEST(asks_as_each_revision_wants_it),
         SERVER_TEST(asks_only_clients_that_show_forms),
         SERVER_TEST(answers_find_their_questions),
+        cmocka_unit_test_setup_teardown(open_questions_leave_room_for_calls, setup, no_teardown),
         SERVER_TEST(a_cancelled_call_withdraws_its_question),
         cmocka_unit_test_setup_teardown(the_end_of_input_ends_the_waiting, setup, no_teardown),
         SERVER_TEST(waiting_for_a_person_is_reported_as_progress),

@@ -148,6 +148,19 @@ static void what_is_not_offered_is_no_answer(void **state)
     assert_status(scene, UNTOUCHED);
 }
 
+static void says_that_too_many_questions_wait(void **state)
+{
+    struct scene *scene = *state;
+    const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = scene };
+
+    scene->answers[0] = AL_ANSWER_TOO_MANY;
+    run_with(scene, &stage, STAGE_A, &approver, 1);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_REQUIRED);
+    assert_non_null(strstr(scene->result.text.buf, "too many questions wait"));
+    assert_status(scene, UNTOUCHED);
+    assert_journal(scene, "refused none none stage no");
+}
+
 static void ends_when_the_answer_comes_with_another_call(void **state)
 {
     struct scene *scene = *state;
@@ -386,6 +399,7 @@ int main(void)
         SCENE_TEST(asks_nobody_else_after_a_rejection),
         SCENE_TEST(a_reason_goes_to_the_agent_and_into_the_journal),
         SCENE_TEST(what_is_not_offered_is_no_answer),
+        SCENE_TEST(says_that_too_many_questions_wait),
         SCENE_TEST(ends_when_the_answer_comes_with_another_call),
         SCENE_TEST(shows_what_the_answer_is_bound_to),
         SCENE_TEST(asks_again_when_the_file_changed_meanwhile),
