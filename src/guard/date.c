@@ -140,7 +140,8 @@ static bool read_digits(struct reading *reading)
     else if (len == 6 && reading->has_date) /* 20240102T030405 */
         reading->has_time = true;
     else
-        reading->pending = len < DAY_DIGITS && strtol(begin, NULL, 10) ? atol(begin) : NOT_A_DAY;
+        reading->pending =
+            len < DAY_DIGITS && strtol(begin, NULL, 10) ? strtol(begin, NULL, 10) : NOT_A_DAY;
     return true;
 }
 
