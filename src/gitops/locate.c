@@ -78,8 +78,7 @@ static bool is_git_dir(int fd)
     return linked || (fstatat(fd, "objects", &st, 0) == 0 && fstatat(fd, "refs", &st, 0) == 0);
 }
 
-/* The path in a one-line file such as `.git` ("gitdir: …") or commondir, made absolute. */
-static char *read_pointer(int dir_fd, const char *name, const char *prefix, const char *base)
+char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, const char *base)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
@@ -116,7 +115,7 @@ static int look_in(struct al_repo *repo, const struct al_roots *roots, const cha
     if (fstatat(dir_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
     if (S_ISREG(st.st_mode)) {
-        path = read_pointer(dir_fd, ".git", "gitdir: ", dir);
+        path = al_git_read_pointer(dir_fd, ".git", "gitdir: ", dir);
         if (!path)
             return is_dangling(given, err);
     } else if (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) {
@@ -264,7 +263,7 @@ static int find_common_dir(struct al_repo *repo, const struct al_roots *roots, c
         repo->common_dir = al_strdup(repo->git_dir);
         return 0;
     }
-    path = read_pointer(git_fd, "commondir", "", repo->git_dir);
+    path = al_git_read_pointer(git_fd, "commondir", "", repo->git_dir);
     if (!path)
         return not_a_repository(given, err);
     free(al_take(&abs));

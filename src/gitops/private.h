@@ -100,6 +100,10 @@ char *al_git_private_name(struct al_git *git, const char *prefix);
 /** vet.c: drop what is remembered. */
 void al_git_forget_vettings(struct al_git *git);
 
+/** locate.c: the path in a one-line file such as `.git` ("gitdir: …") or commondir, made absolute;
+ * NULL when it holds no such line.  Caller frees. */
+char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, const char *base);
+
 /** state.c: whether a name that a repository holds may be followed to a file: below refs/, and not
  * up again. */
 bool al_is_reference(const char *name);

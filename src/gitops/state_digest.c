@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/nested.h"
 #include "gitops/private.h"
 #include "gitops/repo.h"
 #include "gitops/vet.h"
@@ -209,6 +210,15 @@ static int add_index(struct digest *digest)
     return r == 0 ? add_shared_index(digest, &index) : r;
 }
 
+/* A directory stands for the commit that the repository in it is at: that is what git stages. */
+static void add_nested(struct digest *digest, const char *path)
+{
+    al_auto(al_freep) char *head = al_git_nested_head(digest->repo, path);
+
+    add_number(digest, head != NULL);
+    add_word(digest, head ? head : "");
+}
+
 /* A file, and the attributes beside it that decide what git makes of it. */
 static void add_path(struct digest *digest, const char *path, struct al_str *dir)
 {
@@ -221,6 +231,8 @@ static void add_path(struct digest *digest, const char *path, struct al_str *dir
         id = al_file_id_from(&st);
     add_word(digest, path);
     add_id(digest, &id);
+    if (id.exists && S_ISDIR(st.st_mode))
+        add_nested(digest, path);
     if (dir->len == len && !memcmp(dir->buf, path, len))
         return;
     al_str_reset(dir);

@@ -122,6 +122,32 @@ def begin_merge(case):
     (case.root / ".git/MERGE_HEAD").write_text(parent * 200, encoding="ascii")
 
 
+def nested(case, path="sub"):
+    """A repository in the working tree, with two commits, at the first of them."""
+    case.git("init", "-q", path)
+    inner = case.root / path
+    for text in ("good", "evil"):
+        case.git("commit", "-q", "--allow-empty", "-m", text, cwd=inner)
+        case.git("branch", text, cwd=inner)
+    case.git("reset", "-q", "good", cwd=inner)
+    # Nothing of the directory itself or of what is packed may tell.
+    case.git("pack-refs", "--all", cwd=inner)
+
+
+def nested_goes_on(case, path="sub"):
+    """It is at another commit, on the same branch."""
+    case.git("reset", "-q", "evil", cwd=case.root / path)
+
+
+def submodule(case):
+    """A repository that the index has as a gitlink, and whose git directory is elsewhere."""
+    nested(case)
+    case.git("-c", "advice.addEmbeddedRepo=false", "add", "sub")
+    case.git("commit", "-q", "-m", "sub")
+    case.git("submodule", "--quiet", "absorbgitdirs", check=False)
+    case.git("commit", "-q", "--allow-empty", "-m", "mine", cwd=case.root / "sub")
+
+
 COMMIT = {"type": "feat", "message": "more"}
 SCENES = {
     "git_commit: another blob, the old checksum": Scene(
@@ -145,6 +171,10 @@ SCENES = {
         "git_add", {"paths": ["a.txt"]}, ("add", "a.txt"),
         lambda case: case.write("a.txt", "x\r\n"),
         lambda case: case.write(".gitattributes", "*.txt text eol=lf\n")),
+    "git_add: another commit in a nested repository": Scene(
+        "git_add", {"paths": ["sub"]}, ("add", "sub"), nested, nested_goes_on),
+    "git_add: another commit in a submodule below": Scene(
+        "git_add", {"all": True}, ("add", "-A"), submodule, nested_goes_on),
     "git_restore: more is lost": Scene(
         "git_restore", {"paths": ["a.txt"]}, ("restore", "a.txt"), edited,
         lambda case: (case.write("a.txt", "much more work\n"),
