@@ -6,6 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/diffargs.h"
 #include "gitops/filters.h"
+#include "gitops/genuine.h"
 #include "gitops/join.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
@@ -179,8 +180,22 @@ int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options
     return make_plan(repo, options, budget, &plan, err);
 }
 
+/* What somebody wrote in the place of a commit would be shown instead of it. */
+static int check_commits(const struct al_repo *repo, const struct plan *plan,
+                         struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_freep) char *without = *plan->head ? al_asprintf("^%s", plan->head) : NULL;
+    const char *const words[] = { plan->oid, without, NULL };
+    bool all = true;
+    int r = al_git_check_genuine_commits(repo, words, budget, &all, err);
+
+    if (r == 0 && !all)
+        al_str_adds(out, "There are too many commits to verify all of them.\n");
+    return r;
+}
+
 static int show_commits(const struct al_repo *repo, const char *range, struct al_budget *budget,
-                        struct al_str *out, struct al_error *err)
+                        struct al_str *out, bool *ret_any, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -192,17 +207,17 @@ static int show_commits(const struct al_repo *repo, const char *range, struct al
     r = al_git_run_checked(repo, &command, COMMITS_BYTES, budget, &output, err);
     if (r < 0)
         return r;
-    if (!output.out.out.len) {
-        al_str_adds(out, "No commits come in.\n");
+    *ret_any = output.out.out.len > 0;
+    if (!*ret_any)
         return 0;
-    }
     al_str_adds(out, "These commits come in:\n");
     al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
     return 0;
 }
 
 int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_options *options,
-                         struct al_budget *budget, struct al_str *out, struct al_error *err)
+                         struct al_budget *budget, struct al_str *out, bool *ret_any,
+                         struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
     al_auto(al_freep) char *range = NULL;
@@ -212,8 +227,10 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
     if (r < 0)
         return r;
     range = *plan.head ? al_asprintf("HEAD..%s", plan.oid) : al_strdup(plan.oid);
-    r = show_commits(repo, range, budget, out, err);
-    if (r < 0 || !plan.base || !strcmp(plan.base, plan.oid))
+    r = check_commits(repo, &plan, budget, out, err);
+    if (r == 0)
+        r = show_commits(repo, range, budget, out, ret_any, err);
+    if (r < 0 || !*ret_any || !plan.base || !strcmp(plan.base, plan.oid))
         return r;
     al_str_adds(out, "What they change:\n");
     change.from_ref = plan.base;

@@ -64,9 +64,15 @@ int al_git_resolve_commit(const struct al_repo *repo, const char *word, struct a
 int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options *options,
                        struct al_budget *budget, struct al_error *err);
 
-/** What comes in: the commits and the change, as excerpts appended to `out`. */
+/**
+ * What comes in: the commits and the change, as excerpts appended to `out`.  The commits are what
+ * their ids say.
+ *
+ * @param[out] ret_any  Whether any commit comes in.
+ */
 int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_options *options,
-                         struct al_budget *budget, struct al_str *out, struct al_error *err);
+                         struct al_budget *budget, struct al_str *out, bool *ret_any,
+                         struct al_error *err);
 
 /**
  * `git merge`.  Conflicts are a success, see the outcome.  Interrupted by its deadline or

@@ -192,6 +192,43 @@ class Merge(MergeCase):
                     result={"action": "accept", "content": {"decision": "reject"}})
         self.assertEqual(harness.Result(server.receive()["result"]).kind, "ApprovalDenied")
 
+    def test_nothing_comes_in(self):
+        """git_merge: nobody is asked about a branch that brings nothing"""
+        self.init()
+        self.git("branch", "feature/auth")
+        result = self.call("git_merge", {"branch": "feature/auth"}, approval="ask")
+        self.assertFalse(result.failed, result)
+        self.assertIn("Already up to date", result.text)
+        self.branch("b.txt", "b\n")
+        self.refused_to_ask("git_merge", {"branch": "feature/auth"})
+
+    def refused_to_ask(self, tool, arguments):
+        """There is something to be asked about, and nobody to ask."""
+        self.assertEqual(self.call(tool, arguments, approval="ask").kind, "ApprovalRequired")
+
+    def test_forged_commit(self):
+        """git_merge: what was put in the place of a commit is not shown as if it were the commit"""
+        self.init()
+        self.branch("b.txt", "b\n")
+        self.git("checkout", "-q", "feature/auth")
+        self.commit("c.txt", "c\n", "feat: last")
+        self.git("commit", "-q", "--allow-empty", "-m", "feat: harmless")
+        self.git("reset", "-q", "--soft", "HEAD^")
+        self.git("checkout", "-q", "main")
+        oid = self.out("rev-parse", "feature/auth^").strip()
+        path, other = (self.loose(name) for name in (oid, "feature/auth@{1}"))
+        path.chmod(0o644)
+        path.write_bytes(other.read_bytes())
+        self.assertIn("feat: harmless", self.out("log", "--format=%s", "feature/auth"))
+        result = self.call("git_merge", {"branch": "feature/auth"}, approval="ask")
+        self.assertEqual(result.kind, "ExecutionFailed", result)
+        self.assertIn(oid, result.text)
+
+    def loose(self, name):
+        """The file of an object."""
+        oid = self.out("rev-parse", name).strip()
+        return self.root / ".git/objects" / oid[:2] / oid[2:]
+
     def test_interrupted(self):
         """git_merge: a merge that is cancelled half way was never there"""
         self.init()

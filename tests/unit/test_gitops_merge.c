@@ -344,12 +344,14 @@ static void shows_what_comes_in(void **state)
     al_auto(repo_freep) struct al_repo *repo = NULL;
     struct al_budget budget = long_budget();
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    bool any = false;
 
     part(w, "c.txt", "c\n", "b.txt", "b\n");
     repo = must_open(w, "repo");
     assert_int_equal(al_git_merge_preview(repo, &(struct al_merge_options){ .commit = "feature" },
-                                          &budget, &text, &w->err),
+                                          &budget, &text, &any, &w->err),
                      0);
+    assert_true(any);
     assert_true(al_starts_with(text.buf, "These commits come in:\n"));
     assert_non_null(strstr(text.buf, " feat: theirs\n"));
     assert_null(strstr(text.buf, "fix: ours"));

@@ -96,11 +96,16 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     const struct merge_args *args = p;
     const struct al_merge_options options = options_of(call, args);
     struct al_repo *repo = al_call_repo(call);
+    bool any = false;
+    int r;
 
     (void)op;
     if (args->abort)
         return al_git_abort_preview(repo, al_call_budget(call), out, err);
-    return al_git_merge_preview(repo, &options, al_call_budget(call), out, err);
+    r = al_git_merge_preview(repo, &options, al_call_budget(call), out, &any, err);
+    if (r == 0 && !any)
+        al_call_ask_nobody(call);
+    return r;
 }
 
 static int merge(struct al_call *call, const void *p, struct al_result *result,
