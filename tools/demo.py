@@ -250,9 +250,9 @@ def act_connect(client, stage):
     listed = json.loads(stage.run(client.binary, "tools", "--json", cwd=stage.clone).stdout)
     check({tool["name"] for tool in tools} == {tool["name"] for tool in listed},
           "the agent and the person see the same tools")
-    for approval, title in (("none", "only look"), ("ask", "ask first")):
+    for approval, title in (("none", "never ask   "), ("some", "ask for some"), ("ask", "ask first   ")):
         names = " ".join(tool["name"] for tool in listed if tool["approval"] == approval)
-        for i, row in enumerate(textwrap.wrap(names, WIDTH - LABEL - 18)):
+        for i, row in enumerate(textwrap.wrap(names, WIDTH - LABEL - 19)):
             print(f"   {'':{LABEL}}  {bold(title) if i == 0 else ' ' * len(title)}  {row}")
 
 

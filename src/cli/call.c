@@ -1,71 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock call: one tool call from a shell, through the same pipeline. */
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/help.h"
-#include "guard/text.h"
+#include "cli/show.h"
 #include "proc/cancel.h"
 #include "tool/spelling.h"
 #include "util/fs.h"
 #include "util/utf8.h"
-
-#define ARGUMENTS_MAX_BYTES (10u << 20)
-
-static int read_stdin(struct al_str *text, struct al_error *err)
-{
-    char piece[8192];
-    ssize_t n;
-
-    while ((n = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return al_error_errno(err, errno, "cannot read the arguments");
-        al_str_add(text, piece, (size_t)n);
-        if (text->len > ARGUMENTS_MAX_BYTES)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "the arguments are larger than 10 MiB");
-    }
-    return 0;
-}
-
-/* An integer too large for jansson is still JSON; as a real it is judged by the parameter's bounds.
- */
-static json_t *load(const struct al_str *text, json_error_t *where)
-{
-    const size_t flags = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
-    json_t *value = json_loadb(text->buf, text->len, flags, where);
-
-    if (!value && json_error_code(where) == json_error_numeric_overflow)
-        value = json_loadb(text->buf, text->len, flags | JSON_DECODE_INT_AS_REAL, where);
-    return value;
-}
-
-static int parse_arguments(const char *word, json_t **ret_arguments, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    json_error_t where;
-    int r = 0;
-
-    if (!word)
-        al_str_adds(&text, "{}");
-    else if (!strcmp(word, "-"))
-        r = read_stdin(&text, err);
-    else
-        al_str_adds(&text, word);
-    if (r < 0)
-        return r;
-    *ret_arguments = load(&text, &where);
-    if (!*ret_arguments) {
-        al_auto(al_freep) char *reason = al_text_word(where.text);
-
-        return al_error_set(err, AL_ERR_BAD_ARGS, "malformed JSON at column %d: %s", where.column,
-                            reason);
-    }
-    return 0;
-}
 
 static void print_line(int fd, const char *prefix, const struct al_str *text)
 {
@@ -172,27 +117,15 @@ int al_prepare_call(struct al_setup *setup, const char *command, const struct al
         r = al_setup_tools(setup, err);
     if (r < 0)
         return r;
-    if (argc < 1 || argc > 2)
+    if (argc < 1)
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "%s wants a tool and perhaps its arguments as JSON, for example: "
-                            "airlock %s git_status '{}'",
+                            "%s wants a tool and perhaps its arguments, for example: "
+                            "airlock %s git_log max_count=3",
                             command, command);
     *ret_tool = al_registry_find(&setup->registry, argv[0]);
-    if (!*ret_tool) {
-        al_auto(al_freep) char *word = al_text_word(argv[0]);
-        const char *meant = al_registry_nearest(&setup->registry, NULL, argv[0]);
-
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "unknown tool '%s'; %s%s%sairlock tools lists them", word,
-                            meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
-    }
-    if (argc == 2 && al_starts_with(argv[1], "--")) {
-        al_auto(al_freep) char *word = al_text_word(argv[1]);
-
-        return al_error_set(err, AL_ERR_BAD_ARGS, "options come before the tool: airlock %s %s %s",
-                            command, word, argv[0]);
-    }
-    r = parse_arguments(argc == 2 ? argv[1] : NULL, ret_arguments, err);
+    if (!*ret_tool)
+        return al_unknown_tool(setup, argv[0], err);
+    r = al_arguments_read((*ret_tool)->tool, argc - 1, argv + 1, ret_arguments, err);
     if (r == 0)
         r = al_setup_session(setup, err);
     if (r == 0)
@@ -209,11 +142,11 @@ int al_cmd_call(int argc, char **argv)
     struct al_setup setup;
     int r, code;
 
-    r = al_options_read(&options, true, &argc, &argv, &err);
+    r = al_options_read_all(&options, true, &argc, argv, &err);
     if (r < 0)
         return al_cli_fail(&err);
     if (options.help)
-        return al_help_command("call");
+        return argc > 0 ? al_show_command(&options, argv[0]) : al_help_command("call");
     r = al_prepare_call(&setup, "call", &options, argc, argv, &tool, &arguments, &err);
     code = r < 0 ? al_cli_fail(&err) : run(&setup, tool, arguments, options.json);
     al_setup_clear(&setup);

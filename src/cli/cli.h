@@ -42,6 +42,10 @@ struct al_options {
  */
 int al_options_read(struct al_options *options, bool with_json, int *argc, char ***argv,
                     struct al_error *err);
+/** The same, wherever options stand among the words up to "--"; those that are none are moved to
+ * the front of *argv, and *argc counts them. */
+int al_options_read_all(struct al_options *options, bool with_json, int *argc, char **argv,
+                        struct al_error *err);
 void al_options_clear(struct al_options *options);
 
 /* setup.c */
@@ -113,6 +117,13 @@ bool al_tty_colours(int fd);
 /** Write text of a command; what cannot be written is said once on stderr. */
 void al_cli_print(int fd, const struct al_str *text);
 
+/** Columns of what commands say about themselves. */
+#define AL_CLI_COLUMNS 80
+
+/** Append text to the line begun in `out`, from column `indent` on, in as many lines as it needs.
+ */
+void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
+
 /** The exit code of the process: a command that is done has failed when its output is lost. */
 int al_cli_finish(int code);
 
@@ -122,7 +133,7 @@ int al_cli_fail(const struct al_error *err);
 /* call.c */
 
 /**
- * Set up a session for one call: the words are a tool and, perhaps, its arguments as JSON or "-".
+ * Set up a session for one call: the words are a tool and its arguments (al_arguments_read()).
  *
  * @param command        What to say when the words are wrong ("call").
  * @param ret_arguments  The caller's reference.
@@ -140,6 +151,6 @@ int al_cmd_policy(int argc, char **argv);
 int al_cmd_rollback(int argc, char **argv);
 int al_cmd_diff(int argc, char **argv);
 int al_cmd_doctor(int argc, char **argv);
-int al_cmd_version(void);
+int al_cmd_version(int argc, char **argv);
 
 #endif

@@ -19,13 +19,15 @@ int al_cli_fail(const struct al_error *err)
                                                                              : AL_EXIT_FAILED;
 }
 
-int al_cmd_version(void)
+int al_cmd_version(int argc, char **argv)
 {
     static const struct al_options none = { .json = false };
     al_auto(al_freep) char *version = NULL;
     int abi = al_confine_abi();
     struct al_setup setup;
 
+    if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
+        return al_help_command("version");
     (void)al_setup_config(&setup, &none, NULL);
     (void)al_setup_git(&setup, NULL);
     (void)printf("airlock %s\n", AIRLOCK_VERSION);
@@ -78,7 +80,7 @@ static const struct command {
 } commands[] = {
     { "serve", al_cmd_serve },       { "call", al_cmd_call },     { "tools", al_cmd_tools },
     { "log", log_command },          { "policy", al_cmd_policy }, { "doctor", al_cmd_doctor },
-    { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },
+    { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },     { "version", al_cmd_version },
 };
 
 static int run(int argc, char **argv)
@@ -95,7 +97,7 @@ static int run(int argc, char **argv)
     (void)mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
     if (!strcmp(word, "--version"))
-        return al_cmd_version();
+        return al_cmd_version(argc - 2, argv + 2);
     if (!strcmp(word, "--tool-log"))
         return log_command(argc - 2, argv + 2);
     if (!strcmp(word, "--rollback"))

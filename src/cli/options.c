@@ -112,3 +112,25 @@ int al_options_read(struct al_options *options, bool with_json, int *argc, char 
     }
     return 0;
 }
+
+int al_options_read_all(struct al_options *options, bool with_json, int *argc, char **argv,
+                        struct al_error *err)
+{
+    char **at = argv;
+    int left = *argc, count = 0, r = 0;
+
+    while (left > 0 && r == 0) {
+        bool is_option = at[0][0] == '-' && at[0][1], end = !strcmp(at[0], "--");
+
+        if (is_option && !end)
+            r = read_one(options, with_json, &left, &at, err);
+        else if (!end)
+            argv[count++] = at[0];
+        left--;
+        at++;
+        for (; end && left > 0; left--)
+            argv[count++] = *at++;
+    }
+    *argc = count;
+    return r;
+}

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/show.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
 #include "util/fs.h"
@@ -54,9 +55,10 @@ static void add_list(const char *label, const struct al_strv *items, const char 
 }
 
 static void add_text(const struct al_tool *tool, const struct al_explanation *found,
-                     struct al_str *out)
+                     enum al_approval_mode mode, struct al_str *out)
 {
     const struct al_ruling *ruling = &found->ruling;
+    const char *condition = al_operation_condition(tool, found->operation);
 
     al_str_addf(out, "decision   %s\n", al_policy_word(ruling->decision));
     if (ruling->number)
@@ -73,6 +75,9 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
         if (found->operation->effects & 1u << bit)
             al_str_addf(out, " %s", al_effect_name((enum al_effects)(1u << bit)));
     al_str_addc(out, '\n');
+    if (!ruling->number && ruling->decision == AL_APPROVAL_ALLOW && mode == AL_APPROVAL_ASK &&
+        condition)
+        al_str_addf(out, "but        asks %s\n", condition);
     add_list("branches", &found->branches, "", out);
     add_list("paths", &found->paths, "(every path)", out);
 }
@@ -99,7 +104,7 @@ static int explain(struct al_setup *setup, const struct al_listed_tool *tool,
     if (json)
         add_json(tool->tool, &found, &text);
     else
-        add_text(tool->tool, &found, &text);
+        add_text(tool->tool, &found, setup->session.mode, &text);
     al_cli_print(STDOUT_FILENO, &text);
     return AL_EXIT_OK;
 }
@@ -111,19 +116,21 @@ int al_cmd_policy(int argc, char **argv)
     al_auto(al_json_decrefp) json_t *arguments = NULL;
     const struct al_listed_tool *tool = NULL;
     struct al_setup setup;
-    bool explains = argc > 0 && !strcmp(argv[0], "explain");
+    bool explains;
     int r, code;
 
+    r = al_options_read_all(&options, true, &argc, argv, &err);
+    explains = argc > 0 && !strcmp(argv[0], "explain");
     argc -= explains;
     argv += explains;
-    r = al_options_read(&options, true, &argc, &argv, &err);
     if (r == 0 && !explains && !options.help)
         r = al_error_set(&err, AL_ERR_BAD_ARGS,
                          "airlock policy wants 'explain', a tool and, perhaps, its arguments");
     if (r < 0)
         return al_cli_fail(&err);
     if (options.help)
-        return al_help_command("policy");
+        return explains && argc > 0 ? al_show_command(&options, argv[0])
+                                    : al_help_command("policy");
     r = al_prepare_call(&setup, "policy explain", &options, argc, argv, &tool, &arguments, &err);
     code = r < 0 ? al_cli_fail(&err) : explain(&setup, tool, arguments, options.json);
     al_setup_clear(&setup);

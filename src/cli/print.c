@@ -25,6 +25,28 @@ void al_cli_print(int fd, const struct al_str *text)
     note_error(al_write_all(fd, text->buf, text->len));
 }
 
+void al_cli_wrap(struct al_str *out, size_t indent, const char *text)
+{
+    size_t column = 0;
+
+    for (size_t i = out->len; i > 0 && out->buf[i - 1] != '\n'; i--)
+        column++;
+    for (const char *word = text; *word;) {
+        size_t len = strcspn(word, " ");
+
+        if (column > indent && column + 1 + len > AL_CLI_COLUMNS) {
+            al_str_addc(out, '\n');
+            column = 0;
+        }
+        for (bool apart = column > indent; apart || column < indent; apart = false, column++)
+            al_str_addc(out, ' ');
+        al_str_add(out, word, len);
+        column += len;
+        word += len + strspn(word + len, " ");
+    }
+    al_str_addc(out, '\n');
+}
+
 /* An error that stdio had earlier left no number; this one leaves a trace. */
 static bool is_reader_gone(void)
 {

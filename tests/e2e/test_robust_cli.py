@@ -99,7 +99,8 @@ class ExitCodes(Program):
         """wrong use exits 2 with one line that says what is wrong"""
         self.init()
         for message, *words in (
-                ("unknown command 'version'; see airlock --help", "version"),
+                ("unknown command 'frobnicate'; see airlock --help", "frobnicate"),
+                ("unknown command 'versoin'; did you mean version? See airlock --help", "versoin"),
                 ("unknown command 'cal'; did you mean call? See airlock --help", "cal"),
                 ("unknown command '<U+202E>x'; see airlock --help", "\u202ex"),
                 ("no help for 'nope'; see airlock --help", "help", "nope"),
@@ -113,15 +114,18 @@ class ExitCodes(Program):
                 ("--approval is ask, allow or deny", "serve", "--approval=maybe"),
                 ("unknown toolset 'nope' (valid: git, workflow, readonly, shell)", "serve", "--toolset", "nope"),
                 ("serve takes options only", "serve", "word"),
-                ("tools takes options only", "tools", "word"),
+                ("unknown tool 'word'; airlock tools lists them", "tools", "word"),
+                ("tools takes one tool at most", "tools", "git_log", "git_show"),
                 ("doctor takes options only", "doctor", "word"),
-                ("call wants a tool and perhaps its arguments as JSON, for example: "
-                 "airlock call git_status '{}'", "call"),
+                ("call wants a tool and perhaps its arguments, for example: "
+                 "airlock call git_log max_count=3", "call"),
                 ("unknown tool 'nope'; airlock tools lists them", "call", "nope"),
                 ("unknown tool 'git_stauts'; did you mean git_status? airlock tools lists them",
                  "call", "git_stauts"),
-                ("options come before the tool: airlock call --json git_status",
-                 "call", "git_status", "--json"),
+                ("unknown option '--jsn'; did you mean --json? See airlock --help", "call",
+                 "git_status", "--jsn"),
+                ("'bash_command' is a tool of the toolset shell, which is not chosen; add "
+                 "--toolset shell", "call", "bash_command"),
                 ("malformed JSON at column 1: string or '}' expected near end of file",
                  "call", "git_status", "{"),
                 ("not a number of lines: 'x'; see airlock log --help", "log", "x"),

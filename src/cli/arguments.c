@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/arguments.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guard/text.h"
+#include "tool/spelling.h"
+#include "util/nearest.h"
+#include "util/utf8.h"
+
+#define ARGUMENTS_MAX_BYTES (10u << 20)
+
+static int read_stdin(struct al_str *text, struct al_error *err)
+{
+    char piece[8192];
+    ssize_t n;
+
+    while ((n = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return al_error_errno(err, errno, "cannot read the arguments");
+        al_str_add(text, piece, (size_t)n);
+        if (text->len > ARGUMENTS_MAX_BYTES)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "the arguments are larger than 10 MiB");
+    }
+    return 0;
+}
+
+/* An integer too large for jansson is still JSON; as a real it is judged by the parameter's bounds.
+ */
+static json_t *load(const struct al_str *text, json_error_t *where)
+{
+    const size_t flags = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
+    json_t *value = json_loadb(text->buf, text->len, flags, where);
+
+    if (!value && json_error_code(where) == json_error_numeric_overflow)
+        value = json_loadb(text->buf, text->len, flags | JSON_DECODE_INT_AS_REAL, where);
+    return value;
+}
+
+static int read_json(const struct al_tool *tool, const char *word, json_t **ret_value,
+                     struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    bool is_input = !strcmp(word, "-");
+    json_error_t where;
+    int r = 0;
+
+    if (is_input)
+        r = read_stdin(&text, err);
+    else
+        al_str_adds(&text, word);
+    if (r < 0)
+        return r;
+    *ret_value = load(&text, &where);
+    if (!*ret_value && !is_input && isalpha((unsigned char)word[0])) {
+        al_auto(al_freep) char *safe = al_text_word(word);
+
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "'%s' is neither NAME=VALUE nor JSON; airlock tools %s lists the names",
+                            safe, tool->name);
+    }
+    if (!*ret_value) {
+        al_auto(al_freep) char *reason = al_text_word(where.text);
+
+        return al_error_set(err, AL_ERR_BAD_ARGS, "malformed JSON at column %d: %s", where.column,
+                            reason);
+    }
+    return 0;
+}
+
+/* Bytes of the name in NAME=VALUE; 0: the word is something else. */
+static size_t name_of(const char *word)
+{
+    size_t len = 0;
+
+    while (isalnum((unsigned char)word[len]) || word[len] == '_')
+        len++;
+    return isalpha((unsigned char)word[0]) && word[len] == '=' ? len : 0;
+}
+
+static const struct al_param *find_param(const struct al_tool *tool, const char *name)
+{
+    for (size_t i = 0; i < tool->nparams; i++)
+        if (al_param_is_called(&tool->params[i], name))
+            return &tool->params[i];
+    return NULL;
+}
+
+static int unknown_name(const struct al_tool *tool, const char *name, struct al_error *err)
+{
+    struct al_nearest nearest = { .word = name };
+
+    for (size_t i = 0; i < tool->nparams; i++)
+        al_nearest_offer(&nearest, tool->params[i].name);
+    return al_error_set(err, AL_ERR_BAD_ARGS,
+                        "%s has no parameter '%s'; %s%s%sairlock tools %s lists them", tool->name,
+                        name, nearest.found ? "did you mean " : "",
+                        nearest.found ? nearest.found : "", nearest.found ? "? " : "", tool->name);
+}
+
+/* What does not fit the type stays a string, and the tool's own check says what it wants. */
+static json_t *value_of(const struct al_param *param, const char *text)
+{
+    char *end = NULL;
+    long long number;
+
+    if (param->type == AL_TYPE_BOOL && (!strcmp(text, "true") || !strcmp(text, "false")))
+        return al_json_bool(*text == 't');
+    errno = 0;
+    if (param->type == AL_TYPE_INT && *text && !isspace((unsigned char)*text)) {
+        number = strtoll(text, &end, 10);
+        if (errno == 0 && !*end)
+            return al_json_int(number);
+    }
+    return al_json_string(text);
+}
+
+/* The name under which the arguments have a parameter already, in whichever spelling. */
+static const char *given_as(const struct al_param *param, json_t *arguments)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(arguments, name, value)
+    {
+        if (al_param_is_called(param, name))
+            return name;
+    }
+    return NULL;
+}
+
+static int add_pair(const struct al_tool *tool, const char *word, size_t len, json_t *arguments,
+                    struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_strndup(word, len);
+    const struct al_param *param = find_param(tool, name);
+    const char *given = param ? given_as(param, arguments) : NULL;
+    json_t *value;
+
+    if (!param)
+        return unknown_name(tool, name, err);
+    if (!al_utf8_valid(word, strlen(word)))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s is not UTF-8", name);
+    if (given && param->type != AL_TYPE_STRINGS)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s is given twice", param->name);
+    value = value_of(param, word + len + 1);
+    if (param->type != AL_TYPE_STRINGS) {
+        al_json_set(arguments, param->name, value);
+        return 0;
+    }
+    if (!given)
+        al_json_set(arguments, param->name, al_json_array());
+    if (json_is_array(json_object_get(arguments, given ? given : param->name)))
+        al_json_append(json_object_get(arguments, given ? given : param->name), value);
+    else
+        json_decref(value); /* the object has something else there, which is refused */
+    return 0;
+}
+
+int al_arguments_read(const struct al_tool *tool, int count, char **words, json_t **ret_arguments,
+                      struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *arguments = NULL;
+    int r = 0;
+
+    for (int i = 0; i < count && r == 0; i++) {
+        if (name_of(words[i]))
+            continue;
+        if (arguments)
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "the arguments are one JSON object and NAME=VALUE words");
+        r = read_json(tool, words[i], &arguments, err);
+    }
+    if (r == 0 && !arguments)
+        arguments = al_json_object();
+    for (int i = 0; i < count && r == 0; i++) {
+        size_t len = name_of(words[i]);
+
+        if (len && !json_is_object(arguments))
+            r = al_error_set(err, AL_ERR_BAD_ARGS, "the arguments are no JSON object");
+        else if (len)
+            r = add_pair(tool, words[i], len, arguments, err);
+    }
+    if (r == 0)
+        *ret_arguments = al_take(&arguments);
+    return r;
+}

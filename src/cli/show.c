@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/show.h"
+
+#include <string.h>
+
+#include "guard/text.h"
+#include "tool/spelling.h"
+#include "toolsets/toolsets.h"
+
+#define NAME_COLUMNS 18
+
+const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op)
+{
+    for (size_t i = 0; i < tool->nstricter && !al_operation_asks(op); i++)
+        if (!strcmp(tool->stricter[i].operation.name, op->name) &&
+            al_operation_asks(&tool->stricter[i].operation))
+            return tool->stricter[i].condition;
+    return NULL;
+}
+
+const char *al_tool_asking(const struct al_tool *tool)
+{
+    size_t asking = 0;
+
+    for (size_t i = 0; i < tool->noperations; i++) {
+        asking += al_operation_asks(&tool->operations[i]);
+        if (al_operation_condition(tool, &tool->operations[i]))
+            return "some";
+    }
+    if (asking == 0)
+        return "none";
+    return asking == tool->noperations ? "ask" : "some";
+}
+
+static void add_item(const char *name, const char *text, struct al_str *out)
+{
+    al_str_addf(out, "  %-*s", NAME_COLUMNS, name);
+    if (strlen(name) > NAME_COLUMNS)
+        al_str_addc(out, '\n');
+    al_cli_wrap(out, 2 + NAME_COLUMNS + 2, text);
+}
+
+static void add_operations(const struct al_tool *tool, struct al_str *out)
+{
+    al_str_adds(out, "\nOperations, and whether you are asked:\n");
+    for (size_t i = 0; i < tool->noperations; i++) {
+        const struct al_operation *op = &tool->operations[i];
+        const char *condition = al_operation_condition(tool, op);
+        al_auto(al_freep) char *asked = condition ? al_asprintf("asks only %s", condition) : NULL;
+
+        add_item(op->name, asked ? asked : al_operation_asks(op) ? "asks" : "does not ask", out);
+    }
+}
+
+/* "one of a, b", "1 to 100": what the schema says beside the type. */
+static void add_bounds(const json_t *schema, struct al_str *out)
+{
+    const json_t *values = json_object_get(schema, "enum");
+    const json_t *least = json_object_get(schema, "minimum");
+    const json_t *most = json_object_get(schema, "maximum");
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(values, i, item)
+    {
+        al_str_addf(out, "%s%s", i ? ", " : "; one of ", json_string_value(item));
+    }
+    if (least && most)
+        al_str_addf(out, "; %lld to %lld", (long long)json_integer_value(least),
+                    (long long)json_integer_value(most));
+    else if (least)
+        al_str_addf(out, "; at least %lld", (long long)json_integer_value(least));
+}
+
+static void add_default(const json_t *schema, struct al_str *out)
+{
+    const json_t *value = json_object_get(schema, "default");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (!value || json_is_false(value))
+        return;
+    if (json_is_string(value))
+        al_str_adds(&text, json_string_value(value));
+    else
+        al_json_dump(value, false, &text);
+    al_str_addf(out, "; default %s", text.buf);
+}
+
+static const char *type_of(const json_t *schema)
+{
+    const char *type = al_json_get_string(schema, "type");
+
+    if (type && !strcmp(type, "array"))
+        return "list; may be repeated";
+    return type && !strcmp(type, "boolean") ? "true or false" : type ? type : "string";
+}
+
+static void add_parameters(const struct al_tool *tool, const json_t *schema, struct al_str *out)
+{
+    const json_t *required = json_object_get(schema, "required"), *param, *item;
+    const char *name;
+    size_t i;
+
+    if (tool->nparams)
+        al_str_adds(out, "\nParameters (NAME=VALUE, or members of a JSON object):\n");
+    json_object_foreach(json_object_get(schema, "properties"), name, param)
+    {
+        const char *about = al_json_get_string(param, "description");
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        al_str_addf(&text, "%s%s(%s", about ? about : "", about ? " " : "", type_of(param));
+        add_bounds(param, &text);
+        add_default(param, &text);
+        json_array_foreach(required, i, item)
+        {
+            if (!strcmp(json_string_value(item), name))
+                al_str_adds(&text, "; required");
+        }
+        al_str_addc(&text, ')');
+        add_item(name, text.buf, out);
+    }
+}
+
+void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
+                  struct al_str *out)
+{
+    const struct al_tool *tool = listed->tool;
+    al_auto(al_json_decrefp) json_t *schema = al_tool_schema(tool, defaults);
+
+    al_str_addf(out, "usage: airlock call [OPTIONS] %s [NAME=VALUE...] [JSON|-]\n\n", tool->name);
+    al_cli_wrap(out, 0, tool->about);
+    al_str_addf(out, "Toolset %s; risk %s.\n", listed->toolset->name,
+                al_effects_risk(al_tool_effects(tool)));
+    add_operations(tool, out);
+    add_parameters(tool, schema, out);
+}
+
+int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_word(word);
+    const char *meant = al_registry_nearest(&setup->registry, NULL, word);
+
+    if (al_registry_find(&setup->registry, word))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "the grant '%s' does not include '%s'",
+                            setup->session.grant->name, word);
+    for (size_t i = 0; setup->registry.count && al_toolsets[i]; i++)
+        for (size_t j = 0; al_toolsets[i]->tools[j]; j++)
+            if (!strcmp(al_toolsets[i]->tools[j]->name, word))
+                return al_error_set(err, AL_ERR_BAD_ARGS,
+                                    "'%s' is a tool of the toolset %s, which is not chosen; add "
+                                    "--toolset %s",
+                                    word, al_toolsets[i]->name, al_toolsets[i]->name);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown tool '%s'; %s%s%sairlock tools lists them",
+                        safe, meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
+}
