@@ -52,8 +52,8 @@ static void print_json(const struct al_setup *setup, const struct al_listed_tool
 static const char *legend(enum al_approval_mode mode)
 {
     static const char *const texts[] = {
-        [AL_APPROVAL_ASK] = "Columns: risk, and whether you are asked: for every call (ask), for "
-                            "some, or none.\nRules of the configuration come first: airlock "
+        [AL_APPROVAL_ASK] = "Columns: risk; whether you are asked: for every call (ask), for "
+                            "some, for none.\nRules of the configuration come first: airlock "
                             "policy explain TOOL\nOne tool with its operations and parameters: "
                             "airlock tools TOOL\n",
         [AL_APPROVAL_ALLOW] = "Columns: risk, and what would ask if the approval mode were ask; it "

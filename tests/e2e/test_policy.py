@@ -366,7 +366,7 @@ class Explain(Policy):
                             (2, ["--grant", "nope", "git_log"]), (0, ["--help"])):
             done = self.command("policy", "explain", *words)
             self.assertEqual(done.returncode, code, (words, done))
-        for words in ((), ("git_log",), ("explains", "git_log"), ("--json", "explain", "git_log")):
+        for words in ((), ("git_log",), ("explains", "git_log"), ("--json", "git_log")):
             self.assertEqual(self.command("policy", *words).returncode, 2, words)
         done = self.command("policy", "explain", "git_add", "{}")
         self.assertTrue(done.stderr.startswith("BadArgs: "), done)
