@@ -130,7 +130,7 @@ class Signals(Ending):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
         self.wait_for_its_end(writer)
-        self.assertEqual((process.returncode, out, err), (1, "", "Cancelled\n"))
+        self.assertEqual((process.returncode, out, err), (130, "", "Cancelled\n"))
         self.assert_nothing_left()
 
 

@@ -130,7 +130,7 @@ async function shows_what_will_happen({ client, world, asked }) {
     await client.callTool({ name: 'git_commit', arguments: { type: 'fix', message: 'count' } });
     assert.equal(asked.length, 2);
     assert.match(asked[0].message, /^Stage 1 file\(s\): a.txt/);
-    assert.match(asked[1].message, /^Commit: fix: count\n\n[^]*-one\n\+two/);
+    assert.match(asked[1].message, /^Commit: fix: count\nIn [^\n]*, by git_commit \(commit\)\n[^]*-one\n\+two/);
     assert.deepEqual(asked[1].requestedSchema.required, ['decision']);
     assert.equal(world.git('log', '--format=%s', '-1').trim(), 'fix: count');
 }
