@@ -66,7 +66,13 @@ def log_path_is_an_option(s):
     """--output as a path writes no file"""
 
 
-for NAME in ("author", "since", "until", "grep"):
+for NAME in ("since", "until"):
+    @vector(call("git_log", ("log", "-p", PWN), **{NAME: PWN}), expect=BAD)
+    def log_date_is_an_option(s):
+        """--output as a date is no date"""
+
+
+for NAME in ("author", "grep"):
     @vector(call("git_log", ("log", "-p", PWN), **{NAME: PWN}),
             reference=("log", f"--{NAME}={PWN}"))
     def log_text_is_an_option(s):
