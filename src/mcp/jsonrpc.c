@@ -103,7 +103,8 @@ static char *canonical(const json_t *value, struct al_slice text)
     return al_str_detach(&out);
 }
 
-char *al_rpc_token(const struct al_rpc_message *message, const char *const *path)
+/* However long it is. */
+static char *token_at(const struct al_rpc_message *message, const char *const *path)
 {
     const json_t *value = message->body;
     struct al_slice text = message->text;
@@ -114,6 +115,21 @@ char *al_rpc_token(const struct al_rpc_message *message, const char *const *path
             text = al_slice_member(text, *path);
     }
     return canonical(value, message->exact ? (struct al_slice){ NULL, 0 } : text);
+}
+
+char *al_rpc_token(const struct al_rpc_message *message, const char *const *path)
+{
+    al_auto(al_freep) char *token = token_at(message, path);
+
+    return token && strlen(token) <= AL_RPC_TOKEN_MAX_BYTES ? al_take(&token) : NULL;
+}
+
+static bool has_long_token(const struct al_rpc_message *message)
+{
+    static const char *const path[] = { "params", "_meta", "progressToken", NULL };
+    al_auto(al_freep) char *token = token_at(message, path);
+
+    return token && strlen(token) > AL_RPC_TOKEN_MAX_BYTES;
 }
 
 static const char *version_of(const json_t *body)
@@ -197,7 +213,9 @@ static void classify(struct al_rpc_message *message)
     else if (!said_once)
         message->problem = "the message has the same name twice";
     else if (has_id && !message->id)
-        message->problem = "id must be a string or an integer";
+        message->problem = "id must be a string or an integer of at most 4096 bytes";
+    else if (has_long_token(message))
+        message->problem = "progressToken must have at most 4096 bytes";
     else if (!message->method || strlen(message->method) != json_string_length(method))
         message->problem = "method must be a string";
     else if (strcmp(version_of(body), "2.0") != 0)

@@ -28,6 +28,9 @@
 /** Levels of brackets inside `arguments`: what runs a call has a small stack. */
 #define AL_RPC_MAX_ARGUMENTS_DEPTH 64
 
+/** Bytes of an id or of a progress token as JSON: every call in flight keeps a copy of both. */
+#define AL_RPC_TOKEN_MAX_BYTES 4096u
+
 /** JSON-RPC's error codes, MCP's own, and none. */
 enum al_rpc_code {
     AL_RPC_OK = 0,
@@ -96,7 +99,7 @@ void al_rpc_message_clear(struct al_rpc_message *message);
 /**
  * A string or an integer somewhere in the message, as canonical text: an id or a progress token.
  * @param path  Member names from the message down, NULL-terminated.
- * @return NULL when it is absent or anything else.  Caller frees.
+ * @return NULL when it is absent, too long or anything else.  Caller frees.
  */
 char *al_rpc_token(const struct al_rpc_message *message, const char *const *path);
 

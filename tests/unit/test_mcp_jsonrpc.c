@@ -88,6 +88,51 @@ static void ids_of_other_types_are_refused_without_id(void **state)
     }
 }
 
+/* A string of so many bytes with its quotes.  Integers are never that long: the parser ends at
+ * about 300 digits. */
+static char *token_of(size_t len)
+{
+    struct al_str token = AL_STR_INIT;
+
+    while (token.len < len)
+        al_str_addc(&token, 'x');
+    token.buf[0] = token.buf[len - 1] = '"';
+    return al_str_detach(&token);
+}
+
+static void ids_and_tokens_have_a_bound(void **state)
+{
+    static const struct {
+        size_t len;
+        bool fits;
+    } rows[] = {
+        { AL_RPC_TOKEN_MAX_BYTES - 1, true },
+        { AL_RPC_TOKEN_MAX_BYTES, true },
+        { AL_RPC_TOKEN_MAX_BYTES + 1, false },
+        { 100 * AL_RPC_TOKEN_MAX_BYTES, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        bool fits = rows[i].fits;
+        al_auto(al_freep) char *token = token_of(rows[i].len);
+        al_auto(al_freep) char *text =
+            al_asprintf("{\"id\":%s,\"jsonrpc\":\"2.0\",\"method\":\"ping\"}", token);
+        al_auto(al_freep) char *other =
+            al_asprintf("{\"id\":1,\"jsonrpc\":\"2.0\",\"method\":\"m\","
+                        "\"params\":{\"_meta\":{\"progressToken\":%s}}}",
+                        token);
+        al_auto(line_clear) struct line line = parse(text);
+        al_auto(line_clear) struct line with_token = parse(other);
+
+        assert_int_equal(line.message.kind, fits ? AL_RPC_REQUEST : AL_RPC_INVALID);
+        assert_true((line.message.id != NULL) == fits);
+        assert_int_equal(with_token.message.kind, fits ? AL_RPC_REQUEST : AL_RPC_INVALID);
+        assert_string_equal(with_token.message.id, "1");
+        assert_true((with_token.message.problem == NULL) == fits);
+    }
+}
+
 static void tells_the_kinds_apart(void **state)
 {
     static const struct {
@@ -421,6 +466,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_keep_their_type_and_value),
         cmocka_unit_test(ids_of_other_types_are_refused_without_id),
+        cmocka_unit_test(ids_and_tokens_have_a_bound),
         cmocka_unit_test(tells_the_kinds_apart),
         cmocka_unit_test(what_is_not_json_has_no_message),
         cmocka_unit_test(nesting_has_the_parsers_limit),
