@@ -60,6 +60,23 @@ int al_query_no_tool(const char *name)
     return AL_EXIT_USAGE;
 }
 
+static int unknown_option(const char *word)
+{
+    static const char *const known[] = { "--json", "--verify", "--follow",
+                                         "--tool", "--since",  "--help" };
+    al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
+    al_auto(al_freep) char *safe = al_text_word(word);
+    struct al_nearest nearest = { .word = name };
+
+    for (size_t i = 0; i < AL_COUNT(known); i++)
+        al_nearest_offer(&nearest, known[i]);
+    if (!nearest.found)
+        return usage("unknown option", word);
+    al_log_note("unknown option '%s'; did you mean %s? See airlock log --help", safe,
+                nearest.found);
+    return AL_EXIT_USAGE;
+}
+
 /* The value of "--name VALUE" or "--name=VALUE"; NULL when the word is another option. */
 static const char *value_of(const char *name, int *at, int argc, char **argv)
 {
@@ -99,7 +116,7 @@ static int parse_word(struct al_query *query, int *at, int argc, char **argv)
     if (!strcmp(word, "--tool") || !strcmp(word, "--since"))
         return usage("a value is missing after", word);
     if (word[0] == '-' && (word[1] < '0' || word[1] > '9'))
-        return usage("unknown option", word);
+        return unknown_option(word);
     if (query->last)
         return usage("one number is enough:", word);
     return al_query_number(word, &query->last) ? AL_EXIT_OK : usage("not a number of lines:", word);

@@ -82,6 +82,16 @@ class Views(test_audit_log.Audit):
             self.assertEqual(len(self.log("--since", since, env=noon()).splitlines()), shown,
                              (ago, since))
 
+    def test_options(self):
+        """an unknown option names the nearest of the log's own"""
+        for given, meant in (("--sicne", "; did you mean --since? See airlock log --help"),
+                             ("--jsn", "; did you mean --json? See airlock log --help"),
+                             ("--tol=x", "; did you mean --tool? See airlock log --help"),
+                             ("--xyzzy", "; see airlock log --help")):
+            done = self.command("log", given)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertIn(f"unknown option '{given}'{meant}", done.stderr)
+
     def test_tool(self):
         """a tool that nobody has is an error that names the one that was meant"""
         self.ok("git_status")
