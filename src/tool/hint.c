@@ -76,17 +76,17 @@ static const struct {
     { "There is nothing to abort", NULL, "workflow",
       "Nothing is in progress, so there is nothing to do." },
     { "does not have any commits yet", "git_commit", "workflow",
-      "The branch has no commit yet: git_add and git_commit make the first one." },
+      "The branch has no commit yet: git_commit with all makes the first one." },
     { "ambiguous argument 'HEAD'", "git_commit", "workflow",
-      "The branch has no commit yet: git_add and git_commit make the first one." },
+      "The branch has no commit yet: git_commit with all makes the first one." },
     { "ignored by one of your .gitignore files", NULL, NULL,
       "They are ignored (.gitignore), and no tool adds ignored files; a person can, or changes "
       "the pattern." },
     { "did not match any file", "git_status", "workflow",
       "There is no such file: git_status and the working tree have the names." },
-    { "promisor", NULL, "workflow",
-      "This is a partial clone and the object is not downloaded; a person runs 'git fetch "
-      "--refetch' or the same command with git itself." },
+    { "a program airlock does not run", NULL, "workflow",
+      "A user does this one with git itself, which runs the filter (of Git LFS: git-lfs); other "
+      "files go on working." },
     { "would be overwritten by", "git_stash", NULL,
       "Commit these changes with git_commit, or put them aside with git_stash, first." },
     { "you need to resolve your current index first", "git_resolve_conflict", "workflow",

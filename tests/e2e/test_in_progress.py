@@ -47,6 +47,20 @@ class Status(workflow.Case):
         self.git("stash", "pop", check=False)
         self.assert_line("1 conflict")
 
+    def test_filter(self):
+        """a file of Git LFS says who can do it, and what goes on working"""
+        self.init()
+        self.git("config", "filter.lfs.clean", "git-lfs-is-not-here %f")
+        self.commit(".gitattributes", "*.bin filter=lfs\n", "attributes")
+        self.write("big.bin", "content\n")
+        result = self.call("git_commit", {"all": True, "message": "x"})
+        self.assertIn("goes through the filter 'lfs'", result.text.splitlines()[0], result)
+        self.assertIn("A user does this one with git itself", result.text.splitlines()[1], result)
+        self.assertNotIn("git_status", result.text)
+        (self.root / "big.bin").unlink()
+        self.write("a.txt", "two\n")
+        self.ok("git_commit", {"all": True, "message": "x"})
+
     def test_remedies(self):
         """what helps is the right thing, and no word about git_status where that does not help"""
         self.diverge()
