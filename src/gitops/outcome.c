@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/private.h"
 #include "gitops/vet.h"
 #include "util/fs.h"
 
@@ -72,6 +73,42 @@ int al_git_add_merge_heads(const struct al_repo *repo, struct al_str *out, struc
     return 0;
 }
 
+/* Whether git merge was told to record every parent, also one that another of them contains. */
+static bool keeps_all_parents(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "MERGE_MODE");
+    al_auto(al_str_clear) struct al_str mode = AL_STR_INIT;
+
+    return al_fs_read(AT_FDCWD, path, MERGE_HEAD_MAX_BYTES, &mode) == 0 &&
+           strstr(mode.buf, "no-ff");
+}
+
+/* Of a merge's parents git commit leaves out those that others contain. */
+static int add_parents(const struct al_repo *repo, const char *head, struct al_budget *budget,
+                       struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str merged = AL_STR_INIT;
+    char *save = NULL;
+    int r = al_git_add_merge_heads(repo, &merged, err);
+
+    if (r < 0 || !merged.len || !*head || keeps_all_parents(repo)) {
+        al_str_addf(out, "%s%s%s", *head ? " " : "", head, merged.buf);
+        return r;
+    }
+    al_strv_adds(&command.argv, "git", "merge-base", "--independent", head, NULL);
+    for (char *id = strtok_r(merged.buf, " ", &save); id; id = strtok_r(NULL, " ", &save))
+        if (al_is_oid(id, strlen(id)))
+            al_strv_add(&command.argv, id);
+    r = al_git_run_checked(repo, &command, PARENTS_MAX_BYTES, budget, &output, err);
+    if (r < 0)
+        return r;
+    for (char *id = strtok_r(output.out.out.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
+        al_str_addf(out, " %s", id);
+    return 0;
+}
+
 int al_git_expect_commit(const struct al_repo *repo, struct al_budget *budget, char **ret_expected,
                          struct al_error *err)
 {
@@ -82,8 +119,8 @@ int al_git_expect_commit(const struct al_repo *repo, struct al_budget *budget, c
 
     if (r < 0)
         return r;
-    al_str_addf(&expected, "%s%s%s", changes, *head ? " " : "", head);
-    r = al_git_add_merge_heads(repo, &expected, err);
+    al_str_adds(&expected, changes);
+    r = add_parents(repo, head, budget, &expected, err);
     if (r == 0)
         *ret_expected = al_str_detach(&expected);
     return r;
