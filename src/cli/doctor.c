@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* airlock doctor: what this machine offers, with a fix for what is missing. */
+/* airlock doctor: what this machine and the repository offer, with a fix for what is missing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/doctor.h"
 #include "cli/help.h"
 #include "gitops/git.h"
 #include "guard/program.h"
@@ -16,15 +17,8 @@
 #include "proc/proc.h"
 #include "util/fs.h"
 
-enum level { FINE, WARNING, MISSING };
-
-struct findings {
-    json_t *list;
-    bool missing;
-};
-
-static void add(struct findings *findings, const char *what, enum level level, const char *state,
-                const char *fix)
+void al_finding_add(struct al_findings *findings, const char *what, enum al_level level,
+                    const char *state, const char *fix)
 {
     static const char *const names[] = { "ok", "warning", "missing" };
     json_t *finding = al_json_object();
@@ -32,95 +26,104 @@ static void add(struct findings *findings, const char *what, enum level level, c
     al_json_set(finding, "check", al_json_string(what));
     al_json_set(finding, "level", al_json_string(names[level]));
     al_json_set(finding, "state", al_json_string(state));
-    if (level != FINE)
+    if (level != AL_FINE)
         al_json_set(finding, "fix", al_json_string(fix));
     al_json_append(findings->list, finding);
-    findings->missing |= level == MISSING;
+    findings->missing |= level == AL_MISSING;
 }
 
-static void check_git(struct findings *findings, const char *program)
+static void check_git(struct al_findings *findings, const char *program)
 {
     al_auto(al_freep) char *version = NULL;
     al_auto(al_freep) char *state = NULL;
     bool supported;
 
     if (al_proc_init(program, NULL) < 0 || al_git_version(program, &version, NULL) < 0) {
-        add(findings, "git", MISSING, "not found", "Install git (Debian: apt-get install git).");
+        al_finding_add(findings, "git", AL_MISSING, "not found",
+                       "Install git (Debian: apt-get install git).");
         return;
     }
     supported = al_git_version_is_supported(version);
     state = al_asprintf("%s (%s)", version, program);
-    add(findings, "git", supported ? FINE : MISSING, state, "Install git 2.34 or newer.");
+    al_finding_add(findings, "git", supported ? AL_FINE : AL_MISSING, state,
+                   "Install git 2.34 or newer.");
 }
 
-static void check_kernel(struct findings *findings, bool required)
+static void check_kernel(struct al_findings *findings, bool required)
 {
     struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
     long fd = syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof(how));
     al_auto(al_freep) char *state = al_asprintf("ABI %d", al_confine_abi());
 
     al_close((int)fd);
-    add(findings, "paths", fd >= 0 ? FINE : MISSING, fd >= 0 ? "openat2" : "no openat2",
-        "Linux 5.6 or newer is needed.");
+    al_finding_add(findings, "paths", fd >= 0 ? AL_FINE : AL_MISSING,
+                   fd >= 0 ? "openat2" : "no openat2", "Linux 5.6 or newer is needed.");
     if (al_confine_abi() > 0)
-        add(findings, "landlock", FINE, state, "");
+        al_finding_add(findings, "landlock", AL_FINE, state, "");
     else
-        add(findings, "landlock", required ? MISSING : WARNING, "not in this kernel",
+        al_finding_add(
+            findings, "landlock", required ? AL_MISSING : AL_WARNING, "not in this kernel",
             "Use Linux 5.13 or newer with landlock among its active security modules; until then "
             "git is held by seccomp and configuration only.");
 }
 
 /* Only bash_command can use it, and only where it is wanted or nothing else is there. */
-static void check_firejail(struct findings *findings, const struct al_setup *setup)
+static void check_firejail(struct al_findings *findings, const struct al_setup *setup)
 {
     al_auto(al_freep) char *path = al_program_find("firejail", getenv("PATH"), &setup->roots);
     bool wanted = setup->config.shell.isolation == AL_ISOLATION_FIREJAIL || al_confine_abi() == 0;
 
-    add(findings, "firejail", path || !wanted ? FINE : WARNING,
+    al_finding_add(
+        findings, "firejail", path || !wanted ? AL_FINE : AL_WARNING,
         path     ? path
         : wanted ? "not installed"
                  : "not installed, and not needed",
         "Install firejail (Debian: apt-get install firejail), or set [tools.shell] isolation.");
 }
 
-static void check_journal(struct findings *findings, const struct al_setup *setup)
+static void check_journal(struct al_findings *findings, const struct al_setup *setup)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_journal *journal = NULL;
     struct al_verdict verdict = { .lines = 0 };
 
     if (al_journal_open(setup->journal_file, &journal, &err) < 0) {
-        add(findings, "journal", MISSING, err.message,
+        al_finding_add(
+            findings, "journal", AL_MISSING, err.message,
             "Without it only reading is possible: make its folder writable, or name another with "
             "--audit or [journal] file.");
         return;
     }
     al_journal_free(journal);
     if (al_journal_verify(setup->journal_file, &verdict, &err) == 0 && !verdict.problem)
-        add(findings, "journal", FINE, setup->journal_file, "");
+        al_finding_add(findings, "journal", AL_FINE, setup->journal_file, "");
     else
-        add(findings, "journal", WARNING, verdict.problem ? verdict.problem : err.message,
-            "airlock log --verify tells more.");
+        al_finding_add(findings, "journal", AL_WARNING,
+                       verdict.problem ? verdict.problem : err.message,
+                       "airlock log --verify tells more.");
     free(verdict.problem);
 }
 
-static void check_roots(struct findings *findings, struct al_setup *setup)
+static bool check_roots(struct al_findings *findings, struct al_setup *setup)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_str_clear) struct al_str paths = AL_STR_INIT;
 
     if (al_setup_session(setup, &err) < 0) {
-        add(findings, "roots", MISSING, err.message,
-            "Start airlock in a repository, or name directories with --root or roots.");
-        return;
+        al_finding_add(findings, "roots", AL_MISSING, err.message,
+                       "Start airlock in a repository, or name directories with --root or roots.");
+        return false;
     }
     for (size_t i = 0; i < setup->roots.count; i++)
         al_str_addf(&paths, "%s%s", i ? ", " : "", setup->roots.items[i].path);
-    add(findings, "roots", FINE, paths.buf, "");
-    add(findings, "confinement", FINE, setup->session.confinement, "");
+    al_finding_add(findings, "roots", AL_FINE, paths.buf, "");
+    al_finding_add(findings, "confinement", AL_FINE, setup->session.confinement, "");
+    return true;
 }
 
-static void print_table(const struct findings *findings)
+#define STATE_COLUMN (7 + 2 + 16 + 2)
+
+static void print_table(const struct al_findings *findings)
 {
     bool colours = al_tty_colours(STDOUT_FILENO);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -132,16 +135,16 @@ static void print_table(const struct findings *findings)
         const char *level = al_json_get_string(finding, "level");
         const char *colour = *level == 'o' ? "\033[32m" : *level == 'w' ? "\033[33m" : "\033[31m";
 
-        al_str_addf(&text, "%s%-7s%s  %-14s  %s\n", colours ? colour : "", level,
+        al_str_addf(&text, "%s%-7s%s  %-16s  %s\n", colours ? colour : "", level,
                     colours ? "\033[0m" : "", al_json_get_string(finding, "check"),
                     al_json_get_string(finding, "state"));
         if (al_json_get_string(finding, "fix"))
-            al_str_addf(&text, "%25s  %s\n", "", al_json_get_string(finding, "fix"));
+            al_cli_wrap(&text, STATE_COLUMN, al_json_get_string(finding, "fix"));
     }
     al_cli_print(STDOUT_FILENO, &text);
 }
 
-static void print_json(const struct findings *findings)
+static void print_json(const struct al_findings *findings)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
@@ -150,7 +153,7 @@ static void print_json(const struct findings *findings)
     al_cli_print(STDOUT_FILENO, &text);
 }
 
-static void examine(struct findings *findings, const struct al_options *options)
+static void examine(struct al_findings *findings, const struct al_options *options)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_setup setup;
@@ -162,12 +165,15 @@ static void examine(struct findings *findings, const struct al_options *options)
     if (r == 0)
         r = al_setup_tools(&setup, &err);
     if (r < 0) {
-        add(findings, "configuration", MISSING, err.message, "Mend the file, or name another.");
+        al_finding_add(findings, "configuration", AL_MISSING, err.message,
+                       "Mend the file, or name another.");
     } else {
-        add(findings, "configuration", FINE, setup.config.file ? setup.config.file : "none", "");
+        al_finding_add(findings, "configuration", AL_FINE,
+                       setup.config.file ? setup.config.file : "none", "");
         check_firejail(findings, &setup);
         check_journal(findings, &setup);
-        check_roots(findings, &setup);
+        if (check_roots(findings, &setup))
+            al_doctor_repositories(findings, &setup, options);
     }
     al_setup_clear(&setup);
 }
@@ -176,7 +182,7 @@ int al_cmd_doctor(int argc, char **argv)
 {
     al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct findings findings;
+    struct al_findings findings;
     int r;
 
     r = al_options_read(&options, true, &argc, &argv, &err);
@@ -186,7 +192,7 @@ int al_cmd_doctor(int argc, char **argv)
         return al_cli_fail(&err);
     if (options.help)
         return al_help_command("doctor");
-    findings = (struct findings){ .list = al_json_array() };
+    findings = (struct al_findings){ .list = al_json_array() };
     examine(&findings, &options);
     if (options.json)
         print_json(&findings);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -168,6 +169,15 @@ static void note_storage(struct al_vetting *vetting, const struct al_config_entr
         vetting->has_reftable = strcmp(entry->value, "files") != 0;
 }
 
+/* The last value counts. */
+static void note_signing(struct al_vetting *vetting, const struct al_config_entry *entry)
+{
+    if (!strcmp(entry->key, "commit.gpgsign"))
+        vetting->wants_signatures = !strcasecmp(entry->value, "true") ||
+                                    !strcasecmp(entry->value, "yes") ||
+                                    !strcasecmp(entry->value, "on") || !strcmp(entry->value, "1");
+}
+
 static void take(void *payload, const struct al_config_entry *entry)
 {
     struct gathering *g = payload;
@@ -179,6 +189,7 @@ static void take(void *payload, const struct al_config_entry *entry)
     depend_on(g->vetting, origin);
     note_identity(g, entry->key, *entry->value != '\0');
     note_storage(g->vetting, entry);
+    note_signing(g->vetting, entry);
     note_filter(g, entry, "clean");
     note_filter(g, entry, "smudge");
     note_filter(g, entry, "process");

@@ -54,6 +54,7 @@ struct al_vetting {
     char *hooks_path;                /**< core.hooksPath as configured, NULL */
     char *attributes_path;           /**< the person's attributes file (a private copy), NULL */
     bool has_identity;               /**< a name and an address are configured */
+    bool wants_signatures;           /**< commit.gpgsign: a plain git would sign commits */
     bool is_sha256;                  /**< the repository names its objects by SHA-256 */
     bool has_reftable;               /**< its references are in no files airlock reads */
 };

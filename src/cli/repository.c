@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock doctor: would calls work in this repository, and what of it is not as with plain git. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/doctor.h"
+#include "gitops/git.h"
+#include "gitops/locate.h"
+#include "gitops/stale.h"
+#include "gitops/verbs.h"
+#include "gitops/vet.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define ASKING_MS         10000u
+#define POINTER_MAX_BYTES 4096u
+
+static bool has(const char *dir, const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    struct stat st;
+
+    return stat(path, &st) == 0;
+}
+
+/* What the file `.git` of this directory or of one above names; NULL where there is none. *ret_top
+ * is then that directory. */
+static char *find_pointer(const char *given, char **ret_top)
+{
+    al_auto(al_freep) char *dir = al_strdup(given);
+
+    for (char *slash = dir; slash && *dir; slash = strrchr(dir, '/')) {
+        al_auto(al_freep) char *path = NULL;
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        if (slash != dir)
+            *slash = '\0';
+        path = al_fs_join(dir, ".git");
+        if (access(path, F_OK) < 0)
+            continue;
+        if (al_fs_read(AT_FDCWD, path, POINTER_MAX_BYTES, &text) < 0 ||
+            !al_starts_with(text.buf, "gitdir: "))
+            return NULL;
+        al_str_trim_end(&text);
+        *ret_top = al_strdup(dir);
+        return al_fs_join(dir, text.buf + strlen("gitdir: "));
+    }
+    return NULL;
+}
+
+static bool is_module(const char *git_dir)
+{
+    return strstr(git_dir, "/.git/modules/") != NULL;
+}
+
+/* Of <common directory>/worktrees/<name> keep the common directory. */
+static void cut_worktree(char *git_dir)
+{
+    char *slash = strrchr(git_dir, '/');
+
+    if (slash)
+        *slash = '\0';
+    if (al_ends_with(git_dir, "/worktrees"))
+        *strrchr(git_dir, '/') = '\0';
+}
+
+/* A repository whose git directory lies elsewhere: which kind, and how both are let in. */
+static bool tell_elsewhere(struct al_findings *findings, const char *dir)
+{
+    al_auto(al_freep) char *top = NULL;
+    al_auto(al_freep) char *pointer = find_pointer(dir, &top);
+    al_auto(al_freep) char *git_dir = pointer ? realpath(pointer, NULL) : NULL;
+    al_auto(al_freep) char *fix = NULL;
+    al_auto(al_freep) char *safe_top = NULL;
+    al_auto(al_freep) char *safe_dir = NULL;
+    const char *kind = "separate git directory";
+
+    if (!git_dir)
+        return false;
+    if (has(git_dir, "commondir")) {
+        kind = "linked worktree";
+        cut_worktree(git_dir);
+    } else if (is_module(git_dir)) {
+        kind = "submodule";
+    }
+    safe_top = al_text_word(top);
+    safe_dir = al_text_word(git_dir);
+    fix = al_asprintf("Its git directory lies outside the roots, so every call is refused. Start "
+                      "airlock with --root %s --root %s",
+                      safe_top, safe_dir);
+    al_finding_add(findings, "repository", AL_MISSING, kind, fix);
+    return true;
+}
+
+static void tell_refused(struct al_findings *findings, const char *dir, const struct al_error *err)
+{
+    if (err->status == AL_ERR_SANDBOX && tell_elsewhere(findings, dir))
+        return;
+    if (err->code != AL_CODE_NOT_INITIALIZED)
+        al_finding_add(findings, "repository", AL_MISSING, err->message,
+                       err->remedy ? err->remedy : "Until then every call here fails.");
+    else if (has(dir, "HEAD") && has(dir, "objects") && has(dir, "refs"))
+        al_finding_add(findings, "repository", AL_MISSING, "bare",
+                       "Calls need a working tree: start airlock in a clone or a worktree of it.");
+    else if (err->remedy)
+        al_finding_add(findings, "repository", AL_MISSING, err->message, err->remedy);
+    else
+        al_finding_add(findings, "repository", AL_WARNING, "none in this directory",
+                       "Go to one, name one with --root, or make one with 'git init'.");
+}
+
+/* Packs that came with a filter are marked so. */
+static bool is_partial(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *packs = al_fs_join(repo->common_dir, "objects/pack");
+    al_auto(al_closedirp) DIR *dir = al_fs_list(open(packs, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (al_ends_with(entry->d_name, ".promisor"))
+            return true;
+    return false;
+}
+
+static void tell_kind(struct al_findings *findings, const struct al_repo *repo)
+{
+    bool linked = strcmp(repo->git_dir, repo->common_dir) != 0;
+    al_auto(al_freep) char *top = al_text_word(repo->top);
+    al_auto(al_freep) char *state = al_asprintf("%s%s%s%s", top, linked ? ", linked worktree" : "",
+                                                is_module(repo->git_dir) ? ", submodule" : "",
+                                                repo->vetting->is_sha256 ? ", SHA-256" : "");
+
+    al_finding_add(findings, "repository", AL_FINE, state, "");
+    if (is_partial(repo))
+        al_finding_add(findings, "partial clone", AL_WARNING, "objects are not all here",
+                       "A call that needs one of them fails, since none is downloaded. 'git fetch "
+                       "--refetch --no-filter' brings all.");
+    if (has(repo->common_dir, "shallow"))
+        al_finding_add(findings, "shallow clone", AL_WARNING, "history is not all here",
+                       "What is older is missing from logs, blames and merges. 'git fetch "
+                       "--unshallow' brings it.");
+    if (repo->vetting->has_reftable)
+        al_finding_add(findings, "references", AL_WARNING, "reftable",
+                       "No checkpoints are taken, so nothing can be rolled back. 'git refs migrate "
+                       "--ref-format=files' changes that.");
+}
+
+/* "airlock: hooks not run: pre-commit" → what is behind the colon. */
+static const char *names_of(const struct al_str *note)
+{
+    const char *colon = strrchr(note->buf, ':');
+
+    return colon && colon[1] ? colon + 2 : note->buf;
+}
+
+static void tell_programs(struct al_findings *findings, const struct al_repo *repo,
+                          struct al_budget *budget)
+{
+    static const char *const hooks[] = {
+        "pre-commit",
+        "prepare-commit-msg",
+        "commit-msg",
+        "post-commit",
+        "pre-merge-commit",
+        "post-merge",
+        "pre-rebase",
+        "pre-push",
+        "post-rewrite",
+        "post-checkout",
+        "reference-transaction",
+        NULL,
+    };
+    al_auto(al_str_clear) struct al_str there = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str filters = AL_STR_INIT;
+    al_auto(al_freep) char *state = NULL;
+    al_auto(al_freep) char *filtered = NULL;
+
+    al_git_note_hooks(repo, hooks, &there);
+    if (there.len) {
+        state = al_asprintf("not run: %s", names_of(&there));
+        al_finding_add(findings, "hooks", AL_WARNING, state,
+                       "airlock runs no hooks: run what they check yourself, or in CI.");
+    }
+    al_git_note_filters(repo, budget, &filters);
+    if (filters.len) {
+        filtered = al_asprintf("not run: %s", names_of(&filters));
+        al_finding_add(findings, "filters", AL_WARNING, filtered,
+                       "Calls that would write files through them fail; use git itself for these "
+                       "files.");
+    }
+    if (repo->vetting->wants_signatures)
+        al_finding_add(findings, "signing", AL_WARNING,
+                       "commit.gpgsign is set; commits of tools "
+                       "are not signed",
+                       "Sign what you keep: git rebase --exec 'git commit --amend --no-edit -S' "
+                       "@{upstream}");
+}
+
+static void tell_lock(struct al_findings *findings, const struct al_repo *repo, const char *dir,
+                      const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    al_auto(al_freep) char *safe = al_text_word(path);
+    al_auto(al_freep) char *fix = NULL;
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return;
+    if (al_git_lock_is_stale(repo, &st)) {
+        fix = al_asprintf("No git has it any more, and calls that write fail: rm '%s'", safe);
+        al_finding_add(findings, name, AL_WARNING, "stale", fix);
+    } else {
+        al_finding_add(findings, name, AL_WARNING, "held, or younger than a minute",
+                       "Calls that write wait for the git that has it; try again when that is "
+                       "done.");
+    }
+}
+
+static void tell_locks(struct al_findings *findings, const struct al_repo *repo)
+{
+    static const char *const own[] = { "index.lock", "HEAD.lock" };
+    static const char *const common[] = { "config.lock", "packed-refs.lock", "shallow.lock" };
+
+    for (size_t i = 0; i < AL_COUNT(own); i++)
+        tell_lock(findings, repo, repo->git_dir, own[i]);
+    for (size_t i = 0; i < AL_COUNT(common); i++)
+        tell_lock(findings, repo, repo->common_dir, common[i]);
+}
+
+static void examine(struct al_findings *findings, const struct al_setup *setup, const char *dir)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_budget budget = { .left_ms = ASKING_MS };
+    struct al_repo *repo = NULL;
+
+    if (al_repo_open(setup->session.git, dir, ".", &budget, &repo, &err) < 0) {
+        tell_refused(findings, dir, &err);
+        return;
+    }
+    tell_kind(findings, repo);
+    al_finding_add(findings, "owner", AL_FINE,
+                   al_repo_is_owned(repo) ? "you" : "another user; safe.directory lists it", "");
+    tell_programs(findings, repo, &budget);
+    tell_locks(findings, repo);
+    al_repo_free(repo);
+}
+
+void al_doctor_repositories(struct al_findings *findings, const struct al_setup *setup,
+                            const struct al_options *options)
+{
+    al_auto(al_freep) char *here = realpath(".", NULL);
+
+    if (!options->roots.count && here && al_roots_find(&setup->roots, here)) {
+        examine(findings, setup, here);
+        return;
+    }
+    for (size_t i = 0; i < setup->roots.count; i++)
+        examine(findings, setup, setup->roots.items[i].path);
+}

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`airlock doctor` looks at the repository it stands in, and says where calls would not work."""
+import json
+import os
+import shutil
+
+import harness
+from test_robust_cli import Program
+
+
+class Repository(Program):
+    def setUp(self):
+        super().setUp()
+        self.init()
+
+    def found(self, directory, *words):
+        """Level and state of each check in this directory, and the exit code."""
+        done = self.run_it("doctor", "--json", *words, cwd=directory)
+        self.assertEqual(done.stderr, "")
+        findings = {entry["check"]: entry for entry in json.loads(done.stdout)}
+        table = self.run_it("doctor", *words, cwd=directory)
+        self.assertEqual(table.returncode, done.returncode)
+        for name in findings:
+            self.assertRegex(table.stdout, rf"(?m)^(ok|warning|missing) +{name} ")
+        self.assertEqual(done.returncode,
+                         int(any(entry["level"] == "missing" for entry in findings.values())))
+        return findings
+
+    def assert_calls(self, works, directory, *words):
+        """Whether a call works there is what doctor has to say."""
+        done = self.run_it("call", *words, "git_status", cwd=directory)
+        self.assertEqual(done.returncode == 0, works, done)
+
+    def assert_refused(self, directory, state):
+        """A repository in which every call fails, and how to mend that."""
+        found = self.found(directory)["repository"]
+        self.assertEqual((found["level"], found["state"]), ("missing", state))
+        self.assert_calls(False, directory)
+        return found["fix"]
+
+    def assert_mended(self, directory, fix):
+        """The options that the fix names let the repository in."""
+        words = fix.split("airlock with ")[1].split()
+        self.assert_calls(True, directory, *words)
+
+    def test_normal(self):
+        """a repository with nothing special has nothing to warn of, below its top too"""
+        below = self.root / "sub"
+        below.mkdir()
+        for directory in (self.root, below):
+            found = self.found(directory)
+            self.assertEqual({entry["level"] for entry in found.values()}, {"ok"}, found)
+            self.assertEqual(found["repository"]["state"], str(self.root))
+            self.assert_calls(True, directory)
+
+    def test_linked_worktree(self):
+        """a linked worktree is refused, and the fix lets it in"""
+        linked = self.base / "linked"
+        self.out("worktree", "add", "-q", str(linked))
+        self.assert_mended(linked, self.assert_refused(linked, "linked worktree"))
+        inside = self.root / "inside"
+        self.out("worktree", "add", "-q", str(inside))
+        found = self.found(inside, "--root", str(inside), "--root", str(self.root / ".git"))
+        self.assertEqual(found["roots"]["level"], "ok")
+
+    def test_separate(self):
+        """a separate git directory and a submodule are told by their names"""
+        top = self.base / "modules" / "top"
+        (self.base / "modules").mkdir()
+        self.out("clone", "-q", "--separate-git-dir", str(self.base / "modules" / "store"),
+                 str(self.root), str(top))
+        self.assert_mended(top, self.assert_refused(top, "separate git directory"))
+        self.out("-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
+                 str(self.root), "part")
+        part = self.root / "part"
+        self.assert_mended(part, self.assert_refused(part, "submodule"))
+
+    def test_bare(self):
+        """a bare repository has no working tree for calls"""
+        bare = self.base / "bare.git"
+        self.out("clone", "-q", "--bare", str(self.root), str(bare))
+        self.assertIn("working tree", self.assert_refused(bare, "bare"))
+
+    def test_none(self):
+        """no repository at all is no failure: a root may hold several"""
+        plain = self.base / "plain"
+        plain.mkdir()
+        self.assertEqual(self.found(plain)["repository"]["level"], "warning")
+        found = self.found(plain, "--root", str(self.root))
+        self.assertEqual(found["repository"]["state"], str(self.root))
+
+    def test_parts_missing(self):
+        """a partial and a shallow clone say what is not there"""
+        self.out("config", "uploadpack.allowFilter", "true")
+        for name, option in (("partial clone", "--filter=blob:none"),
+                             ("shallow clone", "--depth=1")):
+            clone = self.base / name.split()[0]
+            self.out("clone", "-q", option, f"file://{self.root}", str(clone))
+            found = self.found(clone)
+            self.assertEqual((found[name]["level"], found["repository"]["level"]),
+                             ("warning", "ok"))
+            self.assertNotIn(name, self.found(self.root))
+
+    def test_not_run(self):
+        """hooks, filters and signing are named where they are asked for, and only there"""
+        hook = self.root / ".git/hooks/pre-commit"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text("#!/bin/sh\n")
+        hook.chmod(0o644)
+        self.out("config", "commit.gpgsign", "false")
+        self.out("config", "filter.part.clean", "cat")
+        for name in ("hooks", "signing", "filters"):
+            self.assertNotIn(name, self.found(self.root))
+        hook.chmod(0o755)
+        self.out("config", "commit.gpgsign", "true")
+        self.write(".gitattributes", "*.bin filter=part\n")
+        found = self.found(self.root)
+        self.assertEqual(found["hooks"]["state"], "not run: pre-commit")
+        self.assertEqual(found["filters"]["state"], "not run: part")
+        self.assertEqual(found["signing"]["level"], "warning")
+
+    def test_locks(self):
+        """a lock that is young is waited for, an old one that nobody has is to be removed"""
+        lock = self.root / ".git/index.lock"
+        lock.touch()
+        found = self.found(self.root)["index.lock"]
+        self.assertEqual((found["level"], found["state"]),
+                         ("warning", "held, or younger than a minute"))
+        os.utime(lock, (1, 1))
+        found = self.found(self.root)["index.lock"]
+        self.assertEqual((found["state"], str(lock) in found["fix"]), ("stale", True))
+        with open(lock, encoding="utf-8"):
+            self.assertNotEqual(self.found(self.root)["index.lock"]["state"], "stale")
+        lock.unlink()
+        self.assertNotIn("index.lock", self.found(self.root))
+
+    def test_broken(self):
+        """a .git that names nothing is told, with what mends it"""
+        broken = self.base / "broken"
+        shutil.copytree(self.root, broken)
+        shutil.rmtree(broken / ".git")
+        (broken / ".git").write_text("gitdir: ../nowhere\n")
+        found = self.found(broken)["repository"]
+        self.assertEqual(found["level"], "missing")
+        self.assert_calls(False, broken)
+
+
+if __name__ == "__main__":
+    harness.main()
