@@ -112,6 +112,12 @@ class Discards(harness.Case):
             self.keeps("build/out", "git_checkout", arguments, *WORKFLOW,
                        control=("checkout", "-f", "side", "--", "build"))
             self.git("reset", "-q")
+        self.git("tag", "other", "main")
+        self.git("branch", "other", "side")
+        for word in ("refs/heads/side", "side~0", self.out("rev-parse", "side").strip(), "other"):
+            self.keeps("build/out", "git_checkout", {"target": word, "force": True}, *WORKFLOW,
+                       control=("checkout", "-f", "side", "--", "build"))
+            self.git("reset", "-q")
         for arguments, options in (({"branch": "side"}, ()), ({"commit": "side"}, ()),
                                    ({"target": "side"}, WORKFLOW)):
             result = self.call("git_checkout", arguments, *options)

@@ -147,8 +147,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
 {
     const struct checkout_args *args = p;
-    const struct al_checkout_options options = options_of(call, args);
-    const char *target = restores(args) || options.branch ? args->target : "HEAD";
+    const char *target = creates(call, args) ? "HEAD" : source_of(call, args).target;
     const struct al_strv *paths = restores(args) ? &args->paths : NULL;
     struct al_repo *repo = al_call_repo(call);
     int r = al_git_endangered(repo, paths, false, al_call_budget(call), out, err);
