@@ -97,10 +97,12 @@ static void begin_line(struct al_shown *shown, const char *start)
 
 static void keep(struct al_shown *shown, const char *data, size_t len)
 {
-    size_t room = KEPT_MAX_BYTES - shown->patch.len;
+    size_t room;
 
     if (shown->is_cut)
         return;
+    /* Words of ours in the place of binary content may have taken more than there was. */
+    room = shown->patch.len < KEPT_MAX_BYTES ? KEPT_MAX_BYTES - shown->patch.len : 0;
     shown->is_cut = len > room;
     al_str_add(&shown->patch, data, len < room ? len : room);
 }
