@@ -73,12 +73,52 @@ static bool is_on_same_branches(const struct al_call *call)
     return !now || !strcmp(call->branches, now);
 }
 
+/* The values that an "always" is for, as the user reads them or (`shown` false) as they are. */
+static void add_values(const struct al_call *call, const char *name, bool shown, struct al_str *out)
+{
+    const struct al_strv *pairs = &call->resolved.pairs;
+
+    for (size_t i = 0; i + 1 < pairs->count; i += 2) {
+        const char *value = pairs->items[i + 1];
+        al_auto(al_freep) char *safe = NULL;
+
+        if (strcmp(pairs->items[i], name) != 0)
+            continue;
+        safe = shown ? al_url_shown(value) : NULL;
+        al_str_addf(out, "%s%s %s", out->len ? ", " : "", name, safe ? safe : value);
+    }
+}
+
+static void add_limits(const struct al_call *call, bool shown, struct al_str *out)
+{
+    const char *const *names = call->tool->always_by;
+
+    for (size_t i = 0; names && names[i]; i++)
+        add_values(call, names[i], shown, out);
+}
+
+static char *limits_of(const struct al_call *call)
+{
+    al_auto(al_str_clear) struct al_str limits = AL_STR_INIT;
+
+    add_limits(call, false, &limits);
+    return al_str_detach(&limits);
+}
+
+/* An "always" was for what the words meant before the call's turn came. */
+static bool is_still_covered(const struct al_call *call)
+{
+    al_auto(al_freep) char *now = call->limits ? limits_of(call) : NULL;
+
+    return !now || !strcmp(call->limits, now);
+}
+
 int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err)
 {
     char now[sizeof(call->state)];
     int r;
 
-    *ret_current = is_on_same_branches(call);
+    *ret_current = is_on_same_branches(call) && is_still_covered(call);
     if (!*ret_current || !call->state[0])
         return 0;
     al_call_forget(call);
@@ -148,38 +188,13 @@ static int refuse_crowded(struct al_call *call, struct al_error *err)
                         call->summary);
 }
 
-/* The values that an "always" is for, as the user reads them or (`shown` false) as they are. */
-static void add_values(const struct al_call *call, const char *name, bool shown, struct al_str *out)
-{
-    const struct al_strv *pairs = &call->resolved.pairs;
-
-    for (size_t i = 0; i + 1 < pairs->count; i += 2) {
-        const char *value = pairs->items[i + 1];
-        al_auto(al_freep) char *safe = NULL;
-
-        if (strcmp(pairs->items[i], name) != 0)
-            continue;
-        safe = shown ? al_url_shown(value) : NULL;
-        al_str_addf(out, "%s%s %s", out->len ? ", " : "", name, safe ? safe : value);
-    }
-}
-
-static void add_limits(const struct al_call *call, bool shown, struct al_str *out)
-{
-    const char *const *names = call->tool->always_by;
-
-    for (size_t i = 0; names && names[i]; i++)
-        add_values(call, names[i], shown, out);
-}
-
 /* What an "always" covers: the operation, and of it what the same rule asks about for the same
  * objects. */
 static char *kind_of(const struct al_call *call, const struct al_ruling *ruling)
 {
-    al_auto(al_str_clear) struct al_str limits = AL_STR_INIT;
+    al_auto(al_freep) char *limits = limits_of(call);
 
-    add_limits(call, false, &limits);
-    return al_asprintf("%s %zu %s", call->operation->name, ruling->number, limits.buf);
+    return al_asprintf("%s %zu %s", call->operation->name, ruling->number, limits);
 }
 
 /* What an "always" would cover, as the user reads it; NULL where it would end with the call. */
@@ -301,8 +316,10 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
     al_auto(al_freep) char *kind = kind_of(call, ruling);
 
     if (call->session->approvals &&
-        al_approvals_has(call->session->approvals, call->tool->name, kind, al_call_place(call)))
+        al_approvals_has(call->session->approvals, call->tool->name, kind, al_call_place(call))) {
+        call->limits = limits_of(call);
         return decided(call, "always", "policy");
+    }
     return ask(call, ruling, err);
 }
 
@@ -357,8 +374,11 @@ int al_approval_obtain(struct al_call *call, struct al_error *err)
     call->state[0] = '\0';
     call->asks_nobody = false;
     free(al_take(&call->branches));
+    free(al_take(&call->limits));
     al_call_set_expected(call, NULL);
-    r = consult(call, &ruling, err);
+    r = al_call_resolve(call, err); /* words of a call that was overtaken are forgotten */
+    if (r == 0)
+        r = consult(call, &ruling, err);
     if (r < 0)
         return r;
     switch (ruling.decision) {

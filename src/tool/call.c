@@ -451,6 +451,7 @@ static void release(struct al_call *call)
     free(call->args);
     free(call->summary);
     free(call->branches);
+    free(call->limits);
     free(call->draft);
     al_call_keep(call, NULL, NULL);
     free(call->expected);

@@ -26,8 +26,9 @@ struct al_call {
     char *draft, *expected;            /* of the tool's preview */
     void *made;                        /* of the tool's authorize; NULL: nothing */
     void (*free_made)(void *);
-    char *branches;              /* HEAD's when rules were consulted, NULL without rules */
-    char state[65];              /* what the approval is bound to, "" when nobody was asked */
+    char *branches; /* HEAD's when rules were consulted, NULL without rules */
+    char *limits;   /* what the "always" is for that covers the call; NULL: none does */
+    char state[65]; /* what the approval is bound to, "" when nobody was asked */
     struct al_resolved resolved; /* what `resolve` gave last */
     bool is_resolved;            /* … and that it was asked */
     bool asks_nobody;            /* so its preview said */

@@ -2,10 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """git_push brings what was shown to where it was shown, whatever changes while somebody is asked;
 and an "always" is for one branch and one address."""
+import os
+import pathlib
+
 import harness
 import remotes
 
 FORCE = {"branch": "feature", "force": True}
+
+
+def read_link(path):
+    """Where a link leads; "" when it is gone."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
 
 
 class Shown(remotes.Session):
@@ -154,6 +165,36 @@ class Always(remotes.Session):
         self.asked("reject", "git_push", mine)
         self.git("config", "--unset", "remote.mine.pushurl")
         self.quiet("git_push", mine)
+
+    def behind_lock(self, change, arguments):
+        """A push that waits for its turn while something changes: it has to be asked about; gives
+        what the user reads."""
+        lock = self.root / ".git/index.lock"
+        fds = pathlib.Path(f"/proc/{self.session.process.pid}/fd")
+        lock.touch()
+        number = self.session.ask("git_push", self.arguments(arguments))
+        while "anon_inode:inotify" not in [read_link(fd) for fd in fds.iterdir()]:
+            os.sched_yield()
+        change()
+        lock.unlink()
+        question = self.session.receive()
+        self.assertEqual(question.get("method"), "elicitation/create", question)
+        self.session.send(id=question["id"],
+                          result={"action": "accept", "content": {"decision": "reject"}})
+        self.assertEqual(self.session.receive()["id"], number)
+        return question["params"]["message"]
+
+    def test_turn(self):
+        """an "always" for a branch is not for the one that is current when the turn has come"""
+        force = {"remote": "origin", "force": True}
+        self.git("checkout", "-q", "-b", "feature")
+        self.start()
+        self.always(force)
+        self.quiet("git_push", force)
+        self.git("branch", "work")
+        shown = self.behind_lock(lambda: self.git("symbolic-ref", "HEAD", "refs/heads/work"), force)
+        self.assertIn("for branch work, address", shown)
+        self.assertEqual(self.out("for-each-ref", "refs/heads/work", cwd=self.hub), "")
 
     def test_rule(self):
         """the same for a push that a rule asks about, and passwords are not shown"""
