@@ -9,10 +9,11 @@ _airlock() {
     --root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
     --audit | --config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     --approval) COMPREPLY=($(compgen -W 'ask allow deny' -- "$cur")); return ;;
+    --grant) COMPREPLY=($(compgen -W "$(_airlock_names grants)" -- "$cur")); return ;;
     --toolset) COMPREPLY=($(compgen -W 'git workflow readonly shell' -- "$cur")); return ;;
     --tool)
         if [[ $command == log ]]; then
-            COMPREPLY=($(compgen -W "$(_airlock_tools)" -- "$cur"))
+            COMPREPLY=($(compgen -W "$(_airlock_names tools)" -- "$cur"))
         else
             COMPREPLY=($(compgen -W 'command all read write' -- "$cur"))
         fi
@@ -20,30 +21,36 @@ _airlock() {
     --command-timeout) return ;;
     esac
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback doctor help --help --version --tool-log --rollback' -- "$cur"))
+        COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback doctor version help --help --version --tool-log --rollback' -- "$cur"))
         return
     fi
     case $command in
     serve) COMPREPLY=($(compgen -W "$shared -v" -- "$cur")) ;;
-    call) COMPREPLY=($(compgen -W "$shared -v --json $(_airlock_tools)" -- "$cur")) ;;
+    call) COMPREPLY=($(compgen -W "$shared -v --json $(_airlock_names tools)" -- "$cur")) ;;
     policy)
         if ((COMP_CWORD == 2)); then
             COMPREPLY=($(compgen -W explain -- "$cur"))
         else
-            COMPREPLY=($(compgen -W "$shared --json $(_airlock_tools)" -- "$cur"))
+            COMPREPLY=($(compgen -W "$shared --json $(_airlock_names tools)" -- "$cur"))
         fi
         ;;
-    tools | doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
+    tools) COMPREPLY=($(compgen -W "$shared --json $(_airlock_names tools)" -- "$cur")) ;;
+    doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
     log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --tool --since --help' -- "$cur")) ;;
     rollback) COMPREPLY=($(compgen -W '--dry-run --force --redo -y --yes --root --audit --config --help' -- "$cur")) ;;
     diff) COMPREPLY=($(compgen -W '--stat --root --audit --config --help' -- "$cur")) ;;
-    help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback doctor' -- "$cur")) ;;
+    help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback doctor version' -- "$cur")) ;;
     esac
 }
 
-# The names in the first column of `airlock tools`; they are indented by two blanks.
-_airlock_tools() {
-    command airlock tools 2>/dev/null | sed -n 's/^  \([A-Za-z_]*\) .*/\1/p'
+# Names of tools or grants, as the configuration on the line has them.
+_airlock_names() {
+    local i config=()
+
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == --config ]] && config=(--config "${COMP_WORDS[i + 1]}")
+    done
+    command airlock complete "$1" "${config[@]}" 2>/dev/null | cut -f1
 }
 
 complete -F _airlock airlock git-airlock

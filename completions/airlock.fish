@@ -2,10 +2,17 @@
 # fish completion for airlock(1)
 
 function __airlock_tools
-    command airlock tools 2>/dev/null | string replace -rf '^  (\w+) +\w+ +\w+  (.*)' '$1\t$2'
+    command airlock complete tools 2>/dev/null
 end
 
-set -l commands serve call tools policy log diff rollback doctor help
+function __airlock_grants
+    set -l words (commandline -opc)
+    set -l at (contains -i -- --config $words)
+    and command airlock complete grants --config $words[(math $at + 1)] 2>/dev/null
+    or command airlock complete grants 2>/dev/null
+end
+
+set -l commands serve call tools policy log diff rollback doctor version help
 set -l sessions serve call tools policy doctor
 
 complete -c airlock -f
@@ -25,13 +32,14 @@ complete -c airlock -n '__fish_seen_subcommand_from rollback' -l force -d 'also 
 complete -c airlock -n '__fish_seen_subcommand_from diff' -l stat -d 'only how much'
 complete -c airlock -n '__fish_seen_subcommand_from rollback diff' -l root -x -a '(__fish_complete_directories)' -d 'a directory the agent works in'
 complete -c airlock -n '__fish_seen_subcommand_from serve call' -s v -d 'say what each call does'
-complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'what this machine offers'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'what this machine and repository offer'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a version -d 'show versions'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l version -d 'show versions'
 complete -c airlock -s h -l help -d 'show help'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l root -x -a '(__fish_complete_directories)' -d 'a directory the agent may work in'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l toolset -x -a 'git workflow readonly shell' -d 'a toolset to offer'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l no-git -d 'take no checkpoints'
-complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l grant -x -d 'narrow the session to a grant of the configuration'
+complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l grant -x -a '(__airlock_grants)' -d 'narrow the session to a grant of the configuration'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l approval -x -a 'ask allow deny' -d 'what to do with calls that change a repository'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l tool -x -a 'command all read write' -d 'what bash_command may do'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l command-timeout -x -d 'seconds for one command'
@@ -39,7 +47,7 @@ complete -c airlock -n "__fish_seen_subcommand_from $sessions log" -l audit -r -
 complete -c airlock -n "__fish_seen_subcommand_from $sessions log" -l config -r -F -d 'the configuration'
 complete -c airlock -n '__fish_seen_subcommand_from call tools policy doctor log' -l json -d 'as JSON'
 complete -c airlock -n '__fish_seen_subcommand_from policy' -a explain -d 'a tool and its arguments'
-complete -c airlock -n '__fish_seen_subcommand_from call policy' -a '(__airlock_tools)'
+complete -c airlock -n '__fish_seen_subcommand_from call tools policy' -a '(__airlock_tools)'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l verify -d 'check the chain'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l follow -d 'go on as things happen'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l tool -x -a '(__airlock_tools)' -d 'only this tool'

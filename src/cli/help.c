@@ -118,6 +118,8 @@ static const struct command_help {
       "The repository is that of the current directory, or of each --root. Exit code 0\n"
       "when all that matters is there, else 1.\n",
       session_options, "  --json                 the findings as JSON\n" },
+    { "complete", "airlock complete tools|grants [--config FILE]",
+      "Print names for the completion of a shell, one a line.\n", "", "" },
     { "version", "airlock version", "Show the versions of airlock and git, kernel's confinement.\n",
       "", "" },
 };

@@ -81,6 +81,7 @@ static const struct command {
     { "serve", al_cmd_serve },       { "call", al_cmd_call },     { "tools", al_cmd_tools },
     { "log", log_command },          { "policy", al_cmd_policy }, { "doctor", al_cmd_doctor },
     { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },     { "version", al_cmd_version },
+    { "complete", al_cmd_complete },
 };
 
 static int run(int argc, char **argv)

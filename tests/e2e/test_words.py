@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls as words of a command line, and what the commands say about themselves."""
 import json
+import pathlib
+import subprocess
 
 import harness
 from test_robust_cli import Program
 
-COMMANDS = ("serve", "call", "tools", "log", "rollback", "diff", "policy", "doctor", "version")
+COMMANDS = ("serve", "call", "tools", "log", "rollback", "diff", "policy", "doctor", "version",
+            "complete")
 TOOLSETS = ("git", "workflow", "readonly", "shell")
 
 
@@ -131,6 +134,30 @@ class Said(Program):
         self.assertIn(f"but        asks {condition}\n", done.stdout)
         self.assertNotIn("but ", self.run_it("policy", "explain", "git_push", "--approval",
                                              "allow").stdout)
+
+
+class Completion(Program):
+    def completed(self, *words):
+        """What bash offers for the last of these words."""
+        script = pathlib.Path(__file__).resolve().parents[2] / "completions/airlock.bash"
+        text = (f"source {script}; PATH={pathlib.Path(harness.AIRLOCK).resolve().parent}:$PATH; "
+                'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _airlock; '
+                'printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "-c", text, "bash", "airlock", *words], env=self.env,
+                              cwd=self.root, capture_output=True, text=True, check=False)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_bash(self):
+        """grants and tools are completed by their names, those of the named configuration too"""
+        self.init()
+        path = self.config('[grants.look]\ntools = ["git_log"]\n[grants.other]\n')
+        self.assertEqual(self.completed("call", "--config", path, "--grant", ""),
+                         ["look", "other"])
+        self.assertEqual(self.completed("serve", "--config", path, "--grant", "l"), ["look"])
+        self.assertEqual(self.completed("serve", "--grant", ""), [])
+        self.assertEqual(self.completed("tools", "git_sta"), ["git_status", "git_stash"])
+        self.assertEqual(self.completed("ver"), ["version"])
 
 
 if __name__ == "__main__":

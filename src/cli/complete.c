@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock complete: names for the shells' completions, one a line. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "guard/text.h"
+
+static void add_names(const struct al_setup *setup, const char *what, struct al_str *out)
+{
+    const struct al_registry *tools = &setup->registry;
+    const struct al_grants *grants = &setup->config.grants;
+
+    for (size_t i = 0; !strcmp(what, "tools") && i < tools->count; i++)
+        if (al_grant_has_tool(setup->session.grant, tools->items[i].tool->name))
+            al_str_addf(out, "%s\t%s\n", tools->items[i].tool->name, tools->items[i].tool->about);
+    for (size_t i = 0; !strcmp(what, "grants") && i < grants->count; i++) {
+        al_auto(al_freep) char *name = al_text_word(grants->items[i].name);
+
+        al_str_addf(out, "%s\n", name);
+    }
+}
+
+/* A shell that completes a line wants names or nothing: what is wrong is said when the line runs.
+ */
+int al_cmd_complete(int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_setup setup;
+
+    if (al_options_read_all(&options, false, &argc, argv, NULL) < 0)
+        return AL_EXIT_USAGE;
+    if (options.help || argc != 1)
+        return al_help_command("complete") == AL_EXIT_OK && options.help ? AL_EXIT_OK
+                                                                         : AL_EXIT_USAGE;
+    if (al_setup_config(&setup, &options, NULL) == 0) {
+        (void)al_setup_tools(&setup, NULL);
+        add_names(&setup, argv[0], &text);
+    }
+    al_setup_clear(&setup);
+    al_cli_print(STDOUT_FILENO, &text);
+    return AL_EXIT_OK;
+}
