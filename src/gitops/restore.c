@@ -23,6 +23,33 @@ int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths
     return r;
 }
 
+int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
+                      struct al_budget *budget, bool *ret_staged, struct al_error *err)
+{
+    static const char *const staged[] = {
+        "git",
+        "diff",
+        "--cached",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=dirty",
+        "--",
+        NULL,
+    };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = al_repo_pathspecs(repo, paths, budget, &words, err);
+
+    if (r == 0)
+        r = al_batch_list(repo, staged, &words, budget, &list, err);
+    *ret_staged = list.len > 0;
+    al_buffer_clear(&list);
+    return r;
+}
+
 static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
                         const struct al_strv *paths, size_t max_bytes, struct al_budget *budget,
                         struct al_git_output *ret_output, struct al_error *err)

@@ -205,6 +205,10 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
                    struct al_budget *budget, struct al_git_output *ret_output,
                    struct al_error *err);
 
+/** Whether anything of these paths is staged. */
+int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
+                      struct al_budget *budget, bool *ret_staged, struct al_error *err);
+
 /** `git checkout -- paths`: from the index, which stays as it is. */
 int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, size_t max_bytes,
                           struct al_budget *budget, struct al_git_output *ret_output,

@@ -307,8 +307,12 @@ class Restore(harness.Case):
     def test_both(self):
         """restore with both puts index and file back to HEAD"""
         self.both_changed()
-        self.ok("git_restore", {"paths": ["a.txt"], "staged": True})
+        both = {"paths": ["a.txt"], "staged": True}
+        text = "Restored 1 file(s)\nStaged changes were unstaged and discarded"
+        self.assertEqual(self.ok("git_restore", both).text, text)
         self.assertEqual((self.text_of("a.txt"), self.status()), ("one\n", ""))
+        self.write("a.txt", "mine\n")
+        self.assertEqual(self.ok("git_restore", both).text, "Restored 1 file(s)")
 
     def test_neither(self):
         """T-GIT-RESTORE-03 restore refuses both staged and worktree false"""

@@ -203,7 +203,7 @@ static int restore_paths(struct al_call *call, const void *p, struct al_result *
     if (r < 0)
         return r;
     al_str_reset(&output.err.out); /* "Updated 1 path from the index" */
-    al_git_shape_restored(call, &args->paths, &output, result);
+    al_git_shape_restored(call, &args->paths, false, &output, result);
     return 0;
 }
 

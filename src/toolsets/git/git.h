@@ -23,8 +23,9 @@ extern const struct al_tool al_tool_git_stash;
 
 struct al_git_output;
 
-/** Say how many files were restored, of a git that says nothing or something else about it. */
-void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths,
+/** Say how many files were restored, of a git that says nothing or something else about it; and
+ * whether what was staged is gone with it. */
+void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths, bool unstaged,
                            struct al_git_output *output, struct al_result *result);
 
 /* Caps of what an agent may give; they are enforced and not printed in schemas. */

@@ -122,12 +122,17 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         .worktree = args->worktree,
     };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call),
-                           al_call_budget(call), &output, err);
+    bool both = false;
+    int r = 0;
 
+    if (args->staged && args->worktree)
+        r = al_git_has_staged(al_call_repo(call), &args->paths, al_call_budget(call), &both, err);
+    if (r == 0)
+        r = al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call),
+                           al_call_budget(call), &output, err);
     if (r < 0)
         return r;
-    al_git_shape_restored(call, &args->paths, &output, result);
+    al_git_shape_restored(call, &args->paths, both, &output, result);
     return 0;
 }
 
@@ -152,11 +157,13 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_addf(out, "Restore and unstage %zu file(s)", args->paths.count);
 }
 
-void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths,
+void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths, bool unstaged,
                            struct al_git_output *output, struct al_result *result)
 {
     al_str_reset(&output->out.out);
     al_str_addf(&output->out.out, "Restored %zu file(s)", paths->count);
+    if (unstaged)
+        al_str_adds(&output->out.out, "\nStaged changes were unstaged and discarded");
     al_call_shape_text(call, output, "", result);
 }
 
