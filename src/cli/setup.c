@@ -353,6 +353,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
             .config_home = env("XDG_CONFIG_HOME"),
             .state_dir = setup->fallback_dir ? setup->fallback_dir : setup->state_dir,
             .require_confinement = config->sandbox.require_confinement,
+            .require_signature = config->git.require_signature,
         },
         &session->git, err);
     if (r < 0)

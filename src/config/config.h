@@ -63,6 +63,7 @@ struct al_config {
         uint32_t max_bytes;       /**< tools.git.max_bytes, 1..5000000 */
         uint64_t max_fetch_bytes; /**< tools.git.max_fetch_bytes: of what one transfer writes */
         struct al_strv credential_hosts; /**< tools.git.credential_hosts, each checked */
+        bool require_signature;          /**< tools.git.require_signature */
     } git;
 
     struct {

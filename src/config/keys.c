@@ -54,6 +54,7 @@ static const struct al_key keys[] = {
       UINT64(git.max_fetch_bytes, AL_FETCH_MAX_BYTES_MIN, AL_FETCH_MAX_BYTES_MAX) },
     { "tools.git.credential_hosts", STRINGS(git.credential_hosts, 0, 256),
       .check = al_credential_hosts_check },
+    { "tools.git.require_signature", BOOL(git.require_signature) },
 
     { "tools.sandbox.allow_absolute", BOOL(sandbox.allow_absolute) },
     { "tools.sandbox.require_confinement", BOOL(sandbox.require_confinement) },

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/configlist.h"
 #include "gitops/private.h"
+#include "gitops/signature.h"
 #include "gitops/vet.h"
 
 #define PERSONAL_FILE_MAX_BYTES (1u << 20)
@@ -158,6 +158,16 @@ static void take_ignore_revs(struct gathering *g, const char *value)
         al_strv_take(files, al_take(&abs));
 }
 
+/* The last value counts, as in git; what the user wants is not for a repository to say. */
+static void note_signing(struct al_vetting *vetting, const struct al_config_entry *entry)
+{
+    if (strcmp(entry->key, "commit.gpgsign") != 0)
+        return;
+    vetting->wants_signatures = al_git_is_true(entry->value);
+    if (!entry->of_repository)
+        vetting->user_wants_signatures = vetting->wants_signatures;
+}
+
 /* How the repository is stored, which only its own configuration can say. */
 static void note_storage(struct al_vetting *vetting, const struct al_config_entry *entry)
 {
@@ -167,15 +177,6 @@ static void note_storage(struct al_vetting *vetting, const struct al_config_entr
         vetting->is_sha256 = !strcmp(entry->value, "sha256");
     if (!strcmp(entry->key, "extensions.refstorage"))
         vetting->has_reftable = strcmp(entry->value, "files") != 0;
-}
-
-/* The last value counts. */
-static void note_signing(struct al_vetting *vetting, const struct al_config_entry *entry)
-{
-    if (!strcmp(entry->key, "commit.gpgsign"))
-        vetting->wants_signatures = !strcasecmp(entry->value, "true") ||
-                                    !strcasecmp(entry->value, "yes") ||
-                                    !strcasecmp(entry->value, "on") || !strcmp(entry->value, "1");
 }
 
 static void take(void *payload, const struct al_config_entry *entry)

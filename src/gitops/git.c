@@ -78,6 +78,7 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
     for (size_t i = 0; options->credential_hosts && i < options->credential_hosts->count; i++)
         al_strv_add(&git->credential_hosts, options->credential_hosts->items[i]);
     git->max_fetch_bytes = options->max_fetch_bytes;
+    git->require_signature = options->require_signature;
     git->home = al_strdup(options->home);
     git->config_home = al_strdup(options->config_home);
     git->roots = options->roots;

@@ -40,6 +40,7 @@ struct al_git_options {
     const char *config_home;                /**< $XDG_CONFIG_HOME, may be NULL */
     const char *state_dir;    /**< outside every root; a private directory is made below it */
     bool require_confinement; /**< refuse to run where Landlock is missing */
+    bool require_signature;   /**< refuse commits that the user wants signed */
 };
 
 struct al_git;

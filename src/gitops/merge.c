@@ -8,6 +8,7 @@
 #include "gitops/filters.h"
 #include "gitops/genuine.h"
 #include "gitops/join.h"
+#include "gitops/signature.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -169,6 +170,8 @@ static int make_plan(const struct al_repo *repo, const struct al_merge_options *
         r = check_programs(repo, plan->oid, plan->base, budget, err);
     if (r == 0 && !moves_only(plan, options) && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
+    if (r == 0 && !moves_only(plan, options))
+        r = al_git_check_signature(repo, err);
     return r;
 }
 
@@ -227,6 +230,8 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
     if (r < 0)
         return r;
     range = *plan.head ? al_asprintf("HEAD..%s", plan.oid) : al_strdup(plan.oid);
+    if (!moves_only(&plan, options))
+        al_git_show_unsigned(repo, out);
     r = check_commits(repo, &plan, budget, out, err);
     if (r == 0)
         r = show_commits(repo, range, budget, out, ret_any, err);

@@ -3,6 +3,7 @@
 
 #include "gitops/command.h"
 #include "gitops/join.h"
+#include "gitops/signature.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -43,6 +44,8 @@ static int check(const struct al_repo *repo, const char *oid, struct al_budget *
 
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
+    if (r == 0)
+        r = al_git_check_signature(repo, err);
     al_strv_adds(&sides, oid, "HEAD", NULL);
     return r < 0 ? r : al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
 }

@@ -55,6 +55,7 @@ struct al_vetting {
     char *attributes_path;           /**< the person's attributes file (a private copy), NULL */
     bool has_identity;               /**< a name and an address are configured */
     bool wants_signatures;           /**< commit.gpgsign: a plain git would sign commits */
+    bool user_wants_signatures;      /**< the same in the user's own configuration */
     bool is_sha256;                  /**< the repository names its objects by SHA-256 */
     bool has_reftable;               /**< its references are in no files airlock reads */
 };

@@ -18,6 +18,7 @@ static void has_the_documented_defaults(void **state)
     assert_int_equal(config.git.max_bytes, 200000);
     assert_int_equal(config.git.credential_hosts.count, 0);
     assert_int_equal(config.git.max_fetch_bytes, 4294967296);
+    assert_false(config.git.require_signature);
     assert_true(config.sandbox.allow_absolute);
     assert_false(config.sandbox.require_confinement);
     assert_int_equal(config.env_allow.count, 0);
@@ -121,6 +122,10 @@ static void holds_numbers_to_their_bounds(void **state)
         { "max_fetch_bytes = 1125899906842624", NULL },
         { "max_fetch_bytes = 1125899906842625",
           "2: tools.git.max_fetch_bytes: must be between 1048576 and 1125899906842624" },
+        { "require_signature = true", NULL },
+        { "require_signature = false", NULL },
+        { "require_signature = 1",
+          "2: tools.git.require_signature: must be true or false, not a whole number" },
         { "max_bytes = -1", "2: tools.git.max_bytes: must be between 1 and 5000000" },
         { "max_bytes = 4294967297", "2: tools.git.max_bytes: must be between 1 and 5000000" },
     };

@@ -2,6 +2,7 @@
 /* git_commit: record what is staged, with a conventional message; go on with what stopped. */
 #include "gitops/outcome.h"
 #include "gitops/resume.h"
+#include "gitops/signature.h"
 #include "gitops/verbs.h"
 #include "guard/text.h"
 #include "tool/call.h"
@@ -69,9 +70,11 @@ static bool goes_on(const struct al_call *call, const void *p)
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
+    int r = al_git_check_signature(repo, err);
 
     (void)p;
-    return al_git_resumable(repo) ? al_git_resume_check(repo, al_call_budget(call), err) : 0;
+    return r == 0 && al_git_resumable(repo) ? al_git_resume_check(repo, al_call_budget(call), err)
+                                            : r;
 }
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
@@ -83,6 +86,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     int r;
 
     (void)op;
+    al_git_show_unsigned(repo, out);
     if (!fits_summary(args->message)) {
         al_str_adds(out, "The whole message:\n");
         al_text_add_indented(out, args->message);
@@ -116,8 +120,8 @@ static int resume(struct al_call *call, const char *message, const char *const *
         return r;
     al_str_addf(&output.out.out, "%s%s", outcome.text.buf, outcome.text.len ? "\n" : "");
     al_git_resume_tell(repo, what, &notes);
-    al_str_addc(&notes, '\n');
     al_git_note_hooks(repo, hooks, &notes);
+    al_git_note_unsigned(repo, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
 }
@@ -146,6 +150,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     al_git_note_hooks(al_call_repo(call), hooks, &notes);
+    al_git_note_unsigned(al_call_repo(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
 }

@@ -195,6 +195,8 @@ static char *current_ref(struct al_call *call)
 static void give(struct al_call *call, bool created, const struct al_buffer *files,
                  struct al_result *result)
 {
+    static const char *const hooks[] = { "post-checkout", "reference-transaction",
+                                         "post-index-change", NULL };
     al_auto(al_freep) char *ref = current_ref(call);
     json_t *object = al_json_object();
 
@@ -204,6 +206,7 @@ static void give(struct al_call *call, bool created, const struct al_buffer *fil
         al_json_set(object, "restoredFiles",
                     al_workflow_names(files, al_call_max_bytes(call), &result->truncated));
     al_result_set_structured(result, object);
+    al_workflow_note_hooks(call, hooks, result);
 }
 
 static int go(struct al_call *call, const struct checkout_args *args, struct al_result *result,

@@ -4,6 +4,7 @@
 #include "gitops/outcome.h"
 #include "gitops/queries.h"
 #include "gitops/resume.h"
+#include "gitops/signature.h"
 #include "gitops/vet.h"
 #include "guard/text.h"
 #include "tool/call.h"
@@ -60,9 +61,9 @@ static int check_all(struct al_call *call, struct al_error *err)
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct commit_args *args = p;
-    int r = 0;
+    int r = al_git_check_signature(al_call_repo(call), err);
 
-    if (resumable(call))
+    if (r == 0 && resumable(call))
         r = al_git_resume_check(al_call_repo(call), al_call_budget(call), err);
     return r == 0 && args->all ? check_all(call, err) : r;
 }
@@ -139,6 +140,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     int r;
 
     (void)op;
+    al_git_show_unsigned(repo, out);
     if (args->message)
         add_message(args->message, out);
     if (resumable(call) && !args->all)
@@ -188,6 +190,11 @@ static int record(struct al_call *call, const char *message, struct al_error *er
 
 static void give(struct al_call *call, const char *message, struct al_result *result)
 {
+    static const char *const hooks[] = {
+        "pre-commit",  "prepare-commit-msg",    "commit-msg",
+        "post-commit", "reference-transaction", "post-index-change",
+        NULL
+    };
     al_auto(al_freep) char *head = al_repo_head(al_call_repo(call));
     al_auto(al_str_clear) struct al_str used = AL_STR_INIT;
     json_t *object = al_json_object();
@@ -199,6 +206,8 @@ static void give(struct al_call *call, const char *message, struct al_result *re
     al_json_set(object, "hash", al_json_string(head));
     al_json_set(object, "message", al_json_string(used.buf));
     al_result_set_structured(result, object);
+    al_workflow_note_hooks(call, hooks, result);
+    al_workflow_note_unsigned(call, result);
 }
 
 static int resume(struct al_call *call, const struct commit_args *args, struct al_result *result,

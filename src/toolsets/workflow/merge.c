@@ -108,6 +108,21 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return r;
 }
 
+/* What git would have run or made besides; a merge that has stopped is concluded by a commit. */
+static void note(struct al_call *call, const struct al_merge_outcome *outcome,
+                 struct al_result *result)
+{
+    static const char *const joined[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
+                                          "post-merge", NULL };
+    static const char *const moved[] = { "post-merge", NULL };
+
+    if (outcome->conflicted || outcome->up_to_date)
+        return;
+    al_workflow_note_hooks(call, outcome->fast_forward ? moved : joined, result);
+    if (!outcome->fast_forward)
+        al_workflow_note_unsigned(call, result);
+}
+
 static int merge(struct al_call *call, const void *p, struct al_result *result,
                  struct al_error *err)
 {
@@ -128,6 +143,7 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
         al_json_set(object, "fastForward", al_json_bool(outcome.fast_forward));
     al_result_set_structured(result, object);
     result->truncated = outcome.truncated;
+    note(call, &outcome, result);
     return 0;
 }
 

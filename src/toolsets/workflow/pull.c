@@ -4,6 +4,7 @@
 
 #include "gitops/replay.h"
 #include "gitops/repo.h"
+#include "gitops/signature.h"
 #include "gitops/underway.h"
 #include "guard/text.h"
 #include "guard/url.h"
@@ -140,6 +141,25 @@ static void describe(const struct pull_args *args, const struct pulling *pulling
         al_str_addf(text, "Pulled %s/%s and %s", args->remote, pulling->branch, how);
 }
 
+/* What git would have run or made besides. */
+static void note(struct al_call *call, const struct pull_args *args,
+                 const struct al_merge_outcome *outcome, struct al_result *result)
+{
+    static const char *const merged[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
+                                          "post-merge", NULL };
+    static const char *const rebased[] = { "pre-rebase", "post-checkout", "post-rewrite", NULL };
+    static const char *const moved[] = { "post-merge", NULL };
+
+    if (outcome->conflicted || outcome->up_to_date)
+        return;
+    if (args->rebase)
+        al_workflow_note_hooks(call, rebased, result);
+    else
+        al_workflow_note_hooks(call, outcome->fast_forward ? moved : merged, result);
+    if (!outcome->fast_forward)
+        al_workflow_note_unsigned(call, result);
+}
+
 static int answer(struct al_call *call, const struct pull_args *args, const struct pulling *pulling,
                   const struct al_merge_outcome *outcome, struct al_result *result,
                   struct al_error *err)
@@ -162,6 +182,7 @@ static int answer(struct al_call *call, const struct pull_args *args, const stru
     else
         al_json_set(object, "filesUpdated", al_json_int((int64_t)updated));
     al_result_set_structured(result, object);
+    note(call, args, outcome, result);
     return 0;
 }
 
@@ -198,6 +219,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     int r = al_remote_find(al_call_repo(call), args->remote, &remote, err);
 
     (void)op;
+    al_git_show_unsigned(al_call_repo(call), out);
     if (r == 0)
         al_transfer_show(call, &remote, AL_FETCHES, out);
     return r;

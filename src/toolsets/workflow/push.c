@@ -203,6 +203,7 @@ static int push(struct al_call *call, const struct push_args *args, const char *
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
+    static const char *const hooks[] = { "pre-push", NULL };
     const struct push_args *args = p;
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -218,6 +219,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     al_json_set(object, "branch", al_json_string(branch));
     al_json_set(object, "forced", al_json_bool(args->force));
     al_result_set_structured(result, object);
+    al_workflow_note_hooks(call, hooks, result);
     return 0;
 }
 

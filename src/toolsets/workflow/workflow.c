@@ -3,6 +3,8 @@
 
 #include "gitops/porcelain.h"
 #include "gitops/repo.h"
+#include "gitops/signature.h"
+#include "gitops/verbs.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "proc/proc.h"
@@ -83,6 +85,25 @@ int al_workflow_check_paths(struct al_call *call, const char *param, const struc
     for (size_t i = 0; i < given->count && r == 0; i++)
         r = al_workflow_check_path(call, param, given->items[i], err);
     return r;
+}
+
+void al_workflow_note_hooks(struct al_call *call, const char *const *hooks,
+                            struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_git_note_hooks(al_call_repo(call), hooks, &line);
+    if (line.len)
+        al_result_note(result, line.buf);
+}
+
+void al_workflow_note_unsigned(struct al_call *call, struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_git_note_unsigned(al_call_repo(call), &line);
+    if (line.len)
+        al_result_note(result, line.buf);
 }
 
 char *al_workflow_current_branch(struct al_call *call)

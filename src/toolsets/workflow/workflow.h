@@ -85,6 +85,12 @@ json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool 
 /** The branch HEAD is on; on none, "HEAD".  Caller frees. */
 char *al_workflow_current_branch(struct al_call *call);
 
+/** Note hooks (NULL-terminated) that are there and did not run, and that a commit was made without
+ * the signature that the configuration asks for. */
+void al_workflow_note_hooks(struct al_call *call, const char *const *hooks,
+                            struct al_result *result);
+void al_workflow_note_unsigned(struct al_call *call, struct al_result *result);
+
 /**
  * message.c: the message of a commit that was given none.  Where the client has a model that
  * writes, it is asked first, with as much of the staged change as fits; what it says counts only
