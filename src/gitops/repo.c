@@ -16,6 +16,40 @@
 #include "guard/plain.h"
 #include "util/fs.h"
 
+/* Among so many words one is searched for that comes out of order. */
+#define PATHSPECS_SEARCHED 64
+
+/* Words and what they were resolved to, in the order they came.  Lists are gone through again in
+ * their order, so the next one is where it was the last time; ten thousand are not searched. */
+struct al_pathspecs {
+    struct al_strv given, specs;
+    size_t next;
+};
+
+void al_repo_forget_pathspecs(struct al_repo *repo)
+{
+    al_strv_clear(&repo->pathspecs->given);
+    al_strv_clear(&repo->pathspecs->specs);
+    repo->pathspecs->next = 0;
+}
+
+static const char *recall_at(struct al_pathspecs *known, size_t at, const char *given)
+{
+    if (at >= known->given.count || strcmp(known->given.items[at], given) != 0)
+        return NULL;
+    known->next = at + 1;
+    return known->specs.items[at];
+}
+
+static const char *recall_pathspec(struct al_pathspecs *known, const char *given)
+{
+    const char *spec = recall_at(known, known->next, given);
+
+    for (size_t at = 0; !spec && at < known->given.count && at < PATHSPECS_SEARCHED; at++)
+        spec = recall_at(known, at, given);
+    return spec;
+}
+
 void al_repo_free(struct al_repo *repo)
 {
     if (!repo)
@@ -25,6 +59,8 @@ void al_repo_free(struct al_repo *repo)
         al_vetting_unref(repo->git, repo->vetting);
     al_close(repo->dir_fd);
     al_close(repo->git_fd);
+    al_repo_forget_pathspecs(repo);
+    free(repo->pathspecs);
     free(repo->dir);
     free(repo->top);
     free(repo->git_dir);
@@ -87,6 +123,7 @@ int al_repo_open(struct al_git *git, const char *base, const char *given, struct
     int r;
 
     repo->git = git;
+    repo->pathspecs = al_calloc(1, sizeof(*repo->pathspecs));
     repo->dir_fd = repo->git_fd = -1;
     r = open_dir(repo, base, given, err);
     if (r == 0)
@@ -132,6 +169,7 @@ int al_repo_open_at(struct al_git *git, const char *base, const char *path,
     int r;
 
     repo->git = git;
+    repo->pathspecs = al_calloc(1, sizeof(*repo->pathspecs));
     repo->dir_fd = repo->git_fd = -1;
     r = open_exactly(repo, base, path, err);
     if (r == 0)
@@ -203,8 +241,8 @@ int al_repo_file(const struct al_repo *repo, const char *param, const char *give
     return 0;
 }
 
-int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
-                     struct al_budget *budget, char **ret_spec, struct al_error *err)
+static int resolve_pathspec(const struct al_repo *repo, const char *param, const char *given,
+                            struct al_budget *budget, char **ret_spec, struct al_error *err)
 {
     al_auto(al_freep) char *word = NULL;
     struct stat st;
@@ -220,6 +258,25 @@ int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *
             return r;
     }
     return al_arg_pathspec(param, word, names_a_file, ret_spec, err);
+}
+
+int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
+                     struct al_budget *budget, char **ret_spec, struct al_error *err)
+{
+    const char *known = recall_pathspec(repo->pathspecs, given);
+    int r;
+
+    if (known) {
+        *ret_spec = al_strdup(known);
+        return 0;
+    }
+    r = resolve_pathspec(repo, param, given, budget, ret_spec, err);
+    if (r < 0)
+        return r;
+    al_strv_add(&repo->pathspecs->given, given);
+    al_strv_add(&repo->pathspecs->specs, *ret_spec);
+    repo->pathspecs->next = repo->pathspecs->given.count;
+    return 0;
 }
 
 int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
@@ -264,6 +321,7 @@ int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
 
     if (!strcmp(repo->dir, repo->top))
         return 0;
+    al_repo_forget_pathspecs(repo);
     r = al_repo_open_top(repo, &fd, err);
     if (r < 0)
         return r;

@@ -19,17 +19,19 @@ struct al_turn;
 struct al_vetting;
 
 struct al_repo {
-    struct al_git *git;               /**< borrowed */
-    const struct al_root *root;       /**< the root the working directory lies in; borrowed */
-    char *dir;                        /**< working directory, canonical */
-    int dir_fd;                       /**< the same, open */
-    char *top;                        /**< top of the working tree, canonical */
-    char *git_dir;                    /**< canonical */
-    char *common_dir;                 /**< canonical; git_dir unless this is a linked worktree */
-    int git_fd;                       /**< git_dir, open, when it is `.git` in dir and all of the
-                                           repository is in it; else -1; private, as is … */
-    struct al_file_id head;           /**< … what its HEAD was then */
-    bool by_path;                     /**< … git gets the paths; see al_repo_go_by_path() */
+    struct al_git *git;         /**< borrowed */
+    const struct al_root *root; /**< the root the working directory lies in; borrowed */
+    char *dir;                  /**< working directory, canonical */
+    int dir_fd;                 /**< the same, open */
+    char *top;                  /**< top of the working tree, canonical */
+    char *git_dir;              /**< canonical */
+    char *common_dir;           /**< canonical; git_dir unless this is a linked worktree */
+    int git_fd;                 /**< git_dir, open, when it is `.git` in dir and all of the
+                                     repository is in it; else -1; private, as is … */
+    struct al_file_id head;     /**< … what its HEAD was then */
+    bool by_path;               /**< … git gets the paths; see al_repo_go_by_path() */
+    struct al_pathspecs
+        *pathspecs; /**< words that were resolved, see al_repo_pathspec(); private */
     const struct al_vetting *vetting; /**< what its configuration would run; owned reference */
     struct al_turn *turn;             /**< our turn to write, NULL while we have none; private */
 };
@@ -79,9 +81,15 @@ bool al_repo_is_bare(const struct al_repo *repo);
  * Which words of an agent name something in this repository.  Resolves `given` against the working
  * directory, refuses what lies outside the roots or this working tree, and gives git's pathspec.
  * Asks git (one child) only for a missing file whose name looks like a pattern.
+ *
+ * A word is resolved once: what was shown and bound is what runs, also when a file of the name has
+ * come or gone since.  al_repo_forget_pathspecs() begins anew.
  */
 int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
                      struct al_budget *budget, char **ret_spec, struct al_error *err);
+
+/** What words mean is to be looked at again. */
+void al_repo_forget_pathspecs(struct al_repo *repo);
 
 /** The pathspecs of several words, each with a NUL behind it, for --pathspec-from-file: no limit of
  * the command line applies. */

@@ -18,16 +18,24 @@ static int decided(struct al_call *call, const char *decision, const char *by)
     return 0;
 }
 
-/* What a tool's lists name, word by word. */
-static void add_named(const struct al_call *call, struct al_strv *paths)
+/* What a tool's lists name, word by word, and what git takes the words for. */
+static int add_named(struct al_call *call, struct al_strv *paths, struct al_str *specs,
+                     struct al_error *err)
 {
+    int r = 0;
+
     for (size_t i = 0; i < call->tool->nparams; i++) {
         const struct al_param *param = &call->tool->params[i];
         const struct al_strv *list = (const void *)((const char *)call->args + param->offset);
 
-        for (size_t k = 0; param->type == AL_TYPE_STRINGS && k < list->count; k++)
+        if (param->type != AL_TYPE_STRINGS)
+            continue;
+        for (size_t k = 0; k < list->count; k++)
             al_strv_add(paths, list->items[k]);
+        if (r == 0 && call->repo && (param->flags & AL_PARAM_PATH))
+            r = al_repo_pathspecs(call->repo, list, &call->budget, specs, err);
     }
+    return r;
 }
 
 /* The user's answer covers HEAD, the index, the files and what words were resolved to as they are
@@ -41,9 +49,10 @@ static int bind_to_state(struct al_call *call, char ret_state[65], struct al_err
 
     if (r == 0)
         r = al_call_concerned(call, &files, err);
+    if (r == 0)
+        r = add_named(call, &paths, &objects, err);
     if (r < 0)
         return r;
-    add_named(call, &paths);
     for (size_t i = 0; i < files->count; i++)
         al_strv_add(&paths, files->items[i]);
     al_resolved_write(&call->resolved, &objects);

@@ -112,6 +112,8 @@ void al_call_forget(struct al_call *call)
     call->knows_concerned = false;
     al_resolved_clear(&call->resolved);
     call->is_resolved = false;
+    if (call->repo)
+        al_repo_forget_pathspecs(call->repo);
 }
 
 bool al_call_was_asked(const struct al_call *call)
