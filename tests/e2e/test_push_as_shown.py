@@ -196,6 +196,17 @@ class Always(remotes.Session):
         self.assertIn("for branch work, address", shown)
         self.assertEqual(self.out("for-each-ref", "refs/heads/work", cwd=self.hub), "")
 
+    def test_fetch(self):
+        """an "always" for what fetches from a new address is for that address"""
+        self.start()
+        self.add("https://127.0.0.1:1/other", "other")
+        for tool in ("git_fetch", "git_pull"):
+            self.add("https://127.0.0.1:1/" + tool, tool)
+            shown = self.asked("always", tool, {"remote": tool})[0]
+            self.assertIn(f"for address https://127.0.0.1:1/{tool} in this repository", shown)
+            self.asked("reject", tool, {"remote": "other"})
+        self.asked("reject", "git_fetch", {"all": True})
+
     def test_rule(self):
         """the same for a push that a rule asks about, and passwords are not shown"""
         self.git("remote", "add", "mine", str(self.second()))

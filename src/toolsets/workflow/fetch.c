@@ -2,6 +2,7 @@
 /* git_fetch: bring objects and references from a remote. */
 #include "guard/text.h"
 #include "tool/ignored.h"
+#include "tool/resolved.h"
 #include "toolsets/workflow/transfer.h"
 #include "toolsets/workflow/workflow.h"
 
@@ -40,6 +41,18 @@ static void add_remotes(struct al_call *call, const struct fetch_args *args, str
         al_remote_names(al_call_repo(call), names);
     else
         al_strv_add(names, args->remote);
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    (void)err;
+    add_remotes(call, p, &names);
+    for (size_t i = 0; i < names.count; i++)
+        al_transfer_resolve(call, names.items[i], out);
+    return 0;
 }
 
 static bool is_new_place(struct al_call *call, const void *p)
@@ -189,6 +202,8 @@ const struct al_tool al_tool_workflow_fetch = {
     .stricter = stricter,
     .nstricter = AL_COUNT(stricter),
     .check = check,
+    .resolve = resolve,
+    .always_by = al_transfer_always_by,
     .authorize = authorize,
     .preview = preview,
     .ignored = ignored,

@@ -8,6 +8,7 @@
 #include "gitops/underway.h"
 #include "guard/text.h"
 #include "guard/url.h"
+#include "tool/resolved.h"
 #include "toolsets/workflow/transfer.h"
 #include "toolsets/workflow/workflow.h"
 
@@ -206,6 +207,14 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return r < 0 ? r : answer(call, args, &pulling, &outcome, result, err);
 }
 
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    (void)err;
+    al_transfer_resolve(call, ((const struct pull_args *)p)->remote, out);
+    return 0;
+}
+
 static bool is_new_place(struct al_call *call, const void *p)
 {
     return al_transfer_is_new(call, ((const struct pull_args *)p)->remote, AL_FETCHES);
@@ -276,6 +285,8 @@ const struct al_tool al_tool_workflow_pull = {
     .nstricter = AL_COUNT(stricter),
     .moves_branch = true,
     .check = check,
+    .resolve = resolve,
+    .always_by = al_transfer_always_by,
     .authorize = authorize,
     .preview = preview,
     .summarize = summarize,

@@ -72,6 +72,18 @@ bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direct
     return false;
 }
 
+const char *const al_transfer_always_by[] = { "address", NULL };
+
+void al_transfer_resolve(struct al_call *call, const char *remote, struct al_resolved *out)
+{
+    al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
+
+    if (al_remote_find(al_call_repo(call), remote, &found, NULL) < 0)
+        return;
+    for (size_t i = 0; i < found.urls.count; i++)
+        al_resolved_add(out, "address", found.urls.items[i]);
+}
+
 void al_transfer_show(struct al_call *call, const struct al_remote *remote,
                       enum al_direction direction, struct al_str *out)
 {

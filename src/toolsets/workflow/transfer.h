@@ -5,6 +5,7 @@
 
 #include "gitops/transfer.h"
 #include "tool/call.h"
+#include "tool/resolved.h"
 
 /** The remote that is meant when none is named. */
 #define AL_DEFAULT_REMOTE "origin"
@@ -19,6 +20,13 @@ int al_transfer_check(const char *remote, const char *branch, struct al_error *e
 
 /** Stage 4: the remote exists and its addresses can be used. */
 int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err);
+
+/** Add the addresses a remote is fetched from to what a call's words mean, as "address".  A remote
+ * that cannot be found has none, which the call will say. */
+void al_transfer_resolve(struct al_call *call, const char *remote, struct al_resolved *out);
+
+/** What an "always" for a transfer that fetches is for. */
+extern const char *const al_transfer_always_by[];
 
 /** Whether an exchange with a remote would be the first one with an address that was added or
  * changed in this conversation.  Fetching from this machine never is. */
