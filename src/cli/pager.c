@@ -33,11 +33,11 @@ static bool is_installed(const char *name)
 }
 
 /* What to run, for a shell; NULL for nothing. */
-static const char *command(void)
+static const char *command(int fd)
 {
     const char *pager = getenv("PAGER"), *term = getenv("TERM");
 
-    if (!isatty(STDOUT_FILENO) || !term || !strcmp(term, "dumb"))
+    if (!isatty(fd) || !term || !strcmp(term, "dumb"))
         return NULL;
     if (!pager)
         return is_installed("less") ? "less" : NULL;
@@ -57,7 +57,7 @@ static char **environment(struct al_strv *entries)
     return entries->items;
 }
 
-static int start(const char *line, int in_fd, pid_t *ret_pid)
+static int start(const char *line, int in_fd, int out_fd, pid_t *ret_pid)
 {
     al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
     char shell[] = "/bin/sh", name[] = "sh", option[] = "-c";
@@ -73,6 +73,7 @@ static int start(const char *line, int in_fd, pid_t *ret_pid)
     (void)posix_spawn_file_actions_init(&actions);
     (void)posix_spawnattr_init(&attr);
     (void)posix_spawn_file_actions_adddup2(&actions, in_fd, STDIN_FILENO);
+    (void)posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
     (void)posix_spawnattr_setsigmask(&attr, &none);
     (void)posix_spawnattr_setsigdefault(&attr, &all);
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -84,7 +85,7 @@ static int start(const char *line, int in_fd, pid_t *ret_pid)
 
 void al_pager_start(struct al_pager *pager)
 {
-    const char *line = command();
+    const char *line = command(STDOUT_FILENO);
     al_auto(al_closep) int in_fd = -1;
     al_auto(al_closep) int out_fd = -1;
     int ends[2];
@@ -93,7 +94,7 @@ void al_pager_start(struct al_pager *pager)
         return;
     in_fd = ends[0];
     out_fd = ends[1];
-    if (start(line, in_fd, &pager->pid) < 0) {
+    if (start(line, in_fd, STDOUT_FILENO, &pager->pid) < 0) {
         pager->pid = -1;
         return;
     }
@@ -104,15 +105,52 @@ void al_pager_start(struct al_pager *pager)
         al_pager_end(pager);
 }
 
-void al_pager_end(struct al_pager *pager)
+static void wait_for(pid_t pid)
 {
     int status;
 
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+void al_pager_end(struct al_pager *pager)
+{
     if (pager->pid < 0)
         return;
     (void)fflush(stdout);
     (void)close(STDOUT_FILENO);
-    while (waitpid(pager->pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    wait_for(pager->pid);
     pager->pid = -1;
+}
+
+/* The other end of a pipe to a pager, and its pid; -1 for none. */
+static int open_pager(int fd, pid_t *ret_pid)
+{
+    const char *line = command(fd);
+    al_auto(al_closep) int in_fd = -1;
+    int ends[2];
+
+    if (!line || pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    in_fd = ends[0];
+    if (start(line, in_fd, fd, ret_pid) < 0)
+        al_close(al_take_fd(&ends[1]));
+    return ends[1];
+}
+
+void al_pager_show(int fd, const char *text, size_t len)
+{
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+    pid_t pid = -1;
+    int pipe_fd = open_pager(fd, &pid);
+
+    if (pipe_fd < 0) {
+        (void)al_write_all(fd, text, len);
+        return;
+    }
+    (void)sigaction(SIGPIPE, &ignore, &before); /* the user need not read it to its end */
+    (void)al_write_all(pipe_fd, text, len);
+    (void)close(pipe_fd);
+    wait_for(pid);
+    (void)sigaction(SIGPIPE, &before, NULL);
 }

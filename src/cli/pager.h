@@ -3,6 +3,7 @@
 #ifndef AL_CLI_PAGER_H
 #define AL_CLI_PAGER_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /** A running pager; pid -1: there is none. */
@@ -21,5 +22,13 @@ void al_pager_start(struct al_pager *pager);
 
 /** End the output and wait until the user has left the pager. */
 void al_pager_end(struct al_pager *pager);
+
+/**
+ * Show a text on a terminal, through the same pager, and wait until the user has left it.  Without
+ * a pager it is written there.
+ *
+ * @param fd  The terminal; the pager's standard output.
+ */
+void al_pager_show(int fd, const char *text, size_t len);
 
 #endif

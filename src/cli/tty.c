@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/pager.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
 #include "util/fs.h"
@@ -186,6 +187,24 @@ static char question(const struct al_tty *tty, bool offers_always, struct al_can
     }
 }
 
+/* All that the question is an excerpt of; nothing where that is all. */
+static void show_in_full(const struct al_tty *tty, const struct al_approval_request *request)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_str_clear) struct al_str full = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (!request->add_full)
+        return;
+    if (request->add_full(request->payload, &full, &why) < 0) {
+        al_str_addf(&text, "This cannot be shown in full: %s\n", why.message ? why.message : "");
+        say(tty, text.buf);
+    } else if (full.len && !al_ends_with(request->detail, full.buf)) {
+        add_indented(tty, full.buf, &text);
+        al_pager_show(tty->fd, text.buf, text.len);
+    }
+}
+
 /* The question, until it is answered; *ret_ended when nobody is there to answer anything more. */
 static char ask_until_answered(const struct al_tty *tty, const struct al_approval_request *request,
                                struct al_cancel *cancel, bool *ret_ended)
@@ -199,6 +218,8 @@ static char ask_until_answered(const struct al_tty *tty, const struct al_approva
         if (al_write_all(tty->fd, text.buf, text.len) < 0)
             return 0;
         letter = question(tty, request->always_covers != NULL, cancel, ret_ended);
+        if (letter == 'd')
+            show_in_full(tty, request);
     } while (letter == 'd');
     return letter;
 }

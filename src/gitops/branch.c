@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "gitops/diffargs.h"
+#include "gitops/excerpt.h"
 #include "gitops/queries.h"
 #include "gitops/verbs.h"
 
@@ -53,12 +54,13 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name, struct a
     al_strv_add(&command.argv, "--not");
     al_strv_addf(&command.argv, "--exclude=refs/heads/%s", name);
     al_strv_adds(&command.argv, "--all", "--", NULL);
-    r = al_git_run_text(repo, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
+    r = al_git_run_text(repo, &command, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
+                        budget, &output, err);
     if (r < 0)
         return r;
     if (al_git_read_well(&output) && output.out.out.len) {
         al_str_adds(out, "Lost, because nothing else holds these commits:\n");
-        al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
+        al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
     }
     return 0;
 }

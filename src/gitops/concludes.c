@@ -2,6 +2,7 @@
 /* What a commit is besides what is staged: the end of a merge, or a step of what was begun. */
 #include <fcntl.h>
 
+#include "gitops/excerpt.h"
 #include "gitops/genuine.h"
 #include "gitops/private.h"
 #include "gitops/underway.h"
@@ -53,10 +54,11 @@ static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
     al_strv_add(&command.argv, "--");
     r = al_git_check_genuine(repo, &words, budget, &all, err);
     if (r == 0)
-        r = al_git_run_checked(repo, &command, SHOWN_MAX_BYTES, budget, &output, err);
+        r = al_git_run_checked(repo, &command, al_git_excerpt_bytes(budget, SHOWN_MAX_BYTES),
+                               budget, &output, err);
     if (r < 0)
         return r;
-    al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
+    al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
     if (heads->count > HEADS_MAX)
         al_str_addf(out, "  … and %zu more\n", heads->count - HEADS_MAX);
     return 0;

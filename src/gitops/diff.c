@@ -192,6 +192,7 @@ int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options
     bool all = true;
     int r = resolve(repo, options, budget, &words, err);
 
+    shown.in_full = budget->in_full;
     do {
         if (r == 0)
             r = add_diff(repo, options, &words, &at, budget, &shown, err);

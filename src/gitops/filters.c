@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/filters.h"
+#include "gitops/excerpt.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -127,7 +128,7 @@ static const char *worktree_name(const struct al_repo *repo, const char *file)
 }
 
 void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,
-                          const char *title, struct al_str *out)
+                          const char *title, const struct al_budget *budget, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
 
@@ -141,7 +142,7 @@ void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *file
     if (!lines.len)
         return;
     al_str_addf(out, "%s\n", title);
-    al_text_add_excerpt(out, lines.buf, lines.len, false);
+    al_git_add_excerpt(budget, lines.buf, lines.len, false, out);
 }
 
 bool al_git_has_filters(const struct al_repo *repo)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/merge.h"
+#include "gitops/excerpt.h"
 
 #include <stdlib.h>
 
@@ -207,14 +208,15 @@ static int show_commits(const struct al_repo *repo, const char *range, struct al
     command.show_controls = true;
     al_strv_adds(&command.argv, "git", "log", "--format=  %h %s", "--no-decorate",
                  "--no-show-signature", "--no-color", range, "--", NULL);
-    r = al_git_run_checked(repo, &command, COMMITS_BYTES, budget, &output, err);
+    r = al_git_run_checked(repo, &command, al_git_excerpt_bytes(budget, COMMITS_BYTES), budget,
+                           &output, err);
     if (r < 0)
         return r;
     *ret_any = output.out.out.len > 0;
     if (!*ret_any)
         return 0;
     al_str_adds(out, "These commits come in:\n");
-    al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
+    al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "gitops/diffargs.h"
+#include "gitops/excerpt.h"
 #include "gitops/private.h"
 #include "gitops/transfer.h"
 #include "guard/text.h"
@@ -150,10 +151,11 @@ static int add_commits(const struct al_repo *repo, const char *commit, const cha
 
     al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", commit, "--not",
                  without ? without : "--remotes", "--", NULL);
-    r = al_git_run_text(repo, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
+    r = al_git_run_text(repo, &command, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
+                        budget, &output, err);
     if (r == 0 && al_git_read_well(&output) && output.out.out.len) {
         al_str_addf(out, "%s\n", title);
-        al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
+        al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
     }
     return r;
 }

@@ -42,6 +42,7 @@ struct al_budget {
     uint32_t left_ms;         /**< counted down by the time children ran */
     struct al_notice started; /**< told each time a child of the repository's runs */
     int exit_code;            /**< of the child that ended last; -1 when it did not exit */
+    bool in_full;             /**< what a user decides by is not cut to an excerpt */
 };
 
 /**

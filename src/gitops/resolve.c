@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/resolve.h"
+#include "gitops/excerpt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -195,7 +196,8 @@ static int read_side(const struct al_repo *repo, const struct plan *plan, struct
 }
 
 /* Every line indented, so that none can pose as what airlock says. */
-static void add_indented(struct al_str *out, const char *text, size_t len)
+static void add_indented(const struct al_budget *budget, struct al_str *out, const char *text,
+                         size_t len)
 {
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
 
@@ -208,7 +210,7 @@ static void add_indented(struct al_str *out, const char *text, size_t len)
         al_str_addc(&lines, '\n');
         at += line + 1;
     }
-    al_text_add_excerpt(out, lines.buf, lines.len, false);
+    al_git_add_excerpt(budget, lines.buf, lines.len, false, out);
 }
 
 static int preview_side(const struct al_repo *repo, const struct plan *plan,
@@ -223,7 +225,7 @@ static int preview_side(const struct al_repo *repo, const struct plan *plan,
     else if (r == 0) {
         al_str_adds(out, is_type(plan->side, TYPE_LINK) ? "It becomes a symbolic link to:\n"
                                                         : "The file becomes:\n");
-        add_indented(out, content.data ? content.data : "", content.len);
+        add_indented(budget, out, content.data ? content.data : "", content.len);
     }
     al_buffer_clear(&content);
     return r;
@@ -239,7 +241,7 @@ int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_o
         return r;
     if (!plan.side) {
         al_str_adds(out, "The file becomes:\n");
-        add_indented(out, options->content, strlen(options->content));
+        add_indented(budget, out, options->content, strlen(options->content));
     } else if (!plan.side->oid) {
         al_str_adds(out, "The file is removed: this side has none.\n");
     } else if (is_type(plan.side, TYPE_GITLINK)) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/shown.h"
 
+#include "gitops/excerpt.h"
+
 /* More than is shown, so that a binary file in front does not push the rest away. */
 #define KEPT_MAX_BYTES (256u * 1024u)
 /* Lines are counted up to here. */
-#define READ_MAX_BYTES (64u << 20)
+#define READ_MAX_BYTES AL_GIT_IN_FULL_MAX_BYTES
 /* How the part of a patch begins that is about one file; or with '*', about one in conflict. */
 #define SECTION "diff "
 
@@ -97,12 +99,13 @@ static void begin_line(struct al_shown *shown, const char *start)
 
 static void keep(struct al_shown *shown, const char *data, size_t len)
 {
+    const size_t most = shown->in_full ? READ_MAX_BYTES : KEPT_MAX_BYTES;
     size_t room;
 
     if (shown->is_cut)
         return;
     /* Words of ours in the place of binary content may have taken more than there was. */
-    room = shown->patch.len < KEPT_MAX_BYTES ? KEPT_MAX_BYTES - shown->patch.len : 0;
+    room = shown->patch.len < most ? most - shown->patch.len : 0;
     shown->is_cut = len > room;
     al_str_add(&shown->patch, data, len < room ? len : room);
 }

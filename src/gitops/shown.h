@@ -19,6 +19,7 @@ struct al_shown {
     uint64_t lines;      /**< of the patch, with those that are not kept */
     uint64_t bytes;      /**< that were read */
     bool more;           /**< reading ended before the patch did */
+    bool in_full;        /**< all that is read is kept and written; set before anything is fed */
 
     /* of the reader */
     bool in_patch, in_line, in_hunk, is_cut;

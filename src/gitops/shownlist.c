@@ -109,7 +109,7 @@ static void add_file(const struct al_change *change, struct al_str *out)
     al_str_addf(out, ": %s%s%s\n", old ? old : "", old ? " => " : "", path);
 }
 
-static void add_list(const struct al_changes *changes, struct al_str *out)
+static void add_list(const struct al_changes *changes, bool in_full, struct al_str *out)
 {
     const struct al_change **sorted = al_reallocarray(NULL, changes->count, sizeof(*sorted));
     const size_t start = out->len;
@@ -118,7 +118,8 @@ static void add_list(const struct al_changes *changes, struct al_str *out)
     for (size_t i = 0; i < changes->count; i++)
         sorted[i] = &changes->items[i];
     qsort(sorted, changes->count, sizeof(*sorted), compare);
-    while (listed < changes->count && listed < LISTED_MAX && out->len - start < LIST_MAX_BYTES)
+    while (listed < changes->count &&
+           (in_full || (listed < LISTED_MAX && out->len - start < LIST_MAX_BYTES)))
         add_file(sorted[listed++], out);
     free(sorted);
     if (listed < changes->total)
@@ -158,6 +159,16 @@ static void add_heading(const struct al_changes *changes, size_t end, bool more,
     al_str_adds(out, ":\n");
 }
 
+static void write_in_full(struct al_shown *shown, struct al_str *out)
+{
+    add_heading(&shown->changes, shown->patch.len, shown->more, out);
+    add_list(&shown->changes, true, out);
+    al_text_show(shown->patch.buf, shown->patch.len, out);
+    if (out->buf[out->len - 1] != '\n')
+        al_str_addc(out, '\n');
+    al_text_add_left(out, 0, shown->more);
+}
+
 void al_shown_write(struct al_shown *shown, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str head = AL_STR_INIT;
@@ -165,9 +176,13 @@ void al_shown_write(struct al_shown *shown, struct al_str *out)
 
     if (!shown->changes.total)
         return;
+    if (shown->in_full) {
+        write_in_full(shown, out);
+        return;
+    }
     lines = al_text_add_head(&head, shown->patch.buf, shown->patch.len);
     add_heading(&shown->changes, end_of(&shown->patch, lines), shown->more, out);
-    add_list(&shown->changes, out);
+    add_list(&shown->changes, false, out);
     al_str_add(out, head.buf, head.len);
     al_text_add_left(out, shown->lines - lines, shown->more);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gitops/diffargs.h"
+#include "gitops/excerpt.h"
 #include "gitops/filters.h"
 #include "gitops/queries.h"
 #include "gitops/verbs.h"
@@ -165,7 +166,7 @@ static int preview_push(const struct al_repo *repo, const struct al_strv *files,
     if (r < 0)
         return r;
     al_git_files_excerpt(repo, files,
-                         "Changes to these files are put aside, staged ones too:", out);
+                         "Changes to these files are put aside, staged ones too:", budget, out);
     if (text.len)
         al_str_addf(out, "This is staged, and put aside:\n%s", text.buf);
     al_str_reset(&text);
@@ -185,16 +186,18 @@ int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_optio
 
     if (options->action == AL_STASH_PUSH)
         return preview_push(repo, files, budget, out, err);
-    r = clears ? al_git_stash_list(repo, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err)
-               : al_git_stash_show(repo, options->index, AL_GIT_EXCERPT_MAX_BYTES, budget, &output,
-                                   err);
+    r = clears ? al_git_stash_list(repo, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
+                                   budget, &output, err)
+               : al_git_stash_show(repo, options->index,
+                                   al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES), budget,
+                                   &output, err);
     if (r == AL_ERR_EXECUTION && al_git_complained(r, budget))
         return 0; /* no such entry: git will say so when it is its turn */
     if (r < 0)
         return r;
     if (clears || options->action == AL_STASH_DROP)
         al_str_adds(out, "This is lost:\n");
-    al_text_add_excerpt(out, output.out.out.buf, output.out.out.len, output.stopped);
+    al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
     return 0;
 }
 

@@ -103,7 +103,7 @@ int al_git_hidden_excerpt(const struct al_repo *repo, const struct al_strv *path
 /** The names of those of `files` that are in the working tree as an excerpt for an approval, one a
  * line, below `title`; nothing when there are none. */
 void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,
-                          const char *title, struct al_str *out);
+                          const char *title, const struct al_budget *budget, struct al_str *out);
 
 /** Whether any filter driver is configured. */
 bool al_git_has_filters(const struct al_repo *repo);

@@ -60,6 +60,10 @@ struct al_approval_request {
     const char *repository; /**< canonical path of the repository's top */
     const char *risk;       /**< "low", "medium", "high" */
     const char *state; /**< digest of what the answer covers beside these: HEAD, index, files */
+    /** Appends what `detail` shows an excerpt of, as safe text, while the approver asks.  NULL: the
+     * detail is all there is. */
+    int (*add_full)(void *payload, struct al_str *out, struct al_error *err);
+    void *payload;
     const char *always_covers; /**< a noun phrase: what "always" would cover; NULL: not offered */
 };
 

@@ -135,7 +135,7 @@ void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool 
     al_text_add_left(out, left, more);
 }
 
-void al_text_add_indented(struct al_str *out, const char *text)
+void al_text_add_indented(struct al_str *out, const char *text, bool in_full)
 {
     al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
@@ -147,5 +147,8 @@ void al_text_add_indented(struct al_str *out, const char *text)
         al_str_addf(&lines, "    %.*s\n", (int)len, at);
         at += len + (at[len] == '\n');
     }
-    al_text_add_excerpt(out, lines.buf, lines.len, false);
+    if (in_full)
+        al_str_add(out, lines.buf, lines.len);
+    else
+        al_text_add_excerpt(out, lines.buf, lines.len, false);
 }

@@ -99,8 +99,8 @@ void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool 
 size_t al_text_add_head(struct al_str *out, const char *text, size_t len);
 void al_text_add_left(struct al_str *out, uint64_t left, bool more);
 
-/** A text of an agent's as shown when asking, within the same bounds: every line is indented, so
- * that none can pose as what stands around it. */
-void al_text_add_indented(struct al_str *out, const char *text);
+/** A text of an agent's as shown when asking, within the same bounds or in full: every line is
+ * indented, so that none can pose as what stands around it. */
+void al_text_add_indented(struct al_str *out, const char *text, bool in_full);
 
 #endif

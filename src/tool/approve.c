@@ -313,6 +313,8 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .repository = al_call_place(call),
         .risk = al_effects_risk(call->operation->effects),
         .state = bound ? bound : call->state,
+        .add_full = call->tool->preview ? al_approval_add_full : NULL,
+        .payload = call,
         .always_covers = covers,
     };
     al_call_show(call);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A person at a terminal: what is shown before an approval, and which answers are one."""
+import codecs
 import os
 import pty
 import select
@@ -20,6 +21,7 @@ class Terminal:
     def __init__(self, case, tool, arguments, *options, **env):
         master, slave = pty.openpty()
         self.case, self.master, self.screen = case, master, ""
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
         case.addCleanup(os.close, master)
         command = [harness.AIRLOCK, "call", *options, tool, harness.json.dumps(arguments)]
         # The slave becomes the controlling terminal by being opened first in a new session.
@@ -39,7 +41,8 @@ class Terminal:
             data = os.read(self.master, 65536)
         except OSError:
             data = b""
-        self.screen += data.decode().replace("\r\n", "\n")
+        # What is read may end between the bytes of a character, or of an end of line.
+        self.screen = (self.screen + self.decoder.decode(data)).replace("\r\n", "\n")
         return bool(data)
 
     def asked(self):

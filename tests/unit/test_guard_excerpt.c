@@ -267,7 +267,7 @@ static void no_line_of_an_indented_text_begins_at_the_margin(void **state)
     for (size_t i = 0; i < AL_COUNT(cases); i++) {
         al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
-        al_text_add_indented(&out, cases[i].text);
+        al_text_add_indented(&out, cases[i].text, false);
         assert_string_equal(out.buf, cases[i].expected);
     }
 }

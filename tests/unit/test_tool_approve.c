@@ -307,7 +307,7 @@ static int list_in_detail(struct al_call *call, const struct al_operation *op, c
     (void)op;
     (void)p;
     if (r == 0)
-        al_git_files_excerpt(al_call_repo(call), files, "Files:", out);
+        al_git_files_excerpt(al_call_repo(call), files, "Files:", al_call_budget(call), out);
     return r;
 }
 

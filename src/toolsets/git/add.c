@@ -86,7 +86,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     if (r < 0)
         return r;
     if (!named || args->paths.count > SUMMARY_FILES || files->count > args->paths.count)
-        al_git_files_excerpt(al_call_repo(call), files, "These files are staged:", out);
+        al_git_files_excerpt(al_call_repo(call), files,
+                             "These files are staged:", al_call_budget(call), out);
     return 0;
 }
 

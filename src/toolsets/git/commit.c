@@ -89,7 +89,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     al_git_show_unsigned(repo, out);
     if (!fits_summary(args->message)) {
         al_str_adds(out, "The whole message:\n");
-        al_text_add_indented(out, args->message);
+        al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
         al_str_adds(out, "The change:\n");
     }
     if (al_git_resumable(repo) == AL_UNDERWAY_REBASE)

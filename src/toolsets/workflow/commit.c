@@ -77,22 +77,27 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
                : 0;
 }
 
-static void add_message(const char *message, struct al_str *out)
+static void add_message(const char *message, bool in_full, struct al_str *out)
 {
     al_str_adds(out, "The message:\n");
-    al_text_add_indented(out, message);
+    al_text_add_indented(out, message, in_full);
 }
 
 /* A person is shown the message that will be used. */
 static int draft(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     char *message;
-    int r = al_workflow_make_message(call, &message, err);
+    int r;
 
+    if (al_call_budget(call)->in_full && al_call_draft(call)) { /* it is the question's */
+        add_message(al_call_draft(call), true, out);
+        return 0;
+    }
+    r = al_workflow_make_message(call, &message, err);
     if (r < 0)
         return r;
     al_call_set_draft(call, message);
-    add_message(message, out);
+    add_message(message, al_call_budget(call)->in_full, out);
     return 0;
 }
 
@@ -124,7 +129,7 @@ static int show_staged_first(struct al_call *call, const struct al_strv *files, 
         if (!name || !al_strv_contains(&without, name))
             al_strv_add(&staged, files->items[i]);
     }
-    al_git_files_excerpt(repo, &staged, "These files are staged first:", out);
+    al_git_files_excerpt(repo, &staged, "These files are staged first:", al_call_budget(call), out);
     if (line.len)
         al_str_addf(out, "%s\n", line.buf);
     return 0;
@@ -142,7 +147,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     al_git_show_unsigned(repo, out);
     if (args->message)
-        add_message(args->message, out);
+        add_message(args->message, al_call_budget(call)->in_full, out);
     if (resumable(call) && !args->all)
         return al_git_resume_preview(repo, al_call_budget(call), out, err);
     if (!args->all) {
