@@ -13,6 +13,7 @@
 #include "gitops/genuine.h"
 #include "gitops/private.h"
 #include "gitops/shown.h"
+#include "util/fs.h"
 
 #define TYPE_MASK    0170000u
 #define TYPE_GITLINK 0160000u
@@ -104,22 +105,46 @@ static void elsewhere_clear(struct elsewhere *elsewhere)
     if (elsewhere->fd >= 0)
         (void)close(elsewhere->fd);
     if (elsewhere->path)
-        (void)rmdir(elsewhere->path);
+        al_fs_remove_tree(elsewhere->path);
     free(elsewhere->path);
 }
 
 static int go_elsewhere(const struct al_repo *repo, struct elsewhere *elsewhere,
                         struct al_git_command *command, struct al_error *err)
 {
+    const char *below = al_fs_below(repo->top, repo->dir);
+    al_auto(al_freep) char *dir = NULL;
+
     elsewhere->path = al_git_private_name(repo->git, "nowhere");
-    if (mkdir(elsewhere->path, 0700) == 0)
-        elsewhere->fd = open(elsewhere->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    dir = below && *below ? al_fs_join(elsewhere->path, below) : al_strdup(elsewhere->path);
+    if (al_fs_mkdirs(dir, 0700) == 0) /* paths are relative to the working directory */
+        elsewhere->fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (elsewhere->fd < 0)
         return al_error_set(err, AL_ERR_EXECUTION, "Cannot make a directory in airlock's state: %s",
                             strerror(errno));
     command->work_tree = elsewhere->path;
     command->cwd_fd = elsewhere->fd;
     return 0;
+}
+
+/* Absolute words are below the working tree, which is another one there. */
+static void move_words(const struct al_repo *repo, const struct elsewhere *elsewhere, size_t from,
+                       struct al_strv *argv)
+{
+    static const char literal[] = ":(literal)";
+
+    for (size_t i = from; elsewhere->path && i < argv->count; i++) {
+        const char *word = argv->items[i];
+        const char *magic = al_starts_with(word, literal) ? literal : "";
+        const char *below =
+            word[strlen(magic)] == '/' ? al_fs_below(repo->top, word + strlen(magic)) : NULL;
+        char *moved = below ? al_asprintf("%s%s/%s", magic, elsewhere->path, below) : NULL;
+
+        if (moved) {
+            free(argv->items[i]);
+            argv->items[i] = moved;
+        }
+    }
 }
 
 /* The diff of as many paths as one git takes, from *at on. */
@@ -131,15 +156,18 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(elsewhere_clear) struct elsewhere elsewhere = { .fd = -1 };
     bool of_files = !options->cached && !options->to_ref;
+    size_t from;
     int r = 0;
 
-    if (!of_files && !words->len) /* words are relative to the working directory */
+    if (!of_files)
         r = go_elsewhere(repo, &elsewhere, &command, err);
     if (r < 0)
         return r;
     command.index = options->index;
     add_shown_words(options, &command.argv);
+    from = command.argv.count;
     (void)al_batch_add(&command.argv, words, at);
+    move_words(repo, &elsewhere, from, &command.argv);
     shown->in_patch = shown->in_line = false;
     r = al_git_run_sink(repo, &command, (struct al_sink){ al_shown_add, shown }, budget, &output,
                         err);

@@ -172,6 +172,12 @@ class Shown(harness.Case):
         os.utime(index, (2**31, 2**31))
         self.assertIn(EVIL[::-1], self.out("diff", "--cached"))
         self.assertIn("+" + EVIL, self.question(*COMMIT))
+        (self.root / "d").mkdir()
+        for where, paths in (("", ["app.py"]), ("", ["*.py"]), ("", [str(self.root / "app.py")]),
+                             ("d", [str(self.root / "app.py")])):
+            self.assertIn("+" + EVIL, self.question(
+                "git_restore", {"paths": paths, "staged": True, "worktree": False,
+                                "working_dir": str(self.root / where)}))
 
     def test_forged_old(self):
         """a blob of HEAD with other content in its place hides no difference"""
