@@ -8,11 +8,13 @@
 #include "cli/cli.h"
 #include "util/json.h"
 
+/** How much a finding matters: AL_MISSING is what calls would fail for. */
 enum al_level { AL_FINE, AL_WARNING, AL_MISSING };
 
+/** What was found so far. */
 struct al_findings {
-    json_t *list;
-    bool missing;
+    json_t *list; /**< owned; {check, level, state, fix} each */
+    bool missing; /**< one of them is AL_MISSING */
 };
 
 /** Add a finding. `fix` counts where it is not fine. */

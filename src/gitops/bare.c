@@ -319,23 +319,28 @@ int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const cha
     return run(bare, &command, false, sink, budget, err);
 }
 
-/* `below`: names are relative to this directory of both trees; NULL: they are a repository's own.
- */
-static int diff(const struct al_bare *bare, const char *from, const char *to, const char *below,
-                bool lines, size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
-                struct al_error *err)
+/* Two trees that are compared. */
+struct comparison {
+    const char *from, *to;
+    const char *below; /* names are relative to this directory of both; NULL: they are a
+                          repository's own */
+    bool lines;        /* the patch, and not the statistics */
+};
+
+static int diff(const struct al_bare *bare, const struct comparison *of, size_t max_bytes,
+                struct al_budget *budget, struct al_str *ret_text, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_text text = AL_TEXT_INIT(max_bytes);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--no-renames", "--no-ext-diff",
-                 "--no-textconv", lines ? "--patch" : "--stat", NULL);
-    if (below)
-        al_strv_addf(&command.argv, "--relative=%s", below);
-    al_strv_adds(&command.argv, from, to, NULL);
+                 "--no-textconv", of->lines ? "--patch" : "--stat", NULL);
+    if (of->below)
+        al_strv_addf(&command.argv, "--relative=%s", of->below);
+    al_strv_adds(&command.argv, of->from, of->to, NULL);
     text.show_controls = true;
-    r = run(bare, &command, !below, (struct al_sink){ add_text, &text }, budget, err);
+    r = run(bare, &command, !of->below, (struct al_sink){ add_text, &text }, budget, err);
     al_text_end(&text);
     if (r == 0)
         al_str_add(ret_text, text.out.buf, text.out.len);
@@ -348,14 +353,17 @@ int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, b
                  size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
                  struct al_error *err)
 {
-    return diff(bare, from, to, "worktree", lines, max_bytes, budget, ret_text, err);
+    return diff(bare,
+                &(struct comparison){ .from = from, .to = to, .below = "worktree", .lines = lines },
+                max_bytes, budget, ret_text, err);
 }
 
 int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char *to, bool lines,
                        size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
                        struct al_error *err)
 {
-    return diff(bare, from, to, NULL, lines, max_bytes, budget, ret_text, err);
+    return diff(bare, &(struct comparison){ .from = from, .to = to, .lines = lines }, max_bytes,
+                budget, ret_text, err);
 }
 
 int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,

@@ -87,18 +87,18 @@ static int read_joined(const struct al_repo *repo, const char *head, bool confli
 }
 
 /* Whether it is this commit that came in.  Words can mean another one a moment later. */
-static int check_joined(const struct al_repo *repo, const char *oid, const char *head,
+static int check_joined(const struct al_repo *repo, const struct al_join *join,
                         const struct al_merge_outcome *outcome, struct al_budget *budget,
                         struct al_error *err)
 {
     al_auto(al_freep) char *now = al_repo_head(repo);
-    al_auto(al_freep) char *both = al_asprintf(" %s %s", head, oid);
+    al_auto(al_freep) char *both = al_asprintf(" %s %s", join->head, join->oid);
     al_auto(al_str_clear) struct al_str joined = AL_STR_INIT;
     int r;
 
-    if (!outcome->conflicted && (!strcmp(now, oid) || !strcmp(now, head)))
+    if (!outcome->conflicted && (!strcmp(now, join->oid) || !strcmp(now, join->head)))
         return 0;
-    r = read_joined(repo, head, outcome->conflicted, budget, &joined, err);
+    r = read_joined(repo, join->head, outcome->conflicted, budget, &joined, err);
     if (r == 0 && strcmp(joined.buf, both) != 0)
         r = al_error_set(err, AL_ERR_EXECUTION,
                          "What git merged is not the commit that was looked at, since somebody "
@@ -106,22 +106,21 @@ static int check_joined(const struct al_repo *repo, const char *oid, const char 
     return r;
 }
 
-static int run_or_put_back(struct al_repo *repo, const struct al_git_command *command,
-                           const char *oid, const char *head, size_t max_bytes,
+static int run_or_put_back(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
                            const struct al_before *before, struct al_budget *budget,
                            struct al_merge_outcome *outcome, struct al_error *err)
 {
-    int r = al_git_join_run(repo, command, max_bytes, budget, outcome, err);
+    int r = al_git_join_run(repo, join->command, max_bytes, budget, outcome, err);
 
-    if (r == 0 && oid)
-        r = check_joined(repo, oid, head, outcome, budget, err);
+    if (r == 0 && join->merges)
+        r = check_joined(repo, join, outcome, budget, err);
     return r == AL_ERR_EXECUTION && outcome->ran ? failed(repo, before, r, err)
                                                  : al_before_settle(repo, before, r, err);
 }
 
-int al_git_join_commit(struct al_repo *repo, const struct al_git_command *command, const char *oid,
-                       const char *head, bool merges, size_t max_bytes, struct al_budget *budget,
-                       struct al_merge_outcome *ret_outcome, struct al_error *err)
+int al_git_join_commit(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
+                       struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                       struct al_error *err)
 {
     al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
@@ -129,18 +128,17 @@ int al_git_join_commit(struct al_repo *repo, const struct al_git_command *comman
     al_auto(al_freep) char *now = NULL;
     int r;
 
-    al_strv_add(&incoming, oid);
+    al_strv_add(&incoming, join->oid);
     r = al_before_note(repo, &incoming, budget, &before, err);
     if (r == 0)
         r = check_not_in_the_way(repo, &before, budget, err);
     if (r == 0)
-        r = run_or_put_back(repo, command, merges ? oid : NULL, head, max_bytes, &before, budget,
-                            &outcome, err);
+        r = run_or_put_back(repo, join, max_bytes, &before, budget, &outcome, err);
     if (r < 0)
         return r;
     now = al_repo_head(repo);
-    outcome.up_to_date = !outcome.conflicted && !strcmp(now, head);
-    outcome.fast_forward = !outcome.up_to_date && !strcmp(now, oid);
+    outcome.up_to_date = !outcome.conflicted && !strcmp(now, join->head);
+    outcome.fast_forward = !outcome.up_to_date && !strcmp(now, join->oid);
     *ret_outcome = outcome;
     outcome = AL_MERGE_INIT;
     return 0;

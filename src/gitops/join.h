@@ -20,19 +20,23 @@ int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, 
                     struct al_budget *budget, struct al_merge_outcome *outcome,
                     struct al_error *err);
 
+/** A commit that is to come into the current branch.  All of it borrowed. */
+struct al_join {
+    const struct al_git_command *command;
+    const char *oid;  /**< the commit */
+    const char *head; /**< where the branch is; "" where it is unborn */
+    bool merges;      /**< it is `git merge`: what came in must be `oid` */
+};
+
 /**
- * Run a command that brings the commit `oid` into the current branch, which is at `head` ("" where
- * it is unborn).  When git fails without conflicts, is interrupted or cancelled, the repository is
- * put back as it was.
- *
- * @param merges  It is `git merge`: what came in must be `oid`, else it is an error like the
- * others.
+ * Run the command.  When git fails without conflicts, is interrupted or cancelled, or merged
+ * another commit, the repository is put back as it was.
  *
  * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR where local changes are in the way, or an
  *         untracked file, ignored or not, would be overwritten.
  */
-int al_git_join_commit(struct al_repo *repo, const struct al_git_command *command, const char *oid,
-                       const char *head, bool merges, size_t max_bytes, struct al_budget *budget,
-                       struct al_merge_outcome *ret_outcome, struct al_error *err);
+int al_git_join_commit(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
+                       struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                       struct al_error *err);
 
 #endif

@@ -276,6 +276,9 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
     if (r < 0)
         return r;
     add_words(options, plan.oid, &command);
-    return al_git_join_commit(repo, &command, plan.oid, plan.head, true, max_bytes, budget,
-                              ret_outcome, err);
+    return al_git_join_commit(
+        repo,
+        &(struct al_join){
+            .command = &command, .oid = plan.oid, .head = plan.head, .merges = true },
+        max_bytes, budget, ret_outcome, err);
 }

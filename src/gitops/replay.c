@@ -78,6 +78,7 @@ int al_git_replay(struct al_repo *repo, const char *commit, size_t max_bytes,
         al_strv_add(&config, settings[i]);
     command.link = &link;
     add_words(oid, &command);
-    return al_git_join_commit(repo, &command, oid, head, false, max_bytes, budget, ret_outcome,
-                              err);
+    return al_git_join_commit(repo,
+                              &(struct al_join){ .command = &command, .oid = oid, .head = head },
+                              max_bytes, budget, ret_outcome, err);
 }

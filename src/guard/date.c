@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/date.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +48,22 @@ static const char *const zones[] = {
     "wast", "wadt", "cct", "jst",  "east", "eadt", "gst",  "nzt", "nzst", "nzdt", "idle",
 };
 
+/* The letters and digits of ASCII, whatever the locale. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static char to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_alpha(char c)
+{
+    return to_lower(c) >= 'a' && to_lower(c) <= 'z';
+}
+
 static bool is_one_of(const char *word, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -92,7 +107,7 @@ static bool is_day(const char *text)
     if (end - text != 4 || (separator != '-' && separator != '/' && separator != '.'))
         return true; /* other orders are not told apart here */
     second = strtol(end + 1, &end, 10);
-    if (*end != separator || !isdigit((unsigned char)end[1]))
+    if (*end != separator || !is_digit(end[1]))
         return true;
     third = strtol(end + 1, NULL, 10);
     return first > 0 && second > 0 && third > 0 &&
@@ -117,9 +132,9 @@ static bool read_digits(struct reading *reading)
     if (!settle_pending(reading))
         return false;
     for (;; at++) {
-        if (strchr(":-/.", *at) && *at && isdigit((unsigned char)at[1]))
+        if (strchr(":-/.", *at) && *at && is_digit(at[1]))
             last = at + 1;
-        else if (!isdigit((unsigned char)*at))
+        else if (!is_digit(*at))
             break;
     }
     len = (size_t)(at - last);
@@ -133,7 +148,7 @@ static bool read_digits(struct reading *reading)
     }
     if (len >= STAMP_DIGITS)
         return reading->has_date = reading->has_time = true;
-    if (len == DAY_DIGITS && toupper((unsigned char)*at) == 'T' && isdigit((unsigned char)at[1]))
+    if (len == DAY_DIGITS && to_lower(*at) == 't' && is_digit(at[1]))
         return reading->has_date = true;
     if (begin > reading->value && begin[-1] == '@')
         reading->has_time = true;
@@ -150,7 +165,7 @@ static bool skip_offset(struct reading *reading)
 {
     const char *at = reading->at + 1;
 
-    if (!reading->has_time || !isdigit((unsigned char)*at))
+    if (!reading->has_time || !is_digit(*at))
         return false;
     reading->at = at + strspn(at, "0123456789:");
     return true;
@@ -175,9 +190,9 @@ static bool is_known_word(struct reading *reading, const char *word, char before
         return reading->means_something = true;
     }
     if (IS_ONE_OF(word, ordinals))
-        return isdigit((unsigned char)before);
+        return is_digit(before);
     if (!strcmp(word, "t"))
-        return isdigit((unsigned char)before) && isdigit((unsigned char)*reading->at);
+        return is_digit(before) && is_digit(*reading->at);
     if (IS_ONE_OF(word, zones) && reading->has_time)
         return true;
     return IS_ONE_OF(word, fillers);
@@ -190,9 +205,9 @@ static bool read_word(struct reading *reading)
     char word[WORD_MAX_BYTES];
     size_t len = 0;
 
-    for (; isalpha((unsigned char)*reading->at); reading->at++)
+    for (; is_alpha(*reading->at); reading->at++)
         if (len < sizeof(word) - 1)
-            word[len++] = (char)tolower((unsigned char)*reading->at);
+            word[len++] = to_lower(*reading->at);
     word[len] = '\0';
     return is_known_word(reading, word, before);
 }
@@ -206,7 +221,7 @@ static bool is_weekday_of_a_date(const struct reading *reading, const char *begi
     if (len >= sizeof(word) || !strpbrk(reading->value, "0123456789"))
         return false;
     for (size_t i = 0; i <= len; i++)
-        word[i] = i < len ? (char)tolower((unsigned char)begin[i]) : '\0';
+        word[i] = i < len ? to_lower(begin[i]) : '\0';
     return begins_one_of(word, weekdays, AL_COUNT(weekdays));
 }
 
@@ -221,9 +236,9 @@ static bool is_date(const char *value)
         const char *begin = reading.at;
         bool is_known;
 
-        if (isdigit((unsigned char)*begin)) {
+        if (is_digit(*begin)) {
             is_known = read_digits(&reading);
-        } else if (isalpha((unsigned char)*begin)) {
+        } else if (is_alpha(*begin)) {
             is_known = read_word(&reading);
             if (!is_known && is_weekday_of_a_date(&reading, begin))
                 is_known = needs_date = true;

@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/spelling.h"
 
-#include <ctype.h>
-
 #include "util/nearest.h"
 
 /** What is longer is no name of ours. */
 #define NAME_MAX_BYTES 128
 
+/* Names are ASCII, whatever the locale. */
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static char to_lower(char c)
+{
+    return is_upper(c) ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_letter_or_digit(char c)
+{
+    return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9');
+}
+
 /* newName becomes new_name, and cwd what the other toolsets call it. */
 static void to_snake(const char *name, struct al_str *out)
 {
     for (const char *at = name; *at; at++) {
-        if (isupper((unsigned char)*at) && at > name)
+        if (is_upper(*at) && at > name)
             al_str_addc(out, '_');
-        al_str_addc(out, (char)tolower((unsigned char)*at));
+        al_str_addc(out, to_lower(*at));
     }
     if (!strcmp(out->buf, "cwd")) {
         al_str_reset(out);
@@ -28,7 +42,7 @@ bool al_param_is_called(const struct al_param *param, const char *name)
 
     if (!strcmp(param->name, name))
         return true;
-    if (strlen(name) > NAME_MAX_BYTES || isupper((unsigned char)*name) ||
+    if (strlen(name) > NAME_MAX_BYTES || is_upper(*name) ||
         (*name != *param->name && *name != 'c' && *name != 'w')) /* cheap, and mostly so */
         return false;
     to_snake(param->name, &own);
@@ -43,8 +57,8 @@ static void to_letters(const char *name, struct al_str *out)
     for (const char *at = name; (at = strstr(at, "__")); at += 2)
         name = at + 2;
     for (; *name; name++)
-        if (isalnum((unsigned char)*name))
-            al_str_addc(out, (char)tolower((unsigned char)*name));
+        if (is_letter_or_digit(*name))
+            al_str_addc(out, to_lower(*name));
     if (al_starts_with(out->buf, "git") && out->len > strlen("git")) {
         al_auto(al_freep) char *rest = al_strdup(out->buf + strlen("git"));
 

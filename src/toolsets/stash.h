@@ -51,7 +51,7 @@ int al_stash_concerns(struct al_call *call, const void *args, struct al_strv *ou
 int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,
                      struct al_str *out, struct al_error *err);
 /** `untracked` is the name of include_untracked in the schema. */
-void al_stash_ignored(const void *args, const char *untracked, struct al_ignored *out);
+void al_stash_ignored(const void *p, const char *untracked, struct al_ignored *out);
 void al_stash_summarize(const struct al_operation *op, const void *args, struct al_str *out);
 
 #endif
