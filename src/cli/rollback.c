@@ -2,6 +2,8 @@
 /* airlock rollback: back to before the last executions. */
 #include "journal/rollback.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +11,7 @@
 
 #include "cli/undo.h"
 #include "guard/text.h"
+#include "proc/cancel.h"
 #include "util/fs.h"
 #include "util/log.h"
 
@@ -130,6 +133,19 @@ static int roll_back(struct al_undo *undo, const struct flags *flags, bool dry_r
                            &undo->budget, rollback, err);
 }
 
+/* One line of an answer; false at its end, and when a signal came first. */
+static bool read_answer(struct al_cancel *cancel, char *answer, int size)
+{
+    struct pollfd wait[2] = {
+        { .fd = STDIN_FILENO, .events = POLLIN },
+        { .fd = al_cancel_fd(cancel), .events = POLLIN },
+    };
+
+    while (poll(wait, AL_COUNT(wait), -1) < 0 && errno == EINTR)
+        continue;
+    return !al_cancel_fired(cancel) && fgets(answer, size, stdin);
+}
+
 /* Say on a terminal what would change, and ask.  No lock is held while somebody thinks; what cannot
  * be done is said by the rollback itself. */
 static bool is_wanted(struct al_undo *undo, const struct flags *flags)
@@ -144,7 +160,7 @@ static bool is_wanted(struct al_undo *undo, const struct flags *flags)
         return true;
     show_dry_run(&rollback);
     (void)al_write_all(STDOUT_FILENO, question, strlen(question));
-    if (!fgets(answer, sizeof(answer), stdin))
+    if (!read_answer(undo->budget.cancel, answer, (int)sizeof(answer)))
         return false;
     return !strcasecmp(answer, "y\n") || !strcasecmp(answer, "yes\n");
 }
@@ -163,7 +179,7 @@ static int run(struct al_undo *undo, const struct flags *flags)
         return AL_EXIT_FAILED; /* why was said when it was opened */
     if (!flags->dry_run && !is_wanted(undo, flags)) {
         al_log_note("nothing was changed");
-        return AL_EXIT_FAILED;
+        return al_signals_caught() ? 128 + al_signals_caught() : AL_EXIT_FAILED;
     }
     r = roll_back(undo, flags, flags->dry_run, &rollback, &err);
     if (flags->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))

@@ -199,8 +199,11 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
     int r = 0;
 
     setup->roots.allow_absolute = config->sandbox.allow_absolute;
-    al_strv_take(&forbidden, parent_of(setup->journal_file));
-    al_strv_add(&forbidden, setup->state_dir);
+    /* Neither is known where the configuration cannot be read; doctor looks at the rest then. */
+    if (setup->journal_file)
+        al_strv_take(&forbidden, parent_of(setup->journal_file));
+    if (setup->state_dir)
+        al_strv_add(&forbidden, setup->state_dir);
     if (config->file)
         al_strv_take(&forbidden, absolute(config->file));
     if (config_home)

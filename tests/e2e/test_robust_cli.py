@@ -30,6 +30,23 @@ class Program(harness.Case):
 
 
 class ExitCodes(Program):
+    def test_doctor_of_a_broken_configuration(self):
+        """doctor and --version work where the configuration does not, and doctor says why"""
+        config = self.write("broken.toml", "foo = 1\n", self.home)
+        for path, complaint in ((config, ":1: foo: unknown key"), (self.home / "none.toml", "")):
+            done = subprocess.run([harness.AIRLOCK, "doctor", "--config", str(path)], env=self.env,
+                                  cwd=self.root, capture_output=True, check=False, text=True,
+                                  timeout=harness.WATCHDOG_SECONDS)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn(f"{path}{complaint}", done.stdout)
+        (self.home / ".config/airlock").mkdir(parents=True)
+        config.rename(self.home / ".config/airlock/config.toml")
+        done = subprocess.run([harness.AIRLOCK, "--version"], env=self.env, cwd=self.root,
+                              capture_output=True, check=False, text=True,
+                              timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertTrue(done.stdout.startswith("airlock "), done)
+
     def test_good_use(self):
         """what works exits 0"""
         self.init()

@@ -3,6 +3,7 @@
 """`airlock rollback` further back and forward again, and what it asks on a terminal."""
 import os
 import pty
+import signal
 import subprocess
 
 import harness
@@ -116,6 +117,20 @@ class Asks(rollback.Rollback):
         code, text = self.terminal(b"y\n")
         self.assertEqual(code, 0, text)
         self.assertEqual((self.root / "a.txt").read_text(), "two\n")
+
+    def test_interrupted(self):
+        """Ctrl-C at the question ends the rollback, which has changed nothing"""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([harness.AIRLOCK, "rollback"], cwd=self.root, env=self.env,
+                              stdin=theirs, stdout=theirs, stderr=theirs) as process:
+            os.close(theirs)
+            text = b""
+            while b"[y/N]" not in text:
+                text += os.read(ours, 65536)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(harness.WATCHDOG_SECONDS), 130)
+        os.close(ours)
+        self.assertEqual((self.root / "a.txt").read_text(), "one\n")
 
     def test_unasked(self):
         """-y and --yes do not ask, and neither does what refuses anyway"""
