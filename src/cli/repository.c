@@ -9,6 +9,7 @@
 #include "cli/doctor.h"
 #include "gitops/git.h"
 #include "gitops/locate.h"
+#include "gitops/partial.h"
 #include "gitops/stale.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -112,19 +113,6 @@ static void tell_refused(struct al_findings *findings, const char *dir, const st
                        "Go to one, name one with --root, or make one with 'git init'.");
 }
 
-/* Packs that came with a filter are marked so. */
-static bool is_partial(const struct al_repo *repo)
-{
-    al_auto(al_freep) char *packs = al_fs_join(repo->common_dir, "objects/pack");
-    al_auto(al_closedirp) DIR *dir = al_fs_list(open(packs, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    const struct dirent *entry;
-
-    while (dir && (entry = readdir(dir)))
-        if (al_ends_with(entry->d_name, ".promisor"))
-            return true;
-    return false;
-}
-
 static void tell_kind(struct al_findings *findings, const struct al_repo *repo)
 {
     bool linked = strcmp(repo->git_dir, repo->common_dir) != 0;
@@ -134,7 +122,7 @@ static void tell_kind(struct al_findings *findings, const struct al_repo *repo)
                                                 repo->vetting->is_sha256 ? ", SHA-256" : "");
 
     al_finding_add(findings, "repository", AL_FINE, state, "");
-    if (is_partial(repo))
+    if (al_repo_is_partial(repo))
         al_finding_add(findings, "partial clone", AL_WARNING, "objects are not all here",
                        "A call that needs one of them fails, since none is downloaded. 'git fetch "
                        "--refetch --no-filter' brings all.");

@@ -4,6 +4,7 @@
 #include "gitops/before.h"
 #include "gitops/filters.h"
 #include "gitops/merge.h"
+#include "gitops/partial.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 
@@ -102,6 +103,13 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
+    const char *target = options->branch ? options->branch : options->commit;
+    int r = 0;
+
+    if (options->force && !options->create)
+        r = al_git_check_downloaded(repo, target, NULL, budget, err);
+    if (r < 0)
+        return r;
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "checkout", NULL);
     if (options->force)
@@ -116,8 +124,7 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
                      "--no-guess", options->commit, "--", NULL);
     if (options->create || options->force) /* writes no file, or over what is not in git */
         return al_git_run_writer(repo, &command, max_bytes, budget, ret_output, err);
-    return run_or_put_back(repo, &command, options->branch ? options->branch : options->commit,
-                           max_bytes, budget, ret_output, err);
+    return run_or_put_back(repo, &command, target, max_bytes, budget, ret_output, err);
 }
 
 static int name_branch(const struct al_repo *repo, const char *word, struct al_budget *budget,

@@ -5,6 +5,7 @@
 #include "gitops/batch.h"
 #include "gitops/command.h"
 #include "gitops/filters.h"
+#include "gitops/partial.h"
 #include "gitops/verbs.h"
 
 /** Of what git says, which only matters when it fails. */
@@ -64,6 +65,8 @@ int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *fr
     al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
     int r = list_files(repo, from, budget, ret_files, err);
 
+    if (r == 0)
+        r = al_git_check_downloaded(repo, from->target, from->paths, budget, err);
     if (r == 0)
         r = al_repo_pathspecs(repo, from->paths, budget, &specs, err);
     if (r < 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a git that failed said, as an error. */
 #include "gitops/command.h"
+#include "gitops/partial.h"
 
 /* What a caller can act on, told from git's own words (in the C locale we run it in). */
 static const struct {
@@ -29,11 +30,6 @@ static const struct {
     { "already exists, no checkout", "conflict", AL_CODE_DIRTY_WORKDIR },
     { ".lock': File exists", NULL, AL_CODE_LOCK_TIMEOUT },
 };
-
-/* A transfer of the tools keeps the filter that the clone was made with. */
-#define NOT_DOWNLOADED                                                                             \
-    "Not downloaded: this is a partial clone that lacks what is needed here, and no tool brings "  \
-    "it; a user runs this very command with git itself, or 'git fetch --refetch --no-filter'."
 
 /* Advice about commands that an agent does not have. */
 static bool is_advice(const char *line)
@@ -82,7 +78,7 @@ int al_git_failed(const struct al_git_output *output, struct al_error *err)
         al_str_addf(&text, "exit code %d", output->exit_code);
     r = al_error_set(err, AL_ERR_EXECUTION, "%s", text.buf);
     if (err && strstr(text.buf, " from promisor remote"))
-        err->remedy = NOT_DOWNLOADED;
+        err->remedy = al_not_downloaded;
     for (size_t i = 0; err && i < AL_COUNT(known); i++) {
         if (strstr(text.buf, known[i].words)) {
             err->reason = known[i].reason;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/batch.h"
 #include "gitops/filters.h"
+#include "gitops/partial.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 
@@ -72,6 +73,13 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
+    if (options->worktree) {
+        int r = al_git_check_downloaded(repo, options->staged ? "HEAD" : NULL, options->paths,
+                                        budget, err);
+
+        if (r < 0)
+            return r;
+    }
     al_strv_adds(&command.argv, "git", "restore", NULL);
     if (options->staged)
         al_strv_add(&command.argv, "--staged");
@@ -85,7 +93,11 @@ int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, siz
                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
 
+    r = al_git_check_downloaded(repo, NULL, paths, budget, err);
+    if (r < 0)
+        return r;
     al_strv_adds(&command.argv, "git", "checkout", NULL);
     return run_on_paths(repo, &command, paths, max_bytes, budget, ret_output, err);
 }

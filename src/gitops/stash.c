@@ -5,6 +5,7 @@
 #include "gitops/diffargs.h"
 #include "gitops/excerpt.h"
 #include "gitops/filters.h"
+#include "gitops/partial.h"
 #include "gitops/queries.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -220,8 +221,13 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r;
+    int r = 0;
 
+    /* A push puts the files back as HEAD has them, after it has made its entry. */
+    if (options->action == AL_STASH_PUSH)
+        r = al_git_check_downloaded(repo, "HEAD", NULL, budget, err);
+    if (r < 0)
+        return r;
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* git stash runs gits of its own: reset, clean, apply */
     add_words(&command.argv, options);

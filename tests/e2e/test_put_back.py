@@ -55,6 +55,32 @@ class PutBack(harness.Case):
             result = self.check(toolset, "git_checkout", arguments)
             self.assertIn("Not downloaded: this is a partial clone", result.text)
 
+    def test_nothing_is_emptied(self):
+        """what would put back content that was not downloaded is refused before it writes"""
+        self.partial()
+        self.write("a", "mine\n")
+        self.ok("git_restore", {"paths": ["a"]})  # what is here is put back
+        self.assertEqual((self.root / "a").read_text(), "a 2\n")
+        fresh = self.base / "fresh"
+        self.git("clone", "-q", "--no-checkout", "--filter=blob:none",
+                 (self.base / "source").as_uri(), str(fresh), cwd=self.base)
+        self.root = fresh
+        self.git("read-tree", "HEAD")
+        self.write("a", "my own unsaved work\n")
+        mine = self.tree()
+        for toolset, tool, arguments in (
+                ("git", "git_restore", {"paths": ["a"]}),
+                ("git", "git_restore", {"paths": ["."], "staged": True}),
+                ("git", "git_checkout", {"paths": ["a"]}),
+                ("git", "git_stash", {"action": "push"}),
+                ("workflow", "git_checkout", {"target": "HEAD", "paths": ["a"]}),
+                ("workflow", "git_checkout", {"target": "main", "force": True})):
+            result = self.call(tool, arguments, "--toolset", toolset)
+            self.assertTrue(result.failed, (tool, arguments, result))
+            self.assertIn("ot downloaded", result.text)
+            self.assertEqual(self.tree(), mine, (tool, arguments))
+            self.assertFalse((self.root / ".git/refs/stash").exists())
+
     def test_goes_on(self):
         """one that works does, and changes are kept"""
         self.init()
