@@ -264,7 +264,8 @@ int al_date_check(const char *param, const char *value, struct al_error *err)
     if (strlen(word) > SHOWN_MAX_BYTES)
         word[al_utf8_floor(word, SHOWN_MAX_BYTES)] = '\0';
     return al_error_set(err, AL_ERR_BAD_ARGS,
-                        "%s: git cannot read '%s' as a date; give one like 2024-01-31, "
-                        "2024-01-31T12:00:00Z, '2 weeks ago' or yesterday",
+                        "%s: git cannot read '%s' as a date; give one like 2024-01-31T00:00, "
+                        "2024-01-31T12:00:00Z, '2 weeks ago' or yesterday (without a time, a day "
+                        "is taken at the present time of day)",
                         param, word);
 }
