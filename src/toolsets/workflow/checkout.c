@@ -9,6 +9,10 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 #include "toolsets/workflow/workflow.h"
+#include "util/utf8.h"
+
+/** A longer hash and subject of the commit that HEAD was at are cut. */
+#define SUBJECT_MAX_BYTES 200
 
 struct checkout_args {
     const char *target;
@@ -209,6 +213,28 @@ static void give(struct al_call *call, bool created, const struct al_buffer *fil
     al_workflow_note_hooks(call, hooks, result);
 }
 
+/* git's warning lists the commits that are on no branch or tag any more, HEAD's first; its advice
+ * beside them names commands that the caller does not have. */
+static void note_left_commit(const struct al_git_output *output, struct al_result *result)
+{
+    const char *warning = strstr(output->err.out.buf, "Warning: you are leaving ");
+    const char *commit = warning ? strstr(warning, "\n  ") : NULL;
+    al_auto(al_freep) char *line = NULL;
+    int len, hash;
+
+    if (!commit)
+        return;
+    commit += strlen("\n  ");
+    len = (int)strcspn(commit, "\n");
+    hash = (int)strcspn(commit, " \n");
+    if (len > SUBJECT_MAX_BYTES)
+        len = (int)al_utf8_floor(commit, SUBJECT_MAX_BYTES);
+    line = al_asprintf("HEAD was at %.*s, which is on no branch; git_checkout with target %.*s, "
+                       "then git_branch with action create, keeps it",
+                       len, commit, hash, commit);
+    al_result_note(result, line);
+}
+
 static int go(struct al_call *call, const struct checkout_args *args, struct al_result *result,
               struct al_error *err)
 {
@@ -226,6 +252,7 @@ static int go(struct al_call *call, const struct checkout_args *args, struct al_
     }
     /* git also makes a branch of the only remote one of its name. */
     give(call, !existed && has_branch(repo, args->target), NULL, result);
+    note_left_commit(&output, result);
     return 0;
 }
 
