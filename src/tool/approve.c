@@ -155,6 +155,7 @@ static int refuse_unasked(struct al_call *call, const struct al_ruling *ruling,
                           struct al_error *err)
 {
     al_auto(al_freep) char *said = ruling->message ? al_text_word(ruling->message) : NULL;
+    al_auto(al_freep) char *line = al_call_command_line(call);
     char rule[RULE_NAME_BYTES];
 
     (void)decided(call, "none", "none");
@@ -163,16 +164,15 @@ static int refuse_unasked(struct al_call *call, const struct al_ruling *ruling,
             err, AL_ERR_APPROVAL_REQUIRED,
             "%s\n\n%s%sThis needs a person's approval, as %s says, and nobody could "
             "be asked: there is no terminal, and no client that offers "
-            "elicitation. Nothing was done. A person can run it in a terminal with "
-            "'airlock call %s'.",
+            "elicitation. Nothing was done. A user can run it in a terminal%s",
             call->summary, said ? said : "", said ? "\n\n" : "",
-            name_rule(ruling, rule, sizeof(rule)), call->tool->name);
+            name_rule(ruling, rule, sizeof(rule)), line);
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                         "%s\n\nThis needs a person's approval, and nobody could be asked: there is "
                         "no terminal, and no client that offers elicitation. Nothing was done. A "
-                        "person can run it in a terminal with 'airlock call %s', or allow such "
-                        "calls with --approval allow.",
-                        call->summary, call->tool->name);
+                        "user can allow such calls with --approval allow, or run this one in a "
+                        "terminal%s",
+                        call->summary, line);
 }
 
 /* The call with the answer passes every stage itself: of this one nothing is left but its record.

@@ -93,6 +93,11 @@ int al_approval_add_full(void *payload, struct al_str *out, struct al_error *err
 /** Stage 5: policy, then the approvers in order.  0 means go on. */
 int al_approval_obtain(struct al_call *call, struct al_error *err);
 
+/** command_line.c: how a user makes the same call in a terminal, to be put behind what they do: a
+ * colon and the line, or the words for the arguments when these are long or hold a secret.  Safe
+ * text.  Caller frees. */
+char *al_call_command_line(const struct al_call *call);
+
 /** Whether the repository still is what the user was shown; true when nobody was asked. */
 int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err);
 
