@@ -75,10 +75,6 @@ static const struct {
       "A person sets user.name and user.email; until then nothing can be committed." },
     { "There is nothing to abort", NULL, "workflow",
       "Nothing is in progress, so there is nothing to do." },
-    { "does not have any commits yet", "git_commit", "workflow",
-      "The branch has no commit yet: git_commit with all makes the first one." },
-    { "ambiguous argument 'HEAD'", "git_commit", "workflow",
-      "The branch has no commit yet: git_commit with all makes the first one." },
     { "ignored by one of your .gitignore files", NULL, NULL,
       "They are ignored (.gitignore), and no tool adds ignored files; a person can, or changes "
       "the pattern." },
@@ -97,9 +93,48 @@ static const struct {
       "file." },
 };
 
+/* The same for toolset `workflow`, where the remedy is a parameter of another tool: two toolsets
+ * may have a tool of that name, and the session's is the one of the toolset `from`. */
+static const struct {
+    enum al_code code; /* of the failure, where there are no words */
+    const char *words, *tool, *from, *remedy;
+} remedies_elsewhere[] = {
+    { AL_CODE_NONE, "does not have any commits yet", "git_commit", "workflow",
+      "The branch has no commit yet: git_commit with all makes the first one." },
+    { AL_CODE_NONE, "ambiguous argument 'HEAD'", "git_commit", "workflow",
+      "The branch has no commit yet: git_commit with all makes the first one." },
+    { AL_CODE_BRANCH_NOT_FOUND, NULL, "git_branch", "git",
+      "See git_branch with list_all for the branches there are." },
+};
+
+/* Whether the session has the tool, and from that toolset (NULL: any). */
+static bool session_has(const struct al_session *session, const char *tool, const char *from)
+{
+    const struct al_listed_tool *listed =
+        session->registry ? al_registry_find(session->registry, tool) : NULL;
+
+    return listed && al_grant_has_tool(session->grant, tool) &&
+           (!from || !strcmp(from, listed->toolset->name));
+}
+
+static const char *remedy_elsewhere(const struct al_call *call, const struct al_error *error)
+{
+    if (strcmp(call->input->tool->toolset->name, "workflow") != 0)
+        return NULL;
+    for (size_t i = 0; i < AL_COUNT(remedies_elsewhere); i++) {
+        const char *words = remedies_elsewhere[i].words;
+
+        if ((words ? strstr(error->message, words) != NULL
+                   : error->code == remedies_elsewhere[i].code) &&
+            session_has(call->session, remedies_elsewhere[i].tool, remedies_elsewhere[i].from))
+            return remedies_elsewhere[i].remedy;
+    }
+    return NULL;
+}
+
 static char *remedy_for(const struct al_call *call, const struct al_error *error)
 {
-    const struct al_session *session = call->session;
+    const char *elsewhere;
 
     if (error->remedy || !error->message ||
         (error->status != AL_ERR_EXECUTION && error->status != AL_ERR_NOT_FOUND))
@@ -110,11 +145,11 @@ static char *remedy_for(const struct al_call *call, const struct al_error *error
         if (!strstr(error->message, remedies[i].words) ||
             (toolset && strcmp(toolset, call->input->tool->toolset->name) != 0))
             continue;
-        if (!tool || (session->registry && al_registry_find(session->registry, tool) &&
-                      al_grant_has_tool(session->grant, tool)))
+        if (!tool || session_has(call->session, tool, NULL))
             return al_strdup(remedies[i].remedy);
     }
-    return NULL;
+    elsewhere = remedy_elsewhere(call, error);
+    return elsewhere ? al_strdup(elsewhere) : NULL;
 }
 
 char *al_call_hint(const struct al_call *call, const struct al_error *error)

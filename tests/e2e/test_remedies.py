@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A failure says what the caller, or a person, can do about it: the words that fit it."""
+import json
+import shlex
+
 import harness
 import workflow
 
@@ -82,6 +85,141 @@ class Workflow(workflow.Case):
         """the same of toolset workflow"""
         result = self.fails(7000, "git_status")
         self.assertEqual(result.error["message"], f"Not a git repository: {self.root}")
+
+    def test_clean(self):
+        """nothing to commit: all is not recommended to who gave it"""
+        self.init()
+        self.assertIn("all: true", self.fails(7036, "git_commit", {"message": "x"}).text)
+        for given in ({"all": True}, {"all": True, "message": "x"}):
+            text = self.fails(7036, "git_commit", given).text
+            self.assertIn("git_status", text)
+            self.assertNotIn("all: true", text)
+            self.assertNotIn("Stage", text)
+
+    def leave(self, target, **arguments):
+        """What is noted about a detached HEAD that is left."""
+        return self.ok("git_checkout", {"target": target, **arguments}).notes
+
+    def test_left_commit(self):
+        """commits that are on no branch any more are named, with what keeps them"""
+        self.init()
+        self.git("branch", "side")
+        for arguments in ({}, {"force": True}):
+            self.git("checkout", "-q", "--detach", "main")
+            self.write("a.txt", "two\n")
+            self.gives("git_commit", {"all": True, "message": "middle"})
+            self.write("a.txt", "three\n")
+            left = self.gives("git_commit", {"all": True, "message": "precious"})["hash"]
+            note = self.leave("side", **arguments)
+            self.assertRegex(note, rf"HEAD was at {left}\w* precious, which is on no branch; "
+                                   rf"git_checkout with target {left}\w*, then git_branch with "
+                                   "action create, keeps it")
+        self.gives("git_checkout", {"target": left})
+        self.gives("git_branch", {"action": "create", "name": "kept"})
+        self.assertTrue(self.out("rev-parse", "kept").startswith(left))
+        self.assertEqual(self.leave("main"), "")
+
+    def test_left_nothing(self):
+        """no note where a branch or tag has the commit, or HEAD stays on it"""
+        self.init()
+        self.commit("a.txt", "two\n", "second")
+        self.assertEqual(self.leave("HEAD~1"), "")
+        self.assertEqual(self.leave("main"), "")
+        self.git("checkout", "-q", "--detach")
+        self.commit("a.txt", "three\n", "third")
+        self.assertEqual(self.leave("HEAD"), "")
+        self.assertEqual(self.leave("kept", create=True), "")
+        self.git("checkout", "-q", "--detach")
+        self.commit("a.txt", "four\n", "fourth")
+        self.git("tag", "v1")
+        self.assertEqual(self.leave("main"), "")
+
+
+class OtherTools(harness.Case):
+    """A remedy is for the tools that the session has."""
+
+    def test_branches(self):
+        """where the branches are listed"""
+        self.init()
+        for given, word in ((("--toolset", "git", "--toolset", "workflow"), "list_all"),
+                            (("--toolset", "workflow"), "action list"),
+                            (("--toolset", "workflow", "--toolset", "git"), "action list"),
+                            ((), "list_all")):
+            for tool, arguments in (("git_merge", {"branch": "nosuch"}),
+                                    ("git_generate_pr", {"target": "nosuch"})):
+                result = self.call(tool, arguments, *given)
+                self.assertTrue(result.failed)
+                self.assertIn(f"See git_branch with {word} for", result.text, given)
+        self.ok("git_branch", {"list_all": True})
+
+    def test_push_in_progress(self):
+        """git_push of a stopped rebase does not send away from it"""
+        self.init()
+        self.git("init", "-q", "--bare", "hub.git")
+        self.git("remote", "add", "origin", "hub.git")
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("a.txt", "side\n", "side")
+        self.git("checkout", "-q", "main")
+        self.commit("a.txt", "main\n", "main")
+        self.git("checkout", "-q", "side")
+        self.git("rebase", "main", check=False)
+        for options in ((), ("--toolset", "workflow")):
+            self.write("a.txt", "<<<<<<< conflict\n")
+            self.assertIn("git_resolve_conflict", self.call("git_push", {}, *options).text)
+        self.write("a.txt", "both\n")
+        self.git("add", "a.txt")
+        for options in ((), ("--toolset", "workflow")):
+            text = self.call("git_push", {}, *options).text
+            self.assertIn("A rebase is in progress; conclude it with git_commit, or give it up "
+                          "with git_merge and abort", text)
+            self.assertNotIn("git_checkout", text)
+        self.git("rebase", "--abort")
+        self.git("checkout", "-q", "--detach")
+        self.assertIn("git_checkout", self.call("git_push", {}).text)
+
+
+class CommandLine(harness.Case):
+    """What needs approval can be pasted into a terminal."""
+
+    def line(self, tool, arguments, *options):
+        """The words of the line, as a shell takes them."""
+        text = self.call(tool, arguments, *options, approval="ask").text
+        self.assertIn("This needs a person's approval", text)
+        self.assertTrue(text.isprintable() or "\n" in text)
+        return shlex.split(text[text.index("airlock call"):])
+
+    def test_arguments(self):
+        """the line has the toolset and the arguments, and works"""
+        self.init()
+        name = "it's \"two\"\t\\ $HOME `x` ä\x7f\u202e.txt"
+        self.write(name, "x\n")
+        words = self.line("git_add", {"paths": [name]})
+        self.assertEqual(words[:3], ["airlock", "call", "git_add"])
+        self.ok(words[2], json.loads(words[3]))
+        self.assertEqual(self.out("diff", "--cached", "--name-only", "-z"), name + "\0")
+        self.assertEqual(self.line("git_stash", {}), ["airlock", "call", "git_stash"])
+        given = {"target": "main", "force": True}
+        words = self.line("git_checkout", given, "--toolset", "workflow")
+        self.assertEqual(words[:5], ["airlock", "call", "--toolset", "workflow", "git_checkout"])
+        self.assertEqual(json.loads(words[5]), given)
+
+    def test_rule(self):
+        """the same where a rule asks"""
+        self.init()
+        self.write("a.txt", "x\n")
+        config = self.write("c.toml", '[[tools.approval.rule]]\ndecision = "ask"\n', self.home)
+        words = self.line("git_add", {"all": True}, "--config", str(config))
+        self.assertEqual(words, ["airlock", "call", "git_add", '{"all":true}'])
+
+    def test_left_out(self):
+        """long arguments and secrets are not repeated"""
+        self.init()
+        self.write("a.txt", "x\n")
+        self.git("add", "a.txt")
+        for message in ("x" * 200, "token ghp_" + "a1" * 18, "see https://user:pw@example.com/x"):
+            result = self.call("git_commit", {"message": message, "type": "fix"}, approval="ask")
+            self.assertTrue(result.text.endswith(
+                "in a terminal, with its arguments: airlock call git_commit"), result.text)
 
 
 if __name__ == "__main__":

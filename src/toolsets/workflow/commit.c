@@ -258,6 +258,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         r = record(call, message, err);
     if (r == 0)
         give(call, message, result);
+    if (r < 0 && err && args->all && err->code == AL_CODE_NO_STAGED_CHANGES)
+        err->remedy = "No file has a change that could be committed; git_status shows the state.";
     return r;
 }
 

@@ -31,7 +31,8 @@ static const struct {
       "See git_remote with action list for the remotes there are, and whether the URL is right." },
     { AL_CODE_TIMEOUT,
       "Ask for less at once, or have timeout_ms raised in [tools.git] of the configuration." },
-    { AL_CODE_NO_STAGED_CHANGES, "Stage changes first, or commit every change with all: true." },
+    { AL_CODE_NO_STAGED_CHANGES,
+      "Commit every change with all: true; git_status shows whether there is one." },
     { AL_CODE_STASH_EMPTY, "There is nothing to bring back; action push makes an entry." },
 };
 

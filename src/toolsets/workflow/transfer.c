@@ -4,6 +4,7 @@
 #include "gitops/known_remotes.h"
 
 #include "gitops/repo.h"
+#include "gitops/underway.h"
 #include "guard/arg.h"
 #include "guard/url.h"
 #include "toolsets/workflow/workflow.h"
@@ -150,6 +151,10 @@ int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct a
         *ret_branch = al_strdup(names.items[0]);
         return 0;
     }
+    /* Switching away from what is in progress would leave it behind, half done. */
+    r = al_git_check_nothing_underway(al_call_repo(call), al_call_budget(call), err);
+    if (r < 0)
+        return r;
     r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "HEAD is on no branch");
     if (err)
         err->remedy = "Switch to a branch with git_checkout first.";
