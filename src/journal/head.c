@@ -198,6 +198,8 @@ int al_head_write(int fd, const struct al_key *key, struct al_head_memory *memor
     while (done < AL_HEAD_BYTES) { /* half of a head is none */
         ssize_t n = pwrite(fd, text + done, AL_HEAD_BYTES - done, (off_t)done);
 
+        if (n == 0)
+            return -EIO;
         if (n < 0 && errno != EINTR)
             return -errno;
         if (n > 0)

@@ -39,9 +39,9 @@ static unsigned online_cores(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
-bool al_slot_has_room(unsigned new, unsigned old, unsigned most)
+bool al_slot_has_room(unsigned young, unsigned kept_long, unsigned most)
 {
-    return !new || (new < most &&new + old < most + AL_SLOT_LONG_MAX);
+    return !young || (young < most && young + kept_long < most + AL_SLOT_LONG_MAX);
 }
 
 /* Under the mutex, as what follows. */

@@ -26,9 +26,9 @@ struct al_slot {
 };
 
 /**
- * Whether another may begin beside `fresh` that are new and `kept` that last long.
+ * Whether another may begin beside `young` ones and `kept_long` that have run for long.
  */
-bool al_slot_has_room(unsigned fresh, unsigned kept, unsigned limit);
+bool al_slot_has_room(unsigned young, unsigned kept_long, unsigned most);
 
 /**
  * Wait for a turn.
