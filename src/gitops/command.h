@@ -46,6 +46,8 @@ struct al_git_command {
     int cwd_fd;            /**< directory to start in; 0: the repository's working directory */
     const void *input;     /**< standard input; borrowed */
     size_t input_len;
+    bool quotes_names;              /**< as the configuration says; else git writes names as they
+                                         are, but for control characters */
     bool show_controls;             /**< in the text of its output, see al_text */
     const struct al_git_link *link; /**< NULL: it concerns this repository alone; borrowed */
 };

@@ -65,7 +65,7 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
     int r;
 
     command.show_controls = options->show_controls;
-    al_strv_adds(&command.argv, "git", "-c", "core.quotePath=false", "diff", NULL);
+    al_strv_adds(&command.argv, "git", "diff", NULL);
     if (options->name_only)
         al_strv_add(&command.argv, "--name-only");
     else if (options->stat)

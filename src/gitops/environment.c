@@ -102,6 +102,8 @@ static void add_overrides(struct al_git_env *env, const struct al_vetting *vetti
 
     if (al_git_class_writes(command->class))
         al_overrides_add_writing(&more);
+    if (!command->quotes_names)
+        al_strv_adds(&more, "core.quotepath", "false", NULL);
     for (size_t i = 0; config && i < config->count; i++)
         al_strv_add(&more, config->items[i]);
     borrow_all(env, &vetting->overrides);

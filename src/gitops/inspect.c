@@ -313,6 +313,7 @@ int al_git_inspect(const struct al_repo *repo, const struct al_inspect_options *
     if (r < 0)
         return r;
     build(repo, options, path, &command.argv);
+    command.quotes_names = true; /* what git prints, as it prints it */
     r = al_git_run_until(repo, &command, AL_INSPECT_OUT_MAX_BYTES, AL_INSPECT_ERR_MAX_BYTES, budget,
                          &found.output, err);
     if (r < 0)

@@ -54,7 +54,7 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
     al_auto(al_freep) char *spec = NULL;
     int r;
 
-    al_strv_adds(argv, "git", "-c", "core.quotePath=false", "log", NULL);
+    al_strv_adds(argv, "git", "log", NULL);
     if (options->max_count > 0)
         al_strv_addf(argv, "--max-count=%" PRId64, options->max_count);
     if (options->format)

@@ -8,20 +8,13 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/genuine.h"
 #include "gitops/private.h"
 #include "gitops/vet.h"
 #include "util/fs.h"
 
 #define MERGE_HEAD_MAX_BYTES (64u * 1024u)
 #define PARENTS_MAX_BYTES    (64u * 1024u)
-
-/* The empty tree, which every git knows without having it. */
-static const char *empty_tree(const struct al_repo *repo)
-{
-    return repo->vetting->is_sha256
-               ? "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-               : "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-}
 
 static bool hash(void *payload, const char *data, size_t len)
 {
@@ -44,7 +37,7 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
                  "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
     if (!to)
         al_strv_add(&command.argv, "--cached");
-    al_strv_add(&command.argv, *from ? from : empty_tree(repo));
+    al_strv_add(&command.argv, *from ? from : al_git_empty_tree(repo));
     if (to)
         al_strv_add(&command.argv, to);
     al_strv_add(&command.argv, "--");

@@ -6,7 +6,7 @@ int al_git_show(const struct al_repo *repo, const struct al_show_options *option
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
 
-    al_strv_adds(&command.argv, "git", "-c", "core.quotePath=false", "show", NULL);
+    al_strv_adds(&command.argv, "git", "show", NULL);
     if (options->name_only)
         al_strv_add(&command.argv, "--name-only");
     else if (options->stat)

@@ -7,7 +7,7 @@
 int al_git_stage_open(const struct al_repo *repo, const struct al_strv *words, uint32_t left_ms,
                       struct al_git_stage *ret_stage, struct al_error *err)
 {
-    static const struct al_git_command reading = { .class = AL_GIT_READ };
+    static const struct al_git_command reading = { .class = AL_GIT_READ, .quotes_names = true };
     struct al_git *git = repo->git;
     struct al_git_stage stage = { .git = git, .program = git->program };
     int r;

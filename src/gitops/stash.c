@@ -2,8 +2,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "gitops/diffargs.h"
-#include "gitops/excerpt.h"
 #include "gitops/filters.h"
 #include "gitops/partial.h"
 #include "gitops/queries.h"
@@ -155,51 +153,6 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
     }
     al_buffer_clear(&list);
     return r;
-}
-
-static int preview_push(const struct al_repo *repo, const struct al_strv *files,
-                        struct al_budget *budget, struct al_str *out, struct al_error *err)
-{
-    static const struct al_diff_options staged = { .cached = true, .unified = -1 };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_git_diff_excerpt(repo, &staged, budget, &text, err);
-
-    if (r < 0)
-        return r;
-    al_git_files_excerpt(repo, files,
-                         "Changes to these files are put aside, staged ones too:", budget, out);
-    if (text.len)
-        al_str_addf(out, "This is staged, and put aside:\n%s", text.buf);
-    al_str_reset(&text);
-    r = al_git_hidden_excerpt(repo, NULL, budget, &text, err);
-    if (r == 0 && text.len)
-        al_str_addf(out, "This is not put aside, and may be lost:\n%s", text.buf);
-    return r;
-}
-
-int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
-                         const struct al_strv *files, struct al_budget *budget, struct al_str *out,
-                         struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    bool clears = options->action == AL_STASH_CLEAR;
-    int r;
-
-    if (options->action == AL_STASH_PUSH)
-        return preview_push(repo, files, budget, out, err);
-    r = clears ? al_git_stash_list(repo, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
-                                   budget, &output, err)
-               : al_git_stash_show(repo, options->index,
-                                   al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES), budget,
-                                   &output, err);
-    if (r == AL_ERR_EXECUTION && al_git_complained(r, budget))
-        return 0; /* no such entry: git will say so when it is its turn */
-    if (r < 0)
-        return r;
-    if (clears || options->action == AL_STASH_DROP)
-        al_str_adds(out, "This is lost:\n");
-    al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
-    return 0;
 }
 
 static void add_words(struct al_strv *argv, const struct al_stash_options *options)

@@ -10,7 +10,7 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
 
-    al_strv_adds(&command.argv, "git", "-c", "core.quotePath=false", "status", NULL);
+    al_strv_adds(&command.argv, "git", "status", NULL);
     if (options->porcelain) {
         al_strv_add(&command.argv, "--porcelain=1");
         if (options->branch)

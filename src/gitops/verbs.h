@@ -321,11 +321,15 @@ int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_byte
                       struct al_budget *budget, struct al_git_output *ret_output,
                       struct al_error *err);
 
-/** What a person should see: the files a push takes away (`files`, as al_git_concerned() lists
- * them), or the entries that would come back or go. */
+/**
+ * stash_preview.c: what a person should see: the files a push takes away (`files`, as
+ * al_git_endangered() lists them), or all that is in the entries that would come back or go.
+ *
+ * @param[out] ret_any  Something would come of it: there is a change to put aside, or the entry.
+ */
 int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
                          const struct al_strv *files, struct al_budget *budget, struct al_str *out,
-                         struct al_error *err);
+                         bool *ret_any, struct al_error *err);
 
 /** What can be refused before anyone is asked: no entries, filters, merge drivers. */
 int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,

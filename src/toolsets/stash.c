@@ -103,6 +103,7 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
 {
     struct al_stash_options options;
     const struct al_strv *files;
+    bool any = false;
     int r;
 
     (void)op;
@@ -112,8 +113,8 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
     r = al_call_concerned(call, &files, err);
     if (r == 0)
         r = al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call), out,
-                                 err);
-    if (r == 0 && !out->len)
+                                 &any, err);
+    if (r == 0 && !any)
         al_call_ask_nobody(call); /* nothing to put aside, or no such entry */
     return r;
 }
