@@ -127,7 +127,7 @@ class Stash(Case):
         text = self.ok("git_commit", {"type": "feat", "message": "x"}).text
         self.assertIn(" create mode 100644 ä.txt", text)
         self.write("ä.txt", "y\n")
-        result = self.call("Git", {"op": "diff", "repo": "."}, "--toolset", "readonly")
+        result = self.call("Git", {"op": "diff", "repo": str(self.root)}, "--toolset", "readonly")
         self.assertIn("303", result.text)
         self.assertNotIn("ä", result.text)
 
