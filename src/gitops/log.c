@@ -5,8 +5,6 @@
 #include "gitops/queries.h"
 #include "gitops/verbs.h"
 
-#define COUNT_BYTES 64
-
 static void add_value(struct al_strv *argv, const char *option, const char *value)
 {
     if (value)
@@ -19,31 +17,6 @@ static void add_filters(const struct al_log_options *options, struct al_strv *ar
     add_value(argv, "--since", options->since);
     add_value(argv, "--until", options->until);
     add_value(argv, "--grep", options->grep);
-}
-
-int al_git_count_log(const struct al_repo *repo, const struct al_log_options *options,
-                     struct al_budget *budget, uint64_t *ret_count, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *spec = NULL;
-    int r = 0;
-
-    al_strv_adds(&command.argv, "git", "rev-list", "--count", NULL);
-    if (options->max_count > 0)
-        al_strv_addf(&command.argv, "--max-count=%" PRId64, options->max_count);
-    add_filters(options, &command.argv);
-    al_strv_adds(&command.argv, "HEAD", "--", NULL);
-    if (options->path)
-        r = al_repo_pathspec(repo, "path", options->path, budget, &spec, err);
-    if (r < 0)
-        return r;
-    if (spec)
-        al_strv_add(&command.argv, spec);
-    r = al_git_run_checked(repo, &command, COUNT_BYTES, budget, &output, err);
-    if (r == 0)
-        *ret_count = strtoull(output.out.out.buf, NULL, 10);
-    return r;
 }
 
 int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,

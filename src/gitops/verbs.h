@@ -74,10 +74,6 @@ struct al_log_options {
     const char *format, *author, *since, *until, *grep, *path;
 };
 
-/** How many commits a log would show. */
-int al_git_count_log(const struct al_repo *repo, const struct al_log_options *options,
-                     struct al_budget *budget, uint64_t *ret_count, struct al_error *err);
-
 /** `git log`; a failing git is an error. */
 int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,
                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);

@@ -158,22 +158,20 @@ class LongLog(harness.Case):
             self.git("commit", "-q", "--allow-empty", "-m", f"commit {number} " + 60 * "x")
 
     def test_count(self):
-        """a log that is cut says how many commits there are, before the marker and in the cap"""
+        """a log that is cut says how many commits it shows, before the marker and in the cap"""
         narrow = "narrow with max_count, oneline, since, path, author or grep" + harness.MARKER
         for cap in (800, 1000):
             result = self.ok("git_log", {"max_bytes": cap})
             shown = result.text.count("\ncommit ") + 1
             self.assertLessEqual(len(result.text.encode()), cap)
             self.assertTrue(result.text.endswith(
-                f"\n\nairlock: of 10 commits the first {shown} are here; " + narrow), result.text)
+                f"\n\nairlock: the first {shown} commits are here; " + narrow), result.text)
             self.assertTrue(self.out("log").startswith(
-                result.text[:result.text.index("\n\nairlock: of")]))
+                result.text[:result.text.index("\n\nairlock: ")]))
         result = self.ok("git_log", {"max_bytes": 600, "oneline": True})
-        self.assertIn("airlock: of 10 commits the first ", result.text)
+        self.assertIn("\n\nairlock: the first ", result.text)
         result = self.ok("git_log", {"max_bytes": 500, "format": "%H%n%B"})
-        self.assertTrue(result.text.endswith("of 10 commits not all are here; " + narrow))
-        result = self.ok("git_log", {"max_bytes": 800, "grep": "commit [0-6]"})
-        self.assertIn("airlock: of 7 commits ", result.text)
+        self.assertTrue(result.text.endswith("airlock: not all commits are here; " + narrow))
 
     def test_whole(self):
         """one that is whole says nothing, and where there is no room the marker has to do"""

@@ -12,7 +12,6 @@
 /* Room for what follows the number of commits in the note. */
 #define NOTE_BYTES 120
 /* The answer is there; how many more there are is worth so long and no longer. */
-#define COUNT_MAX_MS 5000u
 
 struct log_args {
     struct al_opt_int max_count;
@@ -62,31 +61,26 @@ static uint64_t count_shown(const struct al_log_options *options, const char *te
     return count;
 }
 
-/* A text that was cut says how many commits there are, and how to see the one looked for.  The
- * count costs a git; where that fails or takes too long the marker has to do. */
+/* A text that was cut says how many commits it shows, and how to see the one looked for.  How many
+ * there are would cost a walk through all of them. */
 static void note_count(struct al_call *call, const struct al_log_options *options,
                        struct al_result *result)
 {
     const size_t cap = al_call_max_bytes(call), marker = strlen(AL_TEXT_MARKER);
     al_auto(al_str_clear) struct al_str note = AL_STR_INIT;
-    struct al_budget budget = *al_call_budget(call);
-    uint64_t total, shown;
+    uint64_t shown;
 
-    if (budget.left_ms > COUNT_MAX_MS)
-        budget.left_ms = COUNT_MAX_MS;
-    if (result->text.len < marker ||
-        al_git_count_log(al_call_repo(call), options, &budget, &total, NULL) < 0)
+    if (result->text.len < marker)
         return;
     al_str_truncate(&result->text, result->text.len - marker);
-    al_str_addf(&note, "\n\nairlock: of %llu commits ", (unsigned long long)total);
-    if (note.len + NOTE_BYTES + marker < cap / 2) /* else there would be nothing to cut */
-        al_str_truncate(&result->text,
-                        al_utf8_floor(result->text.buf, cap - note.len - NOTE_BYTES - marker));
+    if (NOTE_BYTES + marker < cap / 2) /* else there would be nothing to cut */
+        al_str_truncate(&result->text, al_utf8_floor(result->text.buf, cap - NOTE_BYTES - marker));
     shown = count_shown(options, result->text.buf);
     if (shown)
-        al_str_addf(&note, "the first %llu are here; ", (unsigned long long)shown);
+        al_str_addf(&note, "\n\nairlock: the first %llu commits are here; ",
+                    (unsigned long long)shown);
     else
-        al_str_adds(&note, "not all are here; ");
+        al_str_adds(&note, "\n\nairlock: not all commits are here; ");
     al_str_adds(&note, "narrow with max_count, oneline, since, path, author or grep");
     if (result->text.len + note.len + marker <= cap)
         al_str_add(&result->text, note.buf, note.len);
