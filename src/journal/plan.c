@@ -100,7 +100,7 @@ static int nothing_to_redo(struct al_error *err)
 {
     return al_error_set(err, AL_ERR_NOT_FOUND,
                         "there is no rollback to undo: the last execution that changed something "
-                        "was none");
+                        "was not a rollback");
 }
 
 int al_plan_redo(struct al_store *store, const struct al_executions *executions,

@@ -296,6 +296,9 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         return r;
     if (call->asks_nobody) /* as long as the state is this one */
         return decided(call, "auto", "policy");
+    if (al_call_was_asked(call)) /* else the same question looks like an answer that was lost */
+        al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
+                             "done. This is what it is now.\n\n");
     if (ruling->message) {
         al_auto(al_freep) char *said = al_text_word(ruling->message);
 

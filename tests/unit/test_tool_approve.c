@@ -349,7 +349,9 @@ static void asks_again_about_a_file_that_came_meanwhile(void **state)
     scene->answers[1] = AL_ANSWER_REJECT;
     run(scene, &tool, STAGE_A);
     assert_int_equal(scene->asked, 2);
-    assert_string_equal(scene->detail, "Files:\n  a.txt\n  b.txt\n  c.txt\n");
+    assert_string_equal(scene->detail,
+                        "Something this depends on changed after your answer, so nothing was done. "
+                        "This is what it is now.\n\nFiles:\n  a.txt\n  b.txt\n  c.txt\n");
     assert_status(scene, " M a.txt\n?? b.txt\n?? c.txt\n");
 }
 
