@@ -5,7 +5,7 @@
 #include "util/json.h"
 
 /** Longer arguments are not repeated: they would bury what the message says. */
-#define ARGUMENTS_MAX_BYTES 200
+#define ARGUMENTS_MAX_BYTES 72
 
 /** The toolset whose tools `airlock call` has without --toolset. */
 #define OWN_TOOLSET "git"

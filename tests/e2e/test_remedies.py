@@ -191,7 +191,7 @@ class CommandLine(harness.Case):
     def test_arguments(self):
         """the line has the toolset and the arguments, and works"""
         self.init()
-        name = "it's \"two\"\t\\ $HOME `x` ä\x7f\u202e.txt"
+        name = "it's \"2\"\t\\ $H `x`ä\x7f\u202e"
         self.write(name, "x\n")
         words = self.line("git_add", {"paths": [name]})
         self.assertEqual(words[:3], ["airlock", "call", "git_add"])

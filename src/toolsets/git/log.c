@@ -9,9 +9,9 @@
 #include "toolsets/git/git.h"
 #include "util/utf8.h"
 
-/* Room for what follows the number of commits in the note. */
-#define NOTE_BYTES 120
-/* The answer is there; how many more there are is worth so long and no longer. */
+/* Room for the note, and the least cap that leaves more to the log than to the note. */
+#define NOTE_BYTES   120
+#define NOTE_MIN_CAP 400
 
 struct log_args {
     struct al_opt_int max_count;
@@ -70,11 +70,10 @@ static void note_count(struct al_call *call, const struct al_log_options *option
     al_auto(al_str_clear) struct al_str note = AL_STR_INIT;
     uint64_t shown;
 
-    if (result->text.len < marker)
+    if (result->text.len < marker || cap < NOTE_MIN_CAP)
         return;
     al_str_truncate(&result->text, result->text.len - marker);
-    if (NOTE_BYTES + marker < cap / 2) /* else there would be nothing to cut */
-        al_str_truncate(&result->text, al_utf8_floor(result->text.buf, cap - NOTE_BYTES - marker));
+    al_str_truncate(&result->text, al_utf8_floor(result->text.buf, cap - NOTE_BYTES - marker));
     shown = count_shown(options, result->text.buf);
     if (shown)
         al_str_addf(&note, "\n\nairlock: the first %llu commits are here; ",
