@@ -8,9 +8,6 @@
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 
-/* Of references that a name could be guessed to be, to see whether they change. */
-#define GUESS_MAX_BYTES 65536
-
 static int check_target(const struct al_repo *repo, const char *target, struct al_budget *budget,
                         struct al_error *err)
 {
@@ -27,20 +24,11 @@ static int check_target(const struct al_repo *repo, const char *target, struct a
 static int check_remote_branches(const struct al_repo *repo, const char *branch,
                                  struct al_budget *budget, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
-    char *save = NULL;
-    int r;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    int r = al_git_remote_branches(repo, branch, budget, &refs, err);
 
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", NULL);
-    al_strv_addf(&command.argv, "refs/remotes/*/%s", branch);
-    r = al_git_list_paths(repo, &command, budget, &list, err);
-    al_str_add(&names, list.data, list.len);
-    al_buffer_clear(&list);
-    for (char *name = strtok_r(names.buf, "\n", &save); r == 0 && name;
-         name = strtok_r(NULL, "\n", &save))
-        r = check_target(repo, name, budget, err);
+    for (size_t i = 0; r == 0 && i < refs.count; i++)
+        r = check_target(repo, refs.items[i], budget, err);
     return r;
 }
 
@@ -153,19 +141,22 @@ static int name_branch(const struct al_repo *repo, const char *word, struct al_b
     return 0;
 }
 
-/* What git makes a new branch of when no other thing has the name. */
+/* What git makes a new branch of when no other thing has the name: each with its commit. */
 static int list_remote_branches(const struct al_repo *repo, const char *name,
                                 struct al_budget *budget, char **ret_guess, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    struct al_str guess = AL_STR_INIT;
+    int r = al_git_remote_branches(repo, name, budget, &refs, err);
 
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname) %(objectname)", NULL);
-    al_strv_addf(&command.argv, "refs/remotes/*/%s", name);
-    r = al_git_run_text(repo, &command, GUESS_MAX_BYTES, budget, &output, err);
+    for (size_t i = 0; r == 0 && i < refs.count; i++) {
+        al_auto(al_freep) char *oid = al_repo_read_ref(repo, refs.items[i]);
+
+        al_str_addf(&guess, "%s %s\n", refs.items[i], oid);
+    }
     if (r == 0)
-        *ret_guess = al_str_detach(&output.out.out);
+        *ret_guess = al_str_detach(&guess);
+    al_str_clear(&guess);
     return r;
 }
 

@@ -11,6 +11,7 @@
 #include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/private.h"
+#include "gitops/verbs.h"
 #include "util/fs.h"
 
 /* Whether something is in a file's place: itself, or a file where it wants a directory. */
@@ -55,20 +56,11 @@ static int list_of_remotes(const struct al_repo *repo, const char *branch,
                            const struct al_str *words, int top_fd, struct al_budget *budget,
                            struct al_strv *out, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
-    char *save = NULL;
-    int r;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    int r = al_git_remote_branches(repo, branch, budget, &refs, err);
 
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", NULL);
-    al_strv_addf(&command.argv, "refs/remotes/*/%s", branch);
-    r = al_git_list_paths(repo, &command, budget, &list, err);
-    al_str_add(&names, list.data, list.len);
-    al_buffer_clear(&list);
-    for (char *name = strtok_r(names.buf, "\n", &save); r == 0 && name;
-         name = strtok_r(NULL, "\n", &save))
-        r = list_of(repo, name, words, top_fd, budget, out, err);
+    for (size_t i = 0; r == 0 && i < refs.count; i++)
+        r = list_of(repo, refs.items[i], words, top_fd, budget, out, err);
     return r;
 }
 

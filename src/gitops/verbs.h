@@ -249,6 +249,11 @@ int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force
 /** Append the files that say where a branch is: what an approval about it is bound to. */
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out);
 
+/** Append the full names of the branches called `name` that remotes have: git makes a local one of
+ * the only one there is. */
+int al_git_remote_branches(const struct al_repo *repo, const char *name, struct al_budget *budget,
+                           struct al_strv *out, struct al_error *err);
+
 /** `git branch <name>`, at HEAD. */
 int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
                          struct al_budget *budget, struct al_git_output *ret_output,

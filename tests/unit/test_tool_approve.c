@@ -233,6 +233,38 @@ static void asks_again_when_the_file_changed_meanwhile(void **state)
     assert_int_equal(journal_lines(scene), 1);
 }
 
+static void edit_the_file_once_more(struct scene *scene)
+{
+    al_auto(al_freep) char *text = al_asprintf("edit number %zu\n", scene->asked);
+
+    tmpdir_write(scene->w->repo, "a.txt", text);
+}
+
+/* Sixteen questions are the most: the answer to the last one counts, and then it ends. */
+static void asks_no_more_when_it_is_overtaken_every_time(void **state)
+{
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < COUNT(scene->answers); i++)
+        scene->answers[i] = AL_ANSWER_ONCE;
+    scene->meanwhile = edit_the_file_once_more;
+    scene->restless = 15; /* also during the sixteenth */
+    run(scene, &stage, STAGE_A);
+    assert_int_equal(scene->asked, 16);
+    assert_int_equal(scene->result.status, AL_ERR_EXECUTION);
+    assert_non_null(strstr(scene->result.text.buf, "keeps changing"));
+    assert_status(scene, UNTOUCHED);
+    for (size_t restless = 13; restless < 15; restless++) {
+        git_ok(scene->w->repo, "reset", "-q", NULL);
+        scene->asked = 0;
+        scene->restless = restless; /* the fifteenth or the sixteenth answer counts */
+        run(scene, &stage, STAGE_A);
+        assert_int_equal(scene->asked, restless + 2);
+        assert_int_equal(scene->result.status, AL_OK);
+        assert_status(scene, STAGED_A);
+    }
+}
+
 static void asks_again_when_head_moved_meanwhile(void **state)
 {
     struct scene *scene = *state;
@@ -405,6 +437,7 @@ int main(void)
         SCENE_TEST(ends_when_the_answer_comes_with_another_call),
         SCENE_TEST(shows_what_the_answer_is_bound_to),
         SCENE_TEST(asks_again_when_the_file_changed_meanwhile),
+        SCENE_TEST(asks_no_more_when_it_is_overtaken_every_time),
         SCENE_TEST(asks_again_when_head_moved_meanwhile),
         SCENE_TEST(shows_what_is_staged_now_when_the_index_changed_meanwhile),
         SCENE_TEST(asks_once_when_only_other_files_changed),

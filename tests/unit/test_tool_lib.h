@@ -156,10 +156,11 @@ struct scene {
     struct al_result result;
     struct al_cancel *cancel;
 
-    enum al_answer answers[4];              /* to the first, second, … question */
+    enum al_answer answers[18];             /* to the first, second, … question */
     const char *reason;                     /* of every answer, NULL: none */
     int failure;                            /* what asking gives instead of an answer, 0: nothing */
-    void (*meanwhile)(struct scene *scene); /* happens during the first question */
+    void (*meanwhile)(struct scene *scene); /* happens during the first question … */
+    size_t restless;                        /* … and during so many after it */
     size_t asked;
     char *summary, *detail, *repository, *state; /* of the last question */
     char *covers;                                /* NULL: "always" was not offered */
@@ -185,7 +186,7 @@ static inline int ask(void *payload, const struct al_approval_request *request,
     keep(&scene->state, request->state);
     free(scene->covers);
     scene->covers = request->always_covers ? al_strdup(request->always_covers) : NULL;
-    if (turn == 0 && scene->meanwhile)
+    if (turn <= scene->restless && scene->meanwhile)
         scene->meanwhile(scene);
     if (al_cancel_fired(cancel))
         return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
