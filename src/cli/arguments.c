@@ -104,7 +104,7 @@ static int unknown_name(const struct al_tool *tool, const char *name, struct al_
                         nearest.found ? nearest.found : "", nearest.found ? "? " : "", tool->name);
 }
 
-/* What does not fit the type stays a string, and the tool's own check says what it wants. */
+/* A value that does not fit the type stays a string; the tool's own check says what it wants. */
 static json_t *value_of(const struct al_param *param, const char *text)
 {
     char *end = NULL;

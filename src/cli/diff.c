@@ -8,7 +8,7 @@
 #include "guard/text.h"
 #include "journal/difference.h"
 
-/* Where patches are of, as their heading has it. */
+/* The places that patches are about, as their headings name them. */
 static const char *const places[AL_PATCH_COUNT] = {
     [AL_PATCH_WORKTREE] = "the working tree",
     [AL_PATCH_INDEX] = "the index",

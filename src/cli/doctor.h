@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What airlock doctor finds, and the part of it about a repository. */
+/* The findings of airlock doctor, and the part of it about a repository. */
 #ifndef AL_CLI_DOCTOR_H
 #define AL_CLI_DOCTOR_H
 
@@ -11,7 +11,7 @@
 /** How much a finding matters: AL_MISSING is what calls would fail for. */
 enum al_level { AL_FINE, AL_WARNING, AL_MISSING };
 
-/** What was found so far. */
+/** The findings so far. */
 struct al_findings {
     json_t *list; /**< owned; {check, level, state, fix} each */
     bool missing; /**< one of them is AL_MISSING */

@@ -150,7 +150,7 @@ static int show_more(void *payload)
 
 /* --- Repositories --- */
 
-/* What is known of those that lines name. */
+/* The repositories that lines name, as far as they are known. */
 struct places {
     char *first;        /* one of them; NULL: none was named */
     char *above;        /* a directory that all of them are below; NULL as long as there is one */

@@ -32,7 +32,7 @@ static bool is_installed(const char *name)
     return false;
 }
 
-/* What to run, for a shell; NULL for nothing. */
+/* The command for a shell; NULL for none. */
 static const char *command(int fd)
 {
     const char *pager = getenv("PAGER"), *term = getenv("TERM");

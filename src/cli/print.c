@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a command prints, and whether it could. */
+/* The output of a command, and whether it could be written. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
