@@ -141,6 +141,28 @@ static int vet_programs(const struct al_repo *repo, int git_dir, struct al_budge
     return r < 0 ? r : al_git_check_merge_programs(repo, "HEAD", &commits, budget, err);
 }
 
+/* A rebase stops with HEAD on no branch.  After a checkout git would add the commit to the branch
+ * that HEAD is on, and end the rebase there. */
+static int check_where(const struct al_repo *repo, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_freep) char *word = NULL;
+    int r;
+
+    al_repo_current_branches(repo, &names);
+    if (!strcmp(names.items[0], "HEAD"))
+        return 0;
+    word = al_text_word(names.items[0]);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                          "A rebase is in progress, but HEAD is on branch '%s' and not where the "
+                          "rebase stopped",
+                          word);
+    if (err)
+        err->remedy = "Go back to the commit where it stopped with git_checkout, or give the "
+                      "rebase up with git_merge and abort.";
+    return r;
+}
+
 static int check(const struct al_repo *repo, struct al_budget *budget, size_t *ret_left,
                  struct al_error *err)
 {
@@ -150,7 +172,9 @@ static int check(const struct al_repo *repo, struct al_budget *budget, size_t *r
     if (al_git_underway(repo) != AL_UNDERWAY_REBASE)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                                  "No rebase is in progress");
-    r = al_git_check_no_conflicts(repo, budget, err);
+    r = check_where(repo, err);
+    if (r == 0)
+        r = al_git_check_no_conflicts(repo, budget, err);
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
     if (r == 0)

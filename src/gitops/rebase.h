@@ -17,9 +17,9 @@
 #define AL_REBASE_TODO_BYTES (4u << 20)
 
 /**
- * What must be so before anyone is asked: a rebase is in progress, no conflict is left
- * (AL_CODE_CONFLICT), there is an identity, and nothing of what is left to do is refused
- * (AL_CODE_OPERATION_FAILED).
+ * What must be so before anyone is asked: a rebase is in progress, HEAD is on no branch, no
+ * conflict is left (AL_CODE_CONFLICT), there is an identity, and nothing of what is left to do is
+ * refused (AL_CODE_OPERATION_FAILED).
  */
 int al_git_rebase_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err);
 

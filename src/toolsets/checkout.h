@@ -3,6 +3,7 @@
 #ifndef AL_TOOLSETS_CHECKOUT_H
 #define AL_TOOLSETS_CHECKOUT_H
 
+#include "gitops/underway.h"
 #include "gitops/verbs.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
@@ -15,5 +16,24 @@ int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolv
  * stays where git may guess, or is to complain. */
 void al_resolved_checkout(const struct al_call *call, const char *word,
                           struct al_checkout_options *options);
+
+/** What a switch leaves behind. */
+struct al_checkout_left {
+    enum al_underway underway; /**< what was in progress before the switch */
+    char *commit;              /**< that HEAD was at */
+};
+
+void al_checkout_left_clear(struct al_checkout_left *left);
+
+/** What is in progress now, and where HEAD is. */
+struct al_checkout_left al_checkout_leaves(const struct al_call *call);
+
+/** For a preview: one line about what is in progress, which a switch does not finish; nothing where
+ * nothing is. */
+void al_checkout_preview_left(const struct al_call *call, struct al_str *out);
+
+/** After a switch: one line about what was in progress, and how to get back to it or give it up. */
+void al_checkout_note_left(const struct al_call *call, const struct al_checkout_left *left,
+                           struct al_result *result);
 
 #endif

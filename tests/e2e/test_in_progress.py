@@ -81,6 +81,86 @@ class Status(workflow.Case):
         self.assertTrue(tools["git_diff"]["annotations"]["readOnlyHint"])
 
 
+class Switched(harness.Case):
+    """Both toolsets' git_checkout away from what stopped, and git_status of toolset git."""
+
+    def begin(self, what):
+        """`what` stopped in a conflict of branch side with main, which is settled; gives HEAD."""
+        self.init()
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("a.txt", "side\n", "side")
+        self.commit("b.txt", "side\n", "side again")
+        self.git("checkout", "-q", "main")
+        head = self.commit("a.txt", "main\n", "main")
+        self.git("branch", "other")
+        if what == "rebase":
+            self.git("rebase", "main", "side", check=False)
+        else:
+            self.git(what, "side~1", check=False)
+        self.write("a.txt", "main\n")
+        self.git("add", "a.txt")
+        return head
+
+    def progress(self, **arguments):
+        """What git_status of toolset git says beside git's own text."""
+        return self.ok("git_status", arguments).notes
+
+    def test_rebase(self):
+        """a rebase stays: the answer has the ways back, and a commit elsewhere does not end it"""
+        head = self.begin("rebase")
+        self.assertEqual(self.progress(), "A rebase is in progress (1 of 2)")
+        self.assertEqual(self.progress(porcelain=False), "")
+        left = ("A rebase is in progress (1 of 2) and was left: git_checkout of "
+                f"{head[:10]} goes back to where it stopped, ")
+        self.assertEqual(self.ok("git_checkout", {"branch": "other"}).notes,
+                         left + "git_merge with abort gives it up")
+        self.write("c.txt", "mine\n")
+        self.git("add", "c.txt")
+        before = self.state()
+        for options, arguments in (((), {"type": "fix", "message": "mine"}),
+                                   (("--toolset", "workflow"), {"message": "mine"})):
+            self.refused("ExecutionFailed", "A rebase is in progress, but HEAD is on branch "
+                         "'other' and not where the rebase stopped", "git_commit", arguments,
+                         *options)
+        self.assertEqual(self.state(), before)
+        self.git("reset", "-q", "--hard")
+        self.assertEqual(self.ok("git_checkout", {"commit": head[:10]}, "--toolset", "git").notes,
+                         left + "a user gives it up with 'git rebase --abort'")
+        self.write("a.txt", "both\n")
+        self.git("add", "a.txt")
+        self.assertIn("went on to its end",
+                      self.ok("git_commit", {"type": "fix", "message": "both"}).text)
+        self.assertEqual(self.progress(), "")
+        self.assertEqual(self.ok("git_checkout", {"branch": "other"}).notes, "")
+
+    def test_ended(self):
+        """a merge, a cherry-pick and a revert end where git ends them"""
+        for what in ("merge", "cherry-pick", "revert"):
+            self.setUp()
+            self.begin(what)
+            self.assertEqual(self.progress(), f"A {what} is in progress")
+            result = self.ok("git_checkout", {"target": "other"}, "--toolset", "workflow")
+            self.assertEqual(result.notes, f"The {what} that was in progress is ended, "
+                             "unfinished: a commit made now is not part of it")
+            self.assertEqual(self.progress(), "")
+
+    def test_question(self):
+        """the user is told before, and paths are no switch"""
+        self.begin("rebase")
+        left = "A rebase is in progress (1 of 2), and switching leaves it unfinished."
+        question, result = harness.AskingServer(self, "--toolset", "workflow").decided(
+            "no", "git_checkout", {"target": "other", "force": True})
+        self.assertIn(left, question)
+        server = harness.AskingServer(self)
+        self.write("a.txt", "lost\n")
+        question, result = server.decided("no", "git_checkout", {"paths": ["a.txt"]})
+        self.assertIn("This is lost", question)
+        self.assertNotIn("in progress", question)
+        question, result = server.decided("once", "git_checkout", {"create_branch": "new"})
+        self.assertIn(left, question)
+        self.assertIn("and was left", result.notes)
+
+
 class Git(harness.Case):
     def test_names(self):
         """names come as they are, and what a terminal would act on comes quoted"""

@@ -138,8 +138,10 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     int r;
 
     (void)op;
-    if (!only_paths(args))
+    if (!only_paths(args)) {
+        al_checkout_preview_left(call, out);
         return 0;
+    }
     r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
     if (r == 0)
         r = al_git_hidden_excerpt(al_call_repo(call), &args->paths, al_call_budget(call), &loss,
@@ -178,6 +180,7 @@ static int go(struct al_call *call, const void *p, struct al_result *result, str
     const struct al_checkout_options options = options_of(call, args);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    al_auto(al_checkout_left_clear) struct al_checkout_left left = al_checkout_leaves(call);
     int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
                             err);
 
@@ -189,6 +192,7 @@ static int go(struct al_call *call, const void *p, struct al_result *result, str
     replace_advice(&output.out.out);
     al_git_note_hooks(repo, hooks, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
+    al_checkout_note_left(call, &left, result);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: what is staged, changed and untracked. */
+#include "gitops/underway.h"
 #include "gitops/verbs.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"
@@ -16,6 +17,16 @@ static const struct al_param params[] = {
     AL_GIT_TIMEOUT_ROW(struct status_args),
     AL_GIT_WORKING_DIR_ROW(struct status_args),
 };
+
+/* The porcelain form has no place for it, and its text is fixed. */
+static void note_progress(const struct al_call *call, struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_git_underway_line(al_call_repo(call), 0, &line);
+    if (line.len)
+        al_result_note(result, line.buf);
+}
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
@@ -36,6 +47,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return r;
     al_git_note_filters(al_call_repo(call), al_call_budget(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
+    if (args->porcelain) /* git's long form says it */
+        note_progress(call, result);
     return 0;
 }
 

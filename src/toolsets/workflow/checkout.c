@@ -177,6 +177,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     al_auto(al_freep) char *head = al_repo_head(al_call_repo(call));
 
     (void)op;
+    if (!restores(args))
+        al_checkout_preview_left(call, out);
     if ((!args->force && !restores(args)) || !*head)
         return 0;
     r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
@@ -242,6 +244,7 @@ static int go(struct al_call *call, const struct checkout_args *args, struct al_
     const struct al_checkout_options options = options_of(call, args);
     bool existed = has_branch(repo, args->target);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_checkout_left_clear) struct al_checkout_left left = al_checkout_leaves(call);
     int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
                             err);
 
@@ -253,6 +256,7 @@ static int go(struct al_call *call, const struct checkout_args *args, struct al_
     /* git also makes a branch of the only remote one of its name. */
     give(call, !existed && has_branch(repo, args->target), NULL, result);
     note_left_commit(&output, result);
+    al_checkout_note_left(call, &left, result);
     return 0;
 }
 
