@@ -10,6 +10,7 @@
 #include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/private.h"
+#include "gitops/steady.h"
 #include "gitops/vet.h"
 
 #define HEADER_MAX_BYTES 256u
@@ -66,6 +67,8 @@ static void end(struct al_genuine_reader *reader)
     char text[2 * SHA256_DIGEST_SIZE + 1];
 
     give(reader->hash, reader->sha256, text);
+    if (reader->oids)
+        al_strv_add(reader->oids, reader->id.buf);
     if (strcmp(text, reader->id.buf) != 0 && !reader->forged)
         reader->forged = al_strdup(reader->id.buf);
 }
@@ -168,7 +171,10 @@ int al_git_check_genuine(const struct al_repo *repo, const struct al_str *words,
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_genuine_reader_clear) struct al_genuine_reader reader = {
-        .line = AL_STR_INIT, .id = AL_STR_INIT, .sha256 = repo->vetting->is_sha256
+        .line = AL_STR_INIT,
+        .id = AL_STR_INIT,
+        .sha256 = repo->vetting->is_sha256,
+        .oids = budget->steady ? &budget->steady->oids : NULL,
     };
     int r;
 

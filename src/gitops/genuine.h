@@ -17,7 +17,7 @@
 #define AL_GENUINE_MAX_BYTES (128u << 20)
 
 /**
- * Hash objects and hold them against their ids.
+ * Hash objects and hold them against their ids, and add these to budget->steady.
  *
  * @param words     What `git cat-file` knows them by, a line each; those that are missing are left
  *                  to who reads them.
@@ -49,7 +49,8 @@ struct al_genuine_reader {
     uint64_t left;      /* of its bytes, with the newline behind them */
     uint64_t bytes;     /* of all */
     bool sha256, broken, too_many;
-    char *forged; /* the first that is another one, NULL */
+    char *forged;         /* the first that is another one, NULL */
+    struct al_strv *oids; /* gets the id of each, NULL; borrowed */
 };
 
 void al_genuine_reader_clear(struct al_genuine_reader *reader);

@@ -15,6 +15,7 @@
 #include "util/fs.h"
 #include "util/str.h"
 
+struct al_steady;
 struct al_turn;
 struct al_vetting;
 
@@ -43,6 +44,7 @@ struct al_budget {
     struct al_notice started; /**< told each time a child of the repository's runs */
     int exit_code;            /**< of the child that ended last; -1 when it did not exit */
     bool in_full;             /**< what a user decides by is not cut to an excerpt */
+    struct al_steady *steady; /**< gets the objects a user decides by; NULL: nobody is asked */
 };
 
 /**

@@ -137,13 +137,6 @@ int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *
     return r;
 }
 
-static int preview(struct al_call *call, struct al_str *detail, struct al_error *err)
-{
-    if (!call->tool->preview)
-        return 0;
-    return call->tool->preview(call, call->operation, call->args, detail, err);
-}
-
 static const char *name_rule(const struct al_ruling *ruling, char *buf, size_t size)
 {
     (void)snprintf(buf, size, "rule %zu of the configuration (line %u)", ruling->number,
@@ -291,7 +284,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     if (r == 0 && !call->state[0])
         r = bind_to_state(call, call->state, err);
     if (r == 0)
-        r = preview(call, &shown, err);
+        r = al_call_preview(call, &shown, err);
     if (r < 0)
         return r;
     if (call->asks_nobody) /* as long as the state is this one */
@@ -343,7 +336,7 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
     al_auto(al_freep) char *said = ruling->message ? al_text_word(ruling->message) : NULL;
     char rule[RULE_NAME_BYTES];
-    int r = preview(call, &detail, err);
+    int r = al_call_preview(call, &detail, err);
 
     if (r < 0)
         return r;

@@ -53,7 +53,7 @@ int al_approval_add_full(void *payload, struct al_str *out, struct al_error *err
     int r;
 
     call->budget.in_full = true;
-    r = call->tool->preview(call, call->operation, call->args, out, err);
+    r = al_call_preview(call, out, err);
     call->budget.in_full = false;
     al_call_set_expected(call, expected);
     call->asks_nobody = asks_nobody;

@@ -86,6 +86,10 @@ void al_call_tell_end(const struct al_call *call, const struct al_result *result
 struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *branches,
                               const struct al_strv *paths);
 
+/** preview.c: what the tool shows a user who decides, appended to `out`; begun anew while the
+ * objects it is read from change, and refused when they go on doing so. */
+int al_call_preview(struct al_call *call, struct al_str *out, struct al_error *err);
+
 /** What the preview shows without its bounds, safe, appended to `out`; refuses what is no longer
  * what was asked about.  `payload` is the call, while its approvers are asked. */
 int al_approval_add_full(void *payload, struct al_str *out, struct al_error *err);

@@ -4,6 +4,9 @@
  * step is a system call that changes something others can see: a name, a file's content, a child.
  * NUMBER 0 kills nothing and prints how many steps there were.
  *
+ * step NUMBER:PROGRAM COMMAND...: a step is the start of a child; the program runs before it, and
+ * the command goes on.  NUMBER 0 runs it before each of them.
+ *
  * Source: ptrace(2) PTRACE_GET_SYSCALL_INFO.
  */
 #include <fcntl.h>
@@ -43,7 +46,26 @@ static bool is_step(const struct info *info)
     return false;
 }
 
-static int trace(pid_t pid, long number)
+static void run(const char *program)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        (void)execl(program, program, (char *)NULL);
+        _exit(127);
+    }
+    if (pid > 0)
+        (void)waitpid(pid, NULL, 0);
+}
+
+static bool is_due(const struct info *info, long number, const char *program, long *steps)
+{
+    if (info->op != OP_ENTRY || (program ? info->nr != SYS_clone : !is_step(info)))
+        return false;
+    return ++*steps == number || (program && number == 0);
+}
+
+static int trace(pid_t pid, long number, const char *program)
 {
     long steps = 0;
     int status;
@@ -60,28 +82,34 @@ static int trace(pid_t pid, long number)
         if (sig == (SIGTRAP | 0x80)) {
             sig = 0;
             (void)ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(info), &info);
-            if (info.op == OP_ENTRY && is_step(&info) && ++steps == number) {
-                (void)kill(pid, SIGKILL);
-                (void)waitpid(pid, &status, 0);
-                return 137;
+            if (is_due(&info, number, program, &steps)) {
+                if (!program) {
+                    (void)kill(pid, SIGKILL);
+                    (void)waitpid(pid, &status, 0);
+                    return 137;
+                }
+                run(program);
             }
         } else if (sig == SIGTRAP) {
             sig = 0;
         }
         (void)ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(long)sig);
     }
-    if (number == 0)
+    if (number == 0 && !program)
         (void)printf("%ld\n", steps);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int main(int argc, char **argv)
 {
+    char *end;
+    long number;
     int status;
     pid_t pid;
 
     if (argc < 3)
         return 2;
+    number = strtol(argv[1], &end, 10);
     pid = fork();
     if (pid == 0) {
         (void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
@@ -93,5 +121,5 @@ int main(int argc, char **argv)
         return 126;
     (void)ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
     (void)ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
-    return trace(pid, strtol(argv[1], NULL, 10));
+    return trace(pid, number, *end == ':' ? end + 1 : NULL);
 }
