@@ -7,6 +7,7 @@ import pathlib
 
 import harness
 import remotes
+import servers
 
 FORCE = {"branch": "feature", "force": True}
 
@@ -121,6 +122,27 @@ class Shown(remotes.Session):
         self.asked_again(change, FORCE)
         self.absent(old)
         self.absent(self.hub)
+
+    def test_between_two_pushes(self):
+        """an address that is a link to another repository once the push to the first is done"""
+        self.git("branch", "feature")
+        evil, good, there = self.second(), self.top / "good.git", self.top / "there"
+        self.git("init", "-q", "--bare", str(good))
+        there.symlink_to(good)
+        hook = self.hub / "hooks/post-receive"
+        hook.write_text(f"#!/bin/sh\nln -sfn '{evil}' '{there}'\n", encoding="utf-8")
+        hook.chmod(0o755)
+        first = servers.Daemon(self, self.top).url("hub.git")
+        for url in first, str(there):
+            self.git("config", "--add", "remote.origin.pushurl", url)
+        self.start()
+        result = self.asked("once", "git_push", FORCE)[1]
+        self.assertEqual(there.resolve(), evil)
+        self.assertEqual(self.at_hub("feature"), self.here("feature"))
+        self.assertEqual(result.error["code"], 7034, result)
+        self.assertIn("leads to another repository by now", result.text)
+        self.absent(evil)
+        self.absent(good)
 
     def test_repository_below(self):
         """a repository in the git directory of the other one is not the one that is meant"""

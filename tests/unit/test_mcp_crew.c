@@ -36,6 +36,8 @@
 static size_t before_all;
 
 static atomic_bool no_threads;
+static atomic_bool hold_threads; /* nobody gets one before a test says so */
+static atomic_bool held;         /* somebody waits for one */
 static atomic_uint made;
 static atomic_uint waiting;      /* for the turn */
 static atomic_bool time_is_over; /* for whoever waits no longer than some time */
@@ -51,6 +53,10 @@ int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, voi
 {
     if (atomic_load(&no_threads))
         return EAGAIN;
+    while (atomic_load(&hold_threads)) {
+        atomic_store(&held, true);
+        (void)sched_yield();
+    }
     atomic_fetch_add(&made, 1);
     return __real_pthread_create(ret_thread, attr, start, payload);
 }
@@ -303,6 +309,30 @@ static void a_call_without_a_thread_to_read_on_is_refused(void **state)
     atomic_store(&no_threads, false);
 }
 
+/* A call that ends comes back to the crew, whatever another one waits for. */
+static void a_thread_that_takes_long_to_begin_holds_up_no_other(void **state)
+{
+    struct client *client = *state;
+
+    wait_for_threads(2);
+    client_send(client, CALL, 1, "gate");
+    fake_wait_at_gate(1);
+    atomic_store(&held, false);
+    atomic_store(&hold_threads, true);
+    client_send(client, CALL, 2, "gate"); /* needs one more to read on */
+    while (!atomic_load(&held))
+        (void)sched_yield();
+    assert_int_equal(atomic_load(&waiting), 0);
+    fake_open_gate(1);
+    client_expect_text(client, "1", "through");
+    while (atomic_load(&waiting) != 1) /* the thread of that call, for the turn */
+        (void)sched_yield();
+    atomic_store(&hold_threads, false);
+    fake_wait_at_gate(2);
+    fake_open_gate(1);
+    client_expect_text(client, "2", "through");
+}
+
 /* The stack of a thread that reads must do for whatever the parser takes. */
 static void a_message_may_be_nested_deeply(void **state)
 {
@@ -449,6 +479,7 @@ int main(void)
         SERVER_TEST(a_message_may_be_cut_anywhere),
         SERVER_TEST(a_batch_goes_on_where_a_call_left_it),
         SERVER_TEST(a_call_without_a_thread_to_read_on_is_refused),
+        SERVER_TEST(a_thread_that_takes_long_to_begin_holds_up_no_other),
         SERVER_TEST(a_message_may_be_nested_deeply),
         cmocka_unit_test(an_input_that_cannot_be_waited_for_is_read_to_its_end),
         cmocka_unit_test(a_file_is_read_no_faster_than_the_output),
