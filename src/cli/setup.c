@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/known_names.h"
 #include "gitops/git.h"
 #include "guard/guards.h"
 #include "journal/journal.h"
@@ -150,14 +151,17 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
 
 int al_setup_tools(struct al_setup *setup, struct al_error *err)
 {
+    int r = al_check_known_names(&setup->config, err);
+
+    if (r < 0)
+        return r;
     setup->session.defaults = (struct al_tool_defaults){
         .timeout_ms = setup->config.git.timeout_ms,
         .max_bytes = setup->config.git.max_bytes,
     };
     if (setup->config.serve.grant) {
-        int r = al_grants_choose(&setup->config.grants, setup->config.serve.grant,
-                                 &setup->session.grant, err);
-
+        r = al_grants_choose(&setup->config.grants, setup->config.serve.grant,
+                             &setup->session.grant, err);
         if (r < 0)
             return r;
     }

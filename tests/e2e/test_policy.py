@@ -306,6 +306,16 @@ class Rules(Policy):
                 ("[[tools.approval.rule]]\neffect = \"erases\"\ndecision = \"deny\"\n",
                  ":2: tools.approval.rule.effect: unknown effect 'erases' (valid: reads, "),
                 ("[[tools.approval.rule]]\n", ":1: tools.approval.rule: has no 'decision'"),
+                ("[[tools.approval.rule]]\ntool = \"git_ad\"\ndecision = \"deny\"\n",
+                 ":1: tools.approval.rule: no tool is called 'git_ad', did you mean 'git_add'?"),
+                ("[[tools.approval.rule]]\noperation = \"psuh\"\ndecision = \"deny\"\n",
+                 ":1: tools.approval.rule: no operation is called 'psuh', did you mean 'push'?"),
+                ("\n[[tools.approval.rule]]\ntool = \"git_l*\"\noperation = \"push\"\n"
+                 "decision = \"deny\"\n",
+                 ":2: tools.approval.rule: no operation of git_l* is called 'push'; see airlock "
+                 "tools"),
+                ("[grants.r]\ntools = [\"git_log\", \"git_lgo\"]\n",
+                 ": grants.r.tools: no tool is called 'git_lgo', did you mean 'git_log'?"),
                 ("[[tools.approval.rule]]\ndecision = \"no\"\n",
                  ":2: tools.approval.rule.decision: must be 'ask', 'allow' or 'deny'")):
             self.configure(text)
@@ -314,6 +324,15 @@ class Rules(Policy):
                 done = self.command(*command)
                 self.assertEqual(done.returncode, 2, done)
                 self.assertIn(f"{self.config}{complaint}", done.stderr)
+
+
+    def test_not_served(self):
+        """a rule and a grant may name what a toolset has that is not served now, and a pattern"""
+        rules = "".join(f'[[tools.approval.rule]]\n{words}\ndecision = "deny"\n' for words in (
+            'tool = "bash_command"\noperation = "run"', 'tool = "git_pus?"\noperation = "p*"',
+            'operation = "switch"', 'tool = "Git"'))
+        self.configure(rules + '[grants.r]\ntools = ["*_command", "git_status"]\n')
+        self.assertIsNone(self.call("git_status", None, "--grant", "r", "--toolset", "git").kind)
 
 
 class Explain(Policy):
