@@ -60,6 +60,7 @@ static int run(struct al_setup *setup, const struct al_listed_tool *tool, const 
     /* One call is the whole session: there is nothing an "always" could cover. */
     al_approvals_free(al_take(&setup->session.approvals));
     al_signals_handle(setup, al_cancel_ref(cancel));
+    setup->session.waits = al_cli_tell;
     tty = al_tty_open();
     if (tty)
         approver = al_tty_approver(tty);

@@ -124,6 +124,9 @@ void al_cli_print(int fd, const struct al_str *text);
  */
 void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
 
+/** Print "airlock: <line>" to stderr: what a command waits for. */
+void al_cli_tell(const char *line);
+
 /** The exit code of the process: a command that is done has failed when its output is lost. */
 int al_cli_finish(int code);
 

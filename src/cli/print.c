@@ -63,3 +63,8 @@ int al_cli_finish(int code)
         note_error(-EIO);
     return code == AL_EXIT_OK && lost ? AL_EXIT_FAILED : code;
 }
+
+void al_cli_tell(const char *line)
+{
+    al_log_note("%s", line);
+}

@@ -16,6 +16,9 @@
 #include "gitops/stale.h"
 #include "util/clock.h"
 
+/** A lock that is held for longer is worth a word. */
+#define TELL_AFTER_MS 1000
+
 static bool is_first(const struct al_git *git, const struct al_turn *mine)
 {
     for (const struct al_turn *at = git->turns; at != mine; at = at->next)
@@ -202,11 +205,25 @@ static int left_over(const char *path, struct al_error *err)
     return r;
 }
 
+/* Wait for something to happen, and say once what is waited for.  Gives poll(2)'s value. */
+static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, struct al_budget *budget,
+                         bool *told)
+{
+    int n = poll(wait, 2, (int)(*told || left_ms < TELL_AFTER_MS ? left_ms : TELL_AFTER_MS));
+
+    if (n == 0 && !*told) {
+        budget->waits("waiting for index.lock, which another git process holds");
+        *told = true;
+    }
+    return n;
+}
+
 int al_repo_wait_index_lock(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "index.lock");
     int64_t deadline = al_clock_ms() + budget->left_ms;
     al_auto(al_closep) int watch = -1;
+    bool told = !budget->waits;
     struct stat st;
 
     if (lstat(path, &st) < 0)
@@ -228,7 +245,7 @@ int al_repo_wait_index_lock(struct al_repo *repo, struct al_budget *budget, stru
             return cancelled(err);
         if (left <= 0)
             return lock_timeout(path, err);
-        if (poll(wait, 2, (int)left) < 0 && errno != EINTR)
+        if (wait_and_tell(wait, left, budget, &told) < 0 && errno != EINTR)
             return al_error_errno(err, errno, "cannot wait for '%s'", strrchr(path, '/') + 1);
         while (read(watch, events, sizeof(events)) > 0)
             continue; /* which file went does not matter: lstat() tells */

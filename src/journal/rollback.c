@@ -109,6 +109,7 @@ static int take_index_lock(struct run *run, struct al_error *err)
 {
     struct al_budget wait = { .cancel = run->budget->cancel,
                               .left_ms = run->options->lock_wait_ms,
+                              .waits = run->budget->waits,
                               .exit_code = -1 };
     int r = al_lockfile_token(run->token, err);
 

@@ -119,6 +119,7 @@ static int decode(struct al_call *call, struct al_error *err)
         tool->adapt(call->session, call->args);
     call->budget.cancel = call->input->cancel;
     call->budget.started = (struct al_notice){ .tell = show, .payload = call };
+    call->budget.waits = call->session->waits;
     call->budget.left_ms = (uint32_t)timeout_of(call);
     return 0;
 }

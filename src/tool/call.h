@@ -46,7 +46,8 @@ struct al_session {
     bool requires_checkpoints; /**< what destroys something is refused where none can be taken */
     const char *confinement;   /**< "landlock7+seccomp", "none" */
     struct al_shell *shell;    /**< for bash_command; NULL in a session without it */
-    void (*tell)(const char *line); /**< lines about each call, safe text; NULL: nobody asked */
+    void (*waits)(const char *line); /**< told after a second what a call waits for; NULL: nobody */
+    void (*tell)(const char *line);  /**< lines about each call, safe text; NULL: nobody asked */
 };
 
 /** What comes back, whatever happened.  Set up with AL_RESULT_INIT. */

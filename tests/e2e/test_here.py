@@ -95,6 +95,21 @@ class Locks(harness.Case):
         result = self.call("git_add", {"paths": ["b.txt"]}, approval="deny")
         self.assertEqual(result.kind, "ApprovalDenied")
 
+    def test_told(self):
+        """who waits in a terminal is told for what, and goes on when it is gone"""
+        said = b"airlock: waiting for index.lock, which another git process holds\n"
+        self.ok("git_add", {"paths": ["b.txt"]})
+        for words in (("call", "--approval", "allow", "git_add", "all=true"),
+                      ("rollback", "-y")):
+            self.hold(0)
+            with subprocess.Popen([harness.AIRLOCK, *words], cwd=self.root, env=self.env,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE) as waiting:
+                self.assertEqual(waiting.stderr.readline(), said)
+                self.lock.unlink()
+                self.assertEqual(waiting.stderr.read(), b"")
+            self.assertEqual(waiting.returncode, 0)
+
     def test_open(self):
         """an old one that a process has open is waited for"""
         self.hold(120)
