@@ -36,7 +36,7 @@ _airlock() {
         ;;
     tools) COMPREPLY=($(compgen -W "$shared --json $(_airlock_names tools)" -- "$cur")) ;;
     doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
-    log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --tool --since --help' -- "$cur")) ;;
+    log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --running --tool --since --help' -- "$cur")) ;;
     rollback) COMPREPLY=($(compgen -W '--dry-run --force --redo -y --yes --root --audit --config --help' -- "$cur")) ;;
     diff) COMPREPLY=($(compgen -W '--stat --root --audit --config --help' -- "$cur")) ;;
     help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback doctor version' -- "$cur")) ;;

@@ -50,5 +50,6 @@ complete -c airlock -n '__fish_seen_subcommand_from policy' -a explain -d 'a too
 complete -c airlock -n '__fish_seen_subcommand_from call tools policy' -a '(__airlock_tools)'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l verify -d 'check the chain'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l follow -d 'go on as things happen'
+complete -c airlock -n '__fish_seen_subcommand_from log' -l running -d 'what runs now'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l tool -x -a '(__airlock_tools)' -d 'only this tool'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l since -x -a 'today yesterday \'1 hour ago\' \'1 week ago\'' -d 'only from then on'

@@ -88,6 +88,7 @@ static const struct command_help {
       "  --verify               check that no line was changed, removed, reordered or\n"
       "                         dropped\n"
       "  --follow               go on showing executions as they happen\n"
+      "  --running              show the calls that run now, and in which process\n"
       "  --tool NAME            only this tool\n"
       "  --since WHEN           from then on: 2026-01-31, '2 hours ago', yesterday\n" },
     { "rollback", "airlock rollback [OPTIONS] [N]",

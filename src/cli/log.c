@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/follow.h"
 #include "cli/pager.h"
 #include "cli/query.h"
+#include "cli/running.h"
 #include "cli/table.h"
 #include "journal/journal.h"
 #include "journal/tail.h"
@@ -250,16 +250,6 @@ static int verify(const char *file, bool json)
     return verdict.bad_line ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 
-/* Columns of the terminal; 0 when there is none. */
-static size_t terminal_width(void)
-{
-    struct winsize size = { .ws_col = 0 };
-
-    if (!isatty(STDOUT_FILENO))
-        return 0;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-}
-
 /* What is there already. */
 static int show_recorded(struct view *view, const char *file)
 {
@@ -289,7 +279,7 @@ static int show_log(const struct al_query *query, const char *file)
     struct view view = {
         .query = query,
         .tail = { .lines = AL_LINES_INIT(-1, 0), .fd = -1 },
-        .table = AL_TABLE_INIT(terminal_width(), al_tty_colours(STDOUT_FILENO)),
+        .table = AL_TABLE_INIT(al_table_terminal_width(), al_tty_colours(STDOUT_FILENO)),
         .out = AL_STR_INIT,
     };
     int r;
@@ -316,5 +306,7 @@ int al_cmd_log(const char *journal_file, int argc, char **argv)
     if (code != AL_EXIT_OK)
         return code;
     (void)signal(SIGPIPE, SIG_IGN); /* a reader that has seen enough is no failure */
+    if (query.running)
+        return al_show_running(&query, journal_file);
     return query.verify ? verify(journal_file, query.json) : show_log(&query, journal_file);
 }

@@ -4,7 +4,7 @@
 #define AL_CLI_LOG_H
 
 /**
- * Run `airlock log [N] [--json] [--verify] [--follow] [--tool NAME] [--since WHEN]`.
+ * Run `airlock log [N] [--json] [--verify] [--follow] [--running] [--tool NAME] [--since WHEN]`.
  *
  * @param journal_file  The journal's absolute path; it need not exist.
  * @param argv          The words after the command's name and the global options.

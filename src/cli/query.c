@@ -62,7 +62,7 @@ int al_query_no_tool(const char *name)
 
 static int unknown_option(const char *word)
 {
-    static const char *const known[] = { "--json", "--verify", "--follow",
+    static const char *const known[] = { "--json", "--verify", "--follow", "--running",
                                          "--tool", "--since",  "--help" };
     al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
     al_auto(al_freep) char *safe = al_text_word(word);
@@ -96,7 +96,8 @@ static int parse_word(struct al_query *query, int *at, int argc, char **argv)
         bool *flag;
     } flags[] = { { "--json", &query->json },
                   { "--verify", &query->verify },
-                  { "--follow", &query->follow } };
+                  { "--follow", &query->follow },
+                  { "--running", &query->running } };
     const char *word = argv[*at], *value;
 
     for (size_t i = 0; i < AL_COUNT(flags); i++) {
@@ -132,6 +133,8 @@ int al_query_parse(struct al_query *query, int argc, char **argv)
     }
     if (query->verify && (query->follow || query->last || query->tool || query->since[0]))
         return usage("everything is checked, or nothing:", "--verify");
+    if (query->running && (query->verify || query->follow || query->last || query->since[0]))
+        return usage("only --json and --tool go with", "--running");
     return AL_EXIT_OK;
 }
 

@@ -12,7 +12,7 @@ struct al_query {
     const char *tool;         /**< NULL: any; borrowed from the command line */
     char since[AL_WHEN_TEXT]; /**< as the journal's "time"; "" for the beginning */
     size_t last;              /**< 0: all */
-    bool json, verify, follow;
+    bool json, verify, follow, running;
 };
 
 /** Read the words of `airlock log`.  An exit code; what is wrong has been said. */

@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "guard/text.h"
 #include "util/utf8.h"
@@ -28,6 +30,7 @@ static const struct column {
     bool right;
 } layout[AL_COLUMN_COUNT] = {
     [AL_COLUMN_TIME] = { "TIME", 0, false },
+    [AL_COLUMN_PID] = { "PID", 0, true },
     [AL_COLUMN_SEQ] = { "SEQ", 0, true },
     [AL_COLUMN_TOOL] = { "TOOL", TOOL_MAX_WIDTH, false },
     [AL_COLUMN_OPERATION] = { "OPERATION", OPERATION_MAX_WIDTH, false },
@@ -192,6 +195,7 @@ void al_table_add(struct al_table *table, const json_t *line)
     bool with_year = !table->width || table->width >= DATE_MIN_WIDTH;
     char *cells[AL_COLUMN_COUNT] = {
         [AL_COLUMN_TIME] = local_time(line, with_year),
+        [AL_COLUMN_PID] = number_of(line, "pid"),
         [AL_COLUMN_SEQ] = number_of(line, "seq"),
         [AL_COLUMN_TOOL] = word_of(line, "tool"),
         [AL_COLUMN_OPERATION] = word_of(line, "operation"),
@@ -264,7 +268,19 @@ static const char *colour_of(const char *outcome)
 
 static bool is_left_out(const struct al_table *table, size_t column)
 {
-    return column == AL_COLUMN_REPOSITORY && !table->above;
+    switch (column) {
+    case AL_COLUMN_PID:
+        return !table->running;
+    case AL_COLUMN_SEQ:
+    case AL_COLUMN_DECISION:
+    case AL_COLUMN_OUTCOME:
+    case AL_COLUMN_MS:
+        return table->running;
+    case AL_COLUMN_REPOSITORY:
+        return !table->above;
+    default:
+        return false;
+    }
 }
 
 /* What is left of a terminal's line for the summary; 0 when it gets a line of its own. */
@@ -333,4 +349,13 @@ void al_table_flush(struct al_table *table, struct al_str *out)
     for (size_t i = 0; i < rows; i++)
         add_row(table, table->cells.items + i * AL_COLUMN_COUNT, false, out);
     al_strv_clear(&table->cells);
+}
+
+size_t al_table_terminal_width(void)
+{
+    struct winsize size = { .ws_col = 0 };
+
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }

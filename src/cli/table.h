@@ -12,6 +12,7 @@
 /** From left to right. */
 enum al_column {
     AL_COLUMN_TIME,
+    AL_COLUMN_PID, /* only of calls that run, which have no number, no outcome and no end */
     AL_COLUMN_SEQ,
     AL_COLUMN_TOOL,
     AL_COLUMN_OPERATION,
@@ -28,6 +29,7 @@ enum al_column {
 struct al_table {
     size_t width; /**< of the terminal, in columns; 0: no terminal, no limit and no heading */
     bool colours;
+    bool running; /**< calls that run, with a member "pid" */
     bool headed;
     char *above; /**< a directory that all repositories are below, with its '/'; they are named from
                       there.  NULL: no column for them.  Owned. */
@@ -48,6 +50,9 @@ size_t al_table_waiting(const struct al_table *table);
 
 /** Append the rows that wait. */
 void al_table_flush(struct al_table *table, struct al_str *out);
+
+/** Columns of the terminal that standard output is; 0 when it is none. */
+size_t al_table_terminal_width(void);
 
 /** Columns a text takes on a terminal: East Asian wide characters and emoji take two. */
 size_t al_table_columns(const char *text);

@@ -146,7 +146,6 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
     struct pair pair = { .error = 0 };
     int r;
 
-    server.budget.started = (struct al_notice){ .tell = NULL }; /* not on another thread */
     r = al_proc_take_turn(job->budget->cancel, err);
     if (r < 0)
         return r;

@@ -41,7 +41,6 @@ struct al_repo {
 struct al_budget {
     struct al_cancel *cancel;        /**< may be NULL */
     uint32_t left_ms;                /**< counted down by the time children ran */
-    struct al_notice started;        /**< told each time a child of the repository's runs */
     void (*waits)(const char *line); /**< told when a foreign lock is waited for; NULL: nobody */
     int exit_code;                   /**< of the child that ended last; -1 when it did not exit */
     bool in_full;                    /**< what a user decides by is not cut to an excerpt */

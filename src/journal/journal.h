@@ -3,18 +3,18 @@
  * The record: one line of ASCII JSON per tool execution, chained so that it cannot be changed
  * unseen.
  *
- * al_journal_open_record() writes to `open/<pid>-<n>`, beside the log, the line as it is if the
- * call never ends; al_journal_close_record() takes the lock on the head file, gives the line its
- * `seq` and `prev`, appends it with one write, and makes an empty line the open file's last;
- * al_journal_put_away() takes the file from sight.  Several servers share one journal.  `prev` is
- * the HMAC-SHA256 of the previous line under `tool_log.key` (0600), `tool_log.head` keeps the last
- * sequence number and HMAC, so a changed, removed, reordered or dropped line shows.  Opening a
- * journal writes the line, with the outcome "interrupted", of every call whose process died.
+ * al_journal_begin() writes to the process's file in `open/`, beside the log, the line as it is if
+ * the call never ends; al_journal_close_record() takes the lock on the head file, gives the line
+ * its `seq` and `prev`, appends it with one write, and notes in the open file that the call ended.
+ * Several servers share one journal.  `prev` is the HMAC-SHA256 of the previous line under
+ * `tool_log.key` (0600), `tool_log.head` keeps the last sequence number and HMAC, so a changed,
+ * removed, reordered or dropped line shows.  Opening a journal writes the line, with the outcome
+ * "interrupted", of every call whose process died.
  *
  * Files: <dir>/tool_log.jsonl, <dir>/tool_log.head, <dir>/tool_log.key, <dir>/open/ where <dir> is
  * that of the configured file (`--audit FILE` names the log; head and key take its name without
- * ".jsonl"), and full logs as journal/history.h names them.  In open/, a file whose last line is
- * empty is there for calls to come, see journal/slots.h.
+ * ".jsonl"), full logs as journal/history.h names them, and the files in open/ as
+ * journal/open_records.h does.
  */
 #ifndef AL_JOURNAL_JOURNAL_H
 #define AL_JOURNAL_JOURNAL_H
@@ -63,10 +63,6 @@ struct al_record_begin {
      * even if it looks like a secret; NULL: none does. */
     bool (*is_name)(const void *payload, const char *member);
     const void *payload;
-    /** For a call that changes nothing: its file in open/ may stay hidden, though it counts, until
-     * al_journal_show().  So a call that is over at once costs no rename, and others make theirs
-     * while git runs. */
-    bool unseen;
 };
 
 /**
@@ -79,7 +75,6 @@ int al_journal_begin(struct al_journal *journal, const struct al_record_begin *b
 /** The same with a tool and its arguments alone. */
 int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
                            struct al_record **ret_record, struct al_error *err);
-void al_journal_show(struct al_journal *journal, struct al_record *record);
 
 /**
  * Before a call does something that its line has to tell of: whether the log is still where others
@@ -107,10 +102,17 @@ struct al_record_end {
 };
 
 /**
- * Before anything is changed: keep what is known by now (operation, effects, decision, places,
- * checkpoint) for the line that is written if this process dies.  Outcome, text and duration do not
- * count.  It is on the disk when this returns, so that a loss of power does not hide which
- * checkpoint was taken before what follows.
+ * Keep what is known by now (operation, effects, decision, places, checkpoint) for the line that is
+ * written if this process dies, and for al_journal_running().  Outcome, text and duration do not
+ * count.
+ * @return 0 or AL_ERR_EXECUTION.
+ */
+int al_journal_update(struct al_record *record, const struct al_record_end *known,
+                      struct al_error *err);
+
+/**
+ * The same before anything is changed: it is on the disk when this returns, so that a loss of power
+ * does not hide which checkpoint was taken before what follows.
  * @return 0 or AL_ERR_EXECUTION: then nothing may be changed.
  */
 int al_journal_note(struct al_record *record, const struct al_record_end *known,
@@ -124,9 +126,12 @@ int al_journal_note(struct al_record *record, const struct al_record_end *known,
 int al_journal_close_record(struct al_journal *journal, struct al_record *record,
                             const struct al_record_end *end, struct al_error *err);
 
-/** Take the open files of calls that ended from sight: what need not be done before the answer.
- * Threads: safe. */
-void al_journal_put_away(struct al_journal *journal);
+/** A call that runs: what is known of it, as its line in the log if it never ends, with the
+ * process `pid`. */
+typedef void al_journal_running_fn(void *payload, long pid, const json_t *call);
+
+/** Hand over each call that runs now, in any process.  0 or -errno; no journal has none. */
+int al_journal_running(const char *file, al_journal_running_fn *found, void *payload);
 
 /** `[redacted]` for values whose member name is on the environment denylist, user info in URLs,
  * bearer and GitHub tokens by form.  Returns a new value. */

@@ -10,8 +10,8 @@
 #include "guard/effects.h"
 #include "journal/chain.h"
 #include "journal/input.h"
-#include "journal/left.h"
-#include "journal/slots.h"
+#include "journal/open_records.h"
+#include "journal/recover.h"
 #include "util/clock.h"
 #include "util/utf8.h"
 
@@ -23,7 +23,7 @@
 
 struct al_journal {
     struct al_chain *chain;
-    struct al_slots *open; /* the records that are not closed */
+    struct al_open_records *open;
     char conversation[32];
     atomic_uint_least64_t calls; /* that have begun: the number of the last one */
     struct al_str unknown;       /* the members behind "input" of a call that has just begun */
@@ -31,10 +31,10 @@ struct al_journal {
 
 /* What is the same in each line about a call, as text. */
 struct al_record {
-    const struct al_journal *journal;
-    struct al_slot *slot; /* in open/ */
-    struct al_str begin;  /* the members before "operation" */
-    struct al_str input;  /* redacted */
+    struct al_journal *journal;
+    struct al_open_record open;
+    struct al_str begin; /* the members before "operation" */
+    struct al_str input; /* redacted */
 };
 
 static int name_conversation(struct al_journal *journal, struct al_error *err)
@@ -138,58 +138,68 @@ static void add_operation(struct al_str *line, const struct al_record_end *end)
     al_str_addc(line, ']');
 }
 
+static void add_decision(struct al_str *line, const struct al_record_end *end)
+{
+    add_text(line, MEMBER("decision"), end->decision);
+    add_text(line, MEMBER("decided_by"), end->decided_by);
+    add_summary(line, end);
+    add_text(line, MEMBER("git_commit"), end->git_commit);
+}
+
+static void add_place(struct al_str *line, const struct al_record_end *end)
+{
+    add_text(line, MEMBER("root"), end->root);
+    add_text(line, MEMBER("repository"), end->repository);
+    add_text(line, MEMBER("confinement"), end->confinement);
+}
+
 /* The members behind "input".  No duration: one that is not over. */
 static void add_end(struct al_str *line, const struct al_record_end *end,
                     const int64_t *duration_ms)
 {
     add_result(line, end);
     add_text(line, MEMBER("outcome"), end->outcome);
-    add_text(line, MEMBER("decision"), end->decision);
-    add_text(line, MEMBER("decided_by"), end->decided_by);
-    add_summary(line, end);
-    add_text(line, MEMBER("git_commit"), end->git_commit);
+    add_decision(line, end);
     if (duration_ms) {
         al_str_adds(line, MEMBER("duration_ms"));
         al_str_addu(line, (uint64_t)*duration_ms);
     } else {
         add_text(line, MEMBER("duration_ms"), NULL);
     }
-    add_text(line, MEMBER("root"), end->root);
-    add_text(line, MEMBER("repository"), end->repository);
-    add_text(line, MEMBER("confinement"), end->confinement);
-    al_str_adds(line, MEMBER("prev") "null}");
+    add_place(line, end);
+    al_str_adds(line, MEMBER("prev") "null");
 }
 
 /* The members in the order they have in the log; see al_chain_append() for the two that are null.
  */
 static void add_line(const struct al_record *record, const struct al_record_end *end,
-                     const int64_t *duration_ms, struct al_str *line)
+                     struct al_str *line)
 {
     al_str_reserve(line, record->begin.len + record->input.len + 1000);
+    al_str_addc(line, '{');
     al_str_add(line, record->begin.buf, record->begin.len);
     add_operation(line, end);
     al_str_adds(line, MEMBER("input"));
     al_str_add(line, record->input.buf, record->input.len);
-    add_end(line, end, duration_ms);
+    add_end(line, end, &end->duration_ms);
+    al_str_addc(line, '}');
 }
 
-/* What the line is if this process dies before the call ends. */
-static struct al_record_end interrupted(const struct al_record_end *known)
+/* What the line says if this process dies before the call ends. */
+static void add_interrupted(struct al_str *line)
 {
     static const char text[] = "airlock ended while the call ran";
-    struct al_record_end end = *known;
+    const struct al_record_end end = { .outcome = "interrupted",
+                                       .decision = "none",
+                                       .decided_by = "none",
+                                       .text = text,
+                                       .text_len = strlen(text) };
 
-    end.outcome = "interrupted";
-    end.success = false;
-    end.text = text;
-    end.text_len = strlen(text);
-    return end;
+    add_end(line, &end, NULL);
 }
 
 static int open_journal(struct al_journal *journal, const char *file, struct al_error *err)
 {
-    const struct al_record_end unknown =
-        interrupted(&(struct al_record_end){ .decision = "none", .decided_by = "none" });
     al_auto(al_freep) char *dir = NULL;
     int r;
 
@@ -197,12 +207,12 @@ static int open_journal(struct al_journal *journal, const char *file, struct al_
     if (r < 0)
         return r;
     dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
-    r = al_slots_open(dir, &journal->open, err);
+    r = al_open_records_open(dir, &journal->open, err);
     if (r == 0)
         r = name_conversation(journal, err);
-    add_end(&journal->unknown, &unknown, NULL);
+    add_interrupted(&journal->unknown);
     if (r == 0)
-        al_slots_collect(journal->open, al_left_record, journal->chain);
+        al_journal_recover(journal->chain, al_open_records_dir(journal->open));
     return r;
 }
 
@@ -226,7 +236,7 @@ void al_journal_free(struct al_journal *journal)
     if (!journal)
         return;
     al_chain_free(journal->chain);
-    al_slots_free(journal->open);
+    al_open_records_free(journal->open);
     al_str_clear(&journal->unknown);
     free(journal);
 }
@@ -258,10 +268,11 @@ static struct al_record *begin_record(struct al_journal *journal,
     al_clock_stamp(stamp);
     al_clock_iso(time);
     record->journal = journal;
+    record->open.serial = id;
     record->begin = AL_STR_INIT;
     record->input = AL_STR_INIT;
     al_str_reserve(&record->begin, 200);
-    al_str_adds(&record->begin, "{\"timestamp\":\"");
+    al_str_adds(&record->begin, "\"timestamp\":\"");
     al_str_adds(&record->begin, stamp);
     al_str_adds(&record->begin, "\"" MEMBER("time") "\"");
     al_str_adds(&record->begin, time);
@@ -274,18 +285,21 @@ static struct al_record *begin_record(struct al_journal *journal,
     return record;
 }
 
-static int write_open_file(struct al_journal *journal, struct al_record *record, bool seen)
+static int explain(int r, struct al_error *err)
+{
+    return r < 0 ? al_error_errno(err, -r, "cannot write the journal's open record") : 0;
+}
+
+static int write_begin(struct al_journal *journal, struct al_record *record)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_str_reserve(&line, record->begin.len + record->input.len + journal->unknown.len + 1000);
+    al_str_reserve(&line, record->begin.len + record->input.len + journal->unknown.len + 100);
     al_str_add(&line, record->begin.buf, record->begin.len);
     al_str_adds(&line, MEMBER("operation") "null" MEMBER("effects") "[]" MEMBER("input"));
     al_str_add(&line, record->input.buf, record->input.len);
     al_str_add(&line, journal->unknown.buf, journal->unknown.len);
-    if (seen)
-        return al_slots_take(journal->open, &line, &record->slot);
-    return al_slots_take_unseen(journal->open, &line, &record->slot);
+    return al_open_records_begin(journal->open, record->open.serial, &line, &record->open);
 }
 
 int al_journal_begin(struct al_journal *journal, const struct al_record_begin *begin,
@@ -297,10 +311,10 @@ int al_journal_begin(struct al_journal *journal, const struct al_record_begin *b
     if (r < 0)
         return r;
     record = begin_record(journal, begin);
-    r = write_open_file(journal, record, !begin->unseen);
+    r = write_begin(journal, record);
     if (r < 0) {
         free_record(record);
-        return al_error_errno(err, -r, "cannot write the journal's open record");
+        return explain(r, err);
     }
     *ret_record = record;
     return 0;
@@ -314,28 +328,37 @@ int al_journal_open_record(struct al_journal *journal, const char *tool, const j
     return al_journal_begin(journal, &begin, ret_record, err);
 }
 
-void al_journal_show(struct al_journal *journal, struct al_record *record)
-{
-    al_slots_show(journal->open, record->slot);
-}
-
 int al_journal_check(struct al_journal *journal, struct al_error *err)
 {
     return al_chain_check(journal->chain, err);
 }
 
+static int write_note(const struct al_record *record, const struct al_record_end *known)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_reserve(&line, 1000);
+    al_str_adds(&line, "\"outcome\":\"interrupted\"");
+    add_operation(&line, known);
+    add_decision(&line, known);
+    add_place(&line, known);
+    return al_open_records_note(record->journal->open, &record->open, &line);
+}
+
+int al_journal_update(struct al_record *record, const struct al_record_end *known,
+                      struct al_error *err)
+{
+    return explain(write_note(record, known), err);
+}
+
 int al_journal_note(struct al_record *record, const struct al_record_end *known,
                     struct al_error *err)
 {
-    const struct al_record_end end = interrupted(known);
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    int r;
+    int r = write_note(record, known);
 
-    add_line(record, &end, NULL, &line);
-    r = al_slots_extend(record->slot, &line);
     if (r == 0)
-        r = al_slots_sync(record->journal->open, record->slot);
-    return r < 0 ? al_error_errno(err, -r, "cannot write the journal's open record") : 0;
+        r = al_open_records_sync(record->journal->open, &record->open);
+    return explain(r, err);
 }
 
 /* Reads do not wait for the disk. */
@@ -355,19 +378,14 @@ int al_journal_close_record(struct al_journal *journal, struct al_record *record
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     int r;
 
-    add_line(record, end, &end->duration_ms, &line);
+    add_line(record, end, &line);
     r = al_chain_append(journal->chain, &line, err);
     if (r == 0 && is_durable(end))
         r = al_chain_sync(journal->chain, err);
     if (r == 0)
-        al_slots_give_back(journal->open, record->slot);
+        al_open_records_end(journal->open, &record->open);
     else
-        al_slots_leave(record->slot);
+        al_open_records_leave(journal->open, &record->open);
     free_record(record);
     return r;
-}
-
-void al_journal_put_away(struct al_journal *journal)
-{
-    al_slots_hide_idle(journal->open);
 }

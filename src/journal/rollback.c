@@ -11,13 +11,12 @@
 
 #include "gitops/watch.h"
 #include "guard/effects.h"
-#include "journal/journal.h"
 #include "journal/lockfile.h"
 #include "journal/plan.h"
+#include "journal/recorded.h"
 #include "journal/refs.h"
 #include "journal/restore.h"
 #include "journal/store.h"
-#include "util/clock.h"
 #include "util/log.h"
 
 #define TOOL           "rollback"
@@ -32,8 +31,7 @@ struct run {
     struct al_budget restoring; /* of what nothing but SIGKILL stops */
     struct al_rollback *report;
 
-    struct al_record *record;
-    int64_t began_ms;
+    struct al_recorded recorded;
     int alone_fd; /* locked: one rollback at a time, so that what a killed one left can be told */
     struct al_lockfile index_lock;
     bool adopted;  /* it is the one a killed rollback left */
@@ -133,40 +131,14 @@ static int lock_repository(struct run *run, struct al_error *err)
 
 /* --- The journal --- */
 
-static int open_record(struct run *run, struct al_error *err)
+static char *summary_of(const struct run *run)
 {
-    al_auto(al_json_decrefp) json_t *input = al_json_object();
-    int r = al_journal_check(run->options->journal, err);
-
-    if (r < 0)
-        return r;
-    al_json_set(input, "count", al_json_int((int64_t)run->plan.count));
-    al_json_set(input, "force", al_json_bool(run->options->force));
-    if (run->options->redo)
-        al_json_set(input, "redo", al_json_bool(true));
-    al_json_set(input, "to", al_json_string(run->plan.target));
-    return al_journal_open_record(run->options->journal, TOOL, input, &run->record, err);
-}
-
-static const char *outcome_of(int r)
-{
-    switch (r) {
-    case 0:
-        return "ok";
-    case AL_ERR_APPROVAL_REQUIRED:
-    case AL_ERR_NOT_FOUND:
-        return "refused";
-    case AL_ERR_TIMEOUT:
-        return "timeout";
-    case AL_ERR_CANCELLED:
-        return "cancelled";
-    default:
-        return "error";
-    }
+    return al_asprintf("Roll back %zu execution%s", run->plan.count,
+                       run->plan.count == 1 ? "" : "s");
 }
 
 /* `begun` tells that the repository may have been changed. */
-static struct al_record_end describe(const struct run *run, const char *summary, bool begun)
+static struct al_record_end known_of(const struct run *run, const char *summary, bool begun)
 {
     return (struct al_record_end){
         .operation = OPERATION,
@@ -181,27 +153,34 @@ static struct al_record_end describe(const struct run *run, const char *summary,
     };
 }
 
-static char *summary_of(const struct run *run)
+static int open_record(struct run *run, struct al_error *err)
 {
-    return al_asprintf("Roll back %zu execution%s", run->plan.count,
-                       run->plan.count == 1 ? "" : "s");
+    al_auto(al_json_decrefp) json_t *input = al_json_object();
+    al_auto(al_freep) char *summary = summary_of(run);
+    const struct al_record_end known = known_of(run, summary, false);
+    int r = al_journal_check(run->options->journal, err);
+
+    if (r < 0)
+        return r;
+    al_json_set(input, "count", al_json_int((int64_t)run->plan.count));
+    al_json_set(input, "force", al_json_bool(run->options->force));
+    if (run->options->redo)
+        al_json_set(input, "redo", al_json_bool(true));
+    al_json_set(input, "to", al_json_string(run->plan.target));
+    r = al_recorded_open(&run->recorded, run->options->journal,
+                         &(struct al_record_begin){ .tool = TOOL, .input = input }, err);
+    return r < 0 ? r : al_recorded_update(&run->recorded, &known, err);
 }
 
 static void close_record(struct run *run, int r, bool begun, const struct al_error *err)
 {
     al_auto(al_freep) char *summary = summary_of(run);
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    struct al_record_end end = describe(run, summary, begun);
+    const struct al_record_end known = known_of(run, summary, begun);
     const char *text = r == 0 ? "Rolled back" : err->message ? err->message : "";
 
-    end.outcome = outcome_of(r);
-    end.success = r == 0;
-    end.text = text;
-    end.text_len = strlen(text);
-    end.duration_ms = al_clock_ms() - run->began_ms;
-    if (run->record &&
-        al_journal_close_record(run->options->journal, al_take(&run->record), &end, &why) < 0)
-        al_log_warn("the journal cannot be written: %s", why.message);
+    al_recorded_close(
+        &run->recorded, &known,
+        &(struct al_recorded_end){ .status = r, .text = text, .text_len = strlen(text) });
 }
 
 /* --- Before anything is changed --- */
@@ -372,9 +351,9 @@ static int restore(struct run *run, struct al_error *err)
 static int note(struct run *run, struct al_error *err)
 {
     al_auto(al_freep) char *summary = summary_of(run);
-    const struct al_record_end known = describe(run, summary, true);
+    const struct al_record_end known = known_of(run, summary, true);
 
-    return al_journal_note(run->record, &known, err);
+    return al_recorded_note(&run->recorded, &known, err);
 }
 
 static int go_back(struct run *run, struct al_error *err)
@@ -436,7 +415,6 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
         .repo = repo,
         .budget = budget,
         .report = rollback,
-        .began_ms = al_clock_ms(),
         .alone_fd = -1,
         .index_lock = AL_LOCKFILE_INIT,
         .top_fd = -1,

@@ -272,11 +272,6 @@ void al_calls_run(struct al_running *call)
     put_running(call);
 }
 
-void al_calls_put_away(struct al_calls *calls)
-{
-    al_call_put_away(calls->session);
-}
-
 /* Why the call cannot be taken; AL_RPC_OK when it was. */
 static enum al_rpc_code enter(struct al_running *call, const char **ret_problem)
 {

@@ -100,9 +100,6 @@ struct al_running *al_calls_next(struct al_calls *calls);
 /** Run the call on this thread and answer it, unless it is cancelled.  `call` is gone then. */
 void al_calls_run(struct al_running *call);
 
-/** What calls leave to be done when a thread has no other to run. */
-void al_calls_put_away(struct al_calls *calls);
-
 /** Answer that the call cannot be run, unless it is cancelled.  `call` is gone then. */
 void al_calls_refuse(struct al_running *call, const char *problem);
 

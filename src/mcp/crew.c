@@ -299,7 +299,6 @@ static void run_calls(struct al_crew *crew, struct al_running *call)
 {
     for (; call; call = al_calls_next(crew->task.calls))
         al_calls_run(call);
-    al_calls_put_away(crew->task.calls);
 }
 
 static void *thread_main(void *payload)

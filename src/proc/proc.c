@@ -157,8 +157,6 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
     if (r < 0)
         return r;
     al_spawned_count();
-    if (spec->started.tell)
-        spec->started.tell(spec->started.payload);
     capture = al_capture_begin(spec, &child);
     ending = al_capture_wait(&capture);
     if (ending != AL_ENDING_EXIT)

@@ -28,12 +28,6 @@ struct al_sink {
     void *payload;
 };
 
-/** Whom to tell something; `tell` NULL: nobody. */
-struct al_notice {
-    void (*tell)(void *payload);
-    void *payload;
-};
-
 /** Kernel limits of one child (setrlimit(2)); 0 leaves a limit as it is. */
 struct al_limits {
     uint64_t data_bytes;  /**< RLIMIT_DATA */
@@ -78,8 +72,6 @@ struct al_proc_spec {
     const int *kept_fds; /**< descriptors above 2 that the child has under the same numbers */
     size_t nkept_fds;
     bool without_turn; /**< the caller holds a turn that is enough for this child too */
-
-    struct al_notice started; /**< told by al_proc_run(), on its thread, once the program runs */
 
     const struct al_sandbox *sandbox; /**< never NULL */
     struct al_cancel *cancel;         /**< may be NULL */

@@ -13,11 +13,9 @@
 #include "gitops/waits.h"
 #include "guard/root.h"
 #include "guard/text.h"
-#include "journal/journal.h"
 #include "tool/hint.h"
 #include "tool/private.h"
 #include "tool/spelling.h"
-#include "util/clock.h"
 #include "util/log.h"
 
 /* A call that is overtaken this often is not asked about again. */
@@ -82,24 +80,10 @@ static void open_record(struct al_call *call)
         .input = call->input->arguments,
         .is_name = is_name,
         .payload = call->tool,
-        .unseen = al_effects_read_only(al_tool_effects(call->tool)),
     };
 
-    call->began_ms = al_clock_ms();
-    if (call->session->journal &&
-        al_journal_begin(call->session->journal, &begin, &call->record, &err) < 0)
+    if (al_recorded_open(&call->recorded, call->session->journal, &begin, &err) < 0)
         al_log_warn("the journal cannot be written: %s", err.message);
-}
-
-void al_call_show(const struct al_call *call)
-{
-    if (call->record)
-        al_journal_show(call->session->journal, call->record);
-}
-
-static void show(void *payload)
-{
-    al_call_show(payload);
 }
 
 /* Stage 2. */
@@ -118,7 +102,6 @@ static int decode(struct al_call *call, struct al_error *err)
     if (tool->adapt)
         tool->adapt(call->session, call->args);
     call->budget.cancel = call->input->cancel;
-    call->budget.started = (struct al_notice){ .tell = show, .payload = call };
     call->budget.waits = call->session->waits;
     call->budget.left_ms = (uint32_t)timeout_of(call);
     return 0;
@@ -204,21 +187,6 @@ static int authorize(struct al_call *call, struct al_error *err)
     return r;
 }
 
-static int check_journal(const struct al_call *call, struct al_error *err)
-{
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-
-    if (!al_effects_have_side_effects(call->operation->effects))
-        return 0;
-    if (call->record && al_journal_check(call->session->journal, &why) == 0)
-        return 0;
-    if (call->record)
-        al_log_warn("the journal cannot be written: %s", why.message);
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "The journal cannot be written, so nothing that changes anything is done; "
-                        "see airlock doctor");
-}
-
 static int begin_write(struct al_call *call, struct al_error *err)
 {
     if (!call->repo)
@@ -246,14 +214,32 @@ static struct al_record_end describe(const struct al_call *call)
     };
 }
 
+/* Whoever looks sees what the call is about, and one that changes something has its line. */
+static int check_journal(const struct al_call *call, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    const struct al_record_end known = describe(call);
+    int r = al_recorded_update(&call->recorded, &known, &why);
+
+    if (!al_effects_have_side_effects(call->operation->effects))
+        return 0;
+    if (r == 0)
+        r = al_recorded_check(&call->recorded, &why);
+    if (r == 0)
+        return 0;
+    if (call->recorded.record)
+        al_log_warn("the journal cannot be written: %s", why.message);
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The journal cannot be written, so nothing that changes anything is done; "
+                        "see airlock doctor");
+}
+
 /* If we die now, whoever starts next has to know what was begun, and where its checkpoint is. */
 static int note_checkpoint(struct al_call *call, struct al_error *err)
 {
     const struct al_record_end known = describe(call);
 
-    if (!call->record || !call->checkpoint[0])
-        return 0;
-    return al_journal_note(call->record, &known, err);
+    return call->checkpoint[0] ? al_recorded_note(&call->recorded, &known, err) : 0;
 }
 
 /* Writers of one repository take turns.  What words mean when nobody was asked is what they mean
@@ -369,7 +355,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
 {
     al_auto(al_freep) char *wait = NULL;
 
-    result->duration_ms = al_clock_ms() - call->began_ms;
+    result->duration_ms = al_recorded_duration_ms(&call->recorded);
     if (r == 0) {
         if (!result->has_notes)
             al_call_note_ignored(call, &result->notes);
@@ -402,46 +388,20 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
 }
 
-static const char *outcome_of(const struct al_result *result)
-{
-    switch (result->status) {
-    case AL_OK:
-        return result->dry_run ? "dry_run" : "ok";
-    case AL_ERR_TIMEOUT:
-        return "timeout";
-    case AL_ERR_CANCELLED:
-        return "cancelled";
-    case AL_ERR_APPROVAL_DENIED:
-        return "declined";
-    case AL_ERR_BAD_ARGS:
-    case AL_ERR_SANDBOX:
-    case AL_ERR_APPROVAL_REQUIRED:
-    case AL_ERR_NOT_GRANTED:
-        return "refused";
-    case AL_ERR_EXECUTION:
-    case AL_ERR_NOT_FOUND:
-    case AL_ERR_AGAIN:
-        break;
-    }
-    return "error";
-}
-
 /* Stage 9. */
 static void close_record(struct al_call *call, const struct al_result *result)
 {
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_record_end end = describe(call);
+    struct al_record_end known = describe(call);
+    const struct al_recorded_end ending = {
+        .status = result->status,
+        .dry_run = result->dry_run,
+        .text = result->text.buf,
+        .text_len = result->text.len,
+    };
 
     if (result->confinement)
-        end.confinement = result->confinement;
-    end.outcome = outcome_of(result);
-    end.success = result->status == AL_OK;
-    end.text = result->text.buf;
-    end.text_len = result->text.len;
-    end.duration_ms = result->duration_ms;
-    if (call->record &&
-        al_journal_close_record(call->session->journal, call->record, &end, &err) < 0)
-        al_log_warn("the journal cannot be written: %s", err.message);
+        known.confinement = result->confinement;
+    al_recorded_close(&call->recorded, &known, &ending);
 }
 
 static void release(struct al_call *call)
@@ -473,12 +433,6 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
     close_record(&call, result);
     al_call_tell_end(&call, result, call.executed);
     release(&call);
-}
-
-void al_call_put_away(const struct al_session *session)
-{
-    if (session->journal)
-        al_journal_put_away(session->journal);
 }
 
 int al_call_explain(const struct al_session *session, const struct al_call_input *input,

@@ -117,9 +117,6 @@ struct al_call_input {
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
                  struct al_result *result);
 
-/** What a call leaves to be done after its answer; not doing it does no harm.  Threads: safe. */
-void al_call_put_away(const struct al_session *session);
-
 /** What a call would meet.  Set up with AL_EXPLANATION_INIT. */
 struct al_explanation {
     const struct al_operation *operation;

@@ -5,18 +5,16 @@
 
 #include "gitops/repo.h"
 #include "journal/checkpoint.h"
+#include "journal/recorded.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
-
-struct al_record;
 
 /** One call on its way through the stages. */
 struct al_call {
     const struct al_session *session;
     const struct al_call_input *input;
     const struct al_tool *tool;
-    struct al_record *record; /* NULL: the journal cannot be written */
-    int64_t began_ms;
+    struct al_recorded recorded;          /* from stage 1 on */
     void *args;                           /* decoded, from stage 2 on */
     const struct al_operation *operation; /* from stage 3 on */
     char *summary;                        /* safe, one line */
@@ -41,9 +39,6 @@ struct al_call {
 
 /** Where a call works: the top of the repository, or the first root. */
 const char *al_call_place(const struct al_call *call);
-
-/** Whoever looks sees the call among those that run: its child does, or a person is asked. */
-void al_call_show(const struct al_call *call);
 
 /** Resolve the words of the call's arguments, unless that is done. */
 int al_call_resolve(struct al_call *call, struct al_error *err);

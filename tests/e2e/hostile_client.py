@@ -33,7 +33,7 @@ del sys.argv[2:]
 import harness  # pylint: disable=wrong-import-position
 
 LINE_MAX_BYTES = 10 * 1024 * 1024
-SPARE_MAX = 64  # of src/journal/slots.c
+SPARE_MAX = 1  # of src/journal/open_records.c
 GROWTH_MAX_KIB = 16 * 1024  # once the threads of a crowd have gone, and given back what they held
 PEAK_MAX_KIB = 1024 * 1024  # the longest line as a tree of values, and answers nobody reads
 
@@ -186,7 +186,7 @@ class State:
         self.descriptors = self.spare = 0
         for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):  # the call that had it has just ended
-                if "/airlock/open/" in os.readlink(entry):  # the journal keeps some for calls to come
+                if "/airlock/open/" in os.readlink(entry):  # the journal keeps one for calls that run
                     self.spare += 1
                 else:
                     self.descriptors += 1

@@ -157,23 +157,51 @@ class Everything(Audit):
         self.assertEqual(self.verify()["lines"], 3)
         self.assertEqual(sorted(os.listdir(self.state_dir / "open")), [])
 
+    def running(self, *words):
+        """What `airlock log --running --json` says."""
+        return [json.loads(line) for line in self.log("--running", "--json", *words).splitlines()]
+
     def test_seen(self):
-        """of the open files those of calls that run are seen, and no others"""
+        """what runs is shown with its repository and process, also as a table, and nothing else"""
+        self.assertEqual(self.log("--running"), "no call runs\n")
         pipe = self.block_log()
         server = harness.Server(self)
-        seen = None
-        server.ask("git_log", {"timeout_ms": 600000})
+        server.ask("git_log", {"timeout_ms": 600000, "max_count": 7})
         writer = self.hold(pipe)
-        for _ in range(200):  # a call's file may go a moment after its answer came
-            server.assert_lives()
-            seen = [name for name in os.listdir(self.state_dir / "open") if name[0] != "."]
-            if len(seen) == 1:
-                break
-        self.assertEqual(seen, [f"{server.process.pid}-0"])
+        server.assert_lives()  # a call that ended
+        [call] = self.running()
+        self.assertEqual((call["pid"], call["tool"], call["repository"], call["operation"]),
+                         (server.process.pid, "git_log", str(self.root), "log"))
+        self.assertRegex(call["time"], r"^\d{4}-\d\d-\d\dT")
+        self.assertEqual(call["input"]["max_count"], 7)
+        for name in ("outcome", "result", "seq", "prev", "duration_ms", "begin"):
+            self.assertNotIn(name, call)
+        [row] = self.log("--running").splitlines()
+        for word in (str(server.process.pid), "git_log", str(self.root), "max_count=7"):
+            self.assertIn(word, row.split("  ")[-1] if "=" in word else row.split(), row)
+        heading = Table.terminal(self, 200, "--running").splitlines()[0]
+        self.assertEqual(re.sub("\033\\[[0-9;]*m", "", heading).split(),
+                         ["TIME", "PID", "TOOL", "OPERATION", "REPOSITORY", "SUMMARY"])
+        self.assertEqual(self.running("--tool", "git_log"), [call])
+        self.assertEqual(self.running("--tool", "git_add"), [])
         server.process.kill()
         server.process.wait()
+        self.assertEqual(self.running(), [])
         self.wait_for_its_end(writer)
         pipe.unlink()
+
+    def test_seen_words(self):
+        """what does not go with --running is said, and nothing to show is no failure"""
+        for words in (["--verify"], ["--follow"], ["3"], ["--since", "today"]):
+            done = self.command("log", "--running", *words)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("--running", done.stderr)
+        self.assertEqual(self.running(), [])
+        self.ok("git_status")
+        self.assertEqual(self.running(), [])
+        done = self.command("log", "--running", "--tool", "git_lgo")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("did you mean 'git_log'", done.stderr)
 
     def test_running(self):
         """a call that runs is left alone by those who start meanwhile"""

@@ -229,11 +229,6 @@ static void big(const struct al_call_input *input, struct al_result *result)
         al_str_addc(&result->text, 'x');
 }
 
-void al_call_put_away(const struct al_session *session)
-{
-    (void)session;
-}
-
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
                  struct al_result *result)
 {

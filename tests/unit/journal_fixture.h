@@ -6,6 +6,7 @@
 #include <dirent.h>
 
 #include "journal/journal.h"
+#include "journal/open_scan.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 
@@ -95,8 +96,7 @@ static inline void assert_bad_line(const struct tmpdir *dir, uint64_t bad_line)
     assert_int_equal(found, bad_line - 1);
 }
 
-/* The names in open/ that have a call, or those that have none, as journal/slots.h says: told by
- * the files' content alone. */
+/* The names in open/ that have an open call, or those that have none. */
 static inline struct al_strv journal_open_names(const struct tmpdir *dir, bool idle)
 {
     al_auto(al_freep) char *path = tmpdir_path(dir, "open");
@@ -108,8 +108,10 @@ static inline struct al_strv journal_open_names(const struct tmpdir *dir, bool i
     while ((entry = readdir(open))) {
         al_auto(al_freep) char *name = al_asprintf("open/%s", entry->d_name);
         al_auto(al_freep) char *text = entry->d_name[0] == '.' ? NULL : tmpdir_read(dir, name);
+        al_auto(al_json_decrefp) json_t *calls =
+            text ? al_open_scan_calls(text, strlen(text)) : NULL;
 
-        if (text && (!*text || al_ends_with(text, "\n\n")) == idle)
+        if (text && (json_object_size(calls) == 0) == idle)
             al_strv_add(&names, name);
     }
     closedir(open);

@@ -15,7 +15,7 @@
 #include "tests/unit/journal_fixture.h"
 #include "util/fs.h"
 
-/* A file in open/ serves all of them: it grows, is filled up, and is emptied for being large. */
+/* The file in open/ serves all of them; it is emptied when it is full, which it is sooner here. */
 static const size_t message_bytes[] = { 100, 10, 300, 9000, 10 };
 
 #define NOTED 2u

@@ -228,7 +228,8 @@ static void keeps_an_open_record_until_it_is_closed(void **state)
     assert_non_null(name);
     assert_true(al_starts_with(name, begin));
     al_auto(al_freep) char *text = tmpdir_read(dir, name);
-    al_auto(al_json_decrefp) json_t *note = json_loads(text, 0, NULL);
+    al_auto(al_json_decrefp) json_t *calls = al_open_scan_calls(text, strlen(text));
+    const json_t *note = json_object_get(calls, "1");
     assert_string_equal(al_json_get_string(note, "tool"), "git_add");
     assert_string_equal(al_json_get_string(json_object_get(note, "input"), "MY_TOKEN"),
                         "[redacted]");
@@ -243,17 +244,17 @@ static void keeps_an_open_record_until_it_is_closed(void **state)
 static void leaves_the_open_records_of_others_alone(void **state)
 {
     struct tmpdir *dir = *state;
-    al_auto(al_freep) char *taken = al_asprintf("open/%ld-0", (long)getpid());
+    al_auto(al_freep) char *taken = al_asprintf("open/%ld-0.jsonl", (long)getpid());
 
     (void)mkdirat(dir->fd, "open", 0700);
-    tmpdir_write(dir, taken, "left behind");
+    tmpdir_write(dir, taken, "{\"begin\":1}\n");
     al_auto(al_closep) int fd = openat(dir->fd, taken, O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0); /* as who writes it does */
     journal_fill(dir, 2);
     al_auto(al_freep) char *name = open_name(dir);
     assert_string_equal(name, taken);
     al_auto(al_freep) char *text = tmpdir_read(dir, taken);
-    assert_string_equal(text, "left behind");
+    assert_string_equal(text, "{\"begin\":1}\n");
     assert_intact(dir, 2);
 }
 

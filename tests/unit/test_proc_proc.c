@@ -39,28 +39,6 @@ static void starts_from_exactly_what_it_is_given(void **state)
     assert_string_equal(got.out.data, "a b c\n/usr\nPATH=/usr/bin:/bin\nONLY=this\nPWD=/usr\n");
 }
 
-static void count(void *payload)
-{
-    ++*(int *)payload;
-}
-
-/* Told once, and of nothing that did not run. */
-static void tells_that_a_program_runs(void **state)
-{
-    struct al_proc_spec spec = SHELL_SPEC("exit 3");
-    int told = 0;
-
-    (void)state;
-    spec.started = (struct al_notice){ .tell = count, .payload = &told };
-    al_auto(outcome_clear) struct outcome got = run(&spec);
-    assert_int_equal(got.result.exit_code, 3);
-    assert_int_equal(told, 1);
-    spec.program = "/no/such/program";
-    al_auto(outcome_clear) struct outcome missing = run(&spec);
-    assert_int_equal(missing.r, AL_ERR_EXECUTION);
-    assert_int_equal(told, 1);
-}
-
 static void leaves_no_descriptor_but_three_in_the_child(void **state)
 {
     const struct al_proc_spec spec = SHELL_SPEC("ls /proc/$$/fd");
@@ -426,7 +404,6 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_output_errors_and_exit_code),
         cmocka_unit_test(starts_from_exactly_what_it_is_given),
-        cmocka_unit_test(tells_that_a_program_runs),
         cmocka_unit_test(leaves_no_descriptor_but_three_in_the_child),
         cmocka_unit_test(gives_a_child_its_own_session),
         cmocka_unit_test(resets_signals_before_the_child_can_get_one),

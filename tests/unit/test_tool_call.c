@@ -2,16 +2,11 @@
 /* tool/call.h: every call is checked, recorded and answered, however it ends. */
 #include "tool/call.h"
 
-#include <dirent.h>
+#include <unistd.h>
 
 #include "guard/policy.h"
+#include "journal/journal.h"
 #include "test_tool_lib.h"
-
-static void closedirp(DIR **dir)
-{
-    if (*dir)
-        (void)closedir(*dir);
-}
 
 static void reads_without_asking(void **state)
 {
@@ -137,20 +132,28 @@ static void tells_a_failing_git_from_one_with_nothing_to_do(void **state)
     assert_journal(scene, "error auto policy record no");
 }
 
-/* Of one call, whether its file in open/ is seen: at its beginning, and when a child has run. */
+/* Of one call, what the journal says of it while it runs, as "TOOL REPOSITORY": at its beginning,
+ * and when a child has run. */
 static const struct tmpdir *journal_dir;
-static bool seen_first, seen_then;
+static char *seen_first, *seen_then;
 
-static bool is_seen(void)
+static void see(void *payload, long pid, const json_t *call)
 {
-    al_auto(al_freep) char *path = tmpdir_path(journal_dir, "open");
-    al_auto(closedirp) DIR *open = opendir(path);
-    const struct dirent *entry;
-    bool seen = false;
+    const char *repository = al_json_get_string(call, "repository");
+    char **seen = payload;
 
-    assert_non_null(open);
-    while ((entry = readdir(open)))
-        seen |= entry->d_name[0] != '.';
+    assert_int_equal(pid, getpid());
+    assert_null(*seen); /* one */
+    *seen = al_asprintf("%s %s", al_json_get_string(call, "tool"),
+                        repository ? strrchr(repository, '/') + 1 : "-");
+}
+
+static char *what_runs(void)
+{
+    al_auto(al_freep) char *file = tmpdir_path(journal_dir, "tool_log.jsonl");
+    char *seen = NULL;
+
+    assert_int_equal(al_journal_running(file, see, &seen), 0);
     return seen;
 }
 
@@ -158,7 +161,7 @@ static int look(struct al_call *call, const void *p, struct al_result *result, s
 {
     int r = run_status(call, p, result, err);
 
-    seen_then = is_seen();
+    seen_then = what_runs();
     return r;
 }
 
@@ -166,14 +169,14 @@ static int check(const void *p, struct al_error *err)
 {
     (void)p;
     (void)err;
-    seen_first = is_seen();
+    seen_first = what_runs();
     return 0;
 }
 
 static void look_while_asked(struct scene *scene)
 {
     (void)scene;
-    seen_first = is_seen();
+    seen_first = what_runs();
 }
 
 static void run_looking(struct scene *scene, unsigned effects)
@@ -183,25 +186,31 @@ static void run_looking(struct scene *scene, unsigned effects)
 
     tool.operations = &operation;
     tool.check = check;
-    seen_first = seen_then = false;
     run(scene, &tool, "{\"working_dir\":\"repo\"}");
     assert_int_equal(scene->result.status, AL_OK);
-    al_call_put_away(&scene->session);
-    assert_false(is_seen());
+    assert_null(what_runs());
 }
 
-/* A call that only reads is seen once its git runs; any other one from its beginning. */
+static void clear_seen(void)
+{
+    free(seen_first);
+    free(seen_then);
+    seen_first = seen_then = NULL;
+}
+
+/* With its repository as soon as that is known. */
 static void is_seen_in_the_journal_while_it_runs(void **state)
 {
+    static const unsigned effects[] = { AL_READS, AL_WRITES_FILES };
     struct scene *scene = *state;
 
     journal_dir = scene->w->state;
-    run_looking(scene, AL_READS); /* makes the file */
-    run_looking(scene, AL_READS);
-    assert_false(seen_first);
-    assert_true(seen_then);
-    run_looking(scene, AL_WRITES_FILES);
-    assert_true(seen_first);
+    for (size_t i = 0; i < COUNT(effects); i++) {
+        run_looking(scene, effects[i]);
+        assert_string_equal(seen_first, "peek -");
+        assert_string_equal(seen_then, "peek repo");
+        clear_seen();
+    }
 }
 
 static void is_seen_in_the_journal_while_a_person_is_asked(void **state)
@@ -211,13 +220,13 @@ static void is_seen_in_the_journal_while_a_person_is_asked(void **state)
     struct scene *scene = *state;
 
     journal_dir = scene->w->state;
-    run_looking(scene, AL_READS);
     scene->session.policy = &policy;
     scene->meanwhile = look_while_asked;
     scene->answers[0] = AL_ANSWER_ONCE;
     run(scene, &peek, "{\"working_dir\":\"repo\"}");
     assert_int_equal(scene->asked, 1);
-    assert_true(seen_first);
+    assert_string_equal(seen_first, "peek repo");
+    clear_seen();
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/left.h: a call whose process died has its line after the next start, and one line only.
- */
-#include "journal/left.h"
+/* journal/recover.h: a call whose process died has its line after the next start, and one line
+ * only. */
+#include "journal/recover.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 extern char **environ;
 
 /* How far the other process goes before it is killed. */
-static const char *const ends[] = { "begun", "known", "closed", "unseen", "twins" };
+static const char *const ends[] = { "begun", "known", "closed", "again", "twins" };
 
 /* Everything happens in one millisecond. */
 void __wrap_al_clock_iso(char ret_text[25]);
@@ -43,7 +43,7 @@ static int be_a_victim(const char *end, char *path)
         .success = true,
     };
     struct al_journal *journal = NULL;
-    const struct al_record_begin status = { .tool = "git_status", .unseen = true };
+    const struct al_record_begin status = { .tool = "git_status" };
     struct al_record *record = NULL, *twins[2];
 
     if (al_journal_open(file, &journal, NULL) < 0 ||
@@ -53,23 +53,20 @@ static int be_a_victim(const char *end, char *path)
         return 1;
     if (!strcmp(end, "closed")) {
         al_auto(al_freep) char *name = tmpdir_path(&dir, "open");
-        al_auto(al_freep) char *file_name = al_asprintf("%s/%ld-0", name, (long)getpid());
+        al_auto(al_freep) char *file_name = al_asprintf("%s/%ld-0.jsonl", name, (long)getpid());
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
         al_auto(al_closep) int fd = open(file_name, O_RDWR | O_CLOEXEC);
 
         /* As if it had died before it could say that the call has its line. */
-        if (fd < 0 || al_fs_read_fd(fd, AL_SLOT_MAX_BYTES, &text) < 0 ||
+        if (fd < 0 || al_fs_read_fd(fd, AL_OPEN_FILE_MAX_BYTES, &text) < 0 ||
             al_journal_close_record(journal, record, &known, NULL) < 0 ||
-            pwrite(fd, text.buf, text.len, 0) != (ssize_t)text.len)
+            ftruncate(fd, (off_t)text.len) < 0)
             return 1;
     }
-    if (!strcmp(end, "unseen")) { /* in a file that an earlier call was given */
-        if (al_journal_close_record(journal, record, &known, NULL) < 0)
-            return 1;
-        al_journal_put_away(journal);
-        if (al_journal_begin(journal, &status, &record, NULL) < 0)
-            return 1;
-    }
+    if (!strcmp(end, "again") && /* behind a call that ended */
+        (al_journal_close_record(journal, record, &known, NULL) < 0 ||
+         al_journal_begin(journal, &status, &record, NULL) < 0))
+        return 1;
     if (!strcmp(end, "twins")) { /* one finished and one killed, in the same millisecond */
         if (al_journal_begin(journal, &status, &twins[0], NULL) < 0 ||
             al_journal_begin(journal, &status, &twins[1], NULL) < 0 ||
@@ -130,17 +127,17 @@ static void writes_the_line_of_a_call_that_had_begun(void **state)
     assert_true(json_is_false(json_object_get(json_object_get(line, "result"), "success")));
 }
 
-static void writes_the_line_of_a_call_that_was_not_shown_yet(void **state)
+static void writes_the_line_of_a_call_behind_another(void **state)
 {
     const struct tmpdir *dir = *state;
 
-    kill_one(dir, "unseen");
-    assert_int_equal(journal_open_count(dir, false), 0);
+    kill_one(dir, "again");
     journal_fill(dir, 0);
     assert_intact(dir, 2);
     al_auto(al_json_decrefp) json_t *line = last_line(dir);
     assert_text(line, "outcome", "interrupted");
     assert_text(line, "tool", "git_status");
+    assert_null(json_object_get(line, "begin"));
 }
 
 static void writes_the_line_of_a_call_that_was_the_same_as_another(void **state)
@@ -253,144 +250,71 @@ static void drops_what_never_became_a_record(void **state)
     }
 }
 
-/* The one file in open/, whatever it says. */
-static char *open_text(const struct tmpdir *dir)
-{
-    al_auto(al_freep) char *name = al_asprintf("open/%ld-0", (long)getpid());
-    char *text = tmpdir_read(dir, name);
-
-    assert_non_null(text);
-    return text;
-}
-
-static struct al_record *begin(struct al_journal *journal, size_t len)
-{
-    al_auto(al_freep) char *message = al_calloc(len + 1, 1);
-    struct al_record *record = NULL;
-
-    memset(message, 'm', len);
-    al_auto(al_json_decrefp) json_t *input = json_pack("{s:s}", "message", message);
-    assert_int_equal(al_journal_open_record(journal, "git_commit", input, &record, NULL), 0);
-    return record;
-}
-
-/* How many lines a journal of its own has after a file with this text was left. */
-static size_t lines_after(const struct tmpdir *dir, size_t number, const char *text, size_t len)
-{
-    al_auto(al_freep) char *name = al_asprintf("of-%zu.jsonl", number);
-    al_auto(al_freep) char *file = tmpdir_path(dir, name);
-    struct al_chain *chain = NULL;
-    size_t lines = 0;
-
-    assert_int_equal(al_chain_open(file, &chain, NULL), 0);
-    assert_int_equal(al_left_record(chain, text, len), 0);
-    al_chain_free(chain);
-    al_auto(al_freep) char *log = tmpdir_read(dir, name);
-    for (const char *at = log; *at; at++)
-        lines += *at == '\n';
-    assert_true(lines || !*log);
-    assert_true(!lines || strstr(log, "\"outcome\":\"interrupted\""));
-    return lines;
-}
-
-/* What a file holds when its process dies after `cut` bytes of a write at its beginning. */
-static char *torn(const char *before, const char *after, size_t cut)
-{
-    char *text = al_calloc(strlen(before) + strlen(after) + 1, 1);
-
-    memcpy(text, before, strlen(before));
-    memcpy(text, after, cut);
-    return text;
-}
-
-static bool is_near(size_t a, size_t b)
-{
-    return a <= b + 3 && b <= a + 3;
-}
-
-/* An idle file is written over: there is a line of the call, all of it, or none. */
-static void takes_a_line_that_is_whole_and_no_other(void **state)
-{
-    static const size_t nexts[] = { 0, 302, 303, 304, 700 };
-    const struct tmpdir *dir = *state;
-
-    for (size_t i = 0; i < COUNT(nexts); i++) {
-        struct al_journal *journal = journal_open(dir);
-        const struct al_record_end end = { .outcome = "ok" };
-
-        assert_int_equal(al_journal_close_record(journal, begin(journal, 302), &end, NULL), 0);
-        al_auto(al_freep) char *idle = open_text(dir);
-        struct al_record *record = begin(journal, nexts[i]);
-        al_auto(al_freep) char *running = open_text(dir);
-        size_t size = strlen(idle), len = strlen(running);
-
-        for (size_t cut = 0; cut <= len; cut++) {
-            al_auto(al_freep) char *text = torn(idle, running, cut);
-            /* Right behind the line, the earlier call's newline ends it as well. */
-            bool whole = cut == len || (cut + 1 == size && len <= size + 1);
-
-            if (cut % 101 == 0 || is_near(cut, size) || is_near(cut, len))
-                assert_int_equal(lines_after(dir, i * 10000 + cut, text, strlen(text)), whole);
-        }
-        assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
-        al_journal_free(journal);
-    }
-}
-
-/* Whatever is there of the second line, the first is not lost. */
-static void takes_the_line_before_one_that_is_cut(void **state)
-{
-    const struct tmpdir *dir = *state;
-    struct al_journal *journal = journal_open(dir);
-    const struct al_record_end end = { .outcome = "ok", .operation = "known" };
-    struct al_record *record = begin(journal, 3);
-
-    al_auto(al_freep) char *first = open_text(dir);
-    assert_int_equal(al_journal_note(record, &end, NULL), 0);
-    al_auto(al_freep) char *both = open_text(dir);
-    assert_memory_equal(both, first, strlen(first));
-    for (size_t len = strlen(first); len <= strlen(both); len += len + 20 < strlen(both) ? 11 : 1) {
-        al_auto(al_freep) char *name = al_asprintf("of-%zu.jsonl", len);
-
-        assert_int_equal(lines_after(dir, len, both, len), 1);
-        al_auto(al_freep) char *log = tmpdir_read(dir, name);
-        assert_true((strstr(log, "\"operation\":\"known\"") != NULL) == (len == strlen(both)));
-    }
-    assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
-    /* Earlier versions look for the last line, too, in what they find. */
-    al_auto(al_freep) char *idle = open_text(dir);
-    assert_int_equal(lines_after(dir, 0, idle, strlen(idle)), 0);
-    al_journal_free(journal);
-}
+/* A line about a call as earlier versions left it, up to its end. */
+#define EARLIER(operation)                                                                         \
+    "{\"timestamp\":\"20260102_030405\",\"time\":\"2026-01-02T03:04:05.678Z\",\"seq\":null,"       \
+    "\"conversation_id\":\"c-1\",\"id\":4,\"tool\":\"git_add\",\"operation\":" operation           \
+    ",\"input\":{},\"outcome\":\"interrupted\",\"prev\":null}"
 
 static void takes_what_earlier_versions_left(void **state)
+{
+    static const struct {
+        const char *name, *text;
+        uint64_t lines;
+    } cases[] = {
+        { "open/12-3", EARLIER("null") " \n", 1 },
+        { "open/.12-3", EARLIER("null") "      \n", 1 },
+        { "open/12-3", EARLIER("null") " \n" EARLIER("\"known\"") " \n", 1 },
+        { "open/12-3", EARLIER("\"known\"") " \n" EARLIER("\"kno"), 1 },
+        { "open/12-3", EARLIER("null") "\n\n", 0 },
+        { "open/12-3", EARLIER("nul"), 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct tmpdir *dir = tmpdir_new();
+
+        journal_fill(dir, 0);
+        tmpdir_write(dir, cases[i].name, cases[i].text);
+        journal_fill(dir, 0);
+        assert_intact(dir, cases[i].lines);
+        assert_int_equal(faccessat(dir->fd, cases[i].name, F_OK, 0), -1);
+        al_auto(al_freep) char *text = journal_text(dir);
+        assert_int_equal(strstr(text, "\"known\"") != NULL, strstr(cases[i].text, "known") != NULL);
+        tmpdir_write(dir, cases[i].name, cases[i].text); /* and once only */
+        journal_fill(dir, 0);
+        assert_intact(dir, cases[i].lines);
+        tmpdir_free(dir);
+    }
+}
+
+/* Of many open calls those that the log has already get no second line. */
+static void tells_calls_by_their_number(void **state)
 {
     struct tmpdir *dir = *state;
     struct al_journal *journal = journal_open(dir);
     const struct al_record_end end = { .outcome = "ok" };
-    struct al_record *record = begin(journal, 3);
+    struct al_record *records[6];
 
-    al_auto(al_freep) char *text = open_text(dir);
-    char *space = strrchr(text, ' ');
-    assert_string_equal(space, " \n");
-    memcpy(space, "\n", 2); /* lines without a space before their end */
-    assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
-    al_journal_free(journal);
-    assert_int_equal(unlinkat(dir->fd, "tool_log.jsonl", 0), 0);
-    assert_int_equal(unlinkat(dir->fd, "tool_log.head", 0), 0);
-    tmpdir_write(dir, "open/12-3", text);
-    tmpdir_write(dir, "open/.12-4", text);
+    for (size_t i = 0; i < COUNT(records); i++)
+        assert_int_equal(al_journal_open_record(journal, "same", NULL, &records[i], NULL), 0);
+    al_auto(al_freep) char *name = al_asprintf("open/%ld-0.jsonl", (long)getpid());
+    al_auto(al_freep) char *text = tmpdir_read(dir, name);
+    for (size_t i = 0; i < COUNT(records); i += 2)
+        assert_int_equal(al_journal_close_record(journal, records[i], &end, NULL), 0);
+    tmpdir_write(dir, "open/2000000000-0.jsonl", text);
     journal_fill(dir, 0);
-    assert_intact(dir, 1);
-    assert_int_equal(faccessat(dir->fd, "open/12-3", F_OK, 0), -1);
-    assert_int_equal(faccessat(dir->fd, "open/.12-4", F_OK, 0), -1);
+    assert_intact(dir, COUNT(records));
+    for (size_t i = 1; i < COUNT(records); i += 2)
+        assert_int_equal(al_journal_close_record(journal, records[i], &end, NULL), 0);
+    al_journal_free(journal);
 }
 
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         JOURNAL_TEST(writes_the_line_of_a_call_that_had_begun),
-        JOURNAL_TEST(writes_the_line_of_a_call_that_was_not_shown_yet),
+        JOURNAL_TEST(writes_the_line_of_a_call_behind_another),
         JOURNAL_TEST(writes_the_line_of_a_call_that_was_the_same_as_another),
         JOURNAL_TEST(writes_one_line_of_a_call_without_a_number),
         JOURNAL_TEST(writes_all_that_was_known),
@@ -398,13 +322,12 @@ int main(int argc, char **argv)
         JOURNAL_TEST(writes_each_line_once_whoever_starts_next),
         JOURNAL_TEST(leaves_a_call_that_runs_alone),
         JOURNAL_TEST(drops_what_never_became_a_record),
-        JOURNAL_TEST(takes_a_line_that_is_whole_and_no_other),
-        JOURNAL_TEST(takes_the_line_before_one_that_is_cut),
-        JOURNAL_TEST(takes_what_earlier_versions_left),
+        cmocka_unit_test(takes_what_earlier_versions_left),
+        JOURNAL_TEST(tells_calls_by_their_number),
     };
 
     for (size_t i = 0; argc == 3 && i < COUNT(ends); i++)
         if (!strcmp(argv[1], ends[i]))
             return be_a_victim(ends[i], argv[2]);
-    return cmocka_run_group_tests_name("journal/left", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("journal/recover", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/slots.h: a file system that gives errors. */
-#include "journal/slots.h"
+/* journal/open_records.h and open_scan.h: a file system that gives errors. */
+#include "journal/open_records.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,36 +35,36 @@ int __wrap_al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text)
     return no_reads ? no_reads : __real_al_fs_read_fd(fd, max_bytes, ret_text);
 }
 
-static struct al_slots *open_slots(const struct tmpdir *dir)
+static struct al_open_records *open_records(const struct tmpdir *dir)
 {
     al_auto(al_freep) char *path = tmpdir_path(dir, "open");
-    struct al_slots *slots = NULL;
+    struct al_open_records *records = NULL;
 
-    assert_int_equal(al_slots_open(path, &slots, NULL), 0);
-    return slots;
+    assert_int_equal(al_open_records_open(path, &records, NULL), 0);
+    return records;
 }
 
-static int try_to_take(struct al_slots *slots, const char *text, struct al_slot **ret_slot)
+static int try_to_begin(struct al_open_records *records, struct al_open_record *ret_record)
 {
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str members = AL_STR_INIT;
 
-    al_str_adds(&line, text);
-    return al_slots_take(slots, &line, ret_slot);
+    al_str_adds(&members, "\"a\":1");
+    return al_open_records_begin(records, 1, &members, ret_record);
 }
 
-/* Append what is handed over. */
-static int remember(void *context, const char *text, size_t len)
+static int count(void *payload, long pid, json_t *calls)
 {
-    al_str_add(context, text, len);
+    assert_int_equal(pid, 2000000000);
+    *(size_t *)payload += json_object_size(calls);
     return 0;
 }
 
-static void assert_collects(struct al_slots *slots, const char *text)
+static void assert_collects(struct al_open_records *records, size_t calls)
 {
-    al_auto(al_str_clear) struct al_str seen = AL_STR_INIT;
+    size_t found = 0;
 
-    al_slots_collect(slots, remember, &seen);
-    assert_string_equal(seen.buf, text);
+    al_open_scan_left(al_open_records_dir(records), count, &found);
+    assert_int_equal(found, calls);
 }
 
 static void keeps_what_cannot_be_read(void **state)
@@ -76,32 +76,33 @@ static void keeps_what_cannot_be_read(void **state)
         { -EIO, true }, { -ENOMEM, true }, { -EISDIR, true }, { -EACCES, true }, { -EFBIG, false }
     };
     struct tmpdir *dir = *state;
-    struct al_slots *slots = open_slots(dir);
+    struct al_open_records *records = open_records(dir);
 
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tmpdir_write(dir, "open/2000000000-1", "a call\n");
+        tmpdir_write(dir, "open/2000000000-1.jsonl", "{\"begin\":1}\n");
         no_reads = cases[i].error;
-        assert_collects(slots, "");
+        assert_collects(records, 0);
         no_reads = 0;
-        assert_int_equal(faccessat(dir->fd, "open/2000000000-1", F_OK, 0) == 0, cases[i].stays);
-        assert_collects(slots, cases[i].stays ? "a call\n" : "");
+        assert_int_equal(faccessat(dir->fd, "open/2000000000-1.jsonl", F_OK, 0) == 0,
+                         cases[i].stays);
+        assert_collects(records, cases[i].stays);
     }
-    al_slots_free(slots);
+    al_open_records_free(records);
 }
 
 static void takes_nothing_without_a_lock(void **state)
 {
     const struct tmpdir *dir = *state;
-    struct al_slots *slots = open_slots(dir);
-    struct al_slot *slot = NULL;
+    struct al_open_records *records = open_records(dir);
+    struct al_open_record record;
 
     no_locks = ENOLCK;
-    assert_int_equal(try_to_take(slots, "a call", &slot), -ENOLCK);
+    assert_int_equal(try_to_begin(records, &record), -ENOLCK);
     no_locks = 0;
     assert_int_equal(journal_open_count(dir, false) + journal_open_count(dir, true), 0);
-    assert_int_equal(try_to_take(slots, "a call", &slot), 0);
-    al_slots_give_back(slots, slot);
-    al_slots_free(slots);
+    assert_int_equal(try_to_begin(records, &record), 0);
+    al_open_records_end(records, &record);
+    al_open_records_free(records);
 }
 
 int main(void)
@@ -111,5 +112,5 @@ int main(void)
         JOURNAL_TEST(takes_nothing_without_a_lock),
     };
 
-    return cmocka_run_group_tests_name("journal/slots, errors", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("journal/open_records, errors", tests, NULL, NULL);
 }
