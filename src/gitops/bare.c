@@ -14,24 +14,6 @@
 #define WRITER_GRACE_MS 2000u /* for git to remove what is half written */
 #define LINE_MAX_BYTES  256u  /* of what cat-file says before an object */
 
-/* A path in a list that ':' separates and a quote begins. */
-static void add_alternate(struct al_git_env *env, const char *objects)
-{
-    al_auto(al_str_clear) struct al_str quoted = AL_STR_INIT;
-
-    al_str_addc(&quoted, '"');
-    for (const char *at = objects; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            al_str_addc(&quoted, '\\');
-        if (*at == '\n')
-            al_str_adds(&quoted, "\\n");
-        else
-            al_str_addc(&quoted, *at);
-    }
-    al_str_addc(&quoted, '"');
-    al_git_env_add(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted.buf);
-}
-
 static void build_env(struct al_git_env *env, const struct al_bare *bare, const char *index,
                       bool borrows)
 {
@@ -49,7 +31,8 @@ static void build_env(struct al_git_env *env, const struct al_bare *bare, const 
         al_auto(al_freep) char *objects = al_fs_join(bare->repo->common_dir, "objects");
         al_auto(al_freep) char *shallow = al_fs_join(bare->repo->common_dir, "shallow");
 
-        add_alternate(env, objects);
+        al_strv_take(&env->made, al_git_alternate(objects));
+        al_git_env_borrow(env, env->made.items[env->made.count - 1]);
         al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
     }
 }

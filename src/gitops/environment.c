@@ -45,6 +45,24 @@ void al_git_env_add(struct al_git_env *env, const char *name, const char *value)
     borrow_made(env);
 }
 
+/* The list is separated by ':', and a quote begins what may hold one. */
+char *al_git_alternate(const char *objects)
+{
+    al_auto(al_str_clear) struct al_str quoted = AL_STR_INIT;
+
+    al_str_addc(&quoted, '"');
+    for (const char *at = objects; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            al_str_addc(&quoted, '\\');
+        if (*at == '\n')
+            al_str_adds(&quoted, "\\n");
+        else
+            al_str_addc(&quoted, *at);
+    }
+    al_str_addc(&quoted, '"');
+    return al_asprintf("GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", quoted.buf);
+}
+
 /* What a link sets wins: a name that is in an environment twice means the first to some and the
  * last to others. */
 static bool is_replaced(const struct al_git_command *command, const char *entry)

@@ -29,6 +29,9 @@ void al_git_env_borrow(struct al_git_env *env, const char *entry);
 /** Append "NAME=value". */
 void al_git_env_add(struct al_git_env *env, const char *name, const char *value);
 
+/** The entry that has git read the objects of one more directory.  Caller frees. */
+char *al_git_alternate(const char *objects);
+
 /** What every git child gets, whatever it does. */
 void al_git_env_base(struct al_git_env *env, const struct al_git_command *command);
 

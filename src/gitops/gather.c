@@ -370,6 +370,7 @@ static int build_env(struct gathering *g, struct al_error *err)
         return r;
     add_overrides(g, excludes, attributes);
     vetting->attributes_path = al_take(&attributes);
+    vetting->excludes_path = al_take(&excludes);
     if (g->authorities) {
         vetting->ca_path = copy_personal(g, g->authorities, "authorities");
         if (!vetting->ca_path) /* it is still not the machine's that count */

@@ -13,6 +13,17 @@
 #include "gitops/repo.h"
 
 /**
+ * Where a nested repository keeps what is its own, and what linked working trees share.  Nothing of
+ * its configuration is read.
+ *
+ * @param top  Its directory, absolute.
+ * @return 0; AL_ERR_NOT_FOUND when there is no `.git`; AL_ERR_SANDBOX when either directory lies
+ *         outside the roots; AL_ERR_EXECUTION when `.git` leads to no directory.  Caller frees.
+ */
+int al_git_nested_dirs(const struct al_repo *repo, const char *top, char **ret_git_dir,
+                       char **ret_common_dir);
+
+/**
  * The commit a nested repository is at, read from its files; "" when it has none or keeps its
  * references in no files airlock reads.
  *

@@ -21,6 +21,7 @@ static void free_vetting(struct al_vetting *vetting)
     free(vetting->of_content);
     free(vetting->hooks_path);
     free(vetting->attributes_path);
+    free(vetting->excludes_path);
     al_strv_clear(&vetting->sources);
     al_strv_clear(&vetting->overrides);
     al_strv_clear(&vetting->filters);

@@ -53,6 +53,7 @@ struct al_vetting {
     bool hooks_path_is_personal;     /**< core.hooksPath came from the person's configuration */
     char *hooks_path;                /**< core.hooksPath as configured, NULL */
     char *attributes_path;           /**< the person's attributes file (a private copy), NULL */
+    char *excludes_path;             /**< the same of core.excludesFile, NULL */
     bool has_identity;               /**< a name and an address are configured */
     bool wants_signatures;           /**< commit.gpgsign: a plain git would sign commits */
     bool user_wants_signatures;      /**< the same in the user's own configuration */
