@@ -232,15 +232,14 @@ enum al_index_end al_index_read(int fd, size_t oid_bytes,
                                 bool (*give)(void *payload, const struct al_index_entry *entry),
                                 void *payload)
 {
-    al_auto(al_freep) unsigned char *piece = NULL;
+    al_auto(al_freep) unsigned char *piece = al_malloc(PIECE_BYTES);
     al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
-    struct input in = { .fd = fd, .name = &name, .oid_bytes = oid_bytes };
+    struct input in = { .fd = fd, .piece = piece, .name = &name, .oid_bytes = oid_bytes };
     struct stat st;
 
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > INDEX_MAX_BYTES ||
         lseek(fd, 0, SEEK_SET) != 0)
         return AL_INDEX_NOT_UNDERSTOOD;
-    in.piece = piece = al_malloc(PIECE_BYTES);
     in.left = st.st_size;
     return read_all(&in, give, payload);
 }

@@ -38,10 +38,10 @@ enum al_index_end {
  *
  * @param fd         Open for reading; the offset does not matter.
  * @param oid_bytes  How long its ids are: nothing in the file says so.
- * @param take       Gets each entry; false: no more are wanted.
+ * @param give       Gets each entry; false: no more are wanted.
  */
 enum al_index_end al_index_read(int fd, size_t oid_bytes,
-                                bool (*take)(void *payload, const struct al_index_entry *entry),
+                                bool (*give)(void *payload, const struct al_index_entry *entry),
                                 void *payload);
 
 /**

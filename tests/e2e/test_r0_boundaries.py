@@ -341,9 +341,11 @@ class Repositories(harness.Case):
         sub = self.root / "sub"
         self.write("a.txt", "inside\n", sub)
 
-        # What is modified inside a submodule is not looked at: git would run there by its rules.
+        # What is modified inside a submodule is not asked of git, which would run there by its
+        # rules: it is said behind git's answer.
         self.assertEqual(self.ok("git_status").text,
-                         self.out("status", "--porcelain=1", "-b", "--ignore-submodules=dirty"))
+                         self.out("status", "--porcelain=1", "-b", "--ignore-submodules=dirty") +
+                         "\n\n[stderr]\nairlock: inside submodules: sub (modified content)")
         self.assertEqual(self.ok("git_status", {"working_dir": "sub"}).text,
                          self.out("status", "--porcelain=1", "-b", cwd=sub))
         raw = self.git("add", "--", "sub/a.txt", check=False)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: what is staged, changed and untracked. */
+#include "gitops/submodules.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
 #include "tool/call.h"
@@ -38,6 +39,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         .untracked = args->untracked,
     };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_submodules_clear) struct al_submodules submodules = AL_SUBMODULES_INIT;
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
     int r;
 
@@ -46,6 +48,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     al_git_note_filters(al_call_repo(call), al_call_budget(call), &notes);
+    al_git_look_into_submodules(al_call_repo(call), NULL, al_call_budget(call), &submodules);
+    al_submodules_say(&submodules, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     if (args->porcelain) /* git's long form says it */
         note_progress(call, result);

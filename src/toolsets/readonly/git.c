@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Git: eight commands that read, each with the few options it may be given. */
 #include "gitops/inspect.h"
+#include "gitops/submodules.h"
 #include "guard/guards.h"
 #include "guard/text.h"
 #include "tool/call.h"
@@ -141,6 +142,21 @@ static json_t *object_of(const struct git_args *args, const struct al_inspection
     return object;
 }
 
+/* What git was not asked, so that it starts no other git. */
+static void note_submodules(struct al_call *call, const struct git_args *args,
+                            struct al_result *result)
+{
+    al_auto(al_submodules_clear) struct al_submodules submodules = AL_SUBMODULES_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (args->op != AL_INSPECT_STATUS || result->exit_code != 0)
+        return;
+    al_git_look_into_submodules(al_call_repo(call), args->path, al_call_budget(call), &submodules);
+    al_submodules_say(&submodules, &line);
+    if (line.len)
+        al_result_note(result, line.buf);
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -155,6 +171,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     al_result_set_structured(result, object_of(args, &found, al_clock_ms() - began_ms));
     result->exit_code = exit_code_of(&found);
     result->truncated = found.out_truncated || found.err_truncated;
+    note_submodules(call, args, result);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: the branch, and which files are staged, modified or untracked. */
 #include "gitops/queries.h"
+#include "gitops/submodules.h"
 #include "gitops/underway.h"
 #include "guard/text.h"
 #include "tool/call.h"
@@ -17,21 +18,45 @@ static const struct al_param params[] = {
 /** The lists as they grow, the elements of JSON arrays. */
 struct writing {
     struct al_str lists[AL_CHANGES];
+    struct al_submodules submodules; /* that have changes inside */
 };
 
 static void clear_writing(struct writing *writing)
 {
     for (int i = 0; i < AL_CHANGES; i++)
         al_str_clear(&writing->lists[i]);
+    al_submodules_clear(&writing->submodules);
 }
 
-static void take_name(void *payload, enum al_change change, const char *name)
+static void add_name(struct writing *writing, enum al_change change, const char *name)
 {
-    struct al_str *list = &((struct writing *)payload)->lists[change];
+    struct al_str *list = &writing->lists[change];
 
     al_str_adds(list, list->len ? ",\"" : "\"");
     al_text_escape(name, strlen(name), list);
     al_str_addc(list, '"');
+}
+
+/* A submodule that git says has moved has its place already. */
+static void take_name(void *payload, enum al_change change, const char *name)
+{
+    struct writing *writing = payload;
+
+    add_name(writing, change, name);
+    for (size_t i = 0; change == AL_MODIFIED && i < writing->submodules.count; i++)
+        if (!strcmp(writing->submodules.items[i].name, name))
+            writing->submodules.items[i].is_named = true;
+}
+
+/* To git, changes inside a submodule are a change of the submodule. */
+static void take_submodules(struct writing *writing)
+{
+    for (size_t i = 0; i < writing->submodules.count; i++) {
+        const struct al_submodule *submodule = &writing->submodules.items[i];
+
+        if (submodule->content && !submodule->is_named)
+            add_name(writing, AL_MODIFIED, submodule->name);
+    }
 }
 
 static void finish(const struct writing *writing, const struct al_worktree *status,
@@ -64,21 +89,36 @@ static void note_progress(struct al_call *call, size_t conflicts, struct al_resu
         al_result_note(result, line.buf);
 }
 
+static void note_submodules(const struct al_submodules *submodules, struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_submodules_say(submodules, &line);
+    if (line.len)
+        al_result_note(result, line.buf);
+}
+
 static int execute(struct al_call *call, const void *args, struct al_result *result,
                    struct al_error *err)
 {
-    al_auto(clear_writing) struct writing writing = { { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT } };
+    al_auto(clear_writing) struct writing writing = { .lists = { AL_STR_INIT, AL_STR_INIT,
+                                                                 AL_STR_INIT } };
     al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT(take_name, &writing);
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-    int r = al_git_read_status(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
-                               &status, err);
+    int r;
 
     (void)args;
+    al_git_look_into_submodules(al_call_repo(call), NULL, al_call_budget(call),
+                                &writing.submodules);
+    r = al_git_read_status(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
+                           &status, err);
     if (r < 0)
         return r;
+    take_submodules(&writing);
     finish(&writing, &status, &json);
     result->truncated = status.truncated;
     al_result_take_json(result, &json, NULL);
+    note_submodules(&writing.submodules, result);
     note_progress(call, status.conflicts, result);
     return 0;
 }
