@@ -72,11 +72,15 @@ class Killed(rollback.Rollback):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
         return int(done.stdout.splitlines()[-1])
 
-    def walk(self, words, check):
+    def pace(self):
+        """Only every so many-th step is tried."""
+        return 1 if EVERY == 1 else EVERY * self.stride
+
+    def walk(self, words, check, first=FIRST):
         """Kill a command at one step after the other, each time from what was kept, and check."""
         steps = self.count(words)
-        self.assertGreaterEqual(steps, FIRST)
-        for number in range(FIRST, steps + 1, EVERY if EVERY == 1 else EVERY * self.stride):
+        self.assertGreaterEqual(steps, first)
+        for number in range(first, steps + 1, self.pace()):
             harness.signal.alarm(harness.WATCHDOG_SECONDS)
             self.reset()
             if self.step(number, *words).returncode != 137:
