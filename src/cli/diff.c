@@ -68,7 +68,7 @@ static int run(struct al_undo *undo, bool stat)
         (void)al_cli_fail(&err);
         return AL_EXIT_FAILED;
     }
-    al_pager_start(&pager); /* no git of ours runs any more, so that none is taken for it */
+    al_pager_start(&pager, false); /* no git of ours runs any more, so that none is taken for it */
     al_cli_print(STDOUT_FILENO, &out);
     al_pager_end(&pager);
     return AL_EXIT_OK;

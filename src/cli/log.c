@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -195,9 +196,9 @@ static void add_place(struct places *places, const char *text, size_t len)
 }
 
 /* The directory above the repositories of what is shown; NULL unless there are several.  Caller
- * frees. */
+ * frees.  *ret_count grows by the lines that match. */
 static char *find_above(const struct al_query *query, const struct al_history *history,
-                        size_t index)
+                        size_t index, size_t *ret_count)
 {
     struct places places = { .last = AL_STR_INIT };
 
@@ -208,8 +209,10 @@ static char *find_above(const struct al_query *query, const struct al_history *h
         size_t len;
 
         while (fd >= 0 && al_lines_next(&lines, &text, &len) > 0)
-            if (al_query_matches(query, text, len))
+            if (al_query_matches(query, text, len)) {
                 add_place(&places, text, len);
+                *ret_count += 1;
+            }
     }
     free(places.first);
     al_str_clear(&places.last);
@@ -250,18 +253,28 @@ static int verify(const char *file, bool json)
     return verdict.bad_line ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 
-/* What is there already. */
-static int show_recorded(struct view *view, const char *file)
+/* Whether a table of this many lines is longer than the terminal. */
+static bool is_long(size_t lines)
+{
+    struct winsize size = { .ws_row = 0 };
+
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && lines >= size.ws_row;
+}
+
+/* What is there already, the oldest first; a pager begins at the newest. */
+static int show_recorded(struct view *view, const char *file, struct al_pager *pager)
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     const struct al_query *query = view->query;
-    size_t index, skip;
+    size_t index = 0, skip = 0, count = 0;
     int r = al_history_open(file, NULL, &history);
 
     if (r == 0)
         r = find_start(query, &history, &index, &skip);
     if (r == 0 && !query->json)
-        view->table.above = find_above(query, &history, index);
+        view->table.above = find_above(query, &history, index, &count);
+    if (!query->follow)
+        al_pager_start(pager, is_long(query->last && query->last < count ? query->last : count));
     if (r == 0)
         r = al_tail_start(&view->tail, file, &history, index);
     if (r == 0)
@@ -284,9 +297,7 @@ static int show_log(const struct al_query *query, const char *file)
     };
     int r;
 
-    if (!query->follow)
-        al_pager_start(&pager);
-    r = show_recorded(&view, file);
+    r = show_recorded(&view, file, &pager);
     if (r == 0 && query->follow && !view.closed && watch_fd != -ENOENT)
         r = watch_fd < 0 ? watch_fd : al_follow(watch_fd, show_more, &view);
     al_tail_clear(&view.tail);

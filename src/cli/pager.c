@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/fs.h"
+#include "util/log.h"
 #include "util/str.h"
 
 extern char **environ;
@@ -32,6 +33,19 @@ static bool is_installed(const char *name)
     return false;
 }
 
+/* Whether a shell would find what a line runs.  Of a line that only a shell understands nobody
+ * knows. */
+static bool is_runnable(const char *line)
+{
+    size_t len = strcspn(line, " \t");
+    al_auto(al_freep) char *name = al_strndup(line, len);
+
+    if (!len || strpbrk(name, "$`'\"\\~=;&|<>(){}*?["))
+        return true;
+    return strchr(name, '/') ? faccessat(AT_FDCWD, name, X_OK, AT_EACCESS) == 0
+                             : is_installed(name);
+}
+
 /* The command for a shell; NULL for none. */
 static const char *command(int fd)
 {
@@ -41,23 +55,28 @@ static const char *command(int fd)
         return NULL;
     if (!pager)
         return is_installed("less") ? "less" : NULL;
-    return *pager && strcmp(pager, "cat") != 0 ? pager : NULL;
+    if (!*pager || !strcmp(pager, "cat"))
+        return NULL;
+    if (is_runnable(pager))
+        return pager;
+    al_log_note("there is no program $PAGER: everything is shown at once");
+    return NULL;
 }
 
 /* Ours, and how less is to behave unless the user says otherwise: end at once with what fits, show
  * colours, leave the text on the screen. */
-static char **environment(struct al_strv *entries)
+static char **environment(struct al_strv *entries, bool at_end)
 {
     for (char **entry = environ; *entry; entry++)
         al_strv_add(entries, *entry);
     if (!getenv("LESS"))
-        al_strv_add(entries, "LESS=FRX");
+        al_strv_add(entries, at_end ? "LESS=FRX+G" : "LESS=FRX");
     if (!getenv("LV"))
         al_strv_add(entries, "LV=-c");
     return entries->items;
 }
 
-static int start(const char *line, int in_fd, int out_fd, pid_t *ret_pid)
+static int start(const char *line, bool at_end, int in_fd, int out_fd, pid_t *ret_pid)
 {
     al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
     char shell[] = "/bin/sh", name[] = "sh", option[] = "-c";
@@ -77,13 +96,13 @@ static int start(const char *line, int in_fd, int out_fd, pid_t *ret_pid)
     (void)posix_spawnattr_setsigmask(&attr, &none);
     (void)posix_spawnattr_setsigdefault(&attr, &all);
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    r = posix_spawn(ret_pid, shell, &actions, &attr, argv, environment(&entries));
+    r = posix_spawn(ret_pid, shell, &actions, &attr, argv, environment(&entries, at_end));
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)posix_spawnattr_destroy(&attr);
     return -r;
 }
 
-void al_pager_start(struct al_pager *pager)
+void al_pager_start(struct al_pager *pager, bool at_end)
 {
     const char *line = command(STDOUT_FILENO);
     al_auto(al_closep) int in_fd = -1;
@@ -94,7 +113,7 @@ void al_pager_start(struct al_pager *pager)
         return;
     in_fd = ends[0];
     out_fd = ends[1];
-    if (start(line, in_fd, STDOUT_FILENO, &pager->pid) < 0) {
+    if (start(line, at_end, in_fd, STDOUT_FILENO, &pager->pid) < 0) {
         pager->pid = -1;
         return;
     }
@@ -133,7 +152,7 @@ static int open_pager(int fd, pid_t *ret_pid)
     if (!line || pipe2(ends, O_CLOEXEC) < 0)
         return -1;
     in_fd = ends[0];
-    if (start(line, in_fd, fd, ret_pid) < 0)
+    if (start(line, false, in_fd, fd, ret_pid) < 0)
         al_close(al_take_fd(&ends[1]));
     return ends[1];
 }

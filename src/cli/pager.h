@@ -3,6 +3,7 @@
 #ifndef AL_CLI_PAGER_H
 #define AL_CLI_PAGER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -16,9 +17,12 @@ struct al_pager {
 /**
  * From here on standard output goes through $PAGER, or `less -FRX` when that is not set, as git
  * does it.  Nothing happens where standard output is no terminal, TERM is "dumb", PAGER is "" or
- * "cat", or there is no less.  What depends on the terminal (width, colours) is asked before.
+ * "cat", or there is no such program.  What depends on the terminal (width, colours) is asked
+ * before.
+ *
+ * @param at_end  less begins at the end of the text, which does not fit on the screen.
  */
-void al_pager_start(struct al_pager *pager);
+void al_pager_start(struct al_pager *pager, bool at_end);
 
 /** End the output and wait until the user has left the pager. */
 void al_pager_end(struct al_pager *pager);

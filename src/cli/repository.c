@@ -103,9 +103,8 @@ static void tell_refused(struct al_findings *findings, const char *dir, const st
     if (err->code != AL_CODE_NOT_INITIALIZED)
         al_finding_add(findings, "repository", AL_MISSING, err->message,
                        err->remedy ? err->remedy : "Until then every call here fails.");
-    else if (has(dir, "HEAD") && has(dir, "objects") && has(dir, "refs"))
-        al_finding_add(findings, "repository", AL_MISSING, "bare",
-                       "Calls need a working tree: start airlock in a clone or a worktree of it.");
+    else if (al_git_is_bare_dir(dir))
+        al_finding_add(findings, "repository", AL_MISSING, "bare", al_git_bare_remedy);
     else if (err->remedy)
         al_finding_add(findings, "repository", AL_MISSING, err->message, err->remedy);
     else

@@ -105,6 +105,8 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
     add_list(&out, "In the way, and in no checkpoint:", &rollback->unsaved);
     print(STDERR_FILENO, &out);
     al_log_note("%s", err->message);
+    if (err->remedy)
+        al_log_note("%s", err->remedy);
     return AL_EXIT_FAILED;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "cli/query.h"
 #include "cli/undo.h"
+#include "gitops/locate.h"
 #include "guard/text.h"
 #include "journal/plan.h"
 #include "proc/cancel.h"
@@ -81,9 +82,10 @@ static bool is_in_repository(const char *start)
     }
 }
 
-static int no_repository(const char *command)
+static int no_repository(const char *command, const char *remedy)
 {
-    al_auto(al_freep) char *line = al_asprintf("Error: %s requires git repository\n", command);
+    al_auto(al_freep) char *line = al_asprintf("Error: %s requires git repository\n%s%s", command,
+                                               remedy ? remedy : "", remedy ? "\n" : "");
 
     (void)al_write_all(STDERR_FILENO, line, strlen(line));
     return AL_EXIT_FAILED;
@@ -100,7 +102,7 @@ static int find_repository(struct al_undo *undo, const char *command)
                          &undo->budget, &undo->repo, &err);
 
     if (r < 0 && err.code == AL_CODE_NOT_INITIALIZED)
-        return no_repository(command);
+        return no_repository(command, err.remedy);
     return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
 }
 
@@ -122,7 +124,7 @@ int al_undo_open(struct al_undo *undo, const char *command, const char *const *f
     r = al_setup_config(&undo->setup, &undo->options, &err);
     undo->is_set_up = true;
     if (r == 0 && !undo->setup.config.roots.count && cwd && !is_in_repository(cwd))
-        return no_repository(command);
+        return no_repository(command, al_git_is_bare_dir(cwd) ? al_git_bare_remedy : NULL);
     if (r == 0)
         r = al_setup_session(&undo->setup, &err);
     if (r < 0)

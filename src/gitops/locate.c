@@ -39,6 +39,9 @@ static const char *const outside_remedies[] = {
 static const char dangling[] = "Its .git is a file that names no git directory; 'git worktree "
                                "repair', or a new clone, mends it.";
 
+const char al_git_bare_remedy[] = "It is a bare repository, which has no working tree; use a clone "
+                                  "of it.";
+
 static int outside(const char *given, enum part part, struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_word(given);
@@ -76,6 +79,13 @@ static bool is_git_dir(int fd)
     if (fstatat(fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
     return linked || (fstatat(fd, "objects", &st, 0) == 0 && fstatat(fd, "refs", &st, 0) == 0);
+}
+
+bool al_git_is_bare_dir(const char *dir)
+{
+    al_auto(al_closep) int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    return fd >= 0 && is_git_dir(fd);
 }
 
 char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, const char *base)
@@ -160,19 +170,21 @@ static int find_git_dir(struct al_repo *repo, const struct al_roots *roots, cons
                         struct al_error *err)
 {
     al_auto(al_freep) char *dir = al_strdup(repo->dir);
+    bool bare = false;
+    int r;
 
     for (;;) {
         al_auto(al_freep) char *abs = NULL;
         al_auto(al_closep) int fd = -1;
         enum found found;
         char *slash;
-        int r;
 
         r = open_part(roots, dir, given, TOP, &abs, &fd, err);
         if (r == 0)
             r = look_in(repo, roots, dir, fd, given, &found, err);
         if (r < 0 || found == FOUND)
             return r;
+        bare |= is_git_dir(fd);
         slash = strrchr(dir, '/');
         if (!strcmp(dir, repo->root->path) || !slash || slash == dir)
             break;
@@ -180,7 +192,10 @@ static int find_git_dir(struct al_repo *repo, const struct al_roots *roots, cons
     }
     if (is_repository_above(repo->root->path))
         return outside(given, TOP, err);
-    return not_a_repository(strcmp(given, ".") != 0 ? given : repo->dir, err);
+    r = not_a_repository(strcmp(given, ".") != 0 ? given : repo->dir, err);
+    if (bare && err)
+        err->remedy = al_git_bare_remedy;
+    return r;
 }
 
 /* Object stores looked at; each one once, so that they cannot fan out. */

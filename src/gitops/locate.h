@@ -21,4 +21,10 @@ int al_repo_locate_at(struct al_repo *repo, const struct al_roots *roots, const 
 /** True when top, `.git` and the git directory belong to the person. */
 bool al_repo_is_owned(const struct al_repo *repo);
 
+/** What to do about a bare repository. */
+extern const char al_git_bare_remedy[];
+
+/** Whether a directory is a git directory by itself, as a bare repository is. */
+bool al_git_is_bare_dir(const char *dir);
+
 #endif

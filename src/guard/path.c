@@ -50,6 +50,16 @@ static int outside(const char *given, struct al_error *err)
     return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
 }
 
+/* What is refused for how it is written, wherever it leads. */
+static int unwanted(const char *given, const char *remedy, struct al_error *err)
+{
+    int r = outside(given, err);
+
+    if (err)
+        err->remedy = remedy;
+    return r;
+}
+
 static int explain(int r, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *word = NULL;
@@ -254,8 +264,13 @@ int al_path_resolve(const struct al_roots *roots, const char *base, const char *
         return al_error_set(err, AL_ERR_BAD_ARGS, "path is empty");
     if (strlen(given) >= PATH_MAX)
         return explain(-ENAMETOOLONG, given, err);
-    if (has_dot_dot(given) || (*given == '/' && !roots->allow_absolute))
-        return outside(given, err);
+    if (has_dot_dot(given))
+        return unwanted(given,
+                        "A path must not contain '..', even one that stays inside: give it from "
+                        "the working directory downwards, or in full.",
+                        err);
+    if (*given == '/' && !roots->allow_absolute)
+        return unwanted(given, "The configuration allows no absolute paths.", err);
     path = al_below_join(base, given);
     root = al_roots_find(roots, path);
     r = root ? check_root(root, given, err) : 0;
@@ -264,6 +279,9 @@ int al_path_resolve(const struct al_roots *roots, const char *base, const char *
     if (strlen(path) >= PATH_MAX)
         return explain(root ? -ENAMETOOLONG : -EXDEV, given, err);
     r = resolve(roots, root, path, ret_path);
+    if (r == -EXDEV && root)
+        return unwanted(given,
+                        "A link in it leads out of the allowed roots, or cannot be followed.", err);
     return r < 0 ? explain(r, given, err) : 0;
 }
 

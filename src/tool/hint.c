@@ -152,11 +152,26 @@ static char *remedy_for(const struct al_call *call, const struct al_error *error
     return elsewhere ? al_strdup(elsewhere) : NULL;
 }
 
+/* "git_commit takes: type (required), scope, …", for a call without what is required. */
+static char *hint_for_missing(const struct al_tool *tool)
+{
+    struct al_str out = AL_STR_INIT;
+
+    al_str_addf(&out, "%s takes: ", tool->name);
+    for (size_t i = 0; i < tool->nparams; i++)
+        al_str_addf(&out, "%s%s%s", i ? ", " : "", tool->params[i].name,
+                    tool->params[i].flags & AL_PARAM_REQUIRED ? " (required)" : "");
+    return al_str_detach(&out);
+}
+
 char *al_call_hint(const struct al_call *call, const struct al_error *error)
 {
     const struct al_tool *tool = call->tool;
     char *hint = NULL;
 
+    if (error->status == AL_ERR_BAD_ARGS && error->message &&
+        al_ends_with(error->message, " is required"))
+        return hint_for_missing(tool);
     if (!call->repo || !call->args || tool->runs_at_top || !error->reason ||
         strcmp(error->reason, "not_found") != 0)
         return remedy_for(call, error);

@@ -129,13 +129,28 @@ class Views(test_audit_log.Audit):
         less.chmod(0o755)
         del_pager = {"PATH": f"{bin_dir}:{os.environ['PATH']}"}
         self.env |= del_pager
-        self.assertIn("LESS is FRX", self.unpaged())
+        self.assertIn("LESS is FRX\n", self.unpaged())
+        for _ in range(23):
+            self.ok("git_status")
+        self.assertIn("LESS is FRX+G\n", self.unpaged())  # longer than the screen: the newest first
+        self.assertIn("LESS is FRX\n", self.unpaged("5"))
         self.env["LESS"] = "S"
         self.assertIn("LESS is S\n", self.unpaged())
 
-    def unpaged(self):
+    def test_no_program(self):
+        """a PAGER that cannot be run is said, and nothing is lost"""
+        self.ok("git_status")
+        not_executable = str(self.write("pager", "#!/bin/sh\n"))
+        for pager in ("/nope", "no-such-pager -x", not_executable):
+            shown = self.terminal(100, env={"PAGER": pager, "NO_COLOR": "1"})
+            self.assertTrue(shown.startswith("airlock: there is no program $PAGER: "), shown)
+            self.assertIn("git_status", shown)
+        shown = self.terminal(100, env={"PAGER": "X=1 sed s/^/paged:/", "NO_COLOR": "1"})
+        self.assertIn("paged:TIME", shown)
+
+    def unpaged(self, *words):
         """What a terminal shows when PAGER is not set."""
-        return self.terminal(100, env={"PAGER": None})
+        return self.terminal(100, *words, env={"PAGER": None})
 
 
 if __name__ == "__main__":

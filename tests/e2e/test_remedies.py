@@ -2,6 +2,7 @@
 """A failure says what the caller, or a person, can do about it: the words that fit it."""
 import json
 import shlex
+import subprocess
 
 import harness
 import workflow
@@ -78,6 +79,70 @@ class Outside(harness.Case):
         for given in ({}, {"working_dir": "."}):
             self.refused("ExecutionFailed", f"Not a git repository: {self.root}", "git_status",
                          given)
+
+
+    def undo(self, command, where):
+        """What `airlock diff` or `airlock rollback` says on standard error; it must fail."""
+        done = subprocess.run([harness.AIRLOCK, command], cwd=where, env=self.env, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+        return done.stderr
+
+    def test_bare(self):
+        """a bare repository is said to be one, by calls and by diff and rollback"""
+        bare = "\nIt is a bare repository, which has no working tree; use a clone of it."
+        self.git("init", "-q", "--bare", "repo")
+        for given in ("repo", "repo/objects"):
+            for tool in ("git_log", "git_status"):
+                result = self.refused("ExecutionFailed", f"Not a git repository: {given}", tool,
+                                      {"working_dir": given})
+                self.assertTrue(result.text.endswith(bare), result)
+        for command in ("diff", "rollback"):
+            self.assertEqual(self.undo(command, self.repo),
+                             f"Error: {command} requires git repository{bare}\n")
+        (self.repo / "refs").rename(self.repo / "gone")
+        self.assertNotIn("bare", self.call("git_log", {"working_dir": "repo"}).text)
+        self.assertNotIn("bare", self.undo("diff", self.repo))
+
+    def test_undo_in_a_linked_worktree(self):
+        """diff and rollback say what a call says there"""
+        self.init(self.outside)
+        self.git("worktree", "add", "-q", str(self.repo), "-b", "side", cwd=self.outside)
+        for command in ("diff", "rollback"):
+            text = self.undo(command, self.repo)
+            self.assertIn("Path outside sandbox: .\nairlock: Its git directory", text)
+            self.assertIn("--root", text)
+
+    def test_paths(self):
+        """why a path inside the root is refused"""
+        self.init(self.repo)
+        (self.repo / "out").symlink_to(self.base)
+        for path, why in (("b/../a.txt", "must not contain '..'"), ("out", "A link in it leads"),
+                          ("out/x", "A link in it leads"), ("out/home", "A link in it leads"),
+                          (str(self.base / "home"), None), ("/nowhere", None)):
+            result = self.refused("SandboxViolation", f"Path outside sandbox: {path}", "git_diff",
+                                  {"working_dir": "repo", "paths": [path]})
+            lines = result.text.splitlines()
+            self.assertEqual(len(lines), 2 if why else 1, result)
+            self.assertIn(why or "", lines[-1])
+        result = self.call("git_diff", {"working_dir": "repo", "paths": ["a.txt"]}, "--config",
+                           str(self.write("c.toml", "[tools.sandbox]\nallow_absolute = false\n",
+                                          self.home)))
+        self.assertFalse(result.failed, result)
+
+    def test_missing(self):
+        """what is required is missing: what the tool takes stands beside it"""
+        for options, tool, arguments, message, takes in (
+                ((), "git_commit", {"message": "x"}, "type is required",
+                 "git_commit takes: type (required), scope, message (required), "),
+                ((), "git_restore", {}, "paths is required",
+                 "git_restore takes: paths (required), "),
+                (("--toolset", "workflow"), "git_checkout", {}, "target is required",
+                 "git_checkout takes: target (required), create, ")):
+            result = self.refused("BadArgs", message, tool, arguments, *options)
+            first, second = result.text.splitlines()
+            self.assertEqual(first, message)
+            self.assertTrue(second.startswith(takes), result)
 
 
 class Workflow(workflow.Case):
