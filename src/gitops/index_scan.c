@@ -117,26 +117,23 @@ static bool take_compressed_name(struct input *in)
     return take_string(in);
 }
 
-/* Entries up to version 3 have one to eight NULs behind the name, up to a multiple of eight. */
-static bool take_padded_name(struct input *in, size_t fixed, size_t len)
+/* Entries up to version 3 have one to eight NULs behind the name, up to a multiple of eight.  A
+ * name that is counted stays where it is. */
+static const char *take_padded_name(struct input *in, size_t fixed, size_t len)
 {
+    const size_t padded = ((fixed + len + 8) & ~(size_t)7) - fixed;
     const unsigned char *name;
-    bool counted = len < NAME_MASK;
-    size_t behind;
 
-    al_str_reset(in->name);
-    if (counted) {
-        name = take(in, len);
-        if (!name)
-            return false;
-        al_str_add(in->name, name, len);
-    } else {
-        if (!take_string(in))
-            return false;
-        len = in->name->len;
+    if (len < NAME_MASK) {
+        name = take(in, padded);
+        return name && !name[len] ? (const char *)name : NULL;
     }
-    behind = ((fixed + len + 8) & ~(size_t)7) - fixed - len;
-    return skip(in, (int64_t)(counted ? behind : behind - 1));
+    al_str_reset(in->name);
+    if (!take_string(in))
+        return NULL;
+    len = in->name->len;
+    return skip(in, (int64_t)(((fixed + len + 8) & ~(size_t)7) - fixed - len - 1)) ? in->name->buf
+                                                                                   : NULL;
 }
 
 static bool is_known_mode(uint32_t mode)
@@ -176,11 +173,11 @@ static bool take_entry(struct input *in, unsigned char oid[32], struct al_index_
     }
     ret_entry->skipped = extended & SKIP_WORKTREE;
     ret_entry->is_intended = extended & INTENT_TO_ADD;
-    if (in->version == 4 ? !take_compressed_name(in)
-                         : !take_padded_name(in, fixed, flags & NAME_MASK))
-        return false;
-    ret_entry->name = in->name->buf;
-    return is_known_mode(ret_entry->mode);
+    if (in->version != 4)
+        ret_entry->name = take_padded_name(in, fixed, flags & NAME_MASK);
+    else if (take_compressed_name(in))
+        ret_entry->name = in->name->buf;
+    return ret_entry->name && is_known_mode(ret_entry->mode);
 }
 
 /* A split index has its entries elsewhere; a sparse one has directories for entries. */
