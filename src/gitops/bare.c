@@ -280,7 +280,8 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", NULL);
     if (reachable)
-        al_strv_add(&command.argv, "--revs");
+        /* What is missing was lost before, or not downloaded, and is no reason to lose the rest. */
+        al_strv_adds(&command.argv, "--revs", "--missing=allow-any", NULL);
     al_strv_add(&command.argv, "objects/pack/pack");
     r = run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
     if (r < 0)

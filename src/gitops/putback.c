@@ -2,6 +2,7 @@
 #include "gitops/putback.h"
 
 #include "gitops/command.h"
+#include "gitops/partial.h"
 #include "gitops/records.h"
 
 #define ANSWER_MAX_BYTES 4096u
@@ -119,8 +120,10 @@ int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
         return 0;
     add_lines(tips, &input);
     set_input(&command, &input);
-    al_strv_adds(&command.argv, "git", "rev-list", "--objects", "--quiet", "--stdin", "--not",
-                 "--all", NULL);
+    al_strv_adds(&command.argv, "git", "rev-list", "--objects", "--quiet", "--stdin", NULL);
+    if (al_repo_is_partial(repo))
+        al_strv_add(&command.argv, "--missing=allow-promisor");
+    al_strv_adds(&command.argv, "--not", "--all", NULL);
     r = al_git_run_sink(repo, &command, nowhere, budget, &output, err);
     *ret_connected = output.exit_code == 0;
     return r;
