@@ -74,7 +74,7 @@ static int run_or_put_back(struct al_repo *repo, const struct al_git_command *co
         al_strv_add(&incoming, oid);
     noted = al_before_note(repo, &incoming, budget, &before, NULL) == 0;
     r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
-    if (r == 0 && output.exit_code != 0) {
+    if (r == 0 && !al_git_did_all(&output)) {
         r = al_git_failed(&output, err);
         return noted ? al_before_undo(repo, &before, r, err) : r;
     }

@@ -371,5 +371,13 @@ int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command
     struct al_git_output output;
     int r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
 
-    return r < 0 ? r : checked(command, &output, ret_output, err);
+    if (r < 0)
+        return r;
+    if (al_git_did_all(&output)) {
+        *ret_output = output;
+        return 0;
+    }
+    r = al_git_failed(&output, err);
+    al_git_output_clear(&output);
+    return r;
 }

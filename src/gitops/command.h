@@ -127,7 +127,7 @@ int al_git_run_writer_raw(struct al_repo *repo, const struct al_git_command *com
                           size_t max_bytes, struct al_budget *budget,
                           struct al_git_output *ret_output, struct al_error *err);
 
-/** The same, with a non-zero exit code as an error. */
+/** The same; what did not do all of it, see al_git_did_all(), is an error. */
 int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
                       struct al_budget *budget, struct al_git_output *ret_output,
                       struct al_error *err);
@@ -136,6 +136,10 @@ int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command
  * exit code.
  */
 int al_git_failed(const struct al_git_output *output, struct al_error *err);
+
+/** failure.c: whether a git that writes files wrote all of them.  One that had no content for a
+ * file, or could not write it, says so, goes on, and may end with 0 all the same. */
+bool al_git_did_all(const struct al_git_output *output);
 
 /** failure.c: true when git failed because somebody else's index.lock was there. */
 bool al_git_failed_on_index_lock(const struct al_repo *repo, const struct al_git_output *output);

@@ -89,6 +89,15 @@ int al_git_failed(const struct al_git_output *output, struct al_error *err)
     return r;
 }
 
+bool al_git_did_all(const struct al_git_output *output)
+{
+    static const char beginning[] = "\nerror: ";
+    const char *said = output->err.out.buf;
+
+    return output->exit_code == 0 && !al_starts_with(said, beginning + 1) &&
+           !strstr(said, beginning);
+}
+
 bool al_git_failed_on_index_lock(const struct al_repo *repo, const struct al_git_output *output)
 {
     static const char *const beginnings[] = { "fatal", "error" }; /* as the command has it */

@@ -22,7 +22,7 @@ int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, 
         r = al_git_conflicts(repo, budget, &conflicts, err);
     if (r < 0)
         return r;
-    if (output.exit_code != 0 && !conflicts.count)
+    if (!al_git_did_all(&output) && !conflicts.count)
         return al_git_failed(&output, err);
     al_conflicts_add_paths(&conflicts, &outcome->conflicts);
     outcome->conflicted = conflicts.count > 0;

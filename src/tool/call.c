@@ -306,7 +306,7 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
         al_call_tell_execute(call, timeout_of(call));
         r = call->operation->execute(call, call->args, result, err);
     }
-    al_call_checkpoint_after(call);
+    al_call_checkpoint_after(call, r < 0 && !result->structured ? err : NULL);
     al_repo_end_write(call->repo);
     return r;
 }
@@ -338,7 +338,8 @@ static void name_the_whole_time(const struct al_call *call, struct al_error *err
 }
 
 /* The text of a failure: what happened, and what to do about it or how it came about. */
-static void add_failure(const struct al_error *error, const char *wait, struct al_str *text)
+static void add_failure(const struct al_error *error, const char *wait, const char *half_done,
+                        struct al_str *text)
 {
     const char *remedy = wait ? wait : error->remedy;
 
@@ -348,6 +349,8 @@ static void add_failure(const struct al_error *error, const char *wait, struct a
         al_str_addf(text, "\n%s", remedy);
     if (error->detail)
         al_str_addf(text, "\n\n%s", error->detail);
+    if (half_done)
+        al_str_addf(text, "\n\n%s", half_done);
 }
 
 /* Stage 8: the text of a success was shaped as it came; a failure's text is made here. */
@@ -384,7 +387,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     result->text_is_object = false;
     al_str_reset(&result->quoted);
     al_str_reset(&result->notes);
-    add_failure(&result->error, wait, &result->text);
+    add_failure(&result->error, wait, call->half_done, &result->text);
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
 }
 
@@ -414,6 +417,7 @@ static void release(struct al_call *call)
     free(call->branches);
     free(call->limits);
     free(call->draft);
+    free(call->half_done);
     al_call_keep(call, NULL, NULL);
     free(call->expected);
     al_strv_clear(&call->concerned);

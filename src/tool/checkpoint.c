@@ -208,21 +208,23 @@ void al_call_checkpoint_drop(struct al_call *call)
     call->store = NULL;
 }
 
-void al_call_checkpoint_after(struct al_call *call)
+void al_call_checkpoint_after(struct al_call *call, const struct al_error *failure)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_checkpoint_reason reason;
     struct al_budget budget = { .left_ms = AFTER_MS, .exit_code = -1 };
-    char id[AL_OID_TEXT];
+    char id[AL_OID_TEXT] = "";
     int r = 0;
 
     if (call->checkpoint[0]) {
         reason = reason_of(call);
         reason.before = call->checkpoint;
         r = al_checkpoint_take(call->store, &reason, &budget, id, &err);
-        if (r == 0)
-            r = al_store_maintain(call->store, &budget, &err);
     }
+    if (failure && call->session->checkpoints)
+        al_call_tell_half_done(call, r == 0 ? id : "", &budget, failure);
+    if (call->checkpoint[0] && r == 0)
+        r = al_store_maintain(call->store, &budget, &err);
     if (r < 0)
         al_log_warn("after %s: %s", call->tool->name, err.message);
     al_store_close(call->store);

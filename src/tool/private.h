@@ -34,6 +34,7 @@ struct al_call {
     bool knows_concerned;
     struct al_store *store;       /* open from stage 6 until the call's checkpoint after */
     char checkpoint[AL_OID_TEXT]; /* the one before; "" when there is none */
+    char *half_done;              /* what it changed though it failed, as text; NULL: nothing */
     bool executed;                /* it got as far as its execution */
 };
 
@@ -65,8 +66,14 @@ int al_call_checkpoint(struct al_call *call, struct al_error *err);
 /** Leave the checkpoint before alone, since the call does not go on: nothing was done. */
 void al_call_checkpoint_drop(struct al_call *call);
 
-/** The checkpoint after, when there is one before.  What goes wrong is a warning. */
-void al_call_checkpoint_after(struct al_call *call);
+/** The checkpoint after, when there is one before.  What goes wrong is a warning.  Of a call that
+ * failed (`failure`, else NULL) it is noted what it changed all the same. */
+void al_call_checkpoint_after(struct al_call *call, const struct al_error *failure);
+
+/** half_done.c: note what a call that writes files and failed changed until its checkpoint after
+ * ("": there is none), and how to undo that. */
+void al_call_tell_half_done(struct al_call *call, const char *after, struct al_budget *budget,
+                            const struct al_error *failure);
 
 /** What is said where there is no repository to take a checkpoint of. */
 #define AL_TELL_NO_GIT "Warning: git auto-commit failed (not in git repo?)"

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a call that failed in the middle of its work changed all the same. */
+#include <stdlib.h>
+
+#include "guard/text.h"
+#include "tool/private.h"
+
+#define NAMED_MAX 20
+
+/* A conflict is left for the caller to resolve, and says so itself. */
+static bool is_left_on_purpose(const struct al_error *failure)
+{
+    return failure->code == AL_CODE_CONFLICT;
+}
+
+static void add_name(const struct al_difference *change, struct al_str *out)
+{
+    al_auto(al_freep) char *word = al_text_word(change->name);
+
+    if (change->part == AL_PART_INDEX)
+        al_str_adds(out, "the index");
+    else if (change->part == AL_PART_STASH)
+        al_str_adds(out, "the stash");
+    else
+        al_str_adds(out, word);
+}
+
+/* What git notes for itself as it begins (ORIG_HEAD …) is no work that was done. */
+static void list(const struct al_differences *changes, struct al_str *out)
+{
+    size_t named = 0, more = 0;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        if (changes->items[i].part == AL_PART_STATE)
+            continue;
+        if (named == NAMED_MAX) {
+            more++;
+            continue;
+        }
+        al_str_adds(out, named++ ? ", " : "");
+        add_name(&changes->items[i], out);
+    }
+    if (more)
+        al_str_addf(out, " and %zu more", more);
+}
+
+static char *describe(struct al_call *call, const char *after, struct al_budget *budget)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    struct al_differences changes = { .items = NULL };
+
+    if (!call->checkpoint[0])
+        return al_strdup("There was no checkpoint before this failed, so it cannot be told what it "
+                         "changed until then; look at the files it is about");
+    if (!*after ||
+        al_checkpoint_compare(call->store, call->checkpoint, after, budget, &changes, NULL) < 0)
+        return al_strdup("This failed, and it cannot be told what it changed until then. A user "
+                         "puts it back as it was with 'airlock rollback'");
+    list(&changes, &names);
+    al_differences_clear(&changes);
+    return names.len ? al_asprintf("This failed in the middle of its work, and is changed all the "
+                                   "same: %s. A user puts it back as it was with 'airlock "
+                                   "rollback'",
+                                   names.buf)
+                     : NULL;
+}
+
+void al_call_tell_half_done(struct al_call *call, const char *after, struct al_budget *budget,
+                            const struct al_error *failure)
+{
+    if (!call->executed || !call->repo || is_left_on_purpose(failure) ||
+        !(call->operation->effects & AL_WRITES_WORKTREE))
+        return;
+    free(call->half_done);
+    call->half_done = describe(call, after, budget);
+}
