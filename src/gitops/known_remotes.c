@@ -18,7 +18,7 @@ struct address {
 };
 
 struct seen {
-    uint64_t dev, ino; /* of the common directory */
+    struct al_file_id place; /* the common directory: device and inode */
     struct address *items;
     size_t count;
 };
@@ -61,14 +61,18 @@ void al_known_remotes_free(struct al_known_remotes *known)
     free(known);
 }
 
+/* Looked at before the lock is taken: a place may not answer. */
+static struct al_file_id place_of(const struct al_repo *repo)
+{
+    return al_file_id_at(AT_FDCWD, repo->common_dir);
+}
+
 /* The rest is called with the lock held. */
 
-static struct seen *find(const struct al_known_remotes *known, const struct al_repo *repo)
+static struct seen *find(const struct al_known_remotes *known, const struct al_file_id *place)
 {
-    const struct al_file_id id = al_file_id_at(AT_FDCWD, repo->common_dir);
-
-    for (size_t i = 0; id.exists && i < known->count; i++)
-        if (known->items[i].dev == id.dev && known->items[i].ino == id.ino)
+    for (size_t i = 0; place->exists && i < known->count; i++)
+        if (known->items[i].place.dev == place->dev && known->items[i].place.ino == place->ino)
             return &known->items[i];
     return NULL;
 }
@@ -101,14 +105,12 @@ static void allow_all(struct seen *seen, const char *name, const struct al_strv 
         allow(seen, name, urls->items[i], to_push);
 }
 
-static struct seen *add(struct al_known_remotes *known, const struct al_repo *repo)
+static struct seen *add(struct al_known_remotes *known, const struct al_file_id *place)
 {
-    const struct al_file_id id = al_file_id_at(AT_FDCWD, repo->common_dir);
-
-    if (!id.exists || known->count == AL_KNOWN_REPOSITORIES_MAX)
+    if (!place->exists || known->count == AL_KNOWN_REPOSITORIES_MAX)
         return NULL;
     known->items = al_reallocarray(known->items, known->count + 1, sizeof(*known->items));
-    known->items[known->count] = (struct seen){ .dev = id.dev, .ino = id.ino };
+    known->items[known->count] = (struct seen){ .place = *place };
     return &known->items[known->count++];
 }
 
@@ -137,11 +139,11 @@ static bool changed_since(const struct al_repo *repo, const struct al_vetting *v
 }
 
 static void note(struct al_known_remotes *known, const struct al_repo *repo,
-                 const struct al_vetting *vetting)
+                 const struct al_file_id *place, const struct al_vetting *vetting)
 {
     const struct al_repo with = { .vetting = vetting };
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    struct seen *seen = find(known, repo) ? NULL : add(known, repo);
+    struct seen *seen = find(known, place) ? NULL : add(known, place);
 
     if (!seen || changed_since(repo, vetting, known->began_ns))
         return;
@@ -183,8 +185,10 @@ static void forget(struct seen *seen, const char *name)
 void al_known_remotes_note(struct al_known_remotes *known, const struct al_repo *repo,
                            const struct al_vetting *vetting)
 {
+    const struct al_file_id place = place_of(repo);
+
     (void)pthread_mutex_lock(&known->lock);
-    note(known, repo, vetting);
+    note(known, repo, &place, vetting);
     (void)pthread_mutex_unlock(&known->lock);
 }
 
@@ -192,10 +196,11 @@ bool al_remote_address_is_new(const struct al_repo *repo, const char *name, cons
                               enum al_direction direction)
 {
     struct al_known_remotes *known = repo->git->known_remotes;
+    const struct al_file_id place = place_of(repo);
     bool answer;
 
     (void)pthread_mutex_lock(&known->lock);
-    answer = is_new(find(known, repo), name, address, direction);
+    answer = is_new(find(known, &place), name, address, direction);
     (void)pthread_mutex_unlock(&known->lock);
     return answer;
 }
@@ -215,10 +220,11 @@ void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote
                       enum al_direction direction)
 {
     struct al_known_remotes *known = repo->git->known_remotes;
+    const struct al_file_id place = place_of(repo);
     struct seen *seen;
 
     (void)pthread_mutex_lock(&known->lock);
-    seen = find(known, repo);
+    seen = find(known, &place);
     if (seen && direction == AL_PUSHES)
         allow_all(seen, remote->name, &remote->push_urls, true);
     else if (seen)
@@ -229,8 +235,9 @@ void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote
 void al_remote_forget(const struct al_repo *repo, const char *name)
 {
     struct al_known_remotes *known = repo->git->known_remotes;
+    const struct al_file_id place = place_of(repo);
 
     (void)pthread_mutex_lock(&known->lock);
-    forget(find(known, repo), name);
+    forget(find(known, &place), name);
     (void)pthread_mutex_unlock(&known->lock);
 }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/vet.h, gitops/private.h: nobody holds the lock of all repositories while a place is looked
- * at that may never answer, on a dead file server say. */
+/* gitops/vet.h, gitops/known_remotes.h, gitops/private.h: nobody holds a lock that all repositories
+ * share while a place is looked at that may never answer, on a dead file server say. */
+#include "gitops/known_remotes.h"
 #include "gitops/private.h"
+#include "gitops/remotes.h"
 #include "proc/confine.h"
 #include "test_gitops_lib.h"
 
-static struct al_git *watched; /* NULL: nobody looks */
+static bool watching;
+static _Thread_local int locks; /* that this thread has */
 static unsigned looks, held;
 
-/* A program of one thread gets a lock unless it has it. */
 static void look(void)
 {
-    if (!watched)
-        return;
-    looks++;
-    if (pthread_mutex_trylock(&watched->lock) == 0)
-        (void)pthread_mutex_unlock(&watched->lock);
-    else
-        held++;
+    looks += watching;
+    held += watching && locks > 0;
 }
 
 /* The linker puts these in the way. */
+int __real_pthread_mutex_lock(pthread_mutex_t *lock);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
+int __real_pthread_mutex_unlock(pthread_mutex_t *lock);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock);
 struct al_file_id __real_al_file_id_at(int dir_fd, const char *path);
 struct al_file_id __wrap_al_file_id_at(int dir_fd, const char *path);
 bool __real_al_ruleset_is_current(const struct al_ruleset *ruleset);
@@ -29,6 +30,18 @@ int __real_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
                           struct al_ruleset **ret_ruleset, struct al_error *err);
 int __wrap_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
                           struct al_ruleset **ret_ruleset, struct al_error *err);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
+{
+    locks++;
+    return __real_pthread_mutex_lock(lock);
+}
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock)
+{
+    locks--;
+    return __real_pthread_mutex_unlock(lock);
+}
 
 struct al_file_id __wrap_al_file_id_at(int dir_fd, const char *path)
 {
@@ -49,16 +62,16 @@ int __wrap_al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
     return __real_al_ruleset_new(rules, nrules, ret_ruleset, err);
 }
 
-static void begin_watch(struct world *w)
+static void begin_watch(void)
 {
     looks = held = 0;
-    watched = w->git;
+    watching = true;
 }
 
-/* Somebody looked, and the lock was free each time. */
+/* Somebody looked, and had no lock each time. */
 static void assert_free(void)
 {
-    watched = NULL;
+    watching = false;
     assert_true(looks > 0);
     assert_int_equal(held, 0);
 }
@@ -68,11 +81,11 @@ static void a_look_under_the_lock_is_seen(void **state)
 {
     struct world *w = *state;
 
-    begin_watch(w);
+    begin_watch();
     (void)pthread_mutex_lock(&w->git->lock);
     (void)al_file_id_at(AT_FDCWD, "/");
     (void)pthread_mutex_unlock(&w->git->lock);
-    watched = NULL;
+    watching = false;
     assert_int_equal(looks, 1);
     assert_int_equal(held, 1);
 }
@@ -81,7 +94,7 @@ static void a_repository_is_vetted_without_the_lock(void **state)
 {
     struct world *w = *state;
 
-    begin_watch(w);
+    begin_watch();
     al_repo_free(must_open(w, "repo"));
     assert_free();
 }
@@ -94,13 +107,33 @@ static void a_remembered_vetting_is_looked_at_without_the_lock(void **state)
 
     do {
         before = al_proc_started();
-        begin_watch(w);
+        begin_watch();
         al_repo_free(must_open(w, "repo"));
         assert_free();
     } while (al_proc_started() != before);
     git_ok(w->repo, "config", "x.y", "z", NULL);
-    begin_watch(w);
+    begin_watch();
     al_repo_free(must_open(w, "repo"));
+    assert_free();
+}
+
+static void what_is_known_of_remotes_is_looked_up_without_a_lock(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+
+    git_ok(w->repo, "remote", "add", "origin", "https://example.com/r", NULL);
+    repo = must_open(w, "repo");
+    assert_int_equal(al_remote_find(repo, "origin", &remote, &w->err), 0);
+    begin_watch();
+    assert_true(al_remote_is_new(repo, &remote, AL_PUSHES)); /* since the session began */
+    assert_free();
+    begin_watch();
+    al_remote_forget(repo, "origin");
+    assert_free();
+    begin_watch();
+    al_remote_accept(repo, &remote, AL_PUSHES);
     assert_free();
 }
 
@@ -108,7 +141,7 @@ static void hold_ruleset(struct world *w)
 {
     struct al_held_ruleset *ruleset = NULL;
 
-    begin_watch(w);
+    begin_watch();
     assert_int_equal(al_git_ruleset(w->git, AL_GIT_WRITE, true, &ruleset, &w->err), 0);
     assert_free();
     assert_non_null(ruleset);
@@ -132,6 +165,7 @@ int main(void)
         WORLD_TEST(a_look_under_the_lock_is_seen),
         WORLD_TEST(a_repository_is_vetted_without_the_lock),
         WORLD_TEST(a_remembered_vetting_is_looked_at_without_the_lock),
+        WORLD_TEST(what_is_known_of_remotes_is_looked_up_without_a_lock),
         WORLD_TEST(a_ruleset_is_made_and_looked_at_without_the_lock),
     };
 
