@@ -58,28 +58,55 @@ static void make_call(struct al_journal *journal, const struct tmpdir *dir, size
     mark(dir, "ended", call);
 }
 
-static void be_a_victim(const struct tmpdir *dir)
+static void make_calls(struct al_journal *journal, const struct tmpdir *dir)
+{
+    for (size_t i = 0; i < COUNT(message_bytes); i++)
+        make_call(journal, dir, i);
+}
+
+#define OVERLAPPING 5u
+
+/* A call is always open, so that full files are left behind: each ends after the next has begun. */
+static void make_overlapping_calls(struct al_journal *journal, const struct tmpdir *dir)
+{
+    const struct al_record_end end = { .outcome = "ok", .success = true };
+    struct al_record *open[OVERLAPPING + 1] = { NULL };
+
+    for (size_t i = 0; i <= OVERLAPPING; i++) {
+        al_auto(al_freep) char *tool = al_asprintf("call-%zu", i);
+
+        if (i < OVERLAPPING && al_journal_open_record(journal, tool, NULL, &open[i], NULL) < 0)
+            _exit(1);
+        if (i < OVERLAPPING)
+            mark(dir, "begun", i);
+        if (i > 0 && al_journal_close_record(journal, open[i - 1], &end, NULL) < 0)
+            _exit(1);
+    }
+}
+
+typedef void calls_fn(struct al_journal *journal, const struct tmpdir *dir);
+
+static void be_a_victim(const struct tmpdir *dir, calls_fn *calls)
 {
     struct al_journal *journal;
 
     (void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
     (void)raise(SIGSTOP);
     journal = journal_open(dir);
-    for (size_t i = 0; i < COUNT(message_bytes); i++)
-        make_call(journal, dir, i);
+    calls(journal, dir);
     al_journal_free(journal);
     _exit(0);
 }
 
 /* Run it and kill it before its `number`-th system call.  False when it has none. */
-static bool kill_before(const struct tmpdir *dir, int number)
+static bool kill_before(const struct tmpdir *dir, calls_fn *made, int number)
 {
     bool enters = false;
     int status, calls = 0;
     pid_t pid = fork();
 
     if (pid == 0)
-        be_a_victim(dir);
+        be_a_victim(dir, made);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     (void)ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
     while (WIFSTOPPED(status)) {
@@ -150,17 +177,54 @@ static void has_one_line_of_each_call_wherever_it_is_killed(void **state)
     for (int number = 1; killed; number++) {
         struct tmpdir *dir = tmpdir_new();
 
-        killed = kill_before(dir, number);
+        killed = kill_before(dir, make_calls, number);
         met |= 1u << check(dir);
         tmpdir_free(dir);
     }
     assert_int_equal(met, (2u << COUNT(message_bytes)) - 1);
 }
 
+/* Whatever their order: those that were interrupted come after those that ended. */
+static void check_overlapping(const struct tmpdir *dir)
+{
+    size_t lines = 0, begun = 0;
+
+    journal_fill(dir, 0);
+    al_auto(al_freep) char *text = journal_text(dir);
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    for (size_t i = 0; i < OVERLAPPING; i++) {
+        al_auto(al_freep) char *tool = al_asprintf("\"call-%zu\"", i);
+        const char *first = strstr(text, tool);
+
+        assert_true(!first || !strstr(first + 1, tool));
+        begun += is_marked(dir, "begun", i);
+        assert_true(first || !is_marked(dir, "begun", i));
+    }
+    assert_in_range(lines, begun, begun + 1);
+    assert_intact(dir, lines);
+    assert_int_equal(journal_open_count(dir, true) + journal_open_count(dir, false), 0);
+}
+
+static void has_one_line_of_each_call_when_files_are_left_behind(void **state)
+{
+    bool killed = true;
+
+    (void)state;
+    for (int number = 1; killed; number++) {
+        struct tmpdir *dir = tmpdir_new();
+
+        killed = kill_before(dir, make_overlapping_calls, number);
+        check_overlapping(dir);
+        tmpdir_free(dir);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_one_line_of_each_call_wherever_it_is_killed),
+        cmocka_unit_test(has_one_line_of_each_call_when_files_are_left_behind),
     };
 
     return cmocka_run_group_tests_name("journal/killed", tests, NULL, NULL);
