@@ -11,6 +11,7 @@ struct al_look_room {
     size_t entries, listed;
     uint64_t bytes;
     int64_t deadline_ms;
+    bool no_untracked; /**< they are not wanted */
 };
 
 /** One working tree that is looked at.  The descriptors and strings are its caller's. */

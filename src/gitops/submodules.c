@@ -175,7 +175,7 @@ static void look_at_repository(struct al_look *look, const char *git_dir, const 
     al_look_at_files(look, fd);
     if (!look->unseen && !(look->content & AL_MODIFIED_CONTENT))
         look_at_staged(look, index, common_dir, head, budget);
-    if (!look->unseen)
+    if (!look->unseen && !look->room->no_untracked)
         al_look_for_untracked(look);
 }
 
@@ -241,7 +241,7 @@ static void look_at_number(const struct al_repo *repo, int top, struct queue *qu
     al_strv_clear(&look.names);
 }
 
-void al_git_look_into_submodules(const struct al_repo *repo, const char *within,
+void al_git_look_into_submodules(const struct al_repo *repo, const char *within, bool untracked,
                                  struct al_budget *budget, struct al_submodules *ret_submodules)
 {
     struct queue queue = { .within = within };
@@ -251,6 +251,7 @@ void al_git_look_into_submodules(const struct al_repo *repo, const char *within,
         .listed = AL_SUBMODULE_ENTRIES_MAX,
         .bytes = AL_SUBMODULE_HASHED_MAX,
         .deadline_ms = al_clock_ms() + AL_SUBMODULE_TIME_MAX_MS,
+        .no_untracked = !untracked,
     };
     int top = -1;
 

@@ -50,9 +50,10 @@ void al_submodules_clear(struct al_submodules *submodules);
  * Look into the submodules of a repository and theirs.  What cannot be read is said of each and is
  * no failure.
  *
- * @param within  A path below the top, as git has it: only submodules there; NULL: all.
+ * @param within     A path below the top, as git has it: only submodules there; NULL: all.
+ * @param untracked  Untracked content counts.
  */
-void al_git_look_into_submodules(const struct al_repo *repo, const char *within,
+void al_git_look_into_submodules(const struct al_repo *repo, const char *within, bool untracked,
                                  struct al_budget *budget, struct al_submodules *ret_submodules);
 
 /** Append one line about them, without its end; none when there are none.  Where `out` has text, an

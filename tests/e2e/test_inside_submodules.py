@@ -413,6 +413,25 @@ class Toolsets(Submodules):
             text = self.ok("git_status", arguments).text
             self.assertTrue(text.endswith("\n\n[stderr]\n" + SAYS + "sub (modified content)"), text)
 
+    def test_without_untracked(self):
+        """git: without untracked files, those of a submodule do not count either"""
+        self.write("new", "", self.sub)
+        self.assertIn(SAYS, self.ok("git_status").text)
+        self.assertNotIn("sub (", self.out("status", "-uno"))
+        self.assertNotIn(SAYS, self.ok("git_status", {"untracked": False}).text)
+
+    def test_linked(self):
+        """in a linked working tree its own submodules are looked at"""
+        tree = self.root / "linked"
+        self.git("worktree", "add", "-q", "-b", "linked", str(tree))
+        self.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init",
+                 cwd=tree)
+        arguments = {"working_dir": "linked"}
+        self.assertNotIn(SAYS, self.ok("git_status", arguments).text)
+        self.write("a.txt", "eno\n", tree / "sub")
+        self.assertIn(SAYS + "sub (modified content)", self.ok("git_status", arguments).text)
+        self.assertNotIn("sub (", self.ok("git_status").text)
+
     def test_nothing_is_written(self):
         """the submodule's files stay as they are"""
         def files():

@@ -108,7 +108,7 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
     int r;
 
     (void)args;
-    al_git_look_into_submodules(al_call_repo(call), NULL, al_call_budget(call),
+    al_git_look_into_submodules(al_call_repo(call), NULL, true, al_call_budget(call),
                                 &writing.submodules);
     r = al_git_read_status(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                            &status, err);
