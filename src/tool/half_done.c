@@ -25,13 +25,21 @@ static void add_name(const struct al_difference *change, struct al_str *out)
         al_str_adds(out, word);
 }
 
-/* What git notes for itself as it begins (ORIG_HEAD …) is no work that was done. */
+/* What git notes for itself as it begins (ORIG_HEAD …) is no work that was done, and what was
+ * fetched is a whole. */
+static bool is_work(const struct al_difference *change)
+{
+    return change->part != AL_PART_STATE &&
+           !(change->part == AL_PART_REF && (al_starts_with(change->name, "refs/remotes/") ||
+                                             al_starts_with(change->name, "refs/tags/")));
+}
+
 static void list(const struct al_differences *changes, struct al_str *out)
 {
     size_t named = 0, more = 0;
 
     for (size_t i = 0; i < changes->count; i++) {
-        if (changes->items[i].part == AL_PART_STATE)
+        if (!is_work(&changes->items[i]))
             continue;
         if (named == NAMED_MAX) {
             more++;
