@@ -16,7 +16,7 @@ static const char overview[] =
     "  tools [TOOL]           list the tools an agent would see, or show one\n"
     "  log [N]                show the last N tool executions\n"
     "  diff [N]               show what the last N tool executions changed\n"
-    "  rollback [N]           undo the last N tool executions\n"
+    "  rollback [N]           roll back the last N tool executions\n"
     "  policy explain TOOL [ARGUMENTS]\n"
     "                         which rule would decide a call, and how\n"
     "  doctor                 what this machine and this repository offer, and how\n"
@@ -99,9 +99,10 @@ static const struct command_help {
       "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.\n",
       undo_options,
       "  --dry-run              only say what would change\n"
-      "  --force                also where what somebody else changed since would be\n"
-      "                         lost\n"
-      "  --redo                 undo the last rollback; once more, the one before it\n"
+      "  --force                also where what you or another program changed since\n"
+      "                         would be lost\n"
+      "  --redo                 redo what the last rollback took back; once more, what\n"
+      "                         the one before it did\n"
       "  -y, --yes              on a terminal, do not say what will change and ask\n" },
     { "diff", "airlock diff [OPTIONS] [N]",
       "Show what each of the last N tool executions changed in the repository of this\n"

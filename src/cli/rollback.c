@@ -53,12 +53,15 @@ static void add_others(struct al_str *out, const struct al_differences *changes)
             al_undo_add_change(out, &changes->items[i]);
 }
 
-static void show_dry_run(const struct al_rollback *rollback)
+static void show_dry_run(const struct al_rollback *rollback, bool redo)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
-    al_str_addf(&out, "Rolling back %zu execution%s would change:\n", rollback->count,
-                rollback->count == 1 ? "" : "s");
+    if (redo)
+        al_str_adds(&out, "Redoing would change:\n");
+    else
+        al_str_addf(&out, "Rolling back %zu execution%s would change:\n", rollback->count,
+                    rollback->count == 1 ? "" : "s");
     al_str_add(&out, rollback->stat.buf, rollback->stat.len);
     add_others(&out, &rollback->changes);
     if (!rollback->changes.count)
@@ -72,12 +75,12 @@ static void add_ways_on(struct al_str *out, const struct al_rollback *rollback, 
     if (!rollback->changes.count)
         return;
     if (redo) {
-        al_str_adds(out, "Back again: airlock rollback\n");
+        al_str_adds(out, "Roll back again: airlock rollback\n");
         return;
     }
     if (rollback->further)
-        al_str_addf(out, "Further back: airlock rollback %zu. ", rollback->further);
-    al_str_adds(out, "Forward again: airlock rollback --redo\n");
+        al_str_addf(out, "Roll back further: airlock rollback %zu. ", rollback->further);
+    al_str_adds(out, "Redo: airlock rollback --redo\n");
 }
 
 static void show_done(const struct al_rollback *rollback, bool redo)
@@ -87,8 +90,12 @@ static void show_done(const struct al_rollback *rollback, bool redo)
 
     if (rollback->resumed)
         al_str_adds(&out, "Finished the rollback that was interrupted. ");
-    al_str_addf(&out, "Rolled back %zu execution%s: %zu file%s\n", rollback->count,
-                rollback->count == 1 ? "" : "s", files, files == 1 ? "" : "s");
+    if (redo)
+        al_str_adds(&out, "Redone: ");
+    else
+        al_str_addf(&out, "Rolled back %zu execution%s: ", rollback->count,
+                    rollback->count == 1 ? "" : "s");
+    al_str_addf(&out, "%zu file%s\n", files, files == 1 ? "" : "s");
     add_others(&out, &rollback->changes);
     add_list(&out, "Left as they are, since they are ignored or were too large to be kept:",
              &rollback->kept);
@@ -101,7 +108,7 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
-    add_list(&out, "Changed by somebody else since:", &rollback->lost);
+    add_list(&out, "Changed since, by you or another program:", &rollback->lost);
     add_list(&out, "In the way, and in no checkpoint:", &rollback->unsaved);
     print(STDERR_FILENO, &out);
     al_log_note("%s", err->message);
@@ -154,13 +161,13 @@ static bool is_wanted(struct al_undo *undo, const struct flags *flags)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
-    static const char question[] = "Go back? [y/N] ";
+    const char *question = flags->redo ? "Redo? [y/N] " : "Roll back? [y/N] ";
     char answer[16] = "";
 
     if (flags->yes || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
         roll_back(undo, flags, true, &rollback, &err) < 0)
         return true;
-    show_dry_run(&rollback);
+    show_dry_run(&rollback, flags->redo);
     (void)al_write_all(STDOUT_FILENO, question, strlen(question));
     if (!read_answer(undo->budget.cancel, answer, (int)sizeof(answer)))
         return false;
@@ -185,7 +192,7 @@ static int run(struct al_undo *undo, const struct flags *flags)
     }
     r = roll_back(undo, flags, flags->dry_run, &rollback, &err);
     if (flags->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
-        show_dry_run(&rollback);
+        show_dry_run(&rollback, flags->redo);
     else if (r == 0)
         show_done(&rollback, flags->redo);
     return r < 0 ? show_failed(&rollback, &err) : AL_EXIT_OK;

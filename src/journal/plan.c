@@ -51,9 +51,10 @@ static int changed(struct al_store *store, const struct al_execution *execution,
 static int too_many(size_t wanted, size_t found, struct al_error *err)
 {
     if (!found)
-        return al_error_set(err, AL_ERR_NOT_FOUND, "there is nothing to undo in this repository");
-    return al_error_set(err, AL_ERR_NOT_FOUND, "only %zu execution%s can be undone, not %zu", found,
-                        found == 1 ? "" : "s", wanted);
+        return al_error_set(err, AL_ERR_NOT_FOUND,
+                            "there is nothing to roll back in this repository");
+    return al_error_set(err, AL_ERR_NOT_FOUND, "only %zu execution%s can be rolled back, not %zu",
+                        found, found == 1 ? "" : "s", wanted);
 }
 
 bool al_plan_is_unfinished(const struct al_executions *executions)
@@ -99,7 +100,7 @@ static size_t before_undone(const struct al_executions *executions, size_t at)
 static int nothing_to_redo(struct al_error *err)
 {
     return al_error_set(err, AL_ERR_NOT_FOUND,
-                        "there is no rollback to undo: the last execution that changed something "
+                        "there is nothing to redo: the last execution that changed something "
                         "was not a rollback");
 }
 

@@ -275,12 +275,12 @@ static int judge(const struct run *run, struct al_error *err)
     if (run->plan.interrupted)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "execution %" PRIu64 " was interrupted, so it cannot be told what it "
-                            "changed and what somebody else did; --force goes back all the same",
+                            "changed and what was done since; --force rolls back all the same",
                             run->plan.interrupted);
     if (report->lost.count)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                            "what somebody else changed since would be lost; --force goes back all "
-                            "the same");
+                            "what you or another program changed since would be lost; --force "
+                            "rolls back all the same");
     return 0;
 }
 
@@ -424,7 +424,7 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
     int r = al_store_open(options->settings, repo, false, budget, &run.store, err);
 
     if (r == AL_ERR_NOT_FOUND)
-        return al_error_set(err, r, "there is nothing to undo in this repository");
+        return al_error_set(err, r, "there is nothing to roll back in this repository");
     if (r == 0)
         r = open_dirs(&run, err);
     if (r == 0)

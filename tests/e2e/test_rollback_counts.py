@@ -29,10 +29,10 @@ class Counts(rollback.Rollback):
 
     def test_numbers(self):
         """too many or none: exit 1; a bad number: exit 2"""
-        self.refuses("there is nothing to undo in this repository")
+        self.refuses("there is nothing to roll back in this repository")
         self.ok("git_branch", {"create": "b"})
-        self.refuses("only 1 execution can be undone, not 2", "2")
-        self.refuses("only 1 execution can be undone, not 1000000000", "1000000000")
+        self.refuses("only 1 execution can be rolled back, not 2", "2")
+        self.refuses("only 1 execution can be rolled back, not 1000000000", "1000000000")
         for bad in ("0", "-1", "x", "1x", "1.5", "", "1000000001", "99999999999999999999"):
             self.refuses("", bad, code=2)
             done = self.command(f"--rollback={bad}")
@@ -57,7 +57,7 @@ class Counts(rollback.Rollback):
             for words in (["rollback"], ["--rollback=3"], ["rollback", "--root", str(self.root)]):
                 done = self.command(*words, cwd=where)
                 if "--root" in words:
-                    self.assertIn("nothing to undo", done.stderr)
+                    self.assertIn("nothing to roll back", done.stderr)
                 else:
                     self.assertEqual((done.returncode, done.stdout, done.stderr),
                                      (1, "", "Error: rollback requires git repository\n"))
@@ -127,7 +127,7 @@ class Others(rollback.Rollback):
     def assert_asks_first(self, *names):
         """It names what would be lost, and --force keeps it in a checkpoint."""
         before = self.snapshot()
-        self.refuses("what somebody else changed since would be lost", names=names)
+        self.refuses("what you or another program changed since would be lost", names=names)
         self.rollback("--force")
         self.assertNotEqual(self.snapshot(), before)
         self.rollback()

@@ -25,17 +25,17 @@ class Ways(rollback.Rollback):
 
     def test_back_and_forward(self):
         """the last line names the number that goes further back; --redo goes forward step by step"""
-        self.ends_with("Further back: airlock rollback 3. Forward again: airlock rollback --redo")
+        self.ends_with("Roll back further: airlock rollback 3. Redo: airlock rollback --redo")
         self.assert_same(self.states[2])
-        self.ends_with("Further back: airlock rollback 5. Forward again: airlock rollback --redo",
+        self.ends_with("Roll back further: airlock rollback 5. Redo: airlock rollback --redo",
                        "3")
         self.assert_same(self.states[1])
-        self.ends_with("Forward again: airlock rollback --redo", "5")
+        self.ends_with("Redo: airlock rollback --redo", "5")
         self.assert_same(self.states[0])
         for state in (1, 2, 3):
-            self.ends_with("Back again: airlock rollback", "--redo")
+            self.ends_with("Roll back again: airlock rollback", "--redo")
             self.assert_same(self.states[state])
-        self.refuses("there is no rollback to undo", "--redo")
+        self.refuses("there is nothing to redo", "--redo")
         self.rollback()
         self.assert_same(self.states[2])
         self.assertEqual(self.command("log", "--verify").returncode, 0)
@@ -43,7 +43,8 @@ class Ways(rollback.Rollback):
     def test_redo_of_a_redo(self):
         """a rollback that undid a redo is redone as well"""
         self.rollback("2")
-        self.rollback("--redo")
+        self.assertTrue(self.rollback("--redo", "--dry-run").startswith("Redoing would change:\n"))
+        self.assertTrue(self.rollback("--redo").startswith("Redone: 0 files\n"))
         self.rollback()
         self.assert_same(self.states[1])
         self.rollback("--redo")
@@ -51,7 +52,7 @@ class Ways(rollback.Rollback):
 
     def test_nothing_to_redo(self):
         """without a rollback, or after another execution, --redo does nothing; a read is none"""
-        self.refuses("there is no rollback to undo", "--redo")
+        self.refuses("there is nothing to redo", "--redo")
         self.rollback()
         self.ok("git_status")
         self.ok("git_add", {"all": True})
@@ -60,7 +61,7 @@ class Ways(rollback.Rollback):
         self.assert_same(self.states[3])
         self.rollback()
         self.ok("git_branch", {"create": "other"})
-        self.refuses("there is no rollback to undo", "--redo")
+        self.refuses("there is nothing to redo", "--redo")
 
     def test_somebody_else(self):
         """what somebody else changed since is not taken away by --redo either"""
@@ -68,7 +69,7 @@ class Ways(rollback.Rollback):
         self.ok("git_restore", {"paths": ["a.txt"]})
         self.rollback()
         self.write("a.txt", "three\n")
-        self.refuses("what somebody else changed", "--redo", names=["a.txt"])
+        self.refuses("what you or another program changed", "--redo", names=["a.txt"])
         self.rollback("--redo", "--force")
         self.assertEqual((self.root / "a.txt").read_text(), "one\n")
 
@@ -111,7 +112,7 @@ class Asks(rollback.Rollback):
             code, text = self.terminal(answer)
             self.assertEqual(code, 1, text)
             self.assertIn("a.txt | 2 +-", text)
-            self.assertIn("Go back? [y/N]", text)
+            self.assertIn("Roll back? [y/N]", text)
             self.assertEqual((self.root / "a.txt").read_text(), "one\n")
             self.assertEqual(self.record()["tool"], "git_restore")
         code, text = self.terminal(b"y\n")
@@ -143,7 +144,7 @@ class Asks(rollback.Rollback):
         code, text = self.terminal(b"")
         self.assertEqual(code, 1, text)
         self.assertNotIn("[y/N]", text)
-        self.assertIn("somebody else", text)
+        self.assertIn("you or another program", text)
 
 
 if __name__ == "__main__":
