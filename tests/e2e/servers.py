@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real servers for git on loopback: `git daemon`, sshd and smart HTTP.  Each serves a directory of
 the test, on a port that was free, and is stopped by its pid at the end of the test."""
+import base64
 import contextlib
 import os
 import pathlib
@@ -136,19 +137,26 @@ class Sshd:
 
 
 LIGHTTPD_CONFIG = """\
-server.modules = ("mod_alias", "mod_setenv", "mod_auth", "mod_authn_file", "mod_cgi")
+server.modules = ("mod_alias", "mod_setenv", "mod_cgi")
 server.document-root = "{base}"
 server.bind = "127.0.0.1"
 server.port = {port}
 server.max-request-size = 0
 server.stream-response-body = 2
-alias.url = ("/git" => "{backend}", "/private" => "{backend}")
+alias.url = ("/git" => "{backend}", "/private" => "{door}")
 cgi.assign = ("" => "")
 setenv.set-environment = ("GIT_PROJECT_ROOT" => "{base}", "GIT_HTTP_EXPORT_ALL" => "1",
                           "PATH" => "{path}", "HOME" => "{home}")
-auth.backend = "plain"
-auth.backend.plain.userfile = "{users}"
-auth.require = ("/private" => ("method" => "basic", "realm" => "git", "require" => "valid-user"))
+"""
+
+# lighttpd's own waits for a second before it says no.
+DOOR = """\
+#!/bin/sh
+if [ "$HTTP_AUTHORIZATION" = "Basic {token}" ]; then
+    export REMOTE_USER={user}
+    exec '{backend}'
+fi
+printf 'Status: 401 Unauthorized\\r\\nWWW-Authenticate: Basic realm="git"\\r\\n\\r\\n'
 """
 
 
@@ -161,11 +169,14 @@ class Http:
         self.port = free_port()
         exec_path = subprocess.run([program("git"), "--exec-path"], check=True,
                                    capture_output=True, text=True).stdout.strip()
-        users, config = case.base / "users", case.base / "lighttpd.conf"
-        users.write_text(f"{self.user}:{self.password}\n", encoding="utf-8")
+        backend = pathlib.Path(exec_path) / "git-http-backend"
+        door, config = case.base / "door", case.base / "lighttpd.conf"
+        token = base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
+        door.write_text(DOOR.format(token=token, user=self.user, backend=backend), encoding="utf-8")
+        door.chmod(0o755)
         config.write_text(LIGHTTPD_CONFIG.format(
-            base=base, port=self.port, users=users, home=case.home, path=os.environ["PATH"],
-            backend=pathlib.Path(exec_path) / "git-http-backend"), encoding="utf-8")
+            base=base, port=self.port, door=door, home=case.home, path=os.environ["PATH"],
+            backend=backend), encoding="utf-8")
         self.process = Process(case, [program("lighttpd", "/usr/sbin"), "-D", "-f", str(config)],
                                b"server started")
 
