@@ -14,7 +14,9 @@
 
 #include "bench/plain.h"
 #include "bench/stats.h"
+#include "gitops/command.h"
 #include "gitops/git.h"
+#include "guard/root.h"
 #include "journal/checkpoint.h"
 #include "util/fs.h"
 

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/show.h"
+#include "guard/root.h"
 #include "proc/cancel.h"
 #include "tool/spelling.h"
 #include "util/fs.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock doctor: what this machine and the repository offer, with a fix for what is missing. */
+#include "cli/doctor.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -9,9 +11,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/doctor.h"
 #include "cli/help.h"
 #include "gitops/git.h"
+#include "gitops/version.h"
 #include "guard/program.h"
 #include "journal/journal.h"
 #include "proc/proc.h"

@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "cli/log.h"
 #include "gitops/git.h"
+#include "gitops/version.h"
 #include "guard/text.h"
 #include "proc/proc.h"
 #include "util/log.h"

@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
+#include "gitops/command.h"
 #include "gitops/git.h"
-#include "gitops/locate.h"
+#include "gitops/index_lock.h"
+#include "gitops/location.h"
 #include "gitops/partial.h"
-#include "gitops/stale.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
+#include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
@@ -114,10 +116,10 @@ static void tell_refused(struct al_findings *findings, const char *dir, const st
 
 static void tell_kind(struct al_findings *findings, const struct al_repo *repo)
 {
-    bool linked = strcmp(repo->git_dir, repo->common_dir) != 0;
-    al_auto(al_freep) char *top = al_text_word(repo->top);
+    bool linked = strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
+    al_auto(al_freep) char *top = al_text_word(repo->at.top);
     al_auto(al_freep) char *state = al_asprintf("%s%s%s%s", top, linked ? ", linked worktree" : "",
-                                                is_module(repo->git_dir) ? ", submodule" : "",
+                                                is_module(repo->at.git_dir) ? ", submodule" : "",
                                                 repo->vetting->is_sha256 ? ", SHA-256" : "");
 
     al_finding_add(findings, "repository", AL_FINE, state, "");
@@ -125,7 +127,7 @@ static void tell_kind(struct al_findings *findings, const struct al_repo *repo)
         al_finding_add(findings, "partial clone", AL_WARNING, "objects are not all here",
                        "A call that needs one of them fails, since none is downloaded. 'git fetch "
                        "--refetch --no-filter' brings all.");
-    if (has(repo->common_dir, "shallow"))
+    if (has(repo->at.common_dir, "shallow"))
         al_finding_add(findings, "shallow clone", AL_WARNING, "history is not all here",
                        "What is older is missing from logs, blames and merges. 'git fetch "
                        "--unshallow' brings it.");
@@ -196,7 +198,7 @@ static void tell_lock(struct al_findings *findings, const struct al_repo *repo, 
 
     if (lstat(path, &st) < 0)
         return;
-    if (al_git_lock_is_stale(repo, &st)) {
+    if (al_git_lock_is_stale(&repo->at, &st)) {
         fix = al_asprintf("No git has it any more, and calls that write fail: rm '%s'", safe);
         al_finding_add(findings, name, AL_WARNING, "stale", fix);
     } else {
@@ -212,9 +214,9 @@ static void tell_locks(struct al_findings *findings, const struct al_repo *repo)
     static const char *const common[] = { "config.lock", "packed-refs.lock", "shallow.lock" };
 
     for (size_t i = 0; i < AL_COUNT(own); i++)
-        tell_lock(findings, repo, repo->git_dir, own[i]);
+        tell_lock(findings, repo, repo->at.git_dir, own[i]);
     for (size_t i = 0; i < AL_COUNT(common); i++)
-        tell_lock(findings, repo, repo->common_dir, common[i]);
+        tell_lock(findings, repo, repo->at.common_dir, common[i]);
 }
 
 static void examine(struct al_findings *findings, const struct al_setup *setup, const char *dir)
@@ -228,8 +230,9 @@ static void examine(struct al_findings *findings, const struct al_setup *setup, 
         return;
     }
     tell_kind(findings, repo);
-    al_finding_add(findings, "owner", AL_FINE,
-                   al_repo_is_owned(repo) ? "you" : "another user; safe.directory lists it", "");
+    al_finding_add(
+        findings, "owner", AL_FINE,
+        al_location_is_owned(&repo->at) ? "you" : "another user; safe.directory lists it", "");
     tell_programs(findings, repo, &budget);
     tell_locks(findings, repo);
     al_repo_free(repo);

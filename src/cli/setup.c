@@ -13,6 +13,7 @@
 #include "cli/known_names.h"
 #include "gitops/git.h"
 #include "guard/guards.h"
+#include "guard/root.h"
 #include "journal/journal.h"
 #include "proc/proc.h"
 #include "toolsets/shell/shell.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/undo.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -6,8 +8,9 @@
 
 #include "cli/help.h"
 #include "cli/query.h"
-#include "cli/undo.h"
-#include "gitops/locate.h"
+#include "gitops/command.h"
+#include "gitops/location.h"
+#include "guard/root.h"
 #include "guard/text.h"
 #include "journal/plan.h"
 #include "proc/cancel.h"

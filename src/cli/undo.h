@@ -4,6 +4,7 @@
 #define AL_CLI_UNDO_H
 
 #include "cli/cli.h"
+#include "gitops/command.h"
 #include "gitops/repo.h"
 #include "journal/checkpoint.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/command.h"
+#include "gitops/index_scan.h"
 #include "gitops/verbs.h"
 
 /* Everything but these. */
@@ -23,7 +25,7 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
     int r;
 
     command.class = AL_GIT_WRITE;
-    command.starts_children = al_repo_may_have_gitlinks(repo);
+    command.starts_children = al_repo_may_have_gitlinks(&repo->at);
     al_strv_adds(&command.argv, "git", "add", NULL);
     if (options->mode == AL_ADD_ALL) {
         al_strv_add(&command.argv, "-A");
@@ -40,7 +42,7 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
         command.input = list.buf;
         command.input_len = list.len;
     }
-    return al_git_run_writer(repo, &command, max_bytes, budget, ret_output, err);
+    return al_git_run_writer(&repo->at, &command, max_bytes, budget, ret_output, err);
 }
 
 int al_git_count_staged(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
@@ -50,5 +52,5 @@ int al_git_count_staged(const struct al_repo *repo, struct al_budget *budget, ui
 
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--name-only", "-z", "--no-ext-diff",
                  "--no-textconv", "--ignore-submodules=dirty", "--", NULL);
-    return al_git_count_records(repo, &command, budget, ret_count, err);
+    return al_git_count_records(&repo->at, &command, budget, ret_count, err);
 }

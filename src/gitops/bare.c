@@ -6,7 +6,9 @@
 
 #include "gitops/command.h"
 #include "gitops/environment.h"
-#include "gitops/private.h"
+#include "gitops/failure.h"
+#include "gitops/layer.h"
+#include "gitops/ruleset.h"
 #include "util/fs.h"
 
 #define ID_MAX_BYTES    128u /* of an object id, as text */
@@ -17,7 +19,7 @@
 static void build_env(struct al_git_env *env, const struct al_bare *bare, const char *index,
                       bool borrows)
 {
-    const struct al_git *git = bare->repo->git;
+    const struct al_git *git = bare->repo->at.git;
 
     al_git_env_base(env, &AL_GIT_COMMAND_INIT);
     al_git_env_add(env, "HOME", git->private_dir);
@@ -28,8 +30,8 @@ static void build_env(struct al_git_env *env, const struct al_bare *bare, const 
     if (index)
         al_git_env_add(env, "GIT_INDEX_FILE", index);
     if (borrows) {
-        al_auto(al_freep) char *objects = al_fs_join(bare->repo->common_dir, "objects");
-        al_auto(al_freep) char *shallow = al_fs_join(bare->repo->common_dir, "shallow");
+        al_auto(al_freep) char *objects = al_fs_join(bare->repo->at.common_dir, "objects");
+        al_auto(al_freep) char *shallow = al_fs_join(bare->repo->at.common_dir, "shallow");
 
         al_strv_take(&env->made, al_git_alternate(objects));
         al_git_env_borrow(env, env->made.items[env->made.count - 1]);
@@ -52,7 +54,7 @@ static int run(const struct al_bare *bare, const struct al_git_command *command,
         .exit_code = -1,
     };
     al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
-    struct al_git *git = bare->repo->git;
+    struct al_git *git = bare->repo->at.git;
     struct al_ruleset *ruleset = NULL;
     struct al_proc_result result;
     int r;

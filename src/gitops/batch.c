@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
 #include "gitops/filters.h"
 
 /* What every kernel since 2.6.23 takes with the usual stack of 8 MiB. */

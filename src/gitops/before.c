@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/private.h"
+#include "gitops/index_lock.h"
+#include "gitops/refs.h"
 #include "guard/text.h"
 
 /* Time to put back what a killed git left: apart from the call's, which may be used up. */
@@ -38,14 +39,14 @@ static void note_ref(const struct al_repo *repo, struct al_before *before, const
     if (!al_is_reference(ref))
         return;
     al_strv_add(&before->refs, ref);
-    al_strv_take(&before->refs, al_repo_read_ref(repo, ref));
+    al_strv_take(&before->refs, al_ref_oid(&repo->at, ref));
 }
 
 /* The branch HEAD is on, and the one that a rebase in progress will move when it ends. */
 static void note_refs(const struct al_repo *repo, struct al_before *before)
 {
-    before->head = al_repo_read_head(repo);
-    before->commit = al_repo_head(repo);
+    before->head = al_ref_read_head(&repo->at);
+    before->commit = al_ref_head(&repo->at);
     if (before->head && al_starts_with(before->head, "ref: "))
         note_ref(repo, before, before->head + strlen("ref: "));
     for (size_t i = 0; i < before->nfiles; i++) {
@@ -100,14 +101,14 @@ static int run(const struct al_repo *repo, struct al_git_command *command, struc
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
     command->class = AL_GIT_WRITE;
-    return al_git_run_checked(repo, command, 0, budget, &output, err);
+    return al_git_run_checked(&repo->at, command, 0, budget, &output, err);
 }
 
 static int put_back_ref(const struct al_repo *repo, const char *ref, const char *commit,
                         struct al_budget *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_freep) char *now = al_repo_read_ref(repo, ref);
+    al_auto(al_freep) char *now = al_ref_oid(&repo->at, ref);
 
     if (!strcmp(now, commit))
         return 0;
@@ -123,7 +124,7 @@ static int put_back_head(const struct al_repo *repo, const char *head, struct al
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_freep) char *now = al_repo_read_head(repo);
+    al_auto(al_freep) char *now = al_ref_read_head(&repo->at);
 
     if (!head || (now && !strcmp(now, head)))
         return 0;
@@ -159,7 +160,7 @@ int al_before_put_back_git_dir(struct al_repo *repo, const struct al_before *bef
 int al_before_put_back(struct al_repo *repo, const struct al_before *before, struct al_error *err)
 {
     struct al_budget budget = { .left_ms = LOCK_MS };
-    int r = al_repo_wait_index_lock(repo, &budget, err);
+    int r = al_index_lock_wait(&repo->at, &budget, err);
 
     budget.left_ms = PUT_BACK_MS;
     if (r == 0)

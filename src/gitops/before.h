@@ -12,7 +12,7 @@
  *
  *     r = al_before_note(repo, &incoming, budget, &before, err);
  *     if (r == 0)
- *         r = al_git_run_writer_raw(repo, &command, …);
+ *         r = al_git_run_writer_raw(&repo->at, &command, …);
  *     r = al_before_settle(repo, &before, r, err);
  *
  * The repository's turn to write is the caller's all the while.

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "gitops/before.h"
-#include "gitops/private.h"
+#include "gitops/location.h"
+#include "gitops/private_dir.h"
 #include "guard/plain.h"
 #include "guard/text.h"
 #include "util/fs.h"
@@ -106,7 +107,7 @@ static int note_index(const struct al_repo *repo, int git_dir, struct al_before 
     al_auto(al_closep) int to = -1;
     struct stat st;
 
-    before->index = al_git_private_name(repo->git, "index");
+    before->index = al_git_private_name(repo->at.git, "index");
     if (from == -ENOENT)
         return 0;
     if (from < 0)
@@ -125,7 +126,7 @@ int al_before_note_files(const struct al_repo *repo, struct al_before *before, s
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_closep) int git_dir = -1;
     size_t left = AL_BEFORE_FILES_BYTES;
-    int r = al_repo_open_git_dir(repo, &git_dir, err);
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
 
     if (r < 0)
         return r;
@@ -201,7 +202,7 @@ int al_before_put_back_files(const struct al_repo *repo, const struct al_before 
                              struct al_error *err)
 {
     al_auto(al_closep) int git_dir = -1;
-    int r = al_repo_open_git_dir(repo, &git_dir, err);
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
 
     if (r < 0)
         return r;
@@ -233,7 +234,7 @@ int al_before_put_back_index(const struct al_repo *repo, const struct al_before 
                              struct al_error *err)
 {
     al_auto(al_closep) int git_dir = -1;
-    int r = al_repo_open_git_dir(repo, &git_dir, err);
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
 
     if (r < 0)
         return r;

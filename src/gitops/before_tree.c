@@ -12,6 +12,8 @@
 #include "gitops/before.h"
 #include "gitops/blobs.h"
 #include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/location.h"
 #include "gitops/records.h"
 #include "guard/plain.h"
 
@@ -24,7 +26,7 @@ static int list(const struct al_repo *repo, struct al_git_command *command, stru
                 struct al_budget *budget, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_sink(repo, command, sink, budget, &output, err);
+    int r = al_git_run_sink(&repo->at, command, sink, budget, &output, err);
 
     if (r < 0)
         return r;
@@ -40,7 +42,7 @@ static int list_files(const struct al_repo *repo, const char *index, const char 
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.index = index;
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "ls-files", "-z", NULL);
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", NULL);
     for (; *options; options++)
         al_strv_add(&command.argv, *options);
     return list(repo, &command, al_buffer_sink(names), budget, err);
@@ -85,7 +87,7 @@ int al_before_note_tree(const struct al_repo *repo, struct al_budget *budget,
     al_auto(al_closep) int top = -1;
     struct noting noting = { .there = &before->there };
     al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, note_added, &noting);
-    int r = al_repo_open_top(repo, &top, err);
+    int r = al_location_open_top(&repo->at, &top, err);
 
     noting.top = top;
     if (r == 0)
@@ -162,7 +164,7 @@ static int hash_files(const struct al_repo *repo, const struct al_strv *paths,
         al_str_addf(&input, "%s\n", paths->items[i]);
     command.input = input.buf;
     command.input_len = input.len;
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "hash-object", "--stdin-paths", NULL);
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "hash-object", "--stdin-paths", NULL);
     return list(repo, &command, al_buffer_sink(oids), budget, err);
 }
 
@@ -242,9 +244,9 @@ static int write_changed(const struct al_repo *repo, const struct al_before *bef
     command.index = before->index;
     command.input = input.buf;
     command.input_len = input.len;
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "checkout-index", "--force", "-z",
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "checkout-index", "--force", "-z",
                  "--stdin", NULL);
-    return al_git_run_checked(repo, &command, 0, budget, &output, err);
+    return al_git_run_checked(&repo->at, &command, 0, budget, &output, err);
 }
 
 int al_before_put_back_tree(const struct al_repo *repo, const struct al_before *before,
@@ -256,7 +258,7 @@ int al_before_put_back_tree(const struct al_repo *repo, const struct al_before *
     al_auto(al_records_clear) struct al_records records =
         AL_RECORDS_INIT(1, remove_added, &removing);
     al_auto(al_closep) int top = -1;
-    int r = al_repo_open_top(repo, &top, err);
+    int r = al_location_open_top(&repo->at, &top, err);
 
     removing.top = top;
     for (size_t i = 0; r == 0 && i < before->incoming.count; i++)

@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "gitops/private.h"
+#include "gitops/command.h"
+#include "gitops/layer.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
+#include "guard/root.h"
 
 /* git prints the first line of such a file when it is no list of commits, so it must not lie where
  * the agent may not read.  No override helps: git reads the repository's own first. */
@@ -22,7 +24,7 @@ int al_git_blame_check(const struct al_repo *repo, struct al_error *err)
         al_auto(al_freep) char *abs = NULL;
         al_auto(al_closep) int fd = -1;
 
-        if (al_roots_open(repo->git->roots, files->items[i], O_PATH, &fd, &abs, NULL) ==
+        if (al_roots_open(repo->at.git->roots, files->items[i], O_PATH, &fd, &abs, NULL) ==
             AL_ERR_SANDBOX)
             return al_error_set(err, AL_ERR_SANDBOX,
                                 "The repository's blame.ignoreRevsFile leads outside the allowed "
@@ -54,5 +56,5 @@ int al_git_blame(const struct al_repo *repo, const struct al_blame_options *opti
     if (options->commit)
         al_strv_add(&command.argv, options->commit);
     al_strv_adds(&command.argv, "--", path, NULL);
-    return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
 }

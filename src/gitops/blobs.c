@@ -2,6 +2,7 @@
 #include "gitops/blobs.h"
 
 #include "gitops/command.h"
+#include "gitops/failure.h"
 
 /* "<oid> commit <size>": an object id has 64 digits at most. */
 #define HEADER_MAX_BYTES 256u
@@ -128,7 +129,7 @@ static int run_batch(const struct al_repo *repo, struct al_blob_reader *batch,
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "cat-file", batch->with_data ? "--batch" : "--batch-check",
                  NULL);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_blob_reader_add, batch }, budget,
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_blob_reader_add, batch }, budget,
                         &output, err);
     if (r < 0)
         return r;

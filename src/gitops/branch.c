@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
+#include "gitops/command.h"
 #include "gitops/diffargs.h"
 #include "gitops/excerpt.h"
 #include "gitops/filters.h"
 #include "gitops/queries.h"
+#include "gitops/refs.h"
 #include "gitops/verbs.h"
 
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
@@ -18,7 +20,7 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
         al_strv_add(&command.argv, "-a");
     else if (remote)
         al_strv_add(&command.argv, "-r");
-    return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
 }
 
 int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
@@ -34,7 +36,7 @@ int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_byt
     if (remote)
         al_strv_add(&command.argv, "refs/remotes");
     al_branches_reader_init(&reader, &branches, max_bytes);
-    r = al_git_read_records(repo, &command, &reader.records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
     al_records_clear(&reader.records);
     if (r < 0)
         return r;
@@ -55,7 +57,7 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name, struct a
     al_strv_add(&command.argv, "--not");
     al_strv_addf(&command.argv, "--exclude=refs/heads/%s", name);
     al_strv_adds(&command.argv, "--all", "--", NULL);
-    r = al_git_run_text(repo, &command, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
+    r = al_git_run_text(&repo->at, &command, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
                         budget, &output, err);
     if (r < 0)
         return r;
@@ -75,11 +77,11 @@ static int merge_goal(const struct al_repo *repo, const char *ref, struct al_bud
     int r;
 
     al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(upstream)", ref, NULL);
-    r = al_git_run_checked(repo, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
+    r = al_git_run_checked(&repo->at, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
     if (r < 0)
         return r;
     al_str_truncate(&output.out.out, strcspn(output.out.out.buf, "\n"));
-    *ret_goal = output.out.out.len && al_repo_has_ref(repo, output.out.out.buf)
+    *ret_goal = output.out.out.len && al_ref_exists(&repo->at, output.out.out.buf)
                     ? al_str_detach(&output.out.out)
                     : al_strdup("HEAD");
     return 0;
@@ -95,15 +97,15 @@ int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
-    al_repo_current_branches(repo, &current);
-    *ret_stays = !al_repo_has_ref(repo, ref) || al_strv_contains(&current, name);
+    al_ref_head_branches(&repo->at, &current);
+    *ret_stays = !al_ref_exists(&repo->at, ref) || al_strv_contains(&current, name);
     if (*ret_stays || force)
         return 0;
     r = merge_goal(repo, ref, budget, &goal, err);
     if (r < 0)
         return r;
     al_strv_adds(&command.argv, "git", "merge-base", "--is-ancestor", ref, goal, NULL);
-    r = al_git_run_text(repo, &command, 0, budget, &output, err);
+    r = al_git_run_text(&repo->at, &command, 0, budget, &output, err);
     if (r == 0)
         *ret_stays = output.exit_code == 1;
     return r;
@@ -111,8 +113,8 @@ int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force
 
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out)
 {
-    al_strv_addf(out, "%s/refs/heads/%s", repo->common_dir, name);
-    al_strv_addf(out, "%s/packed-refs", repo->common_dir);
+    al_strv_addf(out, "%s/refs/heads/%s", repo->at.common_dir, name);
+    al_strv_addf(out, "%s/packed-refs", repo->at.common_dir);
 }
 
 /* `git branch <words…>`, telling apart the failures a caller can act on. */
@@ -120,7 +122,7 @@ static int change(struct al_repo *repo, struct al_git_command *command, size_t m
                   struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
 {
     command->class = AL_GIT_WRITE;
-    return al_git_run_checked(repo, command, max_bytes, budget, ret_output, err);
+    return al_git_run_checked(&repo->at, command, max_bytes, budget, ret_output, err);
 }
 
 int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,

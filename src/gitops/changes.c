@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/private.h"
+#include "gitops/failure.h"
+#include "gitops/refs.h"
 
 /* Paths are at most PATH_MAX; what is longer is no output of git's. */
 #define FIELD_MAX_BYTES (64u * 1024u)
@@ -171,7 +172,7 @@ int al_git_staged_changes(const struct al_repo *repo, struct al_budget *budget,
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--raw", "--numstat", "-z",
                  "--find-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv",
                  "--ignore-submodules=dirty", "--", NULL);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_changes_add, &changes }, budget,
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_changes_add, &changes }, budget,
                         &output, err);
     if (r == 0 && changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what is staged");

@@ -2,9 +2,12 @@
 #include <stdlib.h>
 
 #include "gitops/before.h"
+#include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/filters.h"
 #include "gitops/merge.h"
 #include "gitops/partial.h"
+#include "gitops/refs.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 
@@ -44,7 +47,7 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
         return 0;
     if (options->branch) { /* which comes before a tag of its name */
         ref = al_asprintf("refs/heads/%s", options->branch);
-        target = al_repo_has_ref(repo, ref) ? ref : options->branch;
+        target = al_ref_exists(&repo->at, ref) ? ref : options->branch;
     }
     r = check_target(repo, target, budget, &complaint);
     /* A target that does not exist, or an unborn HEAD, is for git itself to complain about. */
@@ -73,7 +76,7 @@ static int run_or_put_back(struct al_repo *repo, const struct al_git_command *co
     if (commit && al_git_resolve_commit(repo, commit, budget, &oid, NULL) == 0)
         al_strv_add(&incoming, oid);
     noted = al_before_note(repo, &incoming, budget, &before, NULL) == 0;
-    r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
+    r = al_git_run_writer_raw(&repo->at, command, max_bytes, budget, &output, err);
     if (r == 0 && !al_git_did_all(&output)) {
         r = al_git_failed(&output, err);
         return noted ? al_before_undo(repo, &before, r, err) : r;
@@ -111,7 +114,7 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
                      "--no-guess", options->commit, "--", NULL);
     if (options->create || options->force) /* writes no file, or over what is not in git */
-        return al_git_run_writer(repo, &command, max_bytes, budget, ret_output, err);
+        return al_git_run_writer(&repo->at, &command, max_bytes, budget, ret_output, err);
     return run_or_put_back(repo, &command, target, max_bytes, budget, ret_output, err);
 }
 
@@ -124,7 +127,7 @@ static int name_branch(const struct al_repo *repo, const char *word, struct al_b
     al_auto(al_freep) char *other = NULL;
     int r;
 
-    if (al_repo_has_ref(repo, ref)) {
+    if (al_ref_exists(&repo->at, ref)) {
         *ret_branch = al_take(&ref);
         return 0;
     }
@@ -136,7 +139,7 @@ static int name_branch(const struct al_repo *repo, const char *word, struct al_b
     if (r < 0 || !name)
         return r;
     other = al_asprintf("refs/heads/%s", name);
-    if (al_repo_has_ref(repo, other))
+    if (al_ref_exists(&repo->at, other))
         *ret_branch = al_take(&other);
     return 0;
 }
@@ -150,7 +153,7 @@ static int list_remote_branches(const struct al_repo *repo, const char *name,
     int r = al_git_remote_branches(repo, name, budget, &refs, err);
 
     for (size_t i = 0; r == 0 && i < refs.count; i++) {
-        al_auto(al_freep) char *oid = al_repo_read_ref(repo, refs.items[i]);
+        al_auto(al_freep) char *oid = al_ref_oid(&repo->at, refs.items[i]);
 
         al_str_addf(&guess, "%s %s\n", refs.items[i], oid);
     }
@@ -174,7 +177,7 @@ int al_git_resolve_checkout(const struct al_repo *repo, const char *word, struct
     int r = name_branch(repo, word, budget, &target.branch, err);
 
     if (r == 0 && target.branch)
-        target.oid = al_repo_read_ref(repo, target.branch);
+        target.oid = al_ref_oid(&repo->at, target.branch);
     else if (r == 0)
         r = al_git_find_object(repo, word, "commit", budget, &target.oid, err);
     if (r == 0 && !target.oid)

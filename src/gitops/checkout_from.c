@@ -79,5 +79,5 @@ int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *fr
         al_strv_add(&command.argv, "--force");
     al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", from->target, "--",
                  NULL);
-    return al_git_run_writer(repo, &command, SAID_MAX_BYTES, budget, &output, err);
+    return al_git_run_writer(&repo->at, &command, SAID_MAX_BYTES, budget, &output, err);
 }

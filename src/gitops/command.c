@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include "gitops/environment.h"
-#include "gitops/private.h"
+#include "gitops/failure.h"
+#include "gitops/index_lock.h"
+#include "gitops/layer.h"
 #include "gitops/progress.h"
 #include "gitops/records.h"
+#include "gitops/ruleset.h"
 #include "gitops/vet.h"
 
 /* Enough for a person to see what git complained of when a program reads its output. */
@@ -135,28 +138,28 @@ static int run_confined(struct al_git *git, const struct al_git_command *command
     return r;
 }
 
-static int run(const struct al_repo *repo, const struct al_git_command *command, struct al_sink out,
-               struct al_sink errors, struct al_budget *budget, struct al_proc_result *ret_result,
-               struct al_error *err)
+static int run(const struct al_location *at, const struct al_git_command *command,
+               struct al_sink out, struct al_sink errors, struct al_budget *budget,
+               struct al_proc_result *ret_result, struct al_error *err)
 {
     static const struct al_git_link none = { .protocol = "none" };
     const struct al_git_link *link = command->link ? command->link : &none;
     struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(link->progress, errors);
     al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
-    struct al_git *git = repo->git;
+    struct al_git *git = at->git;
     int r;
 
     budget->exit_code = -1;
     if (!git->program)
         return al_git_none(err);
-    al_git_command_env(&env, repo, command);
+    al_git_command_env(&env, at, command);
     r = run_confined(
         git, command,
         &(struct al_proc_spec){
             .program = git->program,
             .argv = (const char *const *)command->argv.items,
             .envp = env.entries,
-            .cwd_fd = command->cwd_fd ? command->cwd_fd : repo->dir_fd,
+            .cwd_fd = command->cwd_fd ? command->cwd_fd : at->dir_fd,
             .input = command->input,
             .input_len = command->input_len,
             .out = out,
@@ -201,7 +204,7 @@ static void keep_partial(struct al_git_output *output, struct al_error *err)
         err->detail = al_strdup(output->out.out.buf);
 }
 
-int al_git_run_text(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_run_text(const struct al_location *at, const struct al_git_command *command,
                     size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err)
 {
@@ -215,7 +218,7 @@ int al_git_run_text(const struct al_repo *repo, const struct al_git_command *com
     int r;
 
     output.out.show_controls = command->show_controls;
-    r = run(repo, command, (struct al_sink){ add_text, &output.out },
+    r = run(at, command, (struct al_sink){ add_text, &output.out },
             (struct al_sink){ add_text, &output.err }, budget, &result, err);
     if (r < 0) {
         if (r == AL_ERR_TIMEOUT)
@@ -231,7 +234,7 @@ int al_git_run_text(const struct al_repo *repo, const struct al_git_command *com
     return 0;
 }
 
-int al_git_run_until(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_run_until(const struct al_location *at, const struct al_git_command *command,
                      size_t max_out_bytes, size_t max_err_bytes, struct al_budget *budget,
                      struct al_git_output *ret_output, struct al_error *err)
 {
@@ -242,7 +245,7 @@ int al_git_run_until(const struct al_repo *repo, const struct al_git_command *co
     };
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     struct al_proc_result result;
-    int r = run(repo, command, (struct al_sink){ add_text, &output.out },
+    int r = run(at, command, (struct al_sink){ add_text, &output.out },
                 (struct al_sink){ add_text, &output.err }, budget, &result, &why);
 
     if (r < 0 && r != AL_ERR_TIMEOUT) {
@@ -265,7 +268,7 @@ int al_git_run_until(const struct al_repo *repo, const struct al_git_command *co
     return 0;
 }
 
-int al_git_run_sink(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_run_sink(const struct al_location *at, const struct al_git_command *command,
                     struct al_sink sink, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err)
 {
@@ -276,7 +279,7 @@ int al_git_run_sink(const struct al_repo *repo, const struct al_git_command *com
     struct al_proc_result result;
     int r;
 
-    r = run(repo, command, sink, (struct al_sink){ add_text, &output.err }, budget, &result, err);
+    r = run(at, command, sink, (struct al_sink){ add_text, &output.err }, budget, &result, err);
     if (r < 0) {
         al_git_output_clear(&output);
         return r;
@@ -288,11 +291,11 @@ int al_git_run_sink(const struct al_repo *repo, const struct al_git_command *com
     return 0;
 }
 
-int al_git_read_records(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
                         struct al_records *records, struct al_budget *budget, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_sink(repo, command, (struct al_sink){ al_records_add, records }, budget,
+    int r = al_git_run_sink(at, command, (struct al_sink){ al_records_add, records }, budget,
                             &output, err);
 
     return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
@@ -305,12 +308,12 @@ static bool count_record(void *payload, char *const *fields)
     return true;
 }
 
-int al_git_count_records(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
                          struct al_budget *budget, uint64_t *ret_count, struct al_error *err)
 {
     uint64_t count = 0;
     al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, count_record, &count);
-    int r = al_git_read_records(repo, command, &records, budget, err);
+    int r = al_git_read_records(at, command, &records, budget, err);
 
     if (r == 0)
         *ret_count = count;
@@ -331,45 +334,45 @@ static int checked(const struct al_git_command *command, struct al_git_output *o
     return r;
 }
 
-int al_git_run_checked(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_run_checked(const struct al_location *at, const struct al_git_command *command,
                        size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                        struct al_error *err)
 {
     struct al_git_output output;
-    int r = al_git_run_text(repo, command, max_bytes, budget, &output, err);
+    int r = al_git_run_text(at, command, max_bytes, budget, &output, err);
 
     return r < 0 ? r : checked(command, &output, ret_output, err);
 }
 
-int al_git_run_writer_raw(struct al_repo *repo, const struct al_git_command *command,
+int al_git_run_writer_raw(struct al_location *at, const struct al_git_command *command,
                           size_t max_bytes, struct al_budget *budget,
                           struct al_git_output *ret_output, struct al_error *err)
 {
     for (int attempt = 1;; attempt++) {
         struct al_git_output output;
-        int r = al_git_run_text(repo, command, max_bytes, budget, &output, err);
+        int r = al_git_run_text(at, command, max_bytes, budget, &output, err);
 
         if (r < 0)
             return r;
         /* The words may also be an agent's, in a path git complains of: they do not count for ever.
          */
-        if (!al_git_failed_on_index_lock(repo, &output) || attempt == LOCK_ATTEMPTS_MAX) {
+        if (!al_git_failed_on_index_lock(at, &output) || attempt == LOCK_ATTEMPTS_MAX) {
             *ret_output = output;
             return 0;
         }
         al_git_output_clear(&output);
-        r = al_repo_wait_index_lock(repo, budget, err);
+        r = al_index_lock_wait(at, budget, err);
         if (r < 0)
             return r;
     }
 }
 
-int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
-                      struct al_budget *budget, struct al_git_output *ret_output,
+int al_git_run_writer(struct al_location *at, const struct al_git_command *command,
+                      size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                       struct al_error *err)
 {
     struct al_git_output output;
-    int r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
+    int r = al_git_run_writer_raw(at, command, max_bytes, budget, &output, err);
 
     if (r < 0)
         return r;

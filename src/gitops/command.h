@@ -11,12 +11,36 @@
 
 #include <stdbool.h>
 
-#include "gitops/repo.h"
+#include "gitops/location.h"
 #include "guard/text.h"
+#include "proc/proc.h"
 #include "util/error.h"
 #include "util/str.h"
 
+struct al_held_ruleset;
 struct al_records;
+struct al_steady;
+
+/** What git may do to the file system and beyond; each class has its own Landlock ruleset. */
+enum al_git_class {
+    AL_GIT_CONFIG, /**< list the configuration: reads the person's files as well, runs nothing */
+    AL_GIT_READ,   /**< read the roots */
+    AL_GIT_WRITE,  /**< read and write the roots */
+    AL_GIT_TCP,    /**< the same, and connect: the protocol git:// */
+    AL_GIT_HTTP,   /**< the same, with git's helper for it, certificates, and our askpass */
+    AL_GIT_SSH,    /**< the same, with ssh, our wrapper of it, and the person's ~/.ssh */
+    AL_GIT_CLASSES,
+};
+
+/** What limits the children of one call. */
+struct al_budget {
+    struct al_cancel *cancel;        /**< may be NULL */
+    uint32_t left_ms;                /**< counted down by the time children ran */
+    void (*waits)(const char *line); /**< told when a foreign lock is waited for; NULL: nobody */
+    int exit_code;                   /**< of the child that ended last; -1 when it did not exit */
+    bool in_full;                    /**< what a user decides by is not cut to an excerpt */
+    struct al_steady *steady; /**< gets the objects a user decides by; NULL: nobody is asked */
+};
 
 /** What a command has that talks to another repository.  All of it borrowed. */
 struct al_git_link {
@@ -84,7 +108,7 @@ bool al_git_read_well(const struct al_git_output *output);
  *         AL_ERR_EXECUTION when git could not be started ("git binary not available").
  * Budget: the time the child ran is taken off budget->left_ms.
  */
-int al_git_run_text(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_run_text(const struct al_location *at, const struct al_git_command *command,
                     size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err);
 
@@ -93,7 +117,7 @@ int al_git_run_text(const struct al_repo *repo, const struct al_git_command *com
  * not an error: the output then holds what came until then, `timed_out` is set and the exit code is
  * -1.
  */
-int al_git_run_until(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_run_until(const struct al_location *at, const struct al_git_command *command,
                      size_t max_out_bytes, size_t max_err_bytes, struct al_budget *budget,
                      struct al_git_output *ret_output, struct al_error *err);
 
@@ -101,21 +125,21 @@ int al_git_run_until(const struct al_repo *repo, const struct al_git_command *co
  * Run a command whose output a program reads: bytes go to `sink` as they come, standard error is
  * kept (64 KiB of safe text) for al_git_failed().
  */
-int al_git_run_sink(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_run_sink(const struct al_location *at, const struct al_git_command *command,
                     struct al_sink sink, struct al_budget *budget, struct al_git_output *ret_output,
                     struct al_error *err);
 
 /** Run a command whose output is records, and feed them; a git that fails is an error, one that
  * `records` wanted no more of is not. */
-int al_git_read_records(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
                         struct al_records *records, struct al_budget *budget, struct al_error *err);
 
 /** The same, counting records of one field. */
-int al_git_count_records(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
                          struct al_budget *budget, uint64_t *ret_count, struct al_error *err);
 
 /** al_git_run_text(), with a non-zero exit code as an error. */
-int al_git_run_checked(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_run_checked(const struct al_location *at, const struct al_git_command *command,
                        size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                        struct al_error *err);
 
@@ -123,25 +147,26 @@ int al_git_run_checked(const struct al_repo *repo, const struct al_git_command *
  * al_git_run_text() for a command that writes the index: when a foreign index.lock got in between,
  * wait for it and run again, until the budget is used up.  The repository's turn to write is ours.
  */
-int al_git_run_writer_raw(struct al_repo *repo, const struct al_git_command *command,
+int al_git_run_writer_raw(struct al_location *at, const struct al_git_command *command,
                           size_t max_bytes, struct al_budget *budget,
                           struct al_git_output *ret_output, struct al_error *err);
 
 /** The same; what did not do all of it, see al_git_did_all(), is an error. */
-int al_git_run_writer(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
-                      struct al_budget *budget, struct al_git_output *ret_output,
+int al_git_run_writer(struct al_location *at, const struct al_git_command *command,
+                      size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
                       struct al_error *err);
 
-/** failure.c: turn a failed output into an error: git's standard error, else its output, else the
- * exit code.
- */
-int al_git_failed(const struct al_git_output *output, struct al_error *err);
+/** Whether commands of a class may write. */
+bool al_git_class_writes(enum al_git_class class);
 
-/** failure.c: whether a git that writes files wrote all of them.  One that had no content for a
- * file, or could not write it, says so, goes on, and may end with 0 all the same. */
-bool al_git_did_all(const struct al_git_output *output);
+/** Whether commands of a class reach over the network. */
+bool al_git_class_connects(enum al_git_class class);
 
-/** failure.c: true when git failed because somebody else's index.lock was there. */
-bool al_git_failed_on_index_lock(const struct al_repo *repo, const struct al_git_output *output);
+/** How much a git child may use. */
+struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms);
+
+/** What a child of a command that has this much time is held to. */
+struct al_sandbox al_git_command_sandbox(const struct al_git_command *command,
+                                         const struct al_held_ruleset *held, uint32_t left_ms);
 
 #endif

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include "gitops/before.h"
+#include "gitops/command.h"
 #include "gitops/diffargs.h"
+#include "gitops/failure.h"
 #include "gitops/outcome.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -26,7 +28,7 @@ int al_git_no_identity(struct al_error *err)
 /* A merge that was resolved to our own side has nothing staged and is still to be concluded. */
 static bool concludes_merge(const struct al_repo *repo)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "MERGE_HEAD");
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_HEAD");
     struct stat st;
 
     return lstat(path, &st) == 0;
@@ -62,7 +64,7 @@ static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
     command.input = message;
     command.input_len = strlen(message);
     al_strv_adds(&command.argv, "git", "commit", "--no-verify", "--no-gpg-sign", "-F", "-", NULL);
-    r = al_git_run_writer_raw(repo, &command, max_bytes, budget, &output, err);
+    r = al_git_run_writer_raw(&repo->at, &command, max_bytes, budget, &output, err);
     if (r < 0)
         return r;
     /* Why there is nothing goes to standard output; what went wrong does not, with the same code.

@@ -2,9 +2,11 @@
 /* What a commit is besides what is staged: the end of a merge, or a step of what was begun. */
 #include <fcntl.h>
 
+#include "gitops/command.h"
 #include "gitops/excerpt.h"
 #include "gitops/genuine.h"
-#include "gitops/private.h"
+#include "gitops/location.h"
+#include "gitops/refs.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
 #include "guard/plain.h"
@@ -20,7 +22,7 @@ static void read_heads(const struct al_repo *repo, const char *name, struct al_s
     al_auto(al_closep) int fd = -1;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    if (al_repo_open_git_dir(repo, &dir, NULL) < 0)
+    if (al_location_open_git_dir(&repo->at, &dir, NULL) < 0)
         return;
     fd = al_plain_open(dir, name, O_RDONLY);
     if (fd < 0 || al_fs_read_fd(fd, HEADS_MAX_BYTES, &text) < 0)
@@ -54,7 +56,7 @@ static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
     al_strv_add(&command.argv, "--");
     r = al_git_check_genuine(repo, &words, budget, &all, err);
     if (r == 0)
-        r = al_git_run_checked(repo, &command, al_git_excerpt_bytes(budget, SHOWN_MAX_BYTES),
+        r = al_git_run_checked(&repo->at, &command, al_git_excerpt_bytes(budget, SHOWN_MAX_BYTES),
                                budget, &output, err);
     if (r < 0)
         return r;

@@ -2,6 +2,8 @@
 /* `git config --list -z --show-scope --show-origin`, read as it comes and never kept whole. */
 #include "gitops/configlist.h"
 
+#include "gitops/vet.h"
+
 #define TOKEN_MAX_BYTES (64u * 1024u)
 
 void al_config_list_clear(struct al_config_list *list)
@@ -57,4 +59,14 @@ bool al_config_list_add(void *payload, const char *data, size_t len)
         len -= piece + 1;
     }
     return true;
+}
+
+bool al_git_is_true(const char *value)
+{
+    static const char *const no[] = { "false", "no", "off" };
+
+    for (size_t i = 0; i < AL_COUNT(no); i++)
+        if (!strcasecmp(value, no[i]))
+            return false;
+    return value[strspn(value, "0")] != '\0';
 }

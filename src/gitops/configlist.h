@@ -22,4 +22,7 @@ void al_config_list_clear(struct al_config_list *list);
 /** Feed bytes, split anywhere.  The form of a sink; always wants more. */
 bool al_config_list_add(void *payload, const char *data, size_t len);
 
+/** Whether a configured value means yes; what git would refuse does, too. */
+bool al_git_is_true(const char *value);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "gitops/blobs.h"
 #include "gitops/command.h"
+#include "gitops/location.h"
 #include "gitops/records.h"
 #include "guard/plain.h"
 #include "util/fs.h"
@@ -75,8 +76,8 @@ int al_git_conflicts(const struct al_repo *repo, struct al_budget *budget,
     al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_stage, &found);
     int r;
 
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "ls-files", "-z", "--unmerged", NULL);
-    r = al_git_read_records(repo, &command, &records, budget, err);
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--unmerged", NULL);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
     if (r < 0) {
         al_conflicts_clear(&found);
         return r;
@@ -152,9 +153,9 @@ int al_git_marker_sizes(const struct al_repo *repo, const struct al_strv *paths,
     }
     command.input = input.buf;
     command.input_len = input.len;
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "check-attr", "-z", "--stdin",
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "check-attr", "-z", "--stdin",
                  "conflict-marker-size", NULL);
-    return al_git_read_records(repo, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
 }
 
 void al_conflict_views_clear(struct al_conflict_views *views)
@@ -220,7 +221,7 @@ static int add_all_markers(const struct al_repo *repo, struct al_budget *budget,
         al_strv_add(&paths, views->items[i].conflict->path);
     r = al_git_marker_sizes(repo, &paths, budget, sizes, err);
     if (r == 0)
-        r = al_repo_open_top(repo, &top, err);
+        r = al_location_open_top(&repo->at, &top, err);
     for (size_t i = 0; r == 0 && i < views->count; i++)
         add_markers(top, sizes[i], left, &views->items[i], &views->truncated);
     return r;

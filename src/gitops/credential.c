@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gitops/private.h"
+#include "gitops/layer.h"
 #include "guard/env.h"
 #include "proc/proc.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "gitops/kinds.h"
+#include "gitops/location.h"
 #include "gitops/underway.h"
 #include "guard/plain.h"
 #include "guard/text.h"
@@ -344,7 +345,8 @@ static char *prepared(const struct al_repo *repo)
     al_auto(al_closep) int fd = -1;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    if (al_git_underway(repo) == AL_UNDERWAY_NONE || al_repo_open_git_dir(repo, &git_dir, NULL) < 0)
+    if (al_git_underway(repo) == AL_UNDERWAY_NONE ||
+        al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
         return NULL;
     fd = al_plain_open(git_dir, "MERGE_MSG", O_RDONLY);
     if (fd < 0 || al_fs_read_fd(fd, PREPARED_BYTES, &text) < 0)

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/verbs.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,10 +7,14 @@
 #include <unistd.h>
 
 #include "gitops/batch.h"
+#include "gitops/command.h"
 #include "gitops/diffargs.h"
+#include "gitops/failure.h"
 #include "gitops/genuine.h"
-#include "gitops/private.h"
+#include "gitops/private_dir.h"
+#include "gitops/refs.h"
 #include "gitops/shown.h"
+#include "gitops/verbs.h"
 #include "util/fs.h"
 
 #define TYPE_MASK    0170000u
@@ -73,7 +75,7 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r < 0)
         return r;
-    return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
 }
 
 /*
@@ -112,10 +114,10 @@ static void elsewhere_clear(struct elsewhere *elsewhere)
 static int go_elsewhere(const struct al_repo *repo, struct elsewhere *elsewhere,
                         struct al_git_command *command, struct al_error *err)
 {
-    const char *below = al_fs_below(repo->top, repo->dir);
+    const char *below = al_fs_below(repo->at.top, repo->at.dir);
     al_auto(al_freep) char *dir = NULL;
 
-    elsewhere->path = al_git_private_name(repo->git, "nowhere");
+    elsewhere->path = al_git_private_name(repo->at.git, "nowhere");
     dir = below && *below ? al_fs_join(elsewhere->path, below) : al_strdup(elsewhere->path);
     if (al_fs_mkdirs(dir, 0700) == 0) /* paths are relative to the working directory */
         elsewhere->fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -137,7 +139,7 @@ static void move_words(const struct al_repo *repo, const struct elsewhere *elsew
         const char *word = argv->items[i];
         const char *magic = al_starts_with(word, literal) ? literal : "";
         const char *below =
-            word[strlen(magic)] == '/' ? al_fs_below(repo->top, word + strlen(magic)) : NULL;
+            word[strlen(magic)] == '/' ? al_fs_below(repo->at.top, word + strlen(magic)) : NULL;
         char *moved = below ? al_asprintf("%s%s/%s", magic, elsewhere->path, below) : NULL;
 
         if (moved) {
@@ -169,8 +171,8 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
     (void)al_batch_add(&command.argv, words, at);
     move_words(repo, &elsewhere, from, &command.argv);
     shown->in_patch = shown->in_line = false;
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_shown_add, shown }, budget, &output,
-                        err);
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_shown_add, shown }, budget,
+                        &output, err);
     if (r == 0 && shown->changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what changed");
     else if (r == 0 && !output.stopped && output.exit_code != 0)
@@ -202,7 +204,7 @@ static int check_genuine(const struct al_repo *repo, const struct al_diff_option
         add_object(change->new_oid, change->new_mode, &words);
     }
     if (options->cached && !options->from_ref)
-        head = al_repo_head(repo);
+        head = al_ref_head(&repo->at);
     if (head && *head)
         r = al_git_check_genuine_tree(repo, head, budget, ret_all, err);
     for (size_t i = 0; r == 0 && i < AL_COUNT(trees); i++)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/private.h"
+#include "gitops/layer.h"
+#include "gitops/location.h"
 #include "gitops/vet.h"
 #include "guard/env.h"
 #include "util/fs.h"
@@ -110,13 +111,13 @@ void al_git_env_base(struct al_git_env *env, const struct al_git_command *comman
 }
 
 /* The overrides of this repository, and behind them, where they win, those of the command. */
-static void add_overrides(struct al_git_env *env, const struct al_vetting *vetting,
+static void add_overrides(struct al_git_env *env, const struct al_git_config *with,
                           const struct al_git_command *command)
 {
     const struct al_strv *config = command->link ? command->link->config : NULL;
     al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str total = AL_STR_INIT;
-    size_t count = vetting->noverrides;
+    size_t count = with->noverrides;
 
     if (al_git_class_writes(command->class))
         al_overrides_add_writing(&more);
@@ -124,7 +125,7 @@ static void add_overrides(struct al_git_env *env, const struct al_vetting *vetti
         al_strv_adds(&more, "core.quotepath", "false", NULL);
     for (size_t i = 0; config && i < config->count; i++)
         al_strv_add(&more, config->items[i]);
-    borrow_all(env, &vetting->overrides);
+    borrow_all(env, &with->overrides);
     for (size_t i = 0; i < more.count; i += 2, count++) {
         al_strv_addf(&env->made, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
         borrow_made(env);
@@ -141,29 +142,28 @@ static void add_overrides(struct al_git_env *env, const struct al_vetting *vetti
  * them to dozens of files, and below the very directory that was looked at, whatever is renamed
  * above it.
  */
-static void add_repository(struct al_git_env *env, const struct al_repo *repo,
+static void add_repository(struct al_git_env *env, const struct al_location *at,
                            const struct al_git_command *command)
 {
-    const bool at_top =
-        command->of_content && !command->cwd_fd && repo->git_fd >= 0 && !repo->by_path;
+    const bool at_top = command->of_content && !command->cwd_fd && at->git_fd >= 0 && !at->by_path;
 
     if (command->link && command->link->socket_fd)
         return;
-    al_git_env_add(env, "GIT_DIR", at_top ? ".git" : repo->git_dir);
+    al_git_env_add(env, "GIT_DIR", at_top ? ".git" : at->git_dir);
     if (command->work_tree)
         al_git_env_add(env, "GIT_WORK_TREE", command->work_tree);
-    else if (!al_repo_is_bare(repo))
-        al_git_env_add(env, "GIT_WORK_TREE", at_top ? "." : repo->top);
+    else if (!al_location_is_bare(at))
+        al_git_env_add(env, "GIT_WORK_TREE", at_top ? "." : at->top);
     if (command->index)
         al_git_env_add(env, "GIT_INDEX_FILE", command->index);
 }
 
 /* The listing of the configuration sees the person's own files; everything else our stand-in. */
-static void add_configuration(struct al_git_env *env, const struct al_repo *repo,
+static void add_configuration(struct al_git_env *env, const struct al_location *at,
                               const struct al_git_command *command)
 {
-    const struct al_vetting *vetting = repo->vetting;
-    const struct al_git *git = repo->git;
+    const struct al_git_config *with = at->config;
+    const struct al_git *git = at->git;
 
     if (command->class == AL_GIT_CONFIG) {
         al_git_env_add(env, "HOME", git->home ? git->home : "/nonexistent");
@@ -173,24 +173,23 @@ static void add_configuration(struct al_git_env *env, const struct al_repo *repo
     }
     al_git_env_add(env, "HOME", git->private_dir);
     al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
-    al_git_env_add(env, "GIT_CONFIG_GLOBAL",
-                   command->of_content ? vetting->of_content : vetting->global);
-    add_overrides(env, vetting, command);
+    al_git_env_add(env, "GIT_CONFIG_GLOBAL", command->of_content ? with->of_content : with->global);
+    add_overrides(env, with, command);
 }
 
-void al_git_command_env(struct al_git_env *env, const struct al_repo *repo,
+void al_git_command_env(struct al_git_env *env, const struct al_location *at,
                         const struct al_git_command *command)
 {
-    const struct al_git *git = repo->git;
+    const struct al_git *git = at->git;
     al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
 
     al_git_env_base(env, command);
     if (command->link && command->link->env)
         borrow_all(env, command->link->env);
-    add_configuration(env, repo, command);
+    add_configuration(env, at, command);
     al_git_env_add(env, "TMPDIR", tmp);
     al_git_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
-    add_repository(env, repo, command);
+    add_repository(env, at, command);
     if (!al_git_class_writes(command->class))
         al_git_env_borrow(env, "GIT_OPTIONAL_LOCKS=0");
     if (command->buffered)

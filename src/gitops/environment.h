@@ -36,7 +36,7 @@ char *al_git_alternate(const char *objects);
 void al_git_env_base(struct al_git_env *env, const struct al_git_command *command);
 
 /** All that a command gets.  Borrows from `repo` and `command`, and what they point to. */
-void al_git_command_env(struct al_git_env *env, const struct al_repo *repo,
+void al_git_command_env(struct al_git_env *env, const struct al_location *at,
                         const struct al_git_command *command);
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a git that failed said, as an error. */
+#include "gitops/failure.h"
+
 #include "gitops/command.h"
 #include "gitops/partial.h"
 
@@ -98,14 +100,14 @@ bool al_git_did_all(const struct al_git_output *output)
            !strstr(said, beginning);
 }
 
-bool al_git_failed_on_index_lock(const struct al_repo *repo, const struct al_git_output *output)
+bool al_git_failed_on_index_lock(const struct al_location *at, const struct al_git_output *output)
 {
     static const char *const beginnings[] = { "fatal", "error" }; /* as the command has it */
     const char *said = output->err.out.buf;
 
     for (size_t i = 0; output->exit_code != 0 && i < AL_COUNT(beginnings); i++) {
         al_auto(al_freep) char *line = al_asprintf(
-            "\n%s: Unable to create '%s/index.lock': File exists", beginnings[i], repo->git_dir);
+            "\n%s: Unable to create '%s/index.lock': File exists", beginnings[i], at->git_dir);
 
         if (al_starts_with(said, line + 1) || strstr(said, line))
             return true;

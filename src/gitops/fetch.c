@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/transfer.h"
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/filters.h"
-#include "gitops/excerpt.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "gitops/batch.h"
+#include "gitops/command.h"
+#include "gitops/excerpt.h"
+#include "gitops/failure.h"
 #include "gitops/hidden.h"
-#include "gitops/private.h"
+#include "gitops/private_dir.h"
 #include "gitops/records.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -18,7 +20,7 @@ int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *c
                       struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_sink(repo, command, al_buffer_sink(ret_list), budget, &output, err);
+    int r = al_git_run_sink(&repo->at, command, al_buffer_sink(ret_list), budget, &output, err);
 
     if (r < 0)
         return r;
@@ -57,7 +59,7 @@ static int list_dirty(const struct al_repo *repo, const struct al_str *words, bo
 static void add_files(const struct al_repo *repo, const struct al_buffer *list, struct al_strv *out)
 {
     for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
-        al_strv_take(out, al_fs_join(repo->top, list->data + at));
+        al_strv_take(out, al_fs_join(repo->at.top, list->data + at));
 }
 
 int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
@@ -122,9 +124,9 @@ int al_git_hidden_excerpt(const struct al_repo *repo, const struct al_strv *path
 /* The name below the top, NULL for a file that is git's own. */
 static const char *worktree_name(const struct al_repo *repo, const char *file)
 {
-    if (al_fs_below(repo->top, repo->common_dir) && al_fs_below(repo->common_dir, file))
+    if (al_fs_below(repo->at.top, repo->at.common_dir) && al_fs_below(repo->at.common_dir, file))
         return NULL;
-    return al_fs_below(repo->top, file);
+    return al_fs_below(repo->at.top, file);
 }
 
 void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,
@@ -191,7 +193,7 @@ static int has_loose_attributes(const struct al_repo *repo, struct al_budget *bu
     struct al_buffer found = { .max_bytes = AL_FILTERED_MAX_BYTES };
     int r;
 
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "ls-files", "-z", "--others", "--",
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others", "--",
                  ".gitattributes", "*/.gitattributes", NULL);
     r = al_git_list_paths(repo, &command, budget, &found, err);
     *ret_has = found.len > 0;
@@ -238,7 +240,7 @@ static int read_tree(const struct al_repo *repo, const char *tree, const char *i
     command.class = AL_GIT_WRITE;
     command.index = index;
     al_strv_adds(&command.argv, "git", "read-tree", tree, NULL);
-    r = al_git_run_text(repo, &command, 0, budget, &output, err);
+    r = al_git_run_text(&repo->at, &command, 0, budget, &output, err);
     return r == 0 && output.exit_code != 0 ? al_git_failed(&output, err) : r;
 }
 
@@ -256,11 +258,11 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
     command.input = list->data;
     command.input_len = list->len;
     command.index = index;
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "check-attr", NULL);
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "check-attr", NULL);
     if (index)
         al_strv_add(&command.argv, "--cached");
     al_strv_adds(&command.argv, "-z", "--stdin", attribute, NULL);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_records_add, &records }, budget,
                         &output, err);
     if (r == 0 && check.path)
         r = refuse(&check, attribute, err);
@@ -276,7 +278,7 @@ static int check_attributes_of_tree(const struct al_repo *repo, const struct al_
                                     const char *tree, struct al_budget *budget,
                                     struct al_error *err)
 {
-    al_auto(al_freep) char *index = al_git_private_name(repo->git, "index");
+    al_auto(al_freep) char *index = al_git_private_name(repo->at.git, "index");
     int r = read_tree(repo, tree, index, budget, err);
 
     if (r == 0)

@@ -8,9 +8,12 @@
 
 #include "gitops/command.h"
 #include "gitops/configlist.h"
-#include "gitops/private.h"
+#include "gitops/failure.h"
+#include "gitops/layer.h"
+#include "gitops/refs.h"
 #include "gitops/signature.h"
 #include "gitops/vet.h"
+#include "guard/root.h"
 
 #define PERSONAL_FILE_MAX_BYTES (1u << 20)
 
@@ -19,7 +22,7 @@
 
 /* What is gathered while the configuration is read. */
 struct gathering {
-    const struct al_repo *repo;
+    const struct al_location *at;
     struct al_vetting *vetting;
     size_t drivers;
     bool leads_outside;       /* the repository includes a file outside the roots */
@@ -103,7 +106,7 @@ static void note_filter(struct gathering *g, const struct al_config_entry *entry
 
 static void take_personal(struct gathering *g, const struct al_config_entry *entry)
 {
-    const struct al_git *git = g->repo->git;
+    const struct al_git *git = g->at->git;
 
     if (al_userconfig_wants(entry->key)) {
         al_userconfig_add(&g->personal, entry->key, entry->value);
@@ -125,33 +128,33 @@ static void take_personal(struct gathering *g, const struct al_config_entry *ent
 }
 
 /* The branch may be another name for one: then HEAD stays the same when that changes. */
-static void depend_on_branch(const struct al_repo *repo, struct al_vetting *vetting)
+static void depend_on_branch(const struct al_location *at, struct al_vetting *vetting)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
 
-    al_repo_follow_head(repo, &refs);
+    al_ref_follow_head(at, &refs);
     for (size_t i = 0; i < refs.count; i++) {
-        al_auto(al_freep) char *path = al_fs_join(repo->common_dir, refs.items[i]);
+        al_auto(al_freep) char *path = al_fs_join(at->common_dir, refs.items[i]);
 
         depend_on(vetting, path);
     }
 }
 
 /* Whether it is there or not does not matter: saying so would tell the agent. */
-static bool is_outside(const struct al_repo *repo, const char *path)
+static bool is_outside(const struct al_location *at, const char *path)
 {
     al_auto(al_freep) char *abs = NULL;
     al_auto(al_closep) int fd = -1;
 
-    return al_roots_open(repo->git->roots, path, O_PATH, &fd, &abs, NULL) == AL_ERR_SANDBOX;
+    return al_roots_open(at->git->roots, path, O_PATH, &fd, &abs, NULL) == AL_ERR_SANDBOX;
 }
 
 /* Unlike an included file, this one is looked for from the top, where git blame runs. */
 static void take_ignore_revs(struct gathering *g, const char *value)
 {
     struct al_strv *files = &g->vetting->ignore_revs;
-    al_auto(al_freep) char *path = expand(g->repo->git, NULL, value);
-    al_auto(al_freep) char *abs = al_fs_join(g->repo->top, path);
+    al_auto(al_freep) char *path = expand(g->at->git, NULL, value);
+    al_auto(al_freep) char *abs = al_fs_join(g->at->top, path);
 
     /* One more than allowed, so that blame can tell that there were more. */
     if (files->count <= AL_IGNORE_REVS_MAX && !al_strv_contains(files, abs))
@@ -183,7 +186,7 @@ static void take(void *payload, const struct al_config_entry *entry)
 {
     struct gathering *g = payload;
     bool of_file = entry->origin != NULL;
-    al_auto(al_freep) char *origin = of_file ? al_fs_join(g->repo->top, entry->origin) : NULL;
+    al_auto(al_freep) char *origin = of_file ? al_fs_join(g->at->top, entry->origin) : NULL;
 
     if (g->drivers > AL_DRIVER_KEYS_MAX)
         return; /* it is refused: nothing more is kept of it */
@@ -198,17 +201,17 @@ static void take(void *payload, const struct al_config_entry *entry)
     if (entry->of_repository && !strcmp(entry->key, "blame.ignorerevsfile") && *entry->value)
         take_ignore_revs(g, entry->value);
     if (!strcmp(entry->key, "core.hookspath")) {
-        replace(&g->vetting->hooks_path, expand(g->repo->git, NULL, entry->value));
+        replace(&g->vetting->hooks_path, expand(g->at->git, NULL, entry->value));
         g->vetting->hooks_path_is_personal = !entry->of_repository;
     }
     if (entry->of_repository && al_starts_with(entry->key, "includeif.onbranch:"))
-        depend_on_branch(g->repo, g->vetting);
+        depend_on_branch(g->at, g->vetting);
     if (!strcmp(entry->key, "include.path") ||
         (al_starts_with(entry->key, "includeif.") && al_ends_with(entry->key, ".path"))) {
-        al_auto(al_freep) char *target = expand(g->repo->git, origin, entry->value);
+        al_auto(al_freep) char *target = expand(g->at->git, origin, entry->value);
 
         depend_on(g->vetting, target); /* it may be absent now and there later */
-        g->leads_outside |= entry->of_repository && is_outside(g->repo, target);
+        g->leads_outside |= entry->of_repository && is_outside(g->at, target);
     }
     al_vetting_note_remote(g->vetting, entry);
     if (!entry->of_repository)
@@ -222,10 +225,10 @@ static void take(void *payload, const struct al_config_entry *entry)
  * would tell what lies there.  Only a wrong line of the repository's own file is said as git says
  * it.
  */
-static int unreadable(const struct al_repo *repo, const struct al_git_output *output,
+static int unreadable(const struct al_location *at, const struct al_git_output *output,
                       struct al_error *err)
 {
-    al_auto(al_freep) char *own = al_asprintf("in file %s/", repo->common_dir);
+    al_auto(al_freep) char *own = al_asprintf("in file %s/", at->common_dir);
     const char *said = output->err.out.buf;
 
     if (al_starts_with(said, "fatal: bad config line ") && strstr(said, own))
@@ -245,12 +248,12 @@ static int list_config(struct gathering *g, struct al_budget *budget, struct al_
     command.class = AL_GIT_CONFIG;
     al_strv_adds(&command.argv, "git", "config", "--list", "-z", "--show-scope", "--show-origin",
                  "--includes", NULL);
-    r = al_git_run_sink(g->repo, &command, (struct al_sink){ al_config_list_add, &list }, budget,
+    r = al_git_run_sink(g->at, &command, (struct al_sink){ al_config_list_add, &list }, budget,
                         &output, err);
     if (r < 0)
         return r;
     if (!al_git_read_well(&output) || g->leads_outside)
-        return unreadable(g->repo, &output, err);
+        return unreadable(g->at, &output, err);
     if (g->drivers > AL_DRIVER_KEYS_MAX)
         return al_error_set(err, AL_ERR_SANDBOX,
                             "The repository's configuration sets more than %d driver keys; remove "
@@ -268,12 +271,12 @@ static char *personal_place(const struct al_git *git, const char *name)
 }
 
 /* Files whose appearance would change the answer, beside those git read. */
-static void depend_on_standard_places(const struct al_repo *repo, struct al_vetting *vetting)
+static void depend_on_standard_places(const struct al_location *at, struct al_vetting *vetting)
 {
-    const struct al_git *git = repo->git;
-    al_auto(al_freep) char *config = al_fs_join(repo->common_dir, "config");
-    al_auto(al_freep) char *worktree = al_fs_join(repo->git_dir, "config.worktree");
-    al_auto(al_freep) char *head = al_fs_join(repo->git_dir, "HEAD");
+    const struct al_git *git = at->git;
+    al_auto(al_freep) char *config = al_fs_join(at->common_dir, "config");
+    al_auto(al_freep) char *worktree = al_fs_join(at->git_dir, "config.worktree");
+    al_auto(al_freep) char *head = al_fs_join(at->git_dir, "HEAD");
     al_auto(al_freep) char *place = personal_place(git, "config");
 
     depend_on(vetting, config);
@@ -317,7 +320,7 @@ static char *write_private(struct al_git *git, struct al_vetting *vetting, const
 static char *copy_personal(struct gathering *g, const char *configured, const char *name)
 {
     al_auto(al_freep) char *place =
-        configured ? al_strdup(configured) : personal_place(g->repo->git, name);
+        configured ? al_strdup(configured) : personal_place(g->at->git, name);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_closep) int fd = -1;
 
@@ -326,15 +329,14 @@ static char *copy_personal(struct gathering *g, const char *configured, const ch
         fd = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 || al_fs_read_fd(fd, PERSONAL_FILE_MAX_BYTES, &text) < 0 || !text.len)
         return NULL;
-    return write_private(g->repo->git, g->vetting, name, &text);
+    return write_private(g->at->git, g->vetting, name, &text);
 }
 
 /* A configuration file of ours, or the name of none: git then does not even open it. */
 static int write_config(struct gathering *g, const char *name, const struct al_str *text,
                         char **ret_path, struct al_error *err)
 {
-    *ret_path =
-        text->len ? write_private(g->repo->git, g->vetting, name, text) : al_strdup(NO_FILE);
+    *ret_path = text->len ? write_private(g->at->git, g->vetting, name, text) : al_strdup(NO_FILE);
     return *ret_path ? 0 : al_error_errno(err, errno, "cannot write a private configuration file");
 }
 
@@ -347,13 +349,13 @@ static void add_overrides(struct gathering *g, const char *excludes, const char 
     al_overrides_add_always(&pairs, excludes ? excludes : NO_FILE,
                             attributes ? attributes : NO_FILE);
     count = (pairs.count + g->pairs.count) / 2;
-    vetting->noverrides = count;
+    vetting->config.noverrides = count;
     for (size_t i = 0; i < count; i++) {
         char **pair =
             2 * i < pairs.count ? &pairs.items[2 * i] : &g->pairs.items[2 * i - pairs.count];
 
-        al_strv_addf(&vetting->overrides, "GIT_CONFIG_KEY_%zu=%s", i, pair[0]);
-        al_strv_addf(&vetting->overrides, "GIT_CONFIG_VALUE_%zu=%s", i, pair[1]);
+        al_strv_addf(&vetting->config.overrides, "GIT_CONFIG_KEY_%zu=%s", i, pair[0]);
+        al_strv_addf(&vetting->config.overrides, "GIT_CONFIG_VALUE_%zu=%s", i, pair[1]);
     }
 }
 
@@ -362,10 +364,10 @@ static int build_env(struct gathering *g, struct al_error *err)
     struct al_vetting *vetting = g->vetting;
     al_auto(al_freep) char *excludes = copy_personal(g, g->excludes, "ignore");
     al_auto(al_freep) char *attributes = copy_personal(g, g->attributes, "attributes");
-    int r = write_config(g, "config", &g->personal, &vetting->global, err);
+    int r = write_config(g, "config", &g->personal, &vetting->config.global, err);
 
     if (r == 0)
-        r = write_config(g, "config-of-content", &g->of_content, &vetting->of_content, err);
+        r = write_config(g, "config-of-content", &g->of_content, &vetting->config.of_content, err);
     if (r < 0)
         return r;
     add_overrides(g, excludes, attributes);
@@ -380,15 +382,15 @@ static int build_env(struct gathering *g, struct al_error *err)
     return 0;
 }
 
-int al_vetting_gather(const struct al_repo *repo, struct al_budget *budget,
+int al_vetting_gather(const struct al_location *at, struct al_budget *budget,
                       struct al_vetting *vetting, struct al_error *err)
 {
     struct gathering g = {
-        .repo = repo, .vetting = vetting, .personal = AL_STR_INIT, .of_content = AL_STR_INIT
+        .at = at, .vetting = vetting, .personal = AL_STR_INIT, .of_content = AL_STR_INIT
     };
     int r;
 
-    depend_on_standard_places(repo, vetting);
+    depend_on_standard_places(at, vetting);
     r = list_config(&g, budget, err);
     if (r == 0)
         r = build_env(&g, err);

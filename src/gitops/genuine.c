@@ -8,8 +8,9 @@
 
 #include "gitops/batch.h"
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/filters.h"
-#include "gitops/private.h"
+#include "gitops/refs.h"
 #include "gitops/steady.h"
 #include "gitops/vet.h"
 
@@ -183,8 +184,8 @@ int al_git_check_genuine(const struct al_repo *repo, const struct al_str *words,
     command.input = words->buf;
     command.input_len = words->len;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_genuine_reader_add, &reader }, budget,
-                        &output, err);
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_genuine_reader_add, &reader },
+                        budget, &output, err);
     if (r < 0)
         return r;
     if (reader.forged)
@@ -230,7 +231,7 @@ int al_git_check_genuine_tree(const struct al_repo *repo, const char *commit,
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-d", "-z", "--full-tree", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", commit);
-    r = al_git_run_sink(repo, &command, al_buffer_sink(&list), budget, &output, err);
+    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(&list), budget, &output, err);
     if (r == 0 && output.stopped)
         *ret_all = false;
     else if (r == 0 && output.exit_code != 0)
@@ -257,7 +258,7 @@ int al_git_check_genuine_commits(const struct al_repo *repo, const char *const *
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
     al_strv_add(&command.argv, "--");
-    r = al_git_run_sink(repo, &command, al_buffer_sink(&ids), budget, &output, err);
+    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(&ids), budget, &output, err);
     if (r == 0 && output.stopped)
         *ret_all = false;
     else if (r == 0 && output.exit_code != 0)

@@ -7,10 +7,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/known_remotes.h"
-#include "gitops/private.h"
+#include "gitops/layer.h"
+#include "gitops/private_dir.h"
+#include "gitops/ruleset.h"
+#include "gitops/vet.h"
 #include "guard/env.h"
 #include "guard/program.h"
+#include "guard/root.h"
 #include "util/log.h"
 
 /* <exec-path>/git, which on Debian is another inode than /usr/bin/git. */

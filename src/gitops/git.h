@@ -15,17 +15,6 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** What git may do to the file system and beyond; each class has its own Landlock ruleset. */
-enum al_git_class {
-    AL_GIT_CONFIG, /**< list the configuration: reads the person's files as well, runs nothing */
-    AL_GIT_READ,   /**< read the roots */
-    AL_GIT_WRITE,  /**< read and write the roots */
-    AL_GIT_TCP,    /**< the same, and connect: the protocol git:// */
-    AL_GIT_HTTP,   /**< the same, with git's helper for it, certificates, and our askpass */
-    AL_GIT_SSH,    /**< the same, with ssh, our wrapper of it, and the person's ~/.ssh */
-    AL_GIT_CLASSES,
-};
-
 struct al_git_options {
     const char *program;          /**< git's canonical path, NULL when there is none */
     const char *ssh;              /**< ssh's, NULL when there is none */
@@ -53,9 +42,6 @@ struct al_git;
  */
 int al_git_new(const struct al_git_options *options, struct al_git **ret_git, struct al_error *err);
 
-/** "git binary not available": AL_ERR_EXECUTION with AL_CODE_NO_GIT. */
-int al_git_none(struct al_error *err);
-
 /** Release everything and remove the private directory. */
 void al_git_free(struct al_git *git);
 
@@ -72,16 +58,5 @@ char *al_git_find_program(const char *path_list, const struct al_roots *roots);
 
 /** The same for another program. */
 char *al_find_program(const char *path_list, const char *name, const struct al_roots *roots);
-
-/**
- * Ask a git for its version, "2.39.5".  The one git child that runs without a repository: confined
- * like a reader of nothing.
- *
- * @return 0, or AL_ERR_EXECUTION.  Caller frees *ret_version.
- */
-int al_git_version(const char *program, char **ret_version, struct al_error *err);
-
-/** Whether a version, as al_git_version() gives it, is one airlock works with (2.34 or newer). */
-bool al_git_version_is_supported(const char *version);
 
 #endif

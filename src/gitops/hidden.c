@@ -12,7 +12,8 @@
 #include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/genuine.h"
-#include "gitops/private.h"
+#include "gitops/location.h"
+#include "gitops/private_dir.h"
 #include "gitops/records.h"
 #include "gitops/vet.h"
 #include "guard/plain.h"
@@ -111,7 +112,7 @@ static int read_entries(const struct al_str *words, struct search *search, struc
         al_strv_adds(&command.argv, "git", "ls-files", "--stage", "-v", "-f", "-z", "--full-name",
                      "--", NULL);
         (void)al_batch_add(&command.argv, words, &at);
-        r = al_git_read_records(search->repo, &command, &records, budget, err);
+        r = al_git_read_records(&search->repo->at, &command, &records, budget, err);
     }
     return r;
 }
@@ -127,15 +128,15 @@ static int ask_git(const struct search *search, struct al_budget *budget, struct
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
-    hidden->index = al_git_private_name(repo->git, "index");
+    hidden->index = al_git_private_name(repo->at.git, "index");
     hidden->names.max_bytes = AL_FILTERED_MAX_BYTES;
     fill.class = AL_GIT_WRITE;
     fill.index = list.index = hidden->index;
     fill.input = search->lines.buf;
     fill.input_len = search->lines.len;
     al_strv_adds(&fill.argv, "git", "update-index", "-z", "--index-info", NULL);
-    al_strv_adds(&list.argv, "git", "-C", repo->top, "ls-files", "-z", "--modified", NULL);
-    r = al_git_run_checked(repo, &fill, 0, budget, &output, err);
+    al_strv_adds(&list.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--modified", NULL);
+    r = al_git_run_checked(&repo->at, &fill, 0, budget, &output, err);
     return r < 0 ? r : al_git_list_paths(repo, &list, budget, &hidden->names, err);
 }
 
@@ -144,7 +145,7 @@ int al_git_find_hidden(const struct al_repo *repo, const struct al_str *words,
                        struct al_hidden *hidden, struct al_error *err)
 {
     struct search search = { .repo = repo, .known = known, .top = -1, .lines = AL_STR_INIT };
-    int r = al_repo_open_top(repo, &search.top, err);
+    int r = al_location_open_top(&repo->at, &search.top, err);
 
     if (r == 0)
         r = read_entries(words, &search, budget, err);

@@ -264,3 +264,10 @@ bool al_index_may_have_gitlinks(const char *path)
     }
     return true;
 }
+
+bool al_repo_may_have_gitlinks(const struct al_location *at)
+{
+    al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
+
+    return al_index_may_have_gitlinks(index);
+}

@@ -44,10 +44,15 @@ enum al_index_end al_index_read(int fd, size_t oid_bytes,
                                 bool (*give)(void *payload, const struct al_index_entry *entry),
                                 void *payload);
 
+#include "gitops/location.h"
+
 /**
  * Whether the index may have a gitlink, or entries that are not in this file.  False only for an
  * index that was understood to its end, and where there is none.
  */
 bool al_index_may_have_gitlinks(const char *path);
+
+/** True when the index holds a gitlink (or might: a wrong yes costs only exec-once). */
+bool al_repo_may_have_gitlinks(const struct al_location *at);
 
 #endif

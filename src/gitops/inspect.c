@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-#include "gitops/private.h"
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/layer.h"
 #include "gitops/verbs.h"
 #include "guard/date.h"
 #include "guard/guards.h"
@@ -272,7 +274,7 @@ static void build(const struct al_repo *repo, const struct al_inspect_options *o
     const struct row *row = &rows[options->op];
     const char *ref = options->ref ? options->ref : row->standard_ref;
 
-    al_strv_adds(argv, repo->git->program, "-C", options->dir, NULL);
+    al_strv_adds(argv, repo->at.git->program, "-C", options->dir, NULL);
     add_words(argv, row->words);
     add_words(argv, row->held);
     for (size_t i = 0; i < options->args->count; i++)
@@ -304,7 +306,7 @@ int al_git_inspect(const struct al_repo *repo, const struct al_inspect_options *
     al_auto(al_freep) char *path = NULL;
     int r = 0;
 
-    if (!repo->git->program)
+    if (!repo->at.git->program)
         return al_git_none(err);
     if (options->op == AL_INSPECT_BLAME)
         r = al_git_blame_check(repo, err);
@@ -314,8 +316,8 @@ int al_git_inspect(const struct al_repo *repo, const struct al_inspect_options *
         return r;
     build(repo, options, path, &command.argv);
     command.quotes_names = true; /* what git prints, as it prints it */
-    r = al_git_run_until(repo, &command, AL_INSPECT_OUT_MAX_BYTES, AL_INSPECT_ERR_MAX_BYTES, budget,
-                         &found.output, err);
+    r = al_git_run_until(&repo->at, &command, AL_INSPECT_OUT_MAX_BYTES, AL_INSPECT_ERR_MAX_BYTES,
+                         budget, &found.output, err);
     if (r < 0)
         return r;
     found.out_truncated = cut(&found.output.out.out, AL_INSPECT_OUT_MAX_BYTES);

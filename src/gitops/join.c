@@ -6,7 +6,10 @@
 #include "gitops/before.h"
 #include "gitops/command.h"
 #include "gitops/conflict.h"
+#include "gitops/failure.h"
 #include "gitops/outcome.h"
+#include "gitops/refs.h"
+#include "gitops/tracked.h"
 #include "guard/text.h"
 
 int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
@@ -15,7 +18,7 @@ int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, 
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    int r = al_git_run_writer_raw(repo, command, max_bytes, budget, &output, err);
+    int r = al_git_run_writer_raw(&repo->at, command, max_bytes, budget, &output, err);
 
     outcome->ran = r == 0;
     if (r == 0 && output.exit_code > 0)
@@ -78,7 +81,7 @@ static int failed(struct al_repo *repo, const struct al_before *before, int r, s
 static int read_joined(const struct al_repo *repo, const char *head, bool conflicted,
                        struct al_budget *budget, struct al_str *out, struct al_error *err)
 {
-    al_auto(al_freep) char *now = al_repo_head(repo);
+    al_auto(al_freep) char *now = al_ref_head(&repo->at);
 
     if (!conflicted)
         return al_git_read_parents(repo, now, budget, out, err);
@@ -91,7 +94,7 @@ static int check_joined(const struct al_repo *repo, const struct al_join *join,
                         const struct al_merge_outcome *outcome, struct al_budget *budget,
                         struct al_error *err)
 {
-    al_auto(al_freep) char *now = al_repo_head(repo);
+    al_auto(al_freep) char *now = al_ref_head(&repo->at);
     al_auto(al_freep) char *both = al_asprintf(" %s %s", join->head, join->oid);
     al_auto(al_str_clear) struct al_str joined = AL_STR_INIT;
     int r;
@@ -136,7 +139,7 @@ int al_git_join_commit(struct al_repo *repo, const struct al_join *join, size_t 
         r = run_or_put_back(repo, join, max_bytes, &before, budget, &outcome, err);
     if (r < 0)
         return r;
-    now = al_repo_head(repo);
+    now = al_ref_head(&repo->at);
     outcome.up_to_date = !outcome.conflicted && !strcmp(now, join->head);
     outcome.fast_forward = !outcome.up_to_date && !strcmp(now, join->oid);
     *ret_outcome = outcome;

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "gitops/private.h"
+#include "gitops/layer.h"
+#include "gitops/vet.h"
+#include "guard/root.h"
 
 #define NAMES_MAX   512  /* remotes of one repository; where there are more all are new */
 #define ENTRIES_MAX 8192 /* of one repository */
@@ -64,7 +66,7 @@ void al_known_remotes_free(struct al_known_remotes *known)
 /* Looked at before the lock is taken: a place may not answer. */
 static struct al_file_id place_of(const struct al_repo *repo)
 {
-    return al_file_id_at(AT_FDCWD, repo->common_dir);
+    return al_file_id_at(AT_FDCWD, repo->at.common_dir);
 }
 
 /* The rest is called with the lock held. */
@@ -118,19 +120,20 @@ static struct seen *add(struct al_known_remotes *known, const struct al_file_id 
  * and change all the time. */
 static bool may_be_an_agents(const struct al_repo *repo, const char *path)
 {
-    const char *name = al_fs_below(repo->common_dir, path);
+    const char *name = al_fs_below(repo->at.common_dir, path);
 
     if (name && al_starts_with(name, "refs/"))
         return false;
-    name = al_fs_below(repo->git_dir, path);
+    name = al_fs_below(repo->at.git_dir, path);
     if (name && !strcmp(name, "HEAD"))
         return false;
-    return al_roots_find(repo->git->roots, path);
+    return al_roots_find(repo->at.git->roots, path);
 }
 
-static bool changed_since(const struct al_repo *repo, const struct al_vetting *vetting,
-                          int64_t began_ns)
+static bool changed_since(const struct al_repo *repo, int64_t began_ns)
 {
+    const struct al_vetting *vetting = repo->vetting;
+
     for (size_t i = 0; i < vetting->sources.count; i++)
         if (vetting->ids[i].exists && vetting->ids[i].ctime_ns > began_ns &&
             may_be_an_agents(repo, vetting->sources.items[i]))
@@ -139,20 +142,19 @@ static bool changed_since(const struct al_repo *repo, const struct al_vetting *v
 }
 
 static void note(struct al_known_remotes *known, const struct al_repo *repo,
-                 const struct al_file_id *place, const struct al_vetting *vetting)
+                 const struct al_file_id *place)
 {
-    const struct al_repo with = { .vetting = vetting };
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     struct seen *seen = find(known, place) ? NULL : add(known, place);
 
-    if (!seen || changed_since(repo, vetting, known->began_ns))
+    if (!seen || changed_since(repo, known->began_ns))
         return;
-    al_remote_names(&with, &names);
+    al_remote_names(repo, &names);
     for (size_t i = 0; names.count <= NAMES_MAX && i < names.count; i++) {
         al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT;
         al_auto(al_strv_clear) struct al_strv push_urls = AL_STRV_INIT;
 
-        (void)al_remote_addresses(&with, names.items[i], &urls, &push_urls);
+        (void)al_remote_addresses(repo, names.items[i], &urls, &push_urls);
         allow_all(seen, names.items[i], &urls, true);
         allow_all(seen, names.items[i], &push_urls, true);
     }
@@ -182,20 +184,20 @@ static void forget(struct seen *seen, const char *name)
 
 /* From here on it is taken. */
 
-void al_known_remotes_note(struct al_known_remotes *known, const struct al_repo *repo,
-                           const struct al_vetting *vetting)
+void al_known_remotes_note(const struct al_repo *repo)
 {
+    struct al_known_remotes *known = repo->at.git->known_remotes;
     const struct al_file_id place = place_of(repo);
 
     (void)pthread_mutex_lock(&known->lock);
-    note(known, repo, &place, vetting);
+    note(known, repo, &place);
     (void)pthread_mutex_unlock(&known->lock);
 }
 
 bool al_remote_address_is_new(const struct al_repo *repo, const char *name, const char *address,
                               enum al_direction direction)
 {
-    struct al_known_remotes *known = repo->git->known_remotes;
+    struct al_known_remotes *known = repo->at.git->known_remotes;
     const struct al_file_id place = place_of(repo);
     bool answer;
 
@@ -219,7 +221,7 @@ bool al_remote_is_new(const struct al_repo *repo, const struct al_remote *remote
 void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote,
                       enum al_direction direction)
 {
-    struct al_known_remotes *known = repo->git->known_remotes;
+    struct al_known_remotes *known = repo->at.git->known_remotes;
     const struct al_file_id place = place_of(repo);
     struct seen *seen;
 
@@ -234,7 +236,7 @@ void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote
 
 void al_remote_forget(const struct al_repo *repo, const char *name)
 {
-    struct al_known_remotes *known = repo->git->known_remotes;
+    struct al_known_remotes *known = repo->at.git->known_remotes;
     const struct al_file_id place = place_of(repo);
 
     (void)pthread_mutex_lock(&known->lock);

@@ -32,8 +32,7 @@ struct al_known_remotes *al_known_remotes_new(void);
 void al_known_remotes_free(struct al_known_remotes *known);
 
 /** The repository is opened: when it is for the first time, remember what it is configured with. */
-void al_known_remotes_note(struct al_known_remotes *known, const struct al_repo *repo,
-                           const struct al_vetting *vetting);
+void al_known_remotes_note(const struct al_repo *repo);
 
 /** Whether a remote has an address that is neither known nor was accepted for this direction.  What
  * was accepted to push to may be fetched from, and not the other way round. */

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gitops/location.h"
 #include "util/fs.h"
 
 /* Times of files tick more coarsely than the clock. */
@@ -47,7 +48,7 @@ static bool is_git_in(const struct al_repo *repo, const char *pid)
     if (!name || !al_starts_with(name, "/git"))
         return false;
     return read_link(pid, "cwd", target) &&
-           (al_fs_below(repo->top, target) || al_fs_below(repo->common_dir, target));
+           (al_fs_below(repo->at.top, target) || al_fs_below(repo->at.common_dir, target));
 }
 
 static bool somebody_works(const struct al_repo *repo)
@@ -118,7 +119,7 @@ void al_leftovers_remove(const struct al_repo *repo, int64_t since)
     al_auto(al_closep) int common_fd = -1;
     al_auto(al_closep) int objects_fd = -1;
 
-    if (somebody_works(repo) || al_repo_open_common_dir(repo, &common_fd, NULL) < 0)
+    if (somebody_works(repo) || al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
         return;
     objects_fd = openat(common_fd, "objects", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (objects_fd < 0)

@@ -2,6 +2,7 @@
 #include "gitops/listing.h"
 
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/records.h"
 
 struct listing {
@@ -63,7 +64,7 @@ int al_git_list_files(const struct al_repo *repo, int top_fd, bool ignored, al_l
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "-v", "-s", "-o", "--exclude-standard",
                  ignored ? "-i" : "-c", NULL);
-    r = al_git_run_sink(repo, &command, (struct al_sink){ al_records_add, &records }, budget,
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_records_add, &records }, budget,
                         &output, err);
     if (r < 0)
         return r;

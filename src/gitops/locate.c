@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/locate.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/private.h"
+#include "gitops/location.h"
+#include "gitops/refs.h"
+#include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
@@ -111,9 +111,9 @@ static int open_part(const struct al_roots *roots, const char *path, const char 
     return r < 0 ? not_a_repository(given, err) : 0;
 }
 
-/* `<dir>/.git`, a directory or a file that names one.  Sets repo->git_dir when it is one. */
-static int look_in(struct al_repo *repo, const struct al_roots *roots, const char *dir, int dir_fd,
-                   const char *given, enum found *ret_found, struct al_error *err)
+/* `<dir>/.git`, a directory or a file that names one.  Sets at->git_dir when it is one. */
+static int look_in(struct al_location *at, const struct al_roots *roots, const char *dir,
+                   int dir_fd, const char *given, enum found *ret_found, struct al_error *err)
 {
     al_auto(al_freep) char *path = NULL;
     al_auto(al_freep) char *abs = NULL;
@@ -140,8 +140,8 @@ static int look_in(struct al_repo *repo, const struct al_roots *roots, const cha
         return r;
     if (!is_git_dir(fd))
         return S_ISREG(st.st_mode) ? is_dangling(given, err) : 0;
-    repo->top = al_strdup(dir);
-    repo->git_dir = al_take(&abs);
+    at->top = al_strdup(dir);
+    at->git_dir = al_take(&abs);
     *ret_found = FOUND;
     return 0;
 }
@@ -166,10 +166,10 @@ static bool is_repository_above(const char *root)
     return false;
 }
 
-static int find_git_dir(struct al_repo *repo, const struct al_roots *roots, const char *given,
+static int find_git_dir(struct al_location *at, const struct al_roots *roots, const char *given,
                         struct al_error *err)
 {
-    al_auto(al_freep) char *dir = al_strdup(repo->dir);
+    al_auto(al_freep) char *dir = al_strdup(at->dir);
     bool bare = false;
     int r;
 
@@ -181,18 +181,18 @@ static int find_git_dir(struct al_repo *repo, const struct al_roots *roots, cons
 
         r = open_part(roots, dir, given, TOP, &abs, &fd, err);
         if (r == 0)
-            r = look_in(repo, roots, dir, fd, given, &found, err);
+            r = look_in(at, roots, dir, fd, given, &found, err);
         if (r < 0 || found == FOUND)
             return r;
         bare |= is_git_dir(fd);
         slash = strrchr(dir, '/');
-        if (!strcmp(dir, repo->root->path) || !slash || slash == dir)
+        if (!strcmp(dir, at->root->path) || !slash || slash == dir)
             break;
         *slash = '\0';
     }
-    if (is_repository_above(repo->root->path))
+    if (is_repository_above(at->root->path))
         return outside(given, TOP, err);
-    r = not_a_repository(strcmp(given, ".") != 0 ? given : repo->dir, err);
+    r = not_a_repository(strcmp(given, ".") != 0 ? given : at->dir, err);
     if (bare && err)
         err->remedy = al_git_bare_remedy;
     return r;
@@ -262,7 +262,7 @@ static int check_alternates(const struct al_roots *roots, const char *objects, c
     return r;
 }
 
-static int find_common_dir(struct al_repo *repo, const struct al_roots *roots, const char *given,
+static int find_common_dir(struct al_location *at, const struct al_roots *roots, const char *given,
                            struct al_error *err)
 {
     al_auto(al_freep) char *path = NULL;
@@ -271,28 +271,28 @@ static int find_common_dir(struct al_repo *repo, const struct al_roots *roots, c
     struct stat st;
     int r;
 
-    r = open_part(roots, repo->git_dir, given, GIT_DIR, &abs, &git_fd, err);
+    r = open_part(roots, at->git_dir, given, GIT_DIR, &abs, &git_fd, err);
     if (r < 0)
         return r;
     if (fstatat(git_fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) < 0) {
-        repo->common_dir = al_strdup(repo->git_dir);
+        at->common_dir = al_strdup(at->git_dir);
         return 0;
     }
-    path = al_git_read_pointer(git_fd, "commondir", "", repo->git_dir);
+    path = al_git_read_pointer(git_fd, "commondir", "", at->git_dir);
     if (!path)
         return not_a_repository(given, err);
     free(al_take(&abs));
     r = open_part(roots, path, given, COMMON_DIR, &abs, &fd, err);
     if (r == 0)
-        repo->common_dir = al_take(&abs);
+        at->common_dir = al_take(&abs);
     return r;
 }
 
 /* HEAD may be a link to the ref it stands for, as it was long ago; not one that leads outside. */
-static int check_head(const struct al_repo *repo, const struct al_roots *roots, const char *given,
+static int check_head(const struct al_location *at, const struct al_roots *roots, const char *given,
                       struct al_error *err)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "HEAD");
+    al_auto(al_freep) char *path = al_fs_join(at->git_dir, "HEAD");
     al_auto(al_freep) char *abs = NULL;
     al_auto(al_closep) int fd = -1;
     int r = al_roots_open(roots, path, O_PATH, &fd, &abs, NULL);
@@ -306,16 +306,16 @@ static int check_head(const struct al_repo *repo, const struct al_roots *roots, 
  *
  * Source: git's Documentation/technical/reftable.txt, "Compatibility".
  */
-static int check_ref_storage(const struct al_repo *repo, struct al_error *err)
+static int check_ref_storage(const struct al_location *at, struct al_error *err)
 {
     static const char mark[] = "ref: refs/heads/.invalid";
-    al_auto(al_freep) char *tables = al_fs_join(repo->common_dir, "reftable");
+    al_auto(al_freep) char *tables = al_fs_join(at->common_dir, "reftable");
     al_auto(al_freep) char *head = NULL;
     struct stat st;
 
     if (lstat(tables, &st) < 0)
         return 0;
-    head = al_repo_read_head(repo);
+    head = al_ref_read_head(at);
     if (!head || strcmp(head, mark) != 0)
         return 0;
     return al_error_set(err, AL_ERR_EXECUTION,
@@ -325,7 +325,7 @@ static int check_ref_storage(const struct al_repo *repo, struct al_error *err)
 }
 
 /* The parts of a repository whose git directory is known. */
-static int find_parts(struct al_repo *repo, const struct al_roots *roots, const char *given,
+static int find_parts(struct al_location *at, const struct al_roots *roots, const char *given,
                       struct al_error *err)
 {
     al_auto(al_freep) char *path = NULL;
@@ -333,14 +333,14 @@ static int find_parts(struct al_repo *repo, const struct al_roots *roots, const 
     al_auto(al_closep) int fd = -1;
     int r;
 
-    r = find_common_dir(repo, roots, given, err);
+    r = find_common_dir(at, roots, given, err);
     if (r == 0)
-        r = check_head(repo, roots, given, err);
+        r = check_head(at, roots, given, err);
     if (r == 0)
-        r = check_ref_storage(repo, err);
+        r = check_ref_storage(at, err);
     if (r < 0)
         return r;
-    path = al_fs_join(repo->common_dir, "objects");
+    path = al_fs_join(at->common_dir, "objects");
     r = open_part(roots, path, given, OBJECTS, &objects, &fd, err);
     return r < 0 ? r : check_alternates(roots, objects, given, err);
 }
@@ -376,85 +376,49 @@ static bool is_plain(int fd, struct al_file_id *ret_head)
            is_absent(fd, "reftable");
 }
 
-int al_repo_locate(struct al_repo *repo, const struct al_roots *roots, const char *given,
-                   struct al_error *err)
+int al_location_find(struct al_location *at, const struct al_roots *roots, const char *given,
+                     struct al_error *err)
 {
     al_auto(al_closep) int fd =
-        openat(repo->dir_fd, ".git", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        openat(at->dir_fd, ".git", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int r;
 
-    if (is_plain(fd, &repo->head)) {
-        repo->git_fd = al_take_fd(&fd);
-        repo->top = al_strdup(repo->dir);
-        repo->git_dir = al_fs_join(repo->dir, ".git");
-        repo->common_dir = al_strdup(repo->git_dir);
+    if (is_plain(fd, &at->head)) {
+        at->git_fd = al_take_fd(&fd);
+        at->top = al_strdup(at->dir);
+        at->git_dir = al_fs_join(at->dir, ".git");
+        at->common_dir = al_strdup(at->git_dir);
         return 0;
     }
-    r = find_git_dir(repo, roots, given, err);
-    return r < 0 ? r : find_parts(repo, roots, given, err);
+    r = find_git_dir(at, roots, given, err);
+    return r < 0 ? r : find_parts(at, roots, given, err);
 }
 
 /*
  * git's servers look for a `.git` in the directory they are given before they take it for a bare
  * repository.  A git directory with another one inside would be that other one to them.
  */
-static int check_is_no_nest(const struct al_repo *repo, const char *given, struct al_error *err)
+static int check_is_no_nest(const struct al_location *at, const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *nested = al_fs_join(repo->git_dir, ".git");
+    al_auto(al_freep) char *nested = al_fs_join(at->git_dir, ".git");
     struct stat st;
 
     return lstat(nested, &st) == 0 ? not_a_repository(given, err) : 0;
 }
 
-int al_repo_locate_at(struct al_repo *repo, const struct al_roots *roots, const char *given,
-                      struct al_error *err)
+int al_location_find_at(struct al_location *at, const struct al_roots *roots, const char *given,
+                        struct al_error *err)
 {
     enum found found = NOTHING;
-    int r = look_in(repo, roots, repo->dir, repo->dir_fd, given, &found, err);
+    int r = look_in(at, roots, at->dir, at->dir_fd, given, &found, err);
 
     if (r == 0 && found == NOTHING) {
-        if (!is_git_dir(repo->dir_fd))
+        if (!is_git_dir(at->dir_fd))
             return not_a_repository(given, err);
-        repo->top = al_strdup(repo->dir);
-        repo->git_dir = al_strdup(repo->dir);
+        at->top = al_strdup(at->dir);
+        at->git_dir = al_strdup(at->dir);
     }
     if (r == 0)
-        r = check_is_no_nest(repo, given, err);
-    return r < 0 ? r : find_parts(repo, roots, given, err);
-}
-
-/* git accepts root's own files and, under sudo, those of the person who called it. */
-static bool is_own(const struct stat *st)
-{
-    const uid_t own = geteuid();
-    const char *sudo;
-
-    if (st->st_uid == own)
-        return true;
-    sudo = own == 0 ? secure_getenv("SUDO_UID") : NULL;
-    return sudo && strtoul(sudo, NULL, 10) == st->st_uid;
-}
-
-static bool owned(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0 && is_own(&st);
-}
-
-static bool owned_fd(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && is_own(&st);
-}
-
-bool al_repo_is_owned(const struct al_repo *repo)
-{
-    al_auto(al_freep) char *dot_git = NULL;
-
-    if (repo->git_fd >= 0) /* then dir is the top, and these two are all there is */
-        return owned_fd(repo->dir_fd) && owned_fd(repo->git_fd);
-    dot_git = al_fs_join(repo->top, ".git");
-    return owned(repo->top) && (al_repo_is_bare(repo) || owned(dot_git)) && owned(repo->git_dir);
+        r = check_is_no_nest(at, given, err);
+    return r < 0 ? r : find_parts(at, roots, given, err);
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/merge.h"
-#include "gitops/excerpt.h"
 
 #include <stdlib.h>
 
 #include "gitops/command.h"
 #include "gitops/diffargs.h"
+#include "gitops/excerpt.h"
 #include "gitops/filters.h"
 #include "gitops/genuine.h"
 #include "gitops/join.h"
+#include "gitops/refs.h"
 #include "gitops/signature.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
@@ -27,7 +28,7 @@ int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
                     struct al_budget *budget, char **ret_word, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_text(repo, command, OID_BYTES, budget, &output, err);
+    int r = al_git_run_text(&repo->at, command, OID_BYTES, budget, &output, err);
 
     if (r < 0)
         return r;
@@ -163,7 +164,7 @@ static int make_plan(const struct al_repo *repo, const struct al_merge_options *
         r = al_git_resolve_commit(repo, options->commit, budget, &plan->oid, err);
     if (r < 0)
         return r;
-    plan->head = al_repo_head(repo);
+    plan->head = al_ref_head(&repo->at);
     if (!*plan->head)
         return check_filters_of_all(repo, plan->oid, budget, err);
     r = merge_base(repo, plan->oid, budget, &plan->base, err);
@@ -208,7 +209,7 @@ static int show_commits(const struct al_repo *repo, const char *range, struct al
     command.show_controls = true;
     al_strv_adds(&command.argv, "git", "log", "--format=  %h %s", "--no-decorate",
                  "--no-show-signature", "--no-color", range, "--", NULL);
-    r = al_git_run_checked(repo, &command, al_git_excerpt_bytes(budget, COMMITS_BYTES), budget,
+    r = al_git_run_checked(&repo->at, &command, al_git_excerpt_bytes(budget, COMMITS_BYTES), budget,
                            &output, err);
     if (r < 0)
         return r;

@@ -20,7 +20,7 @@
  * @return 0; AL_ERR_NOT_FOUND when there is no `.git`; AL_ERR_SANDBOX when either directory lies
  *         outside the roots; AL_ERR_EXECUTION when `.git` leads to no directory.  Caller frees.
  */
-int al_git_nested_dirs(const struct al_repo *repo, const char *top, char **ret_git_dir,
+int al_git_nested_dirs(const struct al_location *at, const char *top, char **ret_git_dir,
                        char **ret_common_dir);
 
 /**
@@ -30,6 +30,6 @@ int al_git_nested_dirs(const struct al_repo *repo, const char *top, char **ret_g
  * @param path  Its directory, absolute or relative to the working directory.
  * @return NULL when no repository inside the roots is there.  The caller frees it.
  */
-char *al_git_nested_head(const struct al_repo *repo, const char *path);
+char *al_git_nested_head(const struct al_location *at, const char *path);
 
 #endif

@@ -2,10 +2,11 @@
 /* A server of http that asks who we are. */
 #include <errno.h>
 
+#include "gitops/command.h"
 #include "gitops/credential.h"
 #include "gitops/known_remotes.h"
+#include "gitops/layer.h"
 #include "gitops/netparts.h"
-#include "gitops/private.h"
 #include "guard/credential_hosts.h"
 
 static bool says(const struct al_git_output *output, const char *words)
@@ -48,7 +49,7 @@ static bool may_have_credentials(const struct al_network *network)
 {
     const struct al_repo *repo = network->repo;
 
-    if (al_credential_hosts_match(&repo->git->credential_hosts, &network->url))
+    if (al_credential_hosts_match(&repo->at.git->credential_hosts, &network->url))
         return true;
     return !strcmp(network->url.protocol, "https") &&
            !al_remote_address_is_new(repo, network->remote->name, network->address, AL_FETCHES);
@@ -77,7 +78,7 @@ static int run_with_helpers(const struct al_network_job *job, struct al_git_outp
 {
     al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
     const struct al_network *network = job->network;
-    struct al_git *git = network->repo->git;
+    struct al_git *git = network->repo->at.git;
     bool found, right;
     int r;
 

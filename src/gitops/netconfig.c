@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What git is told about the other end, in place of what the repository says. */
+#include "gitops/layer.h"
 #include "gitops/netparts.h"
-#include "gitops/private.h"
 #include "gitops/vet.h"
 #include "guard/env.h"
 
@@ -47,7 +47,7 @@ static const char *proxy_for(const struct al_network *network)
     if (network->repo->vetting->proxy)
         return network->repo->vetting->proxy;
     for (size_t i = 0; i < count; i++) {
-        const char *value = al_env_get(&network->repo->git->env_network, names[i]);
+        const char *value = al_env_get(&network->repo->at.git->env_network, names[i]);
 
         if (value)
             return value;
@@ -77,7 +77,7 @@ static void add_http(struct al_strv *config, const struct al_network *network)
 
 void al_network_add_env(struct al_strv *env, const struct al_network *network)
 {
-    const struct al_git *git = network->repo->git;
+    const struct al_git *git = network->repo->at.git;
     bool ssh = network->url.kind == AL_URL_SSH;
 
     if (network->url.kind == AL_URL_GIT)

@@ -7,8 +7,10 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
+#include "gitops/command.h"
+#include "gitops/layer.h"
 #include "gitops/netparts.h"
-#include "gitops/private.h"
+#include "gitops/write_lock.h"
 
 #define SERVER_STACK_BYTES   ((size_t)256 * 1024)
 #define SERVER_ERR_MAX_BYTES 4096
@@ -51,7 +53,7 @@ static void *serve(void *payload)
         .config = &config,
         .socket_fd = server->socket_fd,
         .has_turn = true,
-        .max_file_bytes = server->repo->git->max_fetch_bytes,
+        .max_file_bytes = server->repo->at.git->max_fetch_bytes,
     };
     bool pushes = server->direction == AL_PUSHES;
 
@@ -64,7 +66,7 @@ static void *serve(void *payload)
         al_strv_adds(&command.argv, "git", "receive-pack", ".", NULL);
     else
         al_strv_adds(&command.argv, "git", "upload-pack", "--strict", ".", NULL);
-    server->r = al_git_run_text(server->repo, &command, SERVER_ERR_MAX_BYTES, &server->budget,
+    server->r = al_git_run_text(&server->repo->at, &command, SERVER_ERR_MAX_BYTES, &server->budget,
                                 &server->output, &server->err);
     al_closep(&server->socket_fd);
     return NULL;
@@ -111,8 +113,8 @@ static int run_client(const struct al_network_job *job, struct server *server,
         al_close(server->socket_fd);
         return r;
     }
-    r = al_git_run_text(job->network->repo, job->command, job->max_bytes, job->budget, ret_output,
-                        err);
+    r = al_git_run_text(&job->network->repo->at, job->command, job->max_bytes, job->budget,
+                        ret_output, err);
     al_close(job->link->fds[0]); /* the end of the server, too */
     (void)pthread_join(server->thread, NULL);
     /* They have the same time: either may be the first to run out of it, and the other sees the
@@ -155,7 +157,7 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
         return al_error_errno(err, pair.error, "cannot connect two gits");
     }
     server.socket_fd = pair.fds[1];
-    address = al_asprintf("fd::%d/%s", pair.fds[0], network->other->git_dir);
+    address = al_asprintf("fd::%d/%s", pair.fds[0], network->other->at.git_dir);
     al_network_add_config(&config, network, address);
     *job->link = (struct al_git_link){
         .protocol = "fd",
@@ -163,7 +165,7 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
         .fds = &pair.fds[0],
         .nfds = 1,
         .has_turn = true,
-        .max_file_bytes = network->repo->git->max_fetch_bytes,
+        .max_file_bytes = network->repo->at.git->max_fetch_bytes,
         .progress = job->link->progress,
     };
     job->command->class = AL_GIT_WRITE;

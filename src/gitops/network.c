@@ -8,9 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
+#include "gitops/layer.h"
 #include "gitops/leftovers.h"
+#include "gitops/location.h"
 #include "gitops/netparts.h"
-#include "gitops/private.h"
 
 #define NAME_BYTES 16
 
@@ -31,7 +33,7 @@ static char *unknown_name(void)
 /* git's server gets the directory itself and not its name, which can lead elsewhere by then. */
 static int hold_other(struct al_network *network, struct al_error *err)
 {
-    int r = al_repo_open_git_dir(network->other, &network->other_fd, err);
+    int r = al_location_open_git_dir(&network->other->at, &network->other_fd, err);
     struct stat st;
 
     if (r == 0 && fstat(network->other_fd, &st) < 0)
@@ -49,7 +51,7 @@ static int open_other(struct al_network *network, struct al_budget *budget, stru
 
     if (network->url.kind != AL_URL_PATH)
         return 0;
-    r = al_repo_open_at(network->repo->git, network->repo->top, network->url.path, budget,
+    r = al_repo_open_at(network->repo->at.git, network->repo->at.top, network->url.path, budget,
                         &network->other, err);
     if (r == 0)
         return hold_other(network, err);
@@ -62,7 +64,7 @@ static int open_other(struct al_network *network, struct al_budget *budget, stru
 
 static int check_programs(const struct al_network *network, struct al_error *err)
 {
-    const struct al_git *git = network->repo->git;
+    const struct al_git *git = network->repo->at.git;
 
     if (network->url.kind == AL_URL_SSH && !git->ssh)
         return al_remote_error(err, "A person can install it, or use https.",
@@ -136,7 +138,7 @@ const char *al_network_name(const struct al_network *network)
 
 const char *al_network_shown(const struct al_network *network)
 {
-    return network->other ? network->other->git_dir : network->url.shown;
+    return network->other ? network->other->at.git_dir : network->url.shown;
 }
 
 /* One run over the network, with the answers of an askpass or (`answers` -1) without. */
@@ -156,18 +158,19 @@ int al_network_run_once(const struct al_network_job *job, int answers,
     al_network_add_config(&config, network, network->url.bare);
     al_network_add_env(&env, network);
     if (answers >= 0) {
-        al_strv_addf(&env, "GIT_ASKPASS=%s/bin/airlock-askpass", network->repo->git->private_dir);
+        al_strv_addf(&env, "GIT_ASKPASS=%s/bin/airlock-askpass",
+                     network->repo->at.git->private_dir);
         al_strv_addf(&env, "AIRLOCK_ANSWERS=%d", answers);
         link->fds = &answers;
         link->nfds = 1;
     }
     link->protocol = network->url.protocol;
-    link->max_file_bytes = network->repo->git->max_fetch_bytes;
+    link->max_file_bytes = network->repo->at.git->max_fetch_bytes;
     link->config = &config;
     link->env = &env;
     job->command->class = classes[network->url.kind];
-    return al_git_run_text(network->repo, job->command, job->max_bytes, job->budget, ret_output,
-                           err);
+    return al_git_run_text(&network->repo->at, job->command, job->max_bytes, job->budget,
+                           ret_output, err);
 }
 
 /* "fd::7/" in front of a path is how git was led there, and not where it is. */

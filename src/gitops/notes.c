@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/private.h"
+#include "gitops/command.h"
+#include "gitops/layer.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
+#include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
@@ -18,7 +20,8 @@ static char *hooks_dir(const struct al_repo *repo)
 {
     const char *configured = repo->vetting->hooks_path;
 
-    return configured ? al_fs_join(repo->top, configured) : al_fs_join(repo->common_dir, "hooks");
+    return configured ? al_fs_join(repo->at.top, configured)
+                      : al_fs_join(repo->at.common_dir, "hooks");
 }
 
 /*
@@ -35,7 +38,7 @@ static bool is_hook(const struct al_repo *repo, const char *path)
 
     if (repo->vetting->hooks_path_is_personal)
         return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
-    r = al_roots_open(repo->git->roots, path, O_PATH, &fd, &abs, NULL);
+    r = al_roots_open(repo->at.git->roots, path, O_PATH, &fd, &abs, NULL);
     if (r < 0)
         return r == AL_ERR_SANDBOX;
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
@@ -97,7 +100,7 @@ static bool is_used(const struct al_repo *repo, const char *name, struct al_budg
         return true; /* not to be written in a pathspec */
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
     al_strv_addf(&command.argv, ":(top,attr:filter=%s)", name);
-    return al_git_run_text(repo, &command, 1, budget, &output, NULL) == 0 &&
+    return al_git_run_text(&repo->at, &command, 1, budget, &output, NULL) == 0 &&
            al_git_read_well(&output) && output.out.out.len > 0;
 }
 
@@ -109,8 +112,8 @@ void al_git_note_filters(const struct al_repo *repo, struct al_budget *budget, s
 
     if (!vetting->filters.count)
         return;
-    add_attributes(&text, repo->top, ".gitattributes");
-    add_attributes(&text, repo->common_dir, "info/attributes");
+    add_attributes(&text, repo->at.top, ".gitattributes");
+    add_attributes(&text, repo->at.common_dir, "info/attributes");
     if (vetting->attributes_path)
         add_attributes(&text, "/", vetting->attributes_path);
     for (size_t i = 0, asked = 0; i < vetting->filters.count; i++) {

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/genuine.h"
-#include "gitops/private.h"
+#include "gitops/refs.h"
 #include "gitops/vet.h"
 #include "util/fs.h"
 
@@ -41,7 +42,7 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
     if (to)
         al_strv_add(&command.argv, to);
     al_strv_add(&command.argv, "--");
-    r = al_git_run_sink(repo, &command, (struct al_sink){ hash, &sum }, budget, &output, err);
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ hash, &sum }, budget, &output, err);
     if (r == 0 && output.exit_code != 0)
         r = al_git_failed(&output, err);
     sha256_digest(&sum, sizeof(bytes), bytes);
@@ -52,7 +53,7 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
 
 int al_git_add_merge_heads(const struct al_repo *repo, struct al_str *out, struct al_error *err)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "MERGE_HEAD");
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_HEAD");
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char *save = NULL;
     int r = al_fs_read(AT_FDCWD, path, MERGE_HEAD_MAX_BYTES, &text);
@@ -69,7 +70,7 @@ int al_git_add_merge_heads(const struct al_repo *repo, struct al_str *out, struc
 /* Whether git merge was told to record every parent, also one that another of them contains. */
 static bool keeps_all_parents(const struct al_repo *repo)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "MERGE_MODE");
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_MODE");
     al_auto(al_str_clear) struct al_str mode = AL_STR_INIT;
 
     return al_fs_read(AT_FDCWD, path, MERGE_HEAD_MAX_BYTES, &mode) == 0 &&
@@ -94,7 +95,7 @@ static int add_parents(const struct al_repo *repo, const char *head, struct al_b
     for (char *id = strtok_r(merged.buf, " ", &save); id; id = strtok_r(NULL, " ", &save))
         if (al_is_oid(id, strlen(id)))
             al_strv_add(&command.argv, id);
-    r = al_git_run_checked(repo, &command, PARENTS_MAX_BYTES, budget, &output, err);
+    r = al_git_run_checked(&repo->at, &command, PARENTS_MAX_BYTES, budget, &output, err);
     if (r < 0)
         return r;
     for (char *id = strtok_r(output.out.out.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
@@ -105,7 +106,7 @@ static int add_parents(const struct al_repo *repo, const char *head, struct al_b
 int al_git_expect_commit(const struct al_repo *repo, struct al_budget *budget, char **ret_expected,
                          struct al_error *err)
 {
-    al_auto(al_freep) char *head = al_repo_head(repo);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_str_clear) struct al_str expected = AL_STR_INIT;
     char changes[65];
     int r = digest_changes(repo, head, NULL, budget, changes, err);
@@ -129,7 +130,7 @@ int al_git_read_parents(const struct al_repo *repo, const char *commit, struct a
 
     al_strv_adds(&command.argv, "git", "rev-list", "--parents", "--max-count=1", commit, "--",
                  NULL);
-    r = al_git_run_checked(repo, &command, PARENTS_MAX_BYTES, budget, &output, err);
+    r = al_git_run_checked(&repo->at, &command, PARENTS_MAX_BYTES, budget, &output, err);
     if (r < 0)
         return r;
     al_str_trim_end(&output.out.out);
@@ -141,7 +142,7 @@ int al_git_read_parents(const struct al_repo *repo, const char *commit, struct a
 int al_git_check_commit(const struct al_repo *repo, const char *expected, const char *from,
                         struct al_budget *budget, struct al_error *err)
 {
-    al_auto(al_freep) char *commit = al_repo_head(repo);
+    al_auto(al_freep) char *commit = al_ref_head(&repo->at);
     al_auto(al_str_clear) struct al_str became = AL_STR_INIT;
     char changes[65];
     int r = digest_changes(repo, from, commit, budget, changes, err);

@@ -10,7 +10,7 @@
 #include "gitops/batch.h"
 #include "gitops/command.h"
 #include "gitops/filters.h"
-#include "gitops/private.h"
+#include "gitops/location.h"
 #include "gitops/verbs.h"
 #include "util/fs.h"
 
@@ -46,7 +46,7 @@ static int list_of(const struct al_repo *repo, const char *target, const struct 
 
     for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
         if (is_taken(top_fd, list.data + at))
-            al_strv_take(out, al_fs_join(repo->top, list.data + at));
+            al_strv_take(out, al_fs_join(repo->at.top, list.data + at));
     al_buffer_clear(&list);
     return r;
 }
@@ -71,7 +71,7 @@ int al_git_overwritten(const struct al_repo *repo, const char *target, const str
     al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_closep) int top_fd = -1;
-    int r = al_repo_open_top(repo, &top_fd, err);
+    int r = al_location_open_top(&repo->at, &top_fd, err);
 
     if (r == 0 && paths && paths->count)
         r = al_repo_pathspecs(repo, paths, budget, &words, err);

@@ -7,9 +7,9 @@
 
 #include "gitops/batch.h"
 #include "gitops/command.h"
-#include "gitops/private.h"
 #include "gitops/putback.h"
 #include "gitops/records.h"
+#include "gitops/refs.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
@@ -20,7 +20,7 @@ const char al_not_downloaded[] =
 
 bool al_repo_is_partial(const struct al_repo *repo)
 {
-    al_auto(al_freep) char *packs = al_fs_join(repo->common_dir, "objects/pack");
+    al_auto(al_freep) char *packs = al_fs_join(repo->at.common_dir, "objects/pack");
     al_auto(al_closedirp) DIR *dir =
         al_fs_list(open(packs, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     const struct dirent *entry;
@@ -79,7 +79,7 @@ static int list_batch(const struct al_repo *repo, const char *from, const struct
     al_strv_add(&command.argv, "--");
     if (words->len)
         (void)al_batch_add(&command.argv, words, at);
-    r = al_git_read_records(repo, &command, &records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
     if (r == 0 && needed->broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what differs");
     return r;

@@ -2,7 +2,9 @@
 /* A diff as data: the lines of the patch while git writes them, and how many files it is about. */
 #include <stdlib.h>
 
+#include "gitops/command.h"
 #include "gitops/diffargs.h"
+#include "gitops/failure.h"
 #include "gitops/hunks.h"
 #include "gitops/queries.h"
 #include "gitops/records.h"
@@ -36,7 +38,7 @@ static int count_files(const struct al_repo *repo, const struct al_diff_options 
     al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", NULL);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_read_records(repo, &command, &records, budget, err);
+        r = al_git_read_records(&repo->at, &command, &records, budget, err);
     free(count.last);
     if (r == 0)
         *ret_files = count.files;
@@ -72,7 +74,7 @@ static int read_patch(const struct al_repo *repo, const struct al_diff_options *
                  "--dst-prefix=" AL_HUNKS_NEW_PREFIX, NULL);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_run_sink(repo, &command, (struct al_sink){ add_patch, &reading }, budget,
+        r = al_git_run_sink(&repo->at, &command, (struct al_sink){ add_patch, &reading }, budget,
                             &output, err);
     if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);

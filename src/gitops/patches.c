@@ -14,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
 #include "gitops/diffargs.h"
+#include "gitops/failure.h"
 #include "gitops/splitter.h"
 #include "guard/text.h"
 #include "util/fs.h"
@@ -225,8 +227,8 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-p", "-z", "--no-renames", NULL);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_run_sink(repo, &command, (struct al_sink){ al_splitter_add, &splitter }, budget,
-                            &output, err);
+        r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_splitter_add, &splitter },
+                            budget, &output, err);
     if (r == 0)
         r = finish(&w, &splitter, &output, replacing, err);
     al_closep(&w.fd);

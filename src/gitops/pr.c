@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/location.h"
 #include "gitops/merge.h"
-#include "gitops/private.h"
 #include "gitops/records.h"
+#include "gitops/refs.h"
 #include "guard/plain.h"
 #include "guard/text.h"
 #include "util/fs.h"
@@ -116,7 +118,7 @@ static int list(const struct al_repo *repo, const struct al_git_command *command
                 struct al_records *records, struct al_budget *budget, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_sink(repo, command, (struct al_sink){ al_records_add, records }, budget,
+    int r = al_git_run_sink(&repo->at, command, (struct al_sink){ al_records_add, records }, budget,
                             &output, err);
 
     return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
@@ -153,7 +155,7 @@ static int list_files(const struct al_repo *repo, const char *target, struct dra
 static char *default_of_origin(const struct al_repo *repo)
 {
     static const char prefix[] = "ref: refs/remotes/";
-    al_auto(al_freep) char *held = al_repo_read_loose(repo, "refs/remotes/origin/HEAD");
+    al_auto(al_freep) char *held = al_ref_read_loose(&repo->at, "refs/remotes/origin/HEAD");
 
     return held && al_starts_with(held, prefix) ? al_strdup(held + strlen(prefix)) : NULL;
 }
@@ -164,7 +166,7 @@ static int resolve(const struct al_repo *repo, const char *target, struct al_bud
 {
     al_auto(al_freep) char *remote = al_asprintf("refs/remotes/origin/%s", target);
     al_auto(al_freep) char *local = al_asprintf("refs/heads/%s", target);
-    bool only_remote = !al_repo_has_ref(repo, local) && al_repo_has_ref(repo, remote);
+    bool only_remote = !al_ref_exists(&repo->at, local) && al_ref_exists(&repo->at, remote);
 
     return al_git_resolve_commit(repo, only_remote ? remote : target, budget, ret_oid, err);
 }
@@ -174,8 +176,8 @@ static char *choose_target(const struct al_repo *repo)
 {
     char *other = NULL;
 
-    if (!al_repo_has_ref(repo, "refs/heads/main") &&
-        !al_repo_has_ref(repo, "refs/remotes/origin/main"))
+    if (!al_ref_exists(&repo->at, "refs/heads/main") &&
+        !al_ref_exists(&repo->at, "refs/remotes/origin/main"))
         other = default_of_origin(repo);
     return other ? other : al_strdup("main");
 }
@@ -183,7 +185,7 @@ static char *choose_target(const struct al_repo *repo)
 static char *current_branch(const struct al_repo *repo)
 {
     static const char prefix[] = "ref: refs/heads/";
-    al_auto(al_freep) char *head = al_repo_read_head(repo);
+    al_auto(al_freep) char *head = al_ref_read_head(&repo->at);
 
     return al_strdup(head && al_starts_with(head, prefix) ? head + strlen(prefix) : "HEAD");
 }
@@ -225,7 +227,7 @@ static char *read_template(const struct al_repo *repo)
     };
     al_auto(al_closep) int top = -1;
 
-    if (al_repo_open_top(repo, &top, NULL) < 0)
+    if (al_location_open_top(&repo->at, &top, NULL) < 0)
         return NULL;
     for (size_t i = 0; i < AL_COUNT(places); i++) {
         al_auto(al_closep) int fd = al_plain_open(top, places[i], O_RDONLY);

@@ -4,6 +4,8 @@
  * configuration files made for it.  It is locked while its server lives; the next start removes
  * what a killed one left behind.
  */
+#include "gitops/private_dir.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/private.h"
+#include "gitops/layer.h"
 
 static void remove_if_abandoned(const char *run_dir, const char *name)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
+#include "gitops/command.h"
 #include "gitops/diffargs.h"
 #include "gitops/excerpt.h"
-#include "gitops/private.h"
+#include "gitops/refs.h"
 #include "gitops/transfer.h"
 #include "guard/text.h"
 
@@ -151,7 +152,7 @@ static int add_commits(const struct al_repo *repo, const char *commit, const cha
 
     al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", commit, "--not",
                  without ? without : "--remotes", "--", NULL);
-    r = al_git_run_text(repo, &command, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
+    r = al_git_run_text(&repo->at, &command, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
                         budget, &output, err);
     if (r == 0 && al_git_read_well(&output) && output.out.out.len) {
         al_str_addf(out, "%s\n", title);
@@ -187,7 +188,7 @@ int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *re
         al_strv_adds(&command.argv, "git", "config", "--local", "--replace-all", NULL);
         al_strv_addf(&command.argv, "branch.%s.%s", branch, variables[i]);
         al_strv_add(&command.argv, values[i]);
-        r = al_git_run_checked(repo, &command, 0, budget, &output, err);
+        r = al_git_run_checked(&repo->at, &command, 0, budget, &output, err);
     }
     return r;
 }

@@ -10,7 +10,8 @@
 #include "gitops/conflict.h"
 #include "gitops/diffargs.h"
 #include "gitops/join.h"
-#include "gitops/private.h"
+#include "gitops/location.h"
+#include "gitops/refs.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
@@ -149,7 +150,7 @@ static int check_where(const struct al_repo *repo, struct al_error *err)
     al_auto(al_freep) char *word = NULL;
     int r;
 
-    al_repo_current_branches(repo, &names);
+    al_ref_head_branches(&repo->at, &names);
     if (!strcmp(names.items[0], "HEAD"))
         return 0;
     word = al_text_word(names.items[0]);
@@ -178,7 +179,7 @@ static int check(const struct al_repo *repo, struct al_budget *budget, size_t *r
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
     if (r == 0)
-        r = al_repo_open_git_dir(repo, &git_dir, err);
+        r = al_location_open_git_dir(&repo->at, &git_dir, err);
     if (r == 0)
         r = vet_todo(git_dir, ret_left, err);
     if (r == 0)
@@ -217,7 +218,7 @@ static int note_message(const struct al_repo *repo, const char *message, struct 
 {
     static const char *const files[] = { "rebase-merge/message", "rebase-apply/final-commit" };
     al_auto(al_closep) int git_dir = -1;
-    int r = al_repo_open_git_dir(repo, &git_dir, err);
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
 
     for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++) {
         const char *name;

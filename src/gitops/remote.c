@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/transfer.h"
-
 #include <fcntl.h>
 
+#include "gitops/command.h"
 #include "gitops/known_remotes.h"
-#include "gitops/private.h"
+#include "gitops/layer.h"
+#include "gitops/transfer.h"
+#include "guard/root.h"
 
 /* What git remote says is about remotes, whatever words it has. */
 static int run(struct al_repo *repo, struct al_git_command *command, struct al_budget *budget,
@@ -14,7 +15,7 @@ static int run(struct al_repo *repo, struct al_git_command *command, struct al_b
     int r;
 
     command->class = AL_GIT_WRITE;
-    r = al_git_run_checked(repo, command, 4096, budget, &output, err);
+    r = al_git_run_checked(&repo->at, command, 4096, budget, &output, err);
     if (r == AL_ERR_EXECUTION && err) {
         err->code = AL_CODE_REMOTE_ERROR;
         err->reason = NULL;
@@ -58,8 +59,8 @@ static int check_address(const struct al_repo *repo, const char *text, struct al
 
     if (r < 0 || url.kind != AL_URL_PATH)
         return r;
-    path = al_fs_join(repo->top, url.path);
-    if (al_roots_open(repo->git->roots, path, O_PATH, &fd, &abs, NULL) != AL_ERR_SANDBOX)
+    path = al_fs_join(repo->at.top, url.path);
+    if (al_roots_open(repo->at.git->roots, path, O_PATH, &fd, &abs, NULL) != AL_ERR_SANDBOX)
         return 0;
     r = al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_REMOTE_ERROR, "Path outside sandbox: %s",
                           url.shown);

@@ -3,6 +3,7 @@
 
 #include "gitops/command.h"
 #include "gitops/join.h"
+#include "gitops/refs.h"
 #include "gitops/signature.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"
@@ -66,7 +67,7 @@ int al_git_replay(struct al_repo *repo, const char *commit, size_t max_bytes,
     al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
     const struct al_git_link link = { .protocol = "none", .config = &config };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_freep) char *head = al_repo_head(repo);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_freep) char *oid = NULL;
     int r = al_git_resolve_commit(repo, commit, budget, &oid, err);
 

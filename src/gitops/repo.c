@@ -9,11 +9,14 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/locate.h"
-#include "gitops/private.h"
+#include "gitops/known_remotes.h"
+#include "gitops/layer.h"
+#include "gitops/location.h"
 #include "gitops/vet.h"
+#include "gitops/write_lock.h"
 #include "guard/arg.h"
 #include "guard/plain.h"
+#include "guard/root.h"
 #include "util/fs.h"
 
 /* Among so many words one is searched for that comes out of order. */
@@ -56,15 +59,10 @@ void al_repo_free(struct al_repo *repo)
         return;
     al_repo_end_write(repo);
     if (repo->vetting)
-        al_vetting_unref(repo->git, repo->vetting);
-    al_close(repo->dir_fd);
-    al_close(repo->git_fd);
+        al_vetting_unref(repo->at.git, repo->vetting);
+    al_location_clear(&repo->at);
     al_repo_forget_pathspecs(repo);
     free(repo->pathspecs);
-    free(repo->dir);
-    free(repo->top);
-    free(repo->git_dir);
-    free(repo->common_dir);
     free(repo);
 }
 
@@ -77,9 +75,9 @@ static bool is_declared_safe(const struct al_repo *repo)
         const char *entry = safe->items[i];
         size_t len = strlen(entry);
 
-        if (!strcmp(entry, "*") || !strcmp(entry, repo->top))
+        if (!strcmp(entry, "*") || !strcmp(entry, repo->at.top))
             return true;
-        if (al_ends_with(entry, "/*") && !strncmp(entry, repo->top, len - 1))
+        if (al_ends_with(entry, "/*") && !strncmp(entry, repo->at.top, len - 1))
             return true;
     }
     return false;
@@ -89,7 +87,7 @@ static int check_owner(const struct al_repo *repo, const char *given, struct al_
 {
     al_auto(al_freep) char *word = NULL;
 
-    if (al_repo_is_owned(repo) || is_declared_safe(repo))
+    if (al_location_is_owned(&repo->at) || is_declared_safe(repo))
         return 0;
     word = al_text_word(given);
     return al_error_set(err, AL_ERR_SANDBOX,
@@ -101,7 +99,7 @@ static int check_owner(const struct al_repo *repo, const char *given, struct al_
 static int open_dir(struct al_repo *repo, const char *base, const char *given, struct al_error *err)
 {
     al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
-    int r = al_path_resolve(repo->git->roots, base, given, &path, err);
+    int r = al_path_resolve(repo->at.git->roots, base, given, &path, err);
 
     if (r < 0)
         return r;
@@ -110,28 +108,36 @@ static int open_dir(struct al_repo *repo, const char *base, const char *given, s
 
         return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s", word);
     }
-    repo->root = path.root;
-    repo->dir_fd = al_take_fd(&path.fd);
-    repo->dir = al_take(&path.abs);
+    repo->at.root = path.root;
+    repo->at.dir_fd = al_take_fd(&path.fd);
+    repo->at.dir = al_take(&path.abs);
     return 0;
 }
 
-int al_repo_open(struct al_git *git, const char *base, const char *given, struct al_budget *budget,
-                 struct al_repo **ret_repo, struct al_error *err)
+static struct al_repo *new_repo(struct al_git *git)
 {
     struct al_repo *repo = al_calloc(1, sizeof(*repo));
-    int r;
 
-    repo->git = git;
+    repo->at = AL_LOCATION_INIT;
+    repo->at.git = git;
     repo->pathspecs = al_calloc(1, sizeof(*repo->pathspecs));
-    repo->dir_fd = repo->git_fd = -1;
-    r = open_dir(repo, base, given, err);
+    return repo;
+}
+
+/* A repository that was found (`r`) is vetted, and has to be its user's. */
+static int vet_found(int r, struct al_repo *repo, const char *given, struct al_budget *budget,
+                     struct al_repo **ret_repo, struct al_error *err)
+{
+    bool is_new = false;
+
     if (r == 0)
-        r = al_repo_locate(repo, git->roots, given, err);
-    if (r == 0)
-        r = al_vetting_get(repo, budget, &repo->vetting, err);
-    if (r == 0)
+        r = al_vetting_get(&repo->at, budget, &repo->vetting, &is_new, err);
+    if (r == 0) {
+        repo->at.config = &repo->vetting->config;
+        if (is_new)
+            al_known_remotes_note(repo);
         r = check_owner(repo, given, err);
+    }
     if (r < 0) {
         al_repo_free(repo);
         return r;
@@ -140,9 +146,15 @@ int al_repo_open(struct al_git *git, const char *base, const char *given, struct
     return 0;
 }
 
-bool al_repo_is_bare(const struct al_repo *repo)
+int al_repo_open(struct al_git *git, const char *base, const char *given, struct al_budget *budget,
+                 struct al_repo **ret_repo, struct al_error *err)
 {
-    return !strcmp(repo->top, repo->git_dir);
+    struct al_repo *repo = new_repo(git);
+    int r = open_dir(repo, base, given, err);
+
+    if (r == 0)
+        r = al_location_find(&repo->at, git->roots, given, err);
+    return vet_found(r, repo, given, budget, ret_repo, err);
 }
 
 static int open_exactly(struct al_repo *repo, const char *base, const char *path,
@@ -150,38 +162,24 @@ static int open_exactly(struct al_repo *repo, const char *base, const char *path
 {
     al_auto(al_freep) char *abs = al_fs_join(base, path);
     al_auto(al_freep) char *word = al_text_word(path);
-    int r =
-        al_roots_open(repo->git->roots, abs, O_PATH | O_DIRECTORY, &repo->dir_fd, &repo->dir, err);
+    int r = al_roots_open(repo->at.git->roots, abs, O_PATH | O_DIRECTORY, &repo->at.dir_fd,
+                          &repo->at.dir, err);
 
     if (r == AL_ERR_SANDBOX)
         return al_error_set(err, r, "Path outside sandbox: %s", word);
     if (r < 0)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR,
                                  "No such directory: %s", word);
-    repo->root = al_roots_find(repo->git->roots, repo->dir);
-    return al_repo_locate_at(repo, repo->git->roots, path, err);
+    repo->at.root = al_roots_find(repo->at.git->roots, repo->at.dir);
+    return al_location_find_at(&repo->at, repo->at.git->roots, path, err);
 }
 
 int al_repo_open_at(struct al_git *git, const char *base, const char *path,
                     struct al_budget *budget, struct al_repo **ret_repo, struct al_error *err)
 {
-    struct al_repo *repo = al_calloc(1, sizeof(*repo));
-    int r;
+    struct al_repo *repo = new_repo(git);
 
-    repo->git = git;
-    repo->pathspecs = al_calloc(1, sizeof(*repo->pathspecs));
-    repo->dir_fd = repo->git_fd = -1;
-    r = open_exactly(repo, base, path, err);
-    if (r == 0)
-        r = al_vetting_get(repo, budget, &repo->vetting, err);
-    if (r == 0)
-        r = check_owner(repo, path, err);
-    if (r < 0) {
-        al_repo_free(repo);
-        return r;
-    }
-    *ret_repo = repo;
-    return 0;
+    return vet_found(open_exactly(repo, base, path, err), repo, path, budget, ret_repo, err);
 }
 
 static int outside_repository(const char *param, const char *given, struct al_error *err)
@@ -205,8 +203,8 @@ static char *canonical_word(const struct al_repo *repo, const char *given, const
     if (given[0] != '/')
         return al_strdup(given);
     head = slash == given ? al_strdup("/") : al_strndup(given, (size_t)(slash - given));
-    if (!slash[1] || al_path_resolve(repo->git->roots, repo->dir, head, &parent, NULL) < 0 ||
-        !al_fs_below(repo->top, parent.abs))
+    if (!slash[1] || al_path_resolve(repo->at.git->roots, repo->at.dir, head, &parent, NULL) < 0 ||
+        !al_fs_below(repo->at.top, parent.abs))
         return al_strdup(abs);
     return al_fs_join(parent.abs, slash + 1);
 }
@@ -221,7 +219,7 @@ static int is_index_entry(const struct al_repo *repo, const char *word, struct a
 
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
     al_strv_addf(&command.argv, ":(literal)%s", word);
-    r = al_git_run_text(repo, &command, 1, budget, &output, err);
+    r = al_git_run_text(&repo->at, &command, 1, budget, &output, err);
     if (r == 0)
         *ret_is = al_git_read_well(&output) && output.out.out.len > 0;
     return r;
@@ -231,11 +229,11 @@ int al_repo_file(const struct al_repo *repo, const char *param, const char *give
                  struct al_error *err)
 {
     al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
-    int r = al_path_resolve(repo->git->roots, repo->dir, given, &path, err);
+    int r = al_path_resolve(repo->at.git->roots, repo->at.dir, given, &path, err);
 
     if (r < 0)
         return r;
-    if (!al_fs_below(repo->top, path.abs))
+    if (!al_fs_below(repo->at.top, path.abs))
         return outside_repository(param, given, err);
     *ret_path = canonical_word(repo, given, path.abs);
     return 0;
@@ -251,7 +249,7 @@ static int resolve_pathspec(const struct al_repo *repo, const char *param, const
 
     if (r < 0)
         return r;
-    names_a_file = fstatat(repo->dir_fd, word, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    names_a_file = fstatat(repo->at.dir_fd, word, &st, AT_SYMLINK_NOFOLLOW) == 0;
     if (!names_a_file && (word[0] == ':' || strpbrk(word, "*?[\\"))) {
         r = is_index_entry(repo, word, budget, &names_a_file, err);
         if (r < 0)
@@ -293,57 +291,26 @@ int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
     return 0;
 }
 
-/* By its place below the root it lies in, which is open. */
-static int open_part(const struct al_repo *repo, const char *path, int *ret_fd,
-                     struct al_error *err)
-{
-    const struct al_root *root = al_roots_find(repo->git->roots, path);
-    int fd = -ENOENT;
-
-    if (root)
-        fd = al_plain_open(root->fd, path + strlen(root->path) + (strcmp(root->path, path) != 0),
-                           O_PATH | O_DIRECTORY);
-    if (fd < 0)
-        return al_error_errno(err, -fd, "cannot open the repository");
-    *ret_fd = fd;
-    return 0;
-}
-
-int al_repo_open_top(const struct al_repo *repo, int *ret_fd, struct al_error *err)
-{
-    return open_part(repo, repo->top, ret_fd, err);
-}
-
 int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
 {
-    const struct al_root *root = al_roots_find(repo->git->roots, repo->top);
+    const struct al_root *root = al_roots_find(repo->at.git->roots, repo->at.top);
     int fd, r;
 
-    if (!strcmp(repo->dir, repo->top))
+    if (!strcmp(repo->at.dir, repo->at.top))
         return 0;
     al_repo_forget_pathspecs(repo);
-    r = al_repo_open_top(repo, &fd, err);
+    r = al_location_open_top(&repo->at, &fd, err);
     if (r < 0)
         return r;
-    al_close(repo->dir_fd);
-    repo->dir_fd = fd;
-    free(repo->dir);
-    repo->dir = al_strdup(repo->top);
-    repo->root = root ? root : repo->root;
+    al_close(repo->at.dir_fd);
+    repo->at.dir_fd = fd;
+    free(repo->at.dir);
+    repo->at.dir = al_strdup(repo->at.top);
+    repo->at.root = root ? root : repo->at.root;
     return 0;
 }
 
 void al_repo_go_by_path(struct al_repo *repo)
 {
-    repo->by_path = true;
-}
-
-int al_repo_open_git_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err)
-{
-    return open_part(repo, repo->git_dir, ret_fd, err);
-}
-
-int al_repo_open_common_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err)
-{
-    return open_part(repo, repo->common_dir, ret_fd, err);
+    repo->at.by_path = true;
 }

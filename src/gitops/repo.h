@@ -10,41 +10,21 @@
 
 #include <stdbool.h>
 
-#include "gitops/git.h"
+#include "gitops/command.h"
+#include "gitops/location.h"
 #include "util/error.h"
 #include "util/fs.h"
 #include "util/str.h"
 
-struct al_steady;
 struct al_turn;
 struct al_vetting;
 
 struct al_repo {
-    struct al_git *git;         /**< borrowed */
-    const struct al_root *root; /**< the root the working directory lies in; borrowed */
-    char *dir;                  /**< working directory, canonical */
-    int dir_fd;                 /**< the same, open */
-    char *top;                  /**< top of the working tree, canonical */
-    char *git_dir;              /**< canonical */
-    char *common_dir;           /**< canonical; git_dir unless this is a linked worktree */
-    int git_fd;                 /**< git_dir, open, when it is `.git` in dir and all of the
-                                     repository is in it; else -1; private, as is … */
-    struct al_file_id head;     /**< … what its HEAD was then */
-    bool by_path;               /**< … git gets the paths; see al_repo_go_by_path() */
+    struct al_location at;
     struct al_pathspecs
         *pathspecs; /**< words that were resolved, see al_repo_pathspec(); private */
     const struct al_vetting *vetting; /**< what its configuration would run; owned reference */
     struct al_turn *turn;             /**< our turn to write, NULL while we have none; private */
-};
-
-/** What limits the children of one call. */
-struct al_budget {
-    struct al_cancel *cancel;        /**< may be NULL */
-    uint32_t left_ms;                /**< counted down by the time children ran */
-    void (*waits)(const char *line); /**< told when a foreign lock is waited for; NULL: nobody */
-    int exit_code;                   /**< of the child that ended last; -1 when it did not exit */
-    bool in_full;                    /**< what a user decides by is not cut to an excerpt */
-    struct al_steady *steady; /**< gets the objects a user decides by; NULL: nobody is asked */
 };
 
 /**
@@ -77,9 +57,6 @@ void al_repo_go_by_path(struct al_repo *repo);
 int al_repo_open_at(struct al_git *git, const char *base, const char *path,
                     struct al_budget *budget, struct al_repo **ret_repo, struct al_error *err);
 
-/** Whether it was opened without a working tree: `top` is then its git directory. */
-bool al_repo_is_bare(const struct al_repo *repo);
-
 /**
  * Which words of an agent name something in this repository.  Resolves `given` against the working
  * directory, refuses what lies outside the roots or this working tree, and gives git's pathspec.
@@ -102,79 +79,5 @@ int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
 /** A word that must name one file: checked like a pathspec and given as a plain path. */
 int al_repo_file(const struct al_repo *repo, const char *param, const char *given, char **ret_path,
                  struct al_error *err);
-
-/** Whether a full ref name ("refs/heads/main") exists, from the files. */
-bool al_repo_has_ref(const struct al_repo *repo, const char *ref);
-
-/**
- * What an approval is bound to, as one hex digest: HEAD, what is in progress, the whole index (a
- * shared one too), the configuration, attributes, and the stat of the paths.
- *
- * @param paths    Agent words that al_repo_pathspec() accepted, or NULL.
- * @param objects  More bytes to be bound: what the words of the call were resolved to; or NULL.
- * @return 0, or AL_ERR_EXECUTION naming a file that cannot be read.
- */
-int al_repo_state(const struct al_repo *repo, const struct al_strv *paths,
-                  const struct al_str *objects, char ret_hex[65], struct al_error *err);
-
-/** HEAD's object id from the files, "" on an unborn branch.  Caller frees. */
-char *al_repo_head(const struct al_repo *repo);
-
-/** The same for a full ref name; "" where there is none. */
-char *al_repo_read_ref(const struct al_repo *repo, const char *ref);
-
-/**
- * Open the top of the working tree, the git directory or the common one, by the path it was found
- * at and through no link, for the calls that take a descriptor (O_PATH).
- *
- * @return 0, or AL_ERR_EXECUTION when it is no longer there.
- */
-int al_repo_open_top(const struct al_repo *repo, int *ret_fd, struct al_error *err);
-int al_repo_open_git_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err);
-int al_repo_open_common_dir(const struct al_repo *repo, int *ret_fd, struct al_error *err);
-
-/**
- * Append the branches that a commit would move: the one HEAD is on, and where that is a symbolic
- * reference those it leads to.  "HEAD" when it is on none, and the branch of a stopped rebase,
- * which moves when that has gone on to its end.
- */
-void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_names);
-
-/**
- * Append the files of the index among `names` (relative to the top) and below them.  For names that
- * are not on the disk.  One git child for each 100 of them.
- */
-int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *names,
-                          struct al_budget *budget, struct al_strv *ret_files,
-                          struct al_error *err);
-
-/** True when the index holds a gitlink (or might: a wrong yes costs only exec-once). */
-bool al_repo_may_have_gitlinks(const struct al_repo *repo);
-
-/**
- * Wait for this repository's turn to write, first come first served within this process, then for
- * a foreign index.lock to go away.  The first wait counts towards nothing, the second towards
- * `budget`.
- * @return 0 (then al_repo_end_write() is owed); AL_ERR_CANCELLED; AL_ERR_EXECUTION with
- *         AL_CODE_LOCK_TIMEOUT.
- */
-int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct al_error *err);
-/** The same for what changes files without git, to which an index.lock is no obstacle. */
-int al_repo_begin_turn(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err);
-
-/**
- * The turn of another repository, for a writer that may have the turn of its own.  Nothing to do
- * when both are one repository.
- * @return as al_repo_begin_turn(); AL_ERR_EXECUTION with AL_CODE_LOCK_TIMEOUT where the holder
- *         waits for the turn we have.
- */
-int al_repo_begin_turn_beside(struct al_repo *other, const struct al_repo *own,
-                              struct al_cancel *cancel, struct al_error *err);
-
-/** NULL is fine. */
-void al_repo_end_write(struct al_repo *repo);
-
-/** Wait until there is no index.lock, at most budget->left_ms.  Counts down the budget. */
-int al_repo_wait_index_lock(struct al_repo *repo, struct al_budget *budget, struct al_error *err);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/resolve.h"
-#include "gitops/excerpt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +9,14 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/excerpt.h"
+#include "gitops/failure.h"
 #include "gitops/filters.h"
-#include "gitops/private.h"
+#include "gitops/layer.h"
+#include "gitops/location.h"
 #include "guard/gitdir.h"
 #include "guard/plain.h"
+#include "guard/root.h"
 #include "util/fs.h"
 #include "util/utf8.h"
 
@@ -55,7 +58,7 @@ static int check_inside(const struct al_repo *repo, const char *given, struct al
         return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
                                  word);
     if (!strcmp(slash ? slash + 1 : given, "..") ||
-        al_path_resolve(repo->git->roots, repo->top, *parent ? parent : ".", &path, NULL) < 0)
+        al_path_resolve(repo->at.git->roots, repo->at.top, *parent ? parent : ".", &path, NULL) < 0)
         return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
     return 0;
 }
@@ -63,9 +66,9 @@ static int check_inside(const struct al_repo *repo, const char *given, struct al
 /* The path as git has it: relative to the top. */
 static const char *below_top(const struct al_repo *repo, const char *given)
 {
-    size_t len = strlen(repo->top);
+    size_t len = strlen(repo->at.top);
 
-    if (!strncmp(given, repo->top, len) && given[len] == '/')
+    if (!strncmp(given, repo->at.top, len) && given[len] == '/')
         given += len + 1;
     while (al_starts_with(given, "./"))
         given += 2;
@@ -75,7 +78,7 @@ static const char *below_top(const struct al_repo *repo, const char *given)
 void al_git_resolve_concerned(const struct al_repo *repo, const struct al_resolve_options *options,
                               struct al_strv *out)
 {
-    al_strv_take(out, al_fs_join(repo->top, below_top(repo, options->path)));
+    al_strv_take(out, al_fs_join(repo->at.top, below_top(repo, options->path)));
 }
 
 static bool is_type(const struct al_side *side, unsigned type)
@@ -124,7 +127,7 @@ static int check_way(const struct al_repo *repo, const char *path, struct al_err
     al_auto(al_closep) int top = -1;
     al_auto(al_closep) int parent = -1;
     const char *name;
-    int r = al_repo_open_top(repo, &top, err);
+    int r = al_location_open_top(&repo->at, &top, err);
 
     if (r < 0)
         return r;
@@ -179,7 +182,7 @@ static int read_side(const struct al_repo *repo, const struct plan *plan, struct
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "cat-file", NULL);
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "cat-file", NULL);
     if (is_type(plan->side, TYPE_LINK)) {
         al_strv_adds(&command.argv, "blob", plan->side->oid, NULL);
     } else {
@@ -187,7 +190,7 @@ static int read_side(const struct al_repo *repo, const struct plan *plan, struct
         al_strv_addf(&command.argv, "--path=%s", plan->conflict->path);
         al_strv_add(&command.argv, plan->side->oid);
     }
-    r = al_git_run_sink(repo, &command, al_buffer_sink(content), budget, &output, err);
+    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(content), budget, &output, err);
     if (r < 0)
         return r;
     if (output.stopped)
@@ -326,7 +329,7 @@ static int put_into_worktree(const struct al_repo *repo, const struct plan *plan
 {
     struct al_buffer content = { .max_bytes = AL_RESOLVE_MAX_BYTES };
     al_auto(al_closep) int top = -1;
-    int r = al_repo_open_top(repo, &top, err);
+    int r = al_location_open_top(&repo->at, &top, err);
 
     if (r < 0)
         return r;
@@ -356,7 +359,7 @@ static int look_at_modes(const struct al_repo *repo, struct plan *plan, struct a
         return 0;
     al_strv_adds(&command.argv, "git", "config", "--type=bool", "--default=true", "--get",
                  "core.fileMode", NULL);
-    r = al_git_run_sink(repo, &command, al_buffer_sink(&answer), budget, &output, err);
+    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(&answer), budget, &output, err);
     if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     plan->marks_executable = answer.len && answer.data[0] == 'f';
@@ -373,7 +376,7 @@ static int put_into_index(struct al_repo *repo, const struct plan *plan, struct 
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     const char *path = plan->conflict->path;
 
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "update-index", "-z", NULL);
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "update-index", "-z", NULL);
     if (!plan->side) {
         if (plan->marks_executable)
             al_strv_add(&command.argv, "--chmod=+x");
@@ -388,7 +391,7 @@ static int put_into_index(struct al_repo *repo, const struct plan *plan, struct 
     command.class = AL_GIT_WRITE;
     command.input = input.buf;
     command.input_len = input.len;
-    return al_git_run_writer(repo, &command, 0, budget, &output, err);
+    return al_git_run_writer(&repo->at, &command, 0, budget, &output, err);
 }
 
 int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options,

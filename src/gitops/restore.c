@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/batch.h"
+#include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/partial.h"
 #include "gitops/verbs.h"
@@ -65,7 +66,7 @@ static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
     command->input_len = list.len;
     al_strv_adds(&command->argv, "--no-recurse-submodules", "--pathspec-from-file=-",
                  "--pathspec-file-nul", NULL);
-    return al_git_run_writer(repo, command, max_bytes, budget, ret_output, err);
+    return al_git_run_writer(&repo->at, command, max_bytes, budget, ret_output, err);
 }
 
 int al_git_restore(struct al_repo *repo, const struct al_restore_options *options, size_t max_bytes,

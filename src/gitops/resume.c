@@ -9,8 +9,9 @@
 #include "gitops/command.h"
 #include "gitops/conflict.h"
 #include "gitops/join.h"
-#include "gitops/private.h"
+#include "gitops/location.h"
 #include "gitops/rebase.h"
+#include "gitops/refs.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "guard/plain.h"
@@ -44,7 +45,7 @@ static int read_file(const struct al_repo *repo, const char *name, struct al_str
     al_auto(al_closep) int git_dir = -1;
     al_auto(al_closep) int fd = -1;
 
-    if (al_repo_open_git_dir(repo, &git_dir, NULL) < 0)
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
         return -EIO;
     fd = al_plain_open(git_dir, name, O_RDONLY);
     if (fd == -ENOENT)

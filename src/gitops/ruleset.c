@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The Landlock rules of each class of git child: docs/SECURITY-MODEL.md says why each is there. */
+#include "gitops/ruleset.h"
+
 #include <stdlib.h>
 
-#include "gitops/private.h"
+#include "gitops/command.h"
+#include "gitops/layer.h"
 #include "guard/env.h"
+#include "guard/root.h"
 #include "util/clock.h"
 
 #define RULES_MAX 96

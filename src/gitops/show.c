@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/command.h"
 #include "gitops/verbs.h"
 
 int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
@@ -15,5 +16,5 @@ int al_git_show(const struct al_repo *repo, const struct al_show_options *option
         al_strv_addf(&command.argv, "--format=%s", options->format);
     al_strv_adds(&command.argv, "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
                  "--no-show-signature", options->commit, "--", NULL);
-    return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
 }

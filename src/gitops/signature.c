@@ -3,24 +3,14 @@
 
 #include <strings.h>
 
-#include "gitops/private.h"
+#include "gitops/layer.h"
 #include "gitops/vet.h"
-
-bool al_git_is_true(const char *value)
-{
-    static const char *const no[] = { "false", "no", "off" };
-
-    for (size_t i = 0; i < AL_COUNT(no); i++)
-        if (!strcasecmp(value, no[i]))
-            return false;
-    return value[strspn(value, "0")] != '\0';
-}
 
 int al_git_check_signature(const struct al_repo *repo, struct al_error *err)
 {
     int r;
 
-    if (!repo->git->require_signature || !repo->vetting->user_wants_signatures)
+    if (!repo->at.git->require_signature || !repo->vetting->user_wants_signatures)
         return 0;
     r = al_error_set(err, AL_ERR_EXECUTION,
                      "A commit made here would not be signed, and the user requires signatures "

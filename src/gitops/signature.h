@@ -14,9 +14,6 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** Whether a configured value means yes; what git would refuse does, too. */
-bool al_git_is_true(const char *value);
-
 /** Refuse to make a commit where the user wants signed ones alone: tools.git.require_signature, and
  * commit.gpgSign of the user's own configuration. */
 int al_git_check_signature(const struct al_repo *repo, struct al_error *err);

@@ -2,13 +2,15 @@
 #include "gitops/stage.h"
 
 #include "gitops/command.h"
-#include "gitops/private.h"
+#include "gitops/failure.h"
+#include "gitops/layer.h"
+#include "gitops/ruleset.h"
 
 int al_git_stage_open(const struct al_repo *repo, const struct al_strv *words, uint32_t left_ms,
                       struct al_git_stage *ret_stage, struct al_error *err)
 {
     static const struct al_git_command reading = { .class = AL_GIT_READ, .quotes_names = true };
-    struct al_git *git = repo->git;
+    struct al_git *git = repo->at.git;
     struct al_git_stage stage = { .git = git, .program = git->program };
     int r;
 
@@ -18,7 +20,7 @@ int al_git_stage_open(const struct al_repo *repo, const struct al_strv *words, u
     if (r < 0)
         return r;
     al_git_stage_words(words, &stage.argv);
-    al_git_command_env(&stage.env, repo, &reading);
+    al_git_command_env(&stage.env, &repo->at, &reading);
     stage.sandbox = al_git_command_sandbox(&reading, stage.held, left_ms);
     *ret_stage = stage;
     return 0;

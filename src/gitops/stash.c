@@ -2,9 +2,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/partial.h"
 #include "gitops/queries.h"
+#include "gitops/refs.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 
@@ -23,7 +25,7 @@ int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_bu
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    if (!al_repo_has_ref(repo, "refs/stash")) {
+    if (!al_ref_exists(&repo->at, "refs/stash")) {
         *ret_output = (struct al_git_output){
             .out = AL_TEXT_INIT(0),
             .err = AL_TEXT_INIT(0),
@@ -33,7 +35,7 @@ int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_bu
     /* What `git stash list` runs, without the child it starts for it. */
     al_strv_adds(&command.argv, "git", "log", "--format=%gd: %gs", "-g", "--first-parent", "-m",
                  "refs/stash", "--", NULL);
-    return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
 }
 
 int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
@@ -45,12 +47,12 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
     int r;
 
     *ret_stashes = AL_STASHES_INIT;
-    if (!al_repo_has_ref(repo, "refs/stash"))
+    if (!al_ref_exists(&repo->at, "refs/stash"))
         return 0;
     al_strv_adds(&command.argv, "git", "log", "-z", AL_STASHES_FORMAT, "-g", "--no-patch",
                  "--no-show-signature", "refs/stash", "--", NULL);
     al_stashes_reader_init(&reader, &stashes, max_bytes);
-    r = al_git_read_records(repo, &command, &reader.records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
     al_records_clear(&reader.records);
     if (r < 0)
         return r;
@@ -65,11 +67,11 @@ int al_git_count_stashes(const struct al_repo *repo, struct al_budget *budget, u
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     *ret_count = 0;
-    if (!al_repo_has_ref(repo, "refs/stash"))
+    if (!al_ref_exists(&repo->at, "refs/stash"))
         return 0;
     al_strv_adds(&command.argv, "git", "log", "-z", "--format=%h", "-g", "--no-patch",
                  "--no-show-signature", "refs/stash", "--", NULL);
-    return al_git_count_records(repo, &command, budget, ret_count, err);
+    return al_git_count_records(&repo->at, &command, budget, ret_count, err);
 }
 
 int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,
@@ -78,11 +80,11 @@ int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_byte
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    if (!al_repo_has_ref(repo, "refs/stash"))
+    if (!al_ref_exists(&repo->at, "refs/stash"))
         return stash_empty(err);
     al_strv_adds(&command.argv, "git", "stash", "show", NULL);
     al_strv_addf(&command.argv, "stash@{%" PRId64 "}", index);
-    return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
 }
 
 /* Untracked files, which a push takes along, or which an entry keeps in its third parent. */
@@ -96,7 +98,7 @@ static int list_untracked(const struct al_repo *repo, const struct al_stash_opti
     if (options->action == AL_STASH_PUSH) {
         if (!options->include_untracked)
             return 0;
-        al_strv_adds(&command.argv, "git", "-C", repo->top, "ls-files", "-z", "--others",
+        al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others",
                      "--exclude-standard", NULL);
     } else {
         al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
@@ -133,7 +135,7 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
     al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
     int r;
 
-    if (!pushes && !al_repo_has_ref(repo, "refs/stash"))
+    if (!pushes && !al_ref_exists(&repo->at, "refs/stash"))
         return options->action == AL_STASH_CLEAR ? 0 : stash_empty(err);
     if (!pushes && !applies)
         return 0;
@@ -184,7 +186,7 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* git stash runs gits of its own: reset, clean, apply */
     add_words(&command.argv, options);
-    r = al_git_run_writer(repo, &command, max_bytes, budget, ret_output, err);
+    r = al_git_run_writer(&repo->at, &command, max_bytes, budget, ret_output, err);
     if (r == AL_ERR_EXECUTION && err && strstr(err->message, "CONFLICT")) {
         err->code = AL_CODE_CONFLICT;
         err->reason = "conflict";

@@ -11,10 +11,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gitops/command.h"
 #include "gitops/diffargs.h"
 #include "gitops/excerpt.h"
 #include "gitops/filters.h"
 #include "gitops/genuine.h"
+#include "gitops/refs.h"
 #include "gitops/verbs.h"
 
 #define IDS_MAX_BYTES (64u * 1024u)
@@ -48,7 +50,7 @@ static int find_ids(const struct al_repo *repo, struct al_git_command *command,
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     char *save = NULL;
-    int r = al_git_run_text(repo, command, IDS_MAX_BYTES, budget, &output, err);
+    int r = al_git_run_text(&repo->at, command, IDS_MAX_BYTES, budget, &output, err);
 
     if (r < 0 || output.exit_code != 0)
         return r;
@@ -199,7 +201,7 @@ int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_optio
         *ret_any = out->len > before;
         return r;
     }
-    if (!al_repo_has_ref(repo, "refs/stash"))
+    if (!al_ref_exists(&repo->at, "refs/stash"))
         return 0;
     if (options->action == AL_STASH_CLEAR) {
         *ret_any = true;

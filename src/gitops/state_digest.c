@@ -8,6 +8,8 @@
  *
  * Source: gitrepository-layout(5), gitformat-index(5) "Split index".
  */
+#include "gitops/state_digest.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <nettle/sha2.h>
@@ -15,8 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/layer.h"
 #include "gitops/nested.h"
-#include "gitops/private.h"
+#include "gitops/refs.h"
 #include "gitops/repo.h"
 #include "gitops/vet.h"
 #include "guard/root.h"
@@ -133,7 +136,7 @@ static int add_file(struct digest *digest, const char *dir, const char *name,
     al_auto(al_freep) char *abs = NULL;
     al_auto(al_closep) int fd = -1;
     struct stat st;
-    int r = al_roots_open(digest->repo->git->roots, path, O_RDONLY, &fd, &abs, NULL);
+    int r = al_roots_open(digest->repo->at.git->roots, path, O_RDONLY, &fd, &abs, NULL);
 
     add_word(digest, name);
     add_number(digest, r == 0);
@@ -162,7 +165,7 @@ static int add_sequences(struct digest *digest)
     int r = 0;
 
     for (size_t i = 0; i < AL_COUNT(sequence_dirs) && r == 0; i++) {
-        al_auto(al_freep) char *dir = al_fs_join(digest->repo->git_dir, sequence_dirs[i]);
+        al_auto(al_freep) char *dir = al_fs_join(digest->repo->at.git_dir, sequence_dirs[i]);
         struct stat st;
 
         if (stat(dir, &st) == 0 || errno != ENOENT)
@@ -195,9 +198,9 @@ static int add_shared_index(struct digest *digest, const struct al_str *index)
             continue;
         for (size_t i = 0; i < oid_len; i++)
             (void)snprintf(name + strlen(name), 3, "%02x", (unsigned char)oid[i]);
-        path = al_fs_join(digest->repo->git_dir, name);
+        path = al_fs_join(digest->repo->at.git_dir, name);
         if (access(path, F_OK) == 0)
-            r = add_file(digest, digest->repo->git_dir, name, NULL);
+            r = add_file(digest, digest->repo->at.git_dir, name, NULL);
     }
     return r;
 }
@@ -205,7 +208,7 @@ static int add_shared_index(struct digest *digest, const struct al_str *index)
 static int add_index(struct digest *digest)
 {
     al_auto(al_str_clear) struct al_str index = AL_STR_INIT;
-    int r = add_file(digest, digest->repo->git_dir, "index", &index);
+    int r = add_file(digest, digest->repo->at.git_dir, "index", &index);
 
     return r == 0 ? add_shared_index(digest, &index) : r;
 }
@@ -213,7 +216,7 @@ static int add_index(struct digest *digest)
 /* A directory stands for the commit that the repository in it is at: that is what git stages. */
 static void add_nested(struct digest *digest, const char *path)
 {
-    al_auto(al_freep) char *head = al_git_nested_head(digest->repo, path);
+    al_auto(al_freep) char *head = al_git_nested_head(&digest->repo->at, path);
 
     add_number(digest, head != NULL);
     add_word(digest, head ? head : "");
@@ -227,7 +230,7 @@ static void add_path(struct digest *digest, const char *path, struct al_str *dir
     struct al_file_id id = { .exists = false };
     struct stat st;
 
-    if (fstatat(digest->repo->dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
+    if (fstatat(digest->repo->at.dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
         id = al_file_id_from(&st);
     add_word(digest, path);
     add_id(digest, &id);
@@ -238,7 +241,7 @@ static void add_path(struct digest *digest, const char *path, struct al_str *dir
     al_str_reset(dir);
     al_str_add(dir, path, len);
     al_str_adds(dir, ".gitattributes");
-    id = al_file_id_at(digest->repo->dir_fd, dir->buf);
+    id = al_file_id_at(digest->repo->at.dir_fd, dir->buf);
     al_str_truncate(dir, len);
     add_id(digest, &id);
 }
@@ -246,7 +249,7 @@ static void add_path(struct digest *digest, const char *path, struct al_str *dir
 static void add_paths(struct digest *digest, const struct al_strv *paths)
 {
     al_auto(al_str_clear) struct al_str dir = AL_STR_INIT;
-    al_auto(al_freep) char *top = al_fs_join(digest->repo->top, ".gitattributes");
+    al_auto(al_freep) char *top = al_fs_join(digest->repo->at.top, ".gitattributes");
 
     add_path(digest, top, &dir);
     for (size_t i = 0; paths && i < paths->count; i++)
@@ -269,16 +272,16 @@ static void add_configuration(struct digest *digest)
 int al_repo_state(const struct al_repo *repo, const struct al_strv *paths,
                   const struct al_str *objects, char ret_hex[65], struct al_error *err)
 {
-    al_auto(al_freep) char *head = al_repo_head(repo);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
     struct digest digest = { .repo = repo, .err = err };
     uint8_t bytes[SHA256_DIGEST_SIZE];
     int r;
 
     sha256_init(&digest.sum);
     add_word(&digest, head);
-    r = add_files(&digest, repo->git_dir, own_files, AL_COUNT(own_files));
+    r = add_files(&digest, repo->at.git_dir, own_files, AL_COUNT(own_files));
     if (r == 0)
-        r = add_files(&digest, repo->common_dir, common_files, AL_COUNT(common_files));
+        r = add_files(&digest, repo->at.common_dir, common_files, AL_COUNT(common_files));
     if (r == 0)
         r = add_sequences(&digest);
     if (r == 0)

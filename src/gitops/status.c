@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
+#include "gitops/command.h"
 #include "gitops/queries.h"
+#include "gitops/refs.h"
 #include "gitops/verbs.h"
 
 int al_git_status(const struct al_repo *repo, const struct al_status_options *options,
@@ -19,7 +21,7 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
     if (!options->untracked)
         al_strv_add(&command.argv, "-uno");
     al_strv_add(&command.argv, "--ignore-submodules=dirty");
-    return al_git_run_checked(repo, &command, max_bytes, budget, ret_output, err);
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
 }
 
 /* "(detached)" is what git calls no branch, and also a name a branch may have. */
@@ -29,7 +31,7 @@ static void name_branch(const struct al_repo *repo, struct al_worktree *status)
 
     if (status->branch && strcmp(status->branch, "(detached)") != 0)
         return;
-    al_repo_current_branches(repo, &names);
+    al_ref_head_branches(&repo->at, &names);
     free(status->branch);
     status->branch = al_strdup(names.items[0]);
 }
@@ -45,7 +47,7 @@ int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_b
     al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "--no-ahead-behind",
                  "-z", "--untracked-files=all", "--find-renames", "--ignore-submodules=dirty",
                  NULL);
-    r = al_git_read_records(repo, &command, &reader.records, budget, err);
+    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
     al_records_clear(&reader.records);
     if (r == 0)
         name_branch(repo, status);

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gitops/private.h"
+#include "gitops/layer.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
@@ -129,7 +129,7 @@ static void look_at_files(struct look *look, int store_fd, const struct al_strv 
 static void look_at_way(struct look *look, const char *store)
 {
     al_auto(al_freep) char *path = al_strdup(store);
-    const struct al_roots *roots = look->repo->git->roots;
+    const struct al_roots *roots = look->repo->at.git->roots;
     struct stat st;
     char *slash;
 
@@ -187,7 +187,7 @@ static void look_at_store(struct look *look, const char *store, const struct al_
 /* The way there may have a link in it, which belongs to what is looked at. */
 static int find_store(struct look *look, struct al_error *err)
 {
-    al_auto(al_freep) char *path = al_fs_join(look->repo->common_dir, "objects");
+    al_auto(al_freep) char *path = al_fs_join(look->repo->at.common_dir, "objects");
     al_auto(al_closep) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat st;
 
@@ -195,7 +195,7 @@ static int find_store(struct look *look, struct al_error *err)
         return al_error_errno(err, errno, "cannot open 'objects' in the git directory");
     take(look, &st);
     al_strv_take(&look->stores, al_fs_fd_path(fd));
-    look_at_way(look, look->repo->common_dir);
+    look_at_way(look, look->repo->at.common_dir);
     return 0;
 }
 

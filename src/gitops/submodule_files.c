@@ -185,7 +185,7 @@ static void compare_gitlink(struct comparison *c, const struct al_index_entry *e
 {
     struct al_look *look = c->look;
     al_auto(al_freep) char *path = al_asprintf("%s/%s", look->path, entry->name);
-    al_auto(al_freep) char *abs = al_fs_join(look->repo->top, path);
+    al_auto(al_freep) char *abs = al_fs_join(look->repo->at.top, path);
     al_auto(al_freep) char *head = NULL;
     al_auto(al_closep) int fd = al_plain_open(look->top, entry->name, O_PATH | O_DIRECTORY);
     char text[65];
@@ -194,7 +194,7 @@ static void compare_gitlink(struct comparison *c, const struct al_index_entry *e
         look->content |= is_gone(-fd) && !entry->skipped ? AL_MODIFIED_CONTENT : 0;
         return;
     }
-    head = al_git_nested_head(look->repo, abs);
+    head = al_git_nested_head(&look->repo->at, abs);
     for (size_t i = 0; i < (look->repo->vetting->is_sha256 ? 32u : 20u); i++)
         (void)snprintf(text + 2 * i, 3, "%02x", entry->oid[i]);
     if (head && *head && strcmp(head, text) != 0)

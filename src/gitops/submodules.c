@@ -9,9 +9,10 @@
 #include "gitops/command.h"
 #include "gitops/environment.h"
 #include "gitops/index_scan.h"
+#include "gitops/location.h"
 #include "gitops/nested.h"
-#include "gitops/private.h"
 #include "gitops/records.h"
+#include "gitops/refs.h"
 #include "gitops/submodule_look.h"
 #include "gitops/vet.h"
 #include "guard/plain.h"
@@ -94,14 +95,14 @@ static void list_gitlinks(const struct al_repo *repo, struct queue *queue, struc
     al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_listed, queue);
 
     al_strv_clear(&queue->paths);
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "ls-files", "--stage", "-z", NULL);
-    if (al_git_read_records(repo, &command, &records, budget, NULL) < 0)
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "--stage", "-z", NULL);
+    if (al_git_read_records(&repo->at, &command, &records, budget, NULL) < 0)
         al_strv_clear(&queue->paths);
 }
 
 static void find_gitlinks(const struct al_repo *repo, struct queue *queue, struct al_budget *budget)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "index");
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     enum al_index_end end;
 
@@ -146,7 +147,7 @@ static void look_at_staged(struct al_look *look, const char *index, const char *
     command.link = &link;
     al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--quiet", "--no-ext-diff",
                  "--no-textconv", "--ignore-submodules=dirty", head, "--", NULL);
-    if (al_git_run_text(look->repo, &command, 0, budget, &output, NULL) < 0 ||
+    if (al_git_run_text(&look->repo->at, &command, 0, budget, &output, NULL) < 0 ||
         (output.exit_code != 0 && output.exit_code != 1))
         look->unseen = no_commit;
     else if (output.exit_code == 1)
@@ -158,14 +159,14 @@ static void look_at_staged(struct al_look *look, const char *index, const char *
 static void look_at_repository(struct al_look *look, const char *git_dir, const char *common_dir,
                                struct al_budget *budget)
 {
-    const struct al_repo nested = { .git = look->repo->git,
-                                    .git_dir = (char *)git_dir,
-                                    .common_dir = (char *)common_dir,
-                                    .git_fd = -1 };
+    const struct al_location nested = { .git = look->repo->at.git,
+                                        .git_dir = (char *)git_dir,
+                                        .common_dir = (char *)common_dir,
+                                        .git_fd = -1 };
     al_auto(al_freep) char *index = al_fs_join(git_dir, "index");
     al_auto(al_closep) int fd = open(index, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     al_auto(al_closep) int common = open(common_dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    al_auto(al_freep) char *head = al_repo_head(&nested);
+    al_auto(al_freep) char *head = al_ref_head(&nested);
 
     if (fd < 0 || common < 0) {
         look->unseen = no_index;
@@ -182,10 +183,10 @@ static void look_at_repository(struct al_look *look, const char *git_dir, const 
 /* A directory without a `.git` is a submodule that nobody has checked out. */
 static void look_at(struct al_look *look, struct al_budget *budget)
 {
-    al_auto(al_freep) char *top = al_fs_join(look->repo->top, look->path);
+    al_auto(al_freep) char *top = al_fs_join(look->repo->at.top, look->path);
     al_auto(al_freep) char *git_dir = NULL;
     al_auto(al_freep) char *common_dir = NULL;
-    int r = al_git_nested_dirs(look->repo, top, &git_dir, &common_dir);
+    int r = al_git_nested_dirs(&look->repo->at, top, &git_dir, &common_dir);
 
     if (r == 0)
         look_at_repository(look, git_dir, common_dir, budget);
@@ -256,7 +257,7 @@ void al_git_look_into_submodules(const struct al_repo *repo, const char *within,
     int top = -1;
 
     find_gitlinks(repo, &queue, budget);
-    if (queue.owners && al_repo_open_top(repo, &top, NULL) == 0)
+    if (queue.owners && al_location_open_top(&repo->at, &top, NULL) == 0)
         for (size_t i = 0; i < queue.paths.count; i++)
             look_at_number(repo, top, &queue, i, &room, budget, &found);
     al_close(top);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which names are files of the index.  For paths that are not on the disk, where only the index can
  * tell a file from a directory. */
+#include "gitops/tracked.h"
+
 #include "gitops/batch.h"
 #include "gitops/command.h"
 #include "gitops/records.h"
@@ -28,7 +30,7 @@ int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *name
 
         al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--", NULL);
         (void)al_batch_add(&command.argv, &words, &at);
-        r = al_git_read_records(repo, &command, &records, budget, err);
+        r = al_git_read_records(&repo->at, &command, &records, budget, err);
         if (r < 0)
             return r;
     }

@@ -8,8 +8,9 @@
 #include "gitops/command.h"
 #include "gitops/conflict.h"
 #include "gitops/filters.h"
+#include "gitops/location.h"
 #include "gitops/overwritten.h"
-#include "gitops/private.h"
+#include "gitops/refs.h"
 #include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "guard/plain.h"
@@ -41,7 +42,7 @@ enum al_underway al_git_underway(const struct al_repo *repo)
 {
     al_auto(al_closep) int git_dir = -1;
 
-    if (al_repo_open_git_dir(repo, &git_dir, NULL) < 0)
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
         return AL_UNDERWAY_NONE;
     if (has(git_dir, "rebase-apply/applying"))
         return AL_UNDERWAY_AM;
@@ -88,7 +89,7 @@ static void add_step(const struct al_repo *repo, struct al_str *out)
                                             { "rebase-apply/next", "rebase-apply/last" } };
     al_auto(al_closep) int git_dir = -1;
 
-    if (al_repo_open_git_dir(repo, &git_dir, NULL) < 0)
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
         return;
     for (size_t i = 0; i < AL_COUNT(files); i++) {
         unsigned long step = read_number(git_dir, files[i][0]);
@@ -139,7 +140,7 @@ static char *goes_back_to(const struct al_repo *repo)
                                          "sequencer/head" };
     al_auto(al_closep) int git_dir = -1;
 
-    if (al_repo_open_git_dir(repo, &git_dir, NULL) < 0)
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
         return al_strdup("HEAD");
     for (size_t i = 0; i < AL_COUNT(files); i++) {
         al_auto(al_closep) int fd = al_plain_open(git_dir, files[i], O_RDONLY);
@@ -218,7 +219,7 @@ static int refresh_index(struct al_repo *repo, struct al_budget *budget, struct 
 
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "update-index", "-q", "--refresh", NULL);
-    return al_git_run_writer_raw(repo, &command, OUTPUT_BYTES, budget, &output, err);
+    return al_git_run_writer_raw(&repo->at, &command, OUTPUT_BYTES, budget, &output, err);
 }
 
 int al_git_abort(struct al_repo *repo, struct al_budget *budget, enum al_underway *ret_done,
@@ -236,7 +237,7 @@ int al_git_abort(struct al_repo *repo, struct al_budget *budget, enum al_underwa
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* merge runs reset, rebase runs am or stash */
     al_strv_adds(&command.argv, "git", al_underway_name(underway), "--abort", NULL);
-    r = al_git_run_writer(repo, &command, OUTPUT_BYTES, budget, &output, err);
+    r = al_git_run_writer(&repo->at, &command, OUTPUT_BYTES, budget, &output, err);
     if (r == 0)
         *ret_done = underway;
     return r;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/version.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "gitops/failure.h"
 #include "gitops/git.h"
 #include "guard/text.h"
 #include "proc/proc.h"

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "gitops/known_remotes.h"
-#include "gitops/private.h"
+#include "gitops/layer.h"
 
 #define RACY_NS 20000000
 
@@ -17,13 +16,13 @@ static void free_vetting(struct al_vetting *vetting)
     free(vetting->git_dir);
     free(vetting->ids);
     free(vetting->dir);
-    free(vetting->global);
-    free(vetting->of_content);
+    free(vetting->config.global);
+    free(vetting->config.of_content);
     free(vetting->hooks_path);
     free(vetting->attributes_path);
     free(vetting->excludes_path);
     al_strv_clear(&vetting->sources);
-    al_strv_clear(&vetting->overrides);
+    al_strv_clear(&vetting->config.overrides);
     al_strv_clear(&vetting->filters);
     al_strv_clear(&vetting->own_filters);
     al_strv_clear(&vetting->merge_drivers);
@@ -46,19 +45,19 @@ static void identify_sources(struct al_vetting *vetting)
 
 /* Below the git directory where that is open: it is the one git gets to see, and the way is short.
  */
-static struct al_file_id look_at(const struct al_repo *repo, const char *path)
+static struct al_file_id look_at(const struct al_location *at, const char *path)
 {
-    const char *name = repo->git_fd >= 0 ? al_fs_below(repo->git_dir, path) : NULL;
+    const char *name = at->git_fd >= 0 ? al_fs_below(at->git_dir, path) : NULL;
 
     if (!name || !*name)
         return al_file_id_at(AT_FDCWD, path);
-    return strcmp(name, "HEAD") != 0 ? al_file_id_at(repo->git_fd, name) : repo->head;
+    return strcmp(name, "HEAD") != 0 ? al_file_id_at(at->git_fd, name) : at->head;
 }
 
-static bool is_current(const struct al_vetting *vetting, const struct al_repo *repo)
+static bool is_current(const struct al_vetting *vetting, const struct al_location *at)
 {
     for (size_t i = 0; i < vetting->sources.count; i++) {
-        struct al_file_id now = look_at(repo, vetting->sources.items[i]);
+        struct al_file_id now = look_at(at, vetting->sources.items[i]);
 
         if (!al_file_id_equal(&now, &vetting->ids[i]))
             return false;
@@ -78,7 +77,7 @@ static bool is_racy(const struct al_vetting *vetting, int64_t began_ns)
     return false;
 }
 
-static int vet(const struct al_repo *repo, struct al_budget *budget,
+static int vet(const struct al_location *at, struct al_budget *budget,
                struct al_vetting **ret_vetting, bool *ret_lasting, struct al_error *err)
 {
     struct al_vetting *vetting = al_calloc(1, sizeof(*vetting));
@@ -86,8 +85,8 @@ static int vet(const struct al_repo *repo, struct al_budget *budget,
     int r;
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    vetting->git_dir = al_strdup(repo->git_dir);
-    r = al_vetting_gather(repo, budget, vetting, err);
+    vetting->git_dir = al_strdup(at->git_dir);
+    r = al_vetting_gather(at, budget, vetting, err);
     if (r < 0) {
         free_vetting(vetting);
         return r;
@@ -136,36 +135,36 @@ static void remember(struct al_git *git, struct al_vetting *vetting)
 
 /* What is remembered, if it is current; the caller owns a reference.  A place that does not answer
  * may be among the sources: nobody else waits for it. */
-static struct al_vetting *get_current(const struct al_repo *repo)
+static struct al_vetting *get_current(const struct al_location *at)
 {
-    struct al_git *git = repo->git;
+    struct al_git *git = at->git;
     struct al_vetting *vetting;
 
     (void)pthread_mutex_lock(&git->lock);
-    vetting = recall(git, repo->git_dir);
+    vetting = recall(git, at->git_dir);
     if (vetting)
         vetting->refs++;
     (void)pthread_mutex_unlock(&git->lock);
-    if (!vetting || is_current(vetting, repo))
+    if (!vetting || is_current(vetting, at))
         return vetting;
     al_vetting_unref(git, vetting);
     return NULL;
 }
 
-int al_vetting_get(const struct al_repo *repo, struct al_budget *budget,
-                   const struct al_vetting **ret_vetting, struct al_error *err)
+int al_vetting_get(const struct al_location *at, struct al_budget *budget,
+                   const struct al_vetting **ret_vetting, bool *ret_new, struct al_error *err)
 {
-    struct al_git *git = repo->git;
+    struct al_git *git = at->git;
     struct al_vetting *vetting;
     bool lasting = false;
     int r;
 
-    vetting = get_current(repo);
+    vetting = get_current(at);
+    *ret_new = !vetting;
     if (!vetting) {
-        r = vet(repo, budget, &vetting, &lasting, err);
+        r = vet(at, budget, &vetting, &lasting, err);
         if (r < 0)
             return r;
-        al_known_remotes_note(git->known_remotes, repo, vetting);
         vetting->refs = 1;
         (void)pthread_mutex_lock(&git->lock);
         if (lasting)

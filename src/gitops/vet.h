@@ -13,9 +13,11 @@
 
 #include <stdbool.h>
 
-#include "gitops/repo.h"
+#include "gitops/location.h"
 #include "util/error.h"
 #include "util/str.h"
+
+struct al_budget;
 
 /** More driver keys than this in one repository are refused. */
 #define AL_DRIVER_KEYS_MAX 1000
@@ -33,10 +35,7 @@ struct al_vetting {
     struct al_file_id *ids; /* … and what they were */
     char *dir;              /* private folder with the files below, NULL when none was needed */
 
-    char *global; /**< what stands in for ~/.gitconfig, a file that is not there for nothing … */
-    char *of_content;             /**< … and the same for a command that is of_content */
-    struct al_strv overrides;     /**< the GIT_CONFIG_{KEY,VALUE} overrides … */
-    size_t noverrides;            /**< … and their number */
+    struct al_git_config config;  /**< what git gets instead of the user's files */
     struct al_strv filters;       /**< filter drivers with a clean or process command, any scope */
     struct al_strv own_filters;   /**< those of them the repository itself configures */
     struct al_strv merge_drivers; /**< merge drivers with a command, any scope */
@@ -61,15 +60,19 @@ struct al_vetting {
     bool has_reftable;               /**< its references are in no files airlock reads */
 };
 
-/** The vetting of a repository, from memory or from one git child.  The caller owns a reference. */
-int al_vetting_get(const struct al_repo *repo, struct al_budget *budget,
-                   const struct al_vetting **ret_vetting, struct al_error *err);
+/** The vetting of a repository, from memory or (then it is `ret_new`) from one git child.  The
+ * caller owns a reference. */
+int al_vetting_get(const struct al_location *at, struct al_budget *budget,
+                   const struct al_vetting **ret_vetting, bool *ret_new, struct al_error *err);
 void al_vetting_unref(struct al_git *git, const struct al_vetting *vetting);
+
+/** Drop what is remembered. */
+void al_git_forget_vettings(struct al_git *git);
 
 /* The parts vet.c is made of. */
 
 /** gather.c: list the configuration and fill `vetting` from it. */
-int al_vetting_gather(const struct al_repo *repo, struct al_budget *budget,
+int al_vetting_gather(const struct al_location *at, struct al_budget *budget,
                       struct al_vetting *vetting, struct al_error *err);
 
 /** One configured value, as `git config --list` tells it. */

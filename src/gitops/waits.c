@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "gitops/location.h"
 #include "guard/plain.h"
 #include "guard/text.h"
 #include "util/clock.h"
@@ -80,7 +81,7 @@ char *al_git_find_wait(const struct al_repo *repo)
     struct search search = { .top_fd = -1, .deadline_ms = al_clock_ms() + AL_WAITS_MAX_MS };
     al_auto(al_freep) char *word = NULL;
 
-    if (al_repo_open_top(repo, &search.top_fd, NULL) == 0)
+    if (al_location_open_top(&repo->at, &search.top_fd, NULL) == 0)
         look(&search);
     al_close(search.top_fd);
     al_strv_clear(&search.dirs);

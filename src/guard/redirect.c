@@ -10,6 +10,7 @@
 
 #include "guard/below.h"
 #include "guard/gitdir.h"
+#include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/refs.h"
 #include "journal/head.h"
 #include "journal/history.h"
 #include "journal/lines.h"

@@ -175,7 +175,7 @@ int al_difference_read(struct al_repo *repo, const struct al_difference_options 
     if (r == AL_ERR_NOT_FOUND)
         return al_error_set(err, r, "nothing was changed in this repository");
     if (r == 0)
-        r = al_executions_read(options->journal_file, repo->top, &executions, err);
+        r = al_executions_read(options->journal_file, repo->at.top, &executions, err);
     if (r == 0)
         r = look_at_all(&look, take, payload, err);
     al_executions_clear(&executions);

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "gitops/refs.h"
 #include "util/fs.h"
 #include "util/log.h"
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/refs.h"
 #include "util/fs.h"
 
 #define FULL_SUFFIX ".jsonl"

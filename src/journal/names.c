@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
 #include "gitops/listing.h"
 #include "gitops/vet.h"
 #include "gitops/waits.h"
@@ -109,8 +110,8 @@ static bool is_of_git(const struct al_repo *repo, const char *path)
         if (al_path_has_dot_git(first))
             return true;
     }
-    return lies_in_dir(repo->top, repo->git_dir, path) ||
-           lies_in_dir(repo->top, repo->common_dir, path);
+    return lies_in_dir(repo->at.top, repo->at.git_dir, path) ||
+           lies_in_dir(repo->at.top, repo->at.common_dir, path);
 }
 
 static bool fail(struct gathering *g, int status)

@@ -22,10 +22,10 @@ static struct al_place place_of(const struct al_restore *restore, const char *te
                                 const struct al_difference *change)
 {
     if (change->part == AL_PART_WORKTREE)
-        return (struct al_place){ restore->top_fd, restore->repo->top, temp };
+        return (struct al_place){ restore->top_fd, restore->repo->at.top, temp };
     if (al_gitdir_is_common(change->name))
-        return (struct al_place){ restore->common_fd, restore->repo->common_dir, temp };
-    return (struct al_place){ restore->git_fd, restore->repo->git_dir, temp };
+        return (struct al_place){ restore->common_fd, restore->repo->at.common_dir, temp };
+    return (struct al_place){ restore->git_fd, restore->repo->at.git_dir, temp };
 }
 
 static char *temp_name(const struct al_restore *restore)
@@ -96,7 +96,7 @@ static bool is_the_same(const struct al_restore *restore, int parent_fd, const c
 /* A file where the present has none: ignored, too large, or made just now. */
 static bool is_unsaved(const struct al_restore *restore, const struct al_difference *change)
 {
-    const struct al_place place = { restore->top_fd, restore->repo->top, "" };
+    const struct al_place place = { restore->top_fd, restore->repo->at.top, "" };
     const char *name;
     al_auto(al_closep) int parent_fd = al_place_open_parent(&place, change->name, &name);
     struct stat st;
@@ -185,7 +185,7 @@ static bool is_ignore_file(const struct al_difference *change)
 /* The rules that were: what they name was in no checkpoint then, and must not be removed now. */
 static void restore_rules(const struct al_restore *restore)
 {
-    const struct al_place place = { restore->top_fd, restore->repo->top, "" };
+    const struct al_place place = { restore->top_fd, restore->repo->at.top, "" };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
     for (size_t i = 0; i < restore->changes->count; i++) {
@@ -201,7 +201,7 @@ static void restore_rules(const struct al_restore *restore)
 static int remove_files(const struct al_restore *restore, struct al_strv *ret_kept,
                         struct al_error *err)
 {
-    const struct al_place place = { restore->top_fd, restore->repo->top, "" };
+    const struct al_place place = { restore->top_fd, restore->repo->at.top, "" };
     al_auto(al_strv_clear) struct al_strv gone = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
     struct al_strv *left_out = &restore->to->left_out;
@@ -304,7 +304,7 @@ static bool is_head(const struct al_restore *restore, const char *value)
 static int restore_head(const struct al_restore *restore, struct al_error *err)
 {
     al_auto(al_freep) char *temp = temp_name(restore);
-    const struct al_place place = { restore->git_fd, restore->repo->git_dir, temp };
+    const struct al_place place = { restore->git_fd, restore->repo->at.git_dir, temp };
     al_auto(al_freep) char *line = al_asprintf("%s\n", restore->to->head);
     struct al_lockfile lock = AL_LOCKFILE_INIT;
     int r;
@@ -328,8 +328,8 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
     const struct al_saved_state *to = restore->to;
     al_auto(al_freep) char *name = al_asprintf(".airlock-index-%s", restore->token);
     al_auto(al_freep) char *temp = temp_name(restore);
-    al_auto(al_freep) char *path = al_fs_join(restore->repo->git_dir, name);
-    const struct al_place place = { restore->git_fd, restore->repo->git_dir, temp };
+    al_auto(al_freep) char *path = al_fs_join(restore->repo->at.git_dir, name);
+    const struct al_place place = { restore->git_fd, restore->repo->at.git_dir, temp };
     int r = 0;
 
     if (to->has_index)

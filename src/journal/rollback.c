@@ -9,8 +9,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
+#include "gitops/location.h"
 #include "gitops/watch.h"
+#include "gitops/write_lock.h"
 #include "guard/effects.h"
+#include "guard/root.h"
 #include "journal/lockfile.h"
 #include "journal/plan.h"
 #include "journal/recorded.h"
@@ -61,11 +65,11 @@ void al_rollback_clear(struct al_rollback *rollback)
 
 static int open_dirs(struct run *run, struct al_error *err)
 {
-    int r = al_repo_open_top(run->repo, &run->top_fd, err);
+    int r = al_location_open_top(&run->repo->at, &run->top_fd, err);
 
     if (r == 0)
-        r = al_repo_open_git_dir(run->repo, &run->git_fd, err);
-    return r < 0 ? r : al_repo_open_common_dir(run->repo, &run->common_fd, err);
+        r = al_location_open_git_dir(&run->repo->at, &run->git_fd, err);
+    return r < 0 ? r : al_location_open_common_dir(&run->repo->at, &run->common_fd, err);
 }
 
 static int be_alone(struct run *run, struct al_error *err)
@@ -146,8 +150,8 @@ static struct al_record_end known_of(const struct run *run, const char *summary,
         .decision = "once",
         .decided_by = "terminal",
         .summary = summary,
-        .root = run->repo->root->path,
-        .repository = run->repo->top,
+        .root = run->repo->at.root->path,
+        .repository = run->repo->at.top,
         .confinement = run->options->confinement,
         .git_commit = begun ? run->present : NULL,
     };
@@ -190,7 +194,7 @@ static void close_record(struct run *run, int r, bool begun, const struct al_err
 static int find_dropped(struct run *run, struct al_strv *ret_names, struct al_error *err)
 {
     struct al_watch watch = al_watch_begin(run->budget);
-    int own_fd = strcmp(run->repo->git_dir, run->repo->common_dir) != 0 ? run->git_fd : -1;
+    int own_fd = strcmp(run->repo->at.git_dir, run->repo->at.common_dir) != 0 ? run->git_fd : -1;
     struct al_refs now = { .count = 0 }, then = { .items = run->to.refs, .count = run->to.nrefs };
     int r = al_refs_read(run->common_fd, own_fd, run->store->sha256, &watch, &now, err);
 
@@ -298,7 +302,8 @@ static int make_plan(struct run *run, struct al_error *err)
 
 static int prepare(struct run *run, struct al_error *err)
 {
-    int r = al_executions_read(run->options->journal_file, run->repo->top, &run->executions, err);
+    int r =
+        al_executions_read(run->options->journal_file, run->repo->at.top, &run->executions, err);
 
     run->is_whole = r == 0 && !al_plan_is_unfinished(&run->executions);
     if (r == 0)
@@ -319,7 +324,7 @@ static int prepare(struct run *run, struct al_error *err)
 static void remove_leftovers(const struct run *run)
 {
     al_auto(al_freep) char *name = al_asprintf(".airlock-%s", run->leftover);
-    const struct al_place place = { run->top_fd, run->repo->top, "" };
+    const struct al_place place = { run->top_fd, run->repo->at.top, "" };
 
     for (size_t i = 0; *run->leftover && i < run->report->changes.count; i++)
         if (run->report->changes.items[i].part == AL_PART_WORKTREE)

@@ -30,7 +30,7 @@ static char *id_of(const struct al_repo *repo)
     char text[AL_OID_TEXT];
 
     al_hash_init(&hash, true);
-    al_hash_add(&hash, repo->git_dir, strlen(repo->git_dir) + 1);
+    al_hash_add(&hash, repo->at.git_dir, strlen(repo->at.git_dir) + 1);
     if (repo->vetting->is_sha256)
         al_hash_add(&hash, format, sizeof(format));
     al_hash_end(&hash, &digest);

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gitops/location.h"
 #include "gitops/vet.h"
 #include "journal/keep.h"
 
@@ -38,12 +39,12 @@ static void taking_clear(struct al_taking *taking)
 static int open_parts(struct al_taking *taking)
 {
     const struct al_repo *repo = taking->store->repo;
-    int r = al_repo_open_top(repo, &taking->top_fd, taking->err);
+    int r = al_location_open_top(&repo->at, &taking->top_fd, taking->err);
 
     if (r == 0)
-        r = al_repo_open_git_dir(repo, &taking->git_fd, taking->err);
+        r = al_location_open_git_dir(&repo->at, &taking->git_fd, taking->err);
     if (r == 0)
-        r = al_repo_open_common_dir(repo, &taking->common_fd, taking->err);
+        r = al_location_open_common_dir(&repo->at, &taking->common_fd, taking->err);
     return r;
 }
 
@@ -102,7 +103,7 @@ static int take_worktree(struct al_taking *taking, struct al_oid *ret_tree)
     r = al_tree_files_read(
         &(struct al_tree_source){
             .top_fd = taking->top_fd,
-            .top = taking->store->repo->top,
+            .top = taking->store->repo->at.top,
             .names = &taking->gathered.names,
             .max_file_bytes = settings->max_file_bytes,
             .max_store_bytes = settings->max_store_bytes,
@@ -124,7 +125,7 @@ static int take_refs(struct al_taking *taking, struct al_oid *ret_tree)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const struct al_repo *repo = taking->store->repo;
-    bool linked = strcmp(repo->git_dir, repo->common_dir) != 0;
+    bool linked = strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
     int r;
 
     if (repo->vetting->has_reftable)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stage 5: may this operation with these arguments happen, and who said so. */
-#include "guard/approval.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gitops/index_lock.h"
+#include "gitops/refs.h"
+#include "gitops/state_digest.h"
+#include "guard/approval.h"
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tool/private.h"
@@ -68,7 +70,7 @@ static char *current_branches(const struct al_call *call)
     struct al_str joined = AL_STR_INIT;
 
     if (call->repo)
-        al_repo_current_branches(call->repo, &names);
+        al_ref_head_branches(&call->repo->at, &names);
     for (size_t i = 0; i < names.count; i++)
         al_str_addf(&joined, "%s\n", names.items[i]);
     return al_str_detach(&joined);
@@ -267,7 +269,7 @@ static int wait_for_lock(struct al_call *call, struct al_error *err)
     if (!call->repo || call->tool->at_first_root ||
         !al_effects_change_repository(call->operation->effects))
         return 0;
-    return al_repo_wait_index_lock(call->repo, &call->budget, err);
+    return al_index_lock_wait(&call->repo->at, &call->budget, err);
 }
 
 static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)

@@ -25,7 +25,7 @@ const struct al_progress *al_call_progress(const struct al_call *call)
 
 const char *al_call_place(const struct al_call *call)
 {
-    return call->repo ? call->repo->top : call->session->roots->items[0].path;
+    return call->repo ? call->repo->at.top : call->session->roots->items[0].path;
 }
 
 const struct al_writer *al_call_writer(const struct al_call *call)

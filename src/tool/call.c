@@ -8,9 +8,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gitops/location.h"
 #include "gitops/repo.h"
 #include "gitops/verbs.h"
 #include "gitops/waits.h"
+#include "gitops/write_lock.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "tool/hint.h"
@@ -125,8 +127,8 @@ static void select_operation(struct al_call *call)
 static int check_grant(const struct al_call *call, struct al_error *err)
 {
     const struct al_repo *repo = call->repo;
-    const char *const parts[] = { repo ? repo->top : NULL, repo ? repo->git_dir : NULL,
-                                  repo ? repo->common_dir : NULL };
+    const char *const parts[] = { repo ? repo->at.top : NULL, repo ? repo->at.git_dir : NULL,
+                                  repo ? repo->at.common_dir : NULL };
     bool writes = al_effects_have_side_effects(call->operation->effects);
     int r = 0;
 
@@ -205,10 +207,10 @@ static struct al_record_end describe(const struct al_call *call)
         .decision = call->decision ? call->decision : "none",
         .decided_by = call->decided_by ? call->decided_by : "none",
         .summary = call->summary,
-        .root = call->repo                  ? call->repo->root->path
+        .root = call->repo                  ? call->repo->at.root->path
                 : call->tool->at_first_root ? al_call_place(call)
                                             : NULL,
-        .repository = call->repo ? call->repo->top : NULL,
+        .repository = call->repo ? call->repo->at.top : NULL,
         .confinement = call->session->confinement,
         .git_commit = call->checkpoint[0] ? call->checkpoint : NULL,
     };
@@ -372,7 +374,8 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         return;
     if (r == AL_ERR_TIMEOUT) {
         name_the_whole_time(call, &result->error);
-        wait = call->repo && !al_repo_is_bare(call->repo) ? al_git_find_wait(call->repo) : NULL;
+        wait = call->repo && !al_location_is_bare(&call->repo->at) ? al_git_find_wait(call->repo)
+                                                                   : NULL;
     }
     if (!wait)
         wait = al_call_hint(call, &result->error);

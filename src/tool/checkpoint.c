@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stage 6: what the repository was, before an operation that changes it and after. */
-#include "journal/checkpoint.h"
-
 #include <stdlib.h>
 
+#include "gitops/command.h"
 #include "guard/root.h"
 #include "guard/text.h"
+#include "journal/checkpoint.h"
 #include "tool/private.h"
 #include "util/fs.h"
 #include "util/log.h"
@@ -45,10 +45,11 @@ static void add_below_top(const struct al_call *call, const struct al_strv *file
     const struct al_repo *repo = call->repo;
 
     for (size_t i = 0; i < files->count; i++) {
-        al_auto(al_freep) char *path = al_fs_join(repo->dir, files->items[i]);
-        const char *below = al_fs_below(repo->top, path);
+        al_auto(al_freep) char *path = al_fs_join(repo->at.dir, files->items[i]);
+        const char *below = al_fs_below(repo->at.top, path);
 
-        if (below && !al_fs_below(repo->git_dir, path) && !al_fs_below(repo->common_dir, path))
+        if (below && !al_fs_below(repo->at.git_dir, path) &&
+            !al_fs_below(repo->at.common_dir, path))
             al_strv_add(names, below);
     }
 }
@@ -184,7 +185,7 @@ int al_call_checkpoint(struct al_call *call, struct al_error *err)
 int al_call_check_kept(struct al_call *call, const char *what, const struct al_path *dir,
                        const struct al_strv *names, struct al_error *err)
 {
-    const char *below = call->checkpoint[0] ? al_fs_below(call->repo->top, dir->abs) : NULL;
+    const char *below = call->checkpoint[0] ? al_fs_below(call->repo->at.top, dir->abs) : NULL;
     const char *missing = names->count ? names->items[0] : NULL;
     al_auto(al_freep) char *word = NULL;
     int r = 0;

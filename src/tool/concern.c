@@ -3,6 +3,8 @@
  * at. */
 #include <sys/stat.h>
 
+#include "gitops/refs.h"
+#include "gitops/tracked.h"
 #include "guard/root.h"
 #include "tool/private.h"
 #include "util/fs.h"
@@ -46,7 +48,7 @@ static void add_branches(const struct al_call *call, struct al_strv *branches)
         !al_strv_contains(branches, resolved + strlen(heads)))
         al_strv_add(branches, resolved + strlen(heads));
     if (!branches->count && call->tool->moves_branch)
-        al_repo_current_branches(call->repo, branches);
+        al_ref_head_branches(&call->repo->at, branches);
 }
 
 /** Paths on the way to being names relative to the top. */
@@ -67,7 +69,7 @@ static void add(struct collection *to, const char *name, bool is_dir, const char
 /* The name below the top; an absolute one for what lies elsewhere in the roots. */
 static const char *below_top(const struct al_call *call, const char *abs)
 {
-    const char *below = al_fs_below(call->repo->top, abs);
+    const char *below = al_fs_below(call->repo->at.top, abs);
 
     return below ? below : abs;
 }
@@ -88,7 +90,7 @@ static int add_link(struct collection *to, const char *given, const char *resolv
         return 0; /* no name but that of the directory */
     if (slash)
         head = slash == given ? al_strdup("/") : al_strndup(given, (size_t)(slash - given));
-    r = al_path_resolve(call->session->roots, call->repo->dir, head ? head : ".", &parent, err);
+    r = al_path_resolve(call->session->roots, call->repo->at.dir, head ? head : ".", &parent, err);
     if (r < 0)
         return r;
     abs = al_fs_join(parent.abs, last);
@@ -115,11 +117,11 @@ static int add_pattern(struct collection *to, const char *given, struct al_error
 
     if (slash)
         slash[slash == head] = '\0';
-    r = al_path_resolve(call->session->roots, call->repo->dir, slash ? head : ".", &dir, err);
+    r = al_path_resolve(call->session->roots, call->repo->at.dir, slash ? head : ".", &dir, err);
     if (r < 0)
         return r;
     /* What leads to the working tree from outside of it may match any of it. */
-    add(to, al_fs_below(dir.abs, call->repo->top) ? "" : below_top(call, dir.abs), true, given);
+    add(to, al_fs_below(dir.abs, call->repo->at.top) ? "" : below_top(call, dir.abs), true, given);
     return 0;
 }
 
@@ -137,7 +139,7 @@ static int add_path(struct collection *to, const char *param, const char *given,
     if (r == 0 && is_pattern(spec))
         return add_pattern(to, given, err);
     if (r == 0)
-        r = al_path_resolve(call->session->roots, call->repo->dir, given, &path, err);
+        r = al_path_resolve(call->session->roots, call->repo->at.dir, given, &path, err);
     if (r < 0)
         return r;
     name = below_top(call, path.abs);
@@ -160,7 +162,7 @@ static int add_output(struct collection *to, const struct al_param *param, struc
 
     if (!given)
         return 0;
-    r = al_path_resolve(call->session->roots, call->repo->dir, given, &dir, err);
+    r = al_path_resolve(call->session->roots, call->repo->at.dir, given, &dir, err);
     if (r < 0)
         return r;
     name = below_top(call, dir.abs);

@@ -20,16 +20,16 @@ static bool is_there(const char *dir, const char *path)
 /* git names files from the top and takes them from the working directory. */
 static char *hint_for(const struct al_repo *repo, const char *path)
 {
-    const char *below = al_fs_below(repo->top, repo->dir);
+    const char *below = al_fs_below(repo->at.top, repo->at.dir);
     al_auto(al_freep) char *word = al_text_word(path);
     al_auto(al_freep) char *other = NULL;
     const char *rest;
 
-    if (*path == '/' || !below || !*below || is_there(repo->dir, path) ||
-        !is_there(repo->top, path))
+    if (*path == '/' || !below || !*below || is_there(repo->at.dir, path) ||
+        !is_there(repo->at.top, path))
         return NULL;
     rest = al_fs_below(below, path);
-    other = rest && *rest ? al_text_word(rest) : al_fs_join(repo->top, path);
+    other = rest && *rest ? al_text_word(rest) : al_fs_join(repo->at.top, path);
     if (!rest || !*rest) {
         al_auto(al_freep) char *abs = other;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* All of what a question shows an excerpt of, for the user who asks for it before they answer. */
+#include "gitops/command.h"
 #include "tool/private.h"
 
 /* What the call goes by: the answer is about that, whatever the repository says meanwhile. */

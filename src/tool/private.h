@@ -3,6 +3,7 @@
 #ifndef AL_TOOL_PRIVATE_H
 #define AL_TOOL_PRIVATE_H
 
+#include "gitops/command.h"
 #include "gitops/repo.h"
 #include "journal/checkpoint.h"
 #include "journal/recorded.h"

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "gitops/refs.h"
+
 #define SHOWN_DIGITS 10
 
 static const char heads[] = "refs/heads/";
@@ -49,7 +51,7 @@ struct al_checkout_left al_checkout_leaves(const struct al_call *call)
     const struct al_repo *repo = al_call_repo(call);
 
     return (struct al_checkout_left){ .underway = al_git_underway(repo),
-                                      .commit = al_repo_head(repo) };
+                                      .commit = al_ref_head(&repo->at) };
 }
 
 void al_checkout_preview_left(const struct al_call *call, struct al_str *out)

@@ -92,7 +92,7 @@ int al_stash_concerns(struct al_call *call, const void *args, struct al_strv *ou
     const struct al_stash_args *stash = args;
     struct al_repo *repo = al_call_repo(call);
 
-    al_strv_addf(out, "%s/logs/refs/stash", repo->common_dir);
+    al_strv_addf(out, "%s/logs/refs/stash", repo->at.common_dir);
     if (!al_stash_is_push(NULL, args))
         return 0;
     return al_git_endangered(repo, NULL, stash->include_untracked, al_call_budget(call), out, err);

@@ -4,6 +4,7 @@
 #ifndef TESTS_UNIT_TEST_CHECKPOINT_LIB_H
 #define TESTS_UNIT_TEST_CHECKPOINT_LIB_H
 
+#include "gitops/command.h"
 #include "journal/checkpoint.h"
 #include "journal/store.h"
 #include "test_gitops_lib.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "gitops/private.h"
+#include "gitops/layer.h"
 #include "test_gitops_lib.h"
 
 /* What becomes of a process that handles signals for `setup`, after `forgets` or not, and gets

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/locate.h, alternates: every store that git would read objects from lies inside the roots.
  */
-#include "gitops/locate.h"
-
 #include "test_gitops_locate_lib.h"
 
 static void set_alternates(struct tmpdir *dir, const char *words)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/batch.h: however many paths there are, no command line is too long and none is lost. */
 #include "gitops/batch.h"
-
+#include "gitops/command.h"
 #include "test_gitops_lib.h"
 
 /* A word is counted with its NUL and a pointer. */

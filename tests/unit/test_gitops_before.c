@@ -2,7 +2,7 @@
 /* gitops/before.c: whatever a git that was killed left behind, the repository becomes what it was,
  * and what somebody else did meanwhile stays. */
 #include "gitops/before.h"
-
+#include "gitops/command.h"
 #include "test_gitops_tree.h"
 
 static void note(struct world *w, const struct al_repo *repo, const char *incoming,

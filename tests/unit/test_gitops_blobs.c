@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/blobs.c: objects byte for byte, whole groups of them or none, and never more than fits. */
 #include "gitops/blobs.h"
-
+#include "gitops/command.h"
+#include "gitops/refs.h"
 #include "test_gitops_lib.h"
 
 static char *oid_of(struct world *w, const char *name, const void *data, size_t len)
@@ -70,7 +71,7 @@ static void tells_what_is_no_blob(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    al_auto(al_freep) char *commit = al_repo_head(repo);
+    al_auto(al_freep) char *commit = al_ref_head(&repo->at);
     al_auto(al_freep) char *four = oid_of(w, "four", "four", 4);
     struct al_blob blobs[] = {
         { .oid = commit },

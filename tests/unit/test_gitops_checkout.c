@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/checkout.c, filters.c and state.c: which word detaches, whose attributes count, and which
  * refs there are. */
+#include "gitops/command.h"
 #include "gitops/filters.h"
-
+#include "gitops/refs.h"
 #include "test_gitops_lib.h"
 
 /* The branch and the commit that a word stands for, "" for none. */
@@ -26,21 +27,21 @@ static void finds_refs_loose_and_packed(void **state)
     git_ok(w->repo, "branch", "packed/one", NULL);
     git_ok(w->repo, "pack-refs", "--all", NULL);
     git_ok(w->repo, "branch", "loose/one", NULL);
-    assert_true(al_repo_has_ref(repo, "refs/heads/packed/one"));
-    assert_true(al_repo_has_ref(repo, "refs/heads/loose/one"));
-    assert_true(al_repo_has_ref(repo, "refs/heads/main"));
+    assert_true(al_ref_exists(&repo->at, "refs/heads/packed/one"));
+    assert_true(al_ref_exists(&repo->at, "refs/heads/loose/one"));
+    assert_true(al_ref_exists(&repo->at, "refs/heads/main"));
     for (size_t i = 0; i < 2; i++) {
-        assert_false(al_repo_has_ref(repo, "refs/heads/packed"));
-        assert_false(al_repo_has_ref(repo, "refs/heads/packed/on"));
-        assert_false(al_repo_has_ref(repo, "refs/heads/packed/one/two"));
-        assert_false(al_repo_has_ref(repo, "refs/heads/loose"));
-        assert_false(al_repo_has_ref(repo, "refs/heads/loose/one/two"));
-        assert_false(al_repo_has_ref(repo, "heads/packed/one"));
-        assert_false(al_repo_has_ref(repo, "refs/heads/../heads/main"));
+        assert_false(al_ref_exists(&repo->at, "refs/heads/packed"));
+        assert_false(al_ref_exists(&repo->at, "refs/heads/packed/on"));
+        assert_false(al_ref_exists(&repo->at, "refs/heads/packed/one/two"));
+        assert_false(al_ref_exists(&repo->at, "refs/heads/loose"));
+        assert_false(al_ref_exists(&repo->at, "refs/heads/loose/one/two"));
+        assert_false(al_ref_exists(&repo->at, "heads/packed/one"));
+        assert_false(al_ref_exists(&repo->at, "refs/heads/../heads/main"));
         git_ok(w->repo, "pack-refs", "--all", NULL);
     }
     git_ok(w->repo, "branch", "-D", "packed/one", NULL);
-    assert_false(al_repo_has_ref(repo, "refs/heads/packed/one"));
+    assert_false(al_ref_exists(&repo->at, "refs/heads/packed/one"));
 }
 
 static void a_pipe_is_no_ref(void **state)
@@ -50,7 +51,7 @@ static void a_pipe_is_no_ref(void **state)
     al_auto(al_freep) char *path = tmpdir_path(w->repo, ".git/refs/stash");
 
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_false(al_repo_has_ref(repo, "refs/stash"));
+    assert_false(al_ref_exists(&repo->at, "refs/stash"));
 }
 
 static void a_word_is_the_branch_or_the_commit_that_checkout_takes_it_for(void **state)
@@ -60,7 +61,7 @@ static void a_word_is_the_branch_or_the_commit_that_checkout_takes_it_for(void *
     };
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    al_auto(al_freep) char *id = al_repo_head(repo);
+    al_auto(al_freep) char *id = al_ref_head(&repo->at);
 
     git_ok(w->repo, "branch", "a/b", NULL);
     git_ok(w->repo, "tag", "v1", NULL);

@@ -5,8 +5,10 @@
  * Where git would not tell, a shell or env(1) stands in for it, run in the very same way.
  */
 #include "gitops/command.h"
-
+#include "gitops/failure.h"
+#include "gitops/layer.h"
 #include "guard/env.h"
+#include "guard/root.h"
 #include "test_gitops_command_lib.h"
 
 /* `/bin/sh -c script` as if it were git. */
@@ -18,7 +20,7 @@ static int run_script(const struct al_repo *repo, const char *script, size_t max
 
     command.starts_children = true; /* exec-once is git's alone */
     al_strv_adds(&command.argv, "git", "-c", script, NULL);
-    return al_git_run_text(repo, &command, max_bytes, budget, ret_output, err);
+    return al_git_run_text(&repo->at, &command, max_bytes, budget, ret_output, err);
 }
 
 /* Words of git's, which are also what it says of a path that an agent named so. */
@@ -48,8 +50,8 @@ static void tells_a_foreign_lock_of_the_index(void **state)
             .err = AL_TEXT_INIT(0),
         };
 
-        al_str_addf(&output.err.out, "%s%s%s", rows[i].before, repo->git_dir, rows[i].behind);
-        assert_int_equal(al_git_failed_on_index_lock(repo, &output), rows[i].is_lock);
+        al_str_addf(&output.err.out, "%s%s%s", rows[i].before, repo->at.git_dir, rows[i].behind);
+        assert_int_equal(al_git_failed_on_index_lock(&repo->at, &output), rows[i].is_lock);
     }
 }
 
@@ -268,16 +270,17 @@ static void a_writer_is_never_stopped(void **state)
         command.class = AL_GIT_WRITE;
         command.starts_children = true;
         al_strv_adds(&command.argv, "sh", "-c", script, code ? "1" : "0", NULL);
-        assert_int_equal(al_git_run_text(repo, &command, 1, &budget, &text, &w->err), 0);
+        assert_int_equal(al_git_run_text(&repo->at, &command, 1, &budget, &text, &w->err), 0);
         assert_int_equal(text.exit_code, code);
         assert_int_equal(
-            al_git_run_sink(repo, &command, al_buffer_sink(&buffer), &budget, &sunk, &w->err), 0);
+            al_git_run_sink(&repo->at, &command, al_buffer_sink(&buffer), &budget, &sunk, &w->err),
+            0);
         assert_int_equal(sunk.exit_code, code);
         assert_int_equal(buffer.len, 1);
         al_buffer_clear(&buffer);
-        assert_int_equal(al_git_run_until(repo, &command, 1, 1, &budget, &until, &w->err), 0);
+        assert_int_equal(al_git_run_until(&repo->at, &command, 1, 1, &budget, &until, &w->err), 0);
         assert_int_equal(until.exit_code, code);
-        assert_int_equal(al_git_run_writer(repo, &command, 1, &budget, &writer, &w->err),
+        assert_int_equal(al_git_run_writer(&repo->at, &command, 1, &budget, &writer, &w->err),
                          code ? AL_ERR_EXECUTION : 0);
         assert_false(text.stopped || sunk.stopped || until.stopped || writer.stopped);
         assert_string_equal(text.err.out.buf, "said\n"); /* told beyond the cap of what is shown */
@@ -319,7 +322,7 @@ static void gives_git_its_input(void **state)
     command.input = "hello\n";
     command.input_len = 6;
     al_strv_adds(&command.argv, "git", "hash-object", "--stdin", NULL);
-    assert_int_equal(al_git_run_checked(repo, &command, 100, &budget, &output, NULL), 0);
+    assert_int_equal(al_git_run_checked(&repo->at, &command, 100, &budget, &output, NULL), 0);
     assert_string_equal(output.out.out.buf, "ce013625030ba8dba906f756967f9e9ca394464a\n");
 }
 
@@ -336,10 +339,10 @@ static void reads_without_writing(void **state)
         skip();
     }
     al_strv_adds(&command.argv, "git", "update-ref", "refs/heads/other", "HEAD", NULL);
-    assert_int_equal(al_git_run_checked(repo, &command, 1000, &budget, &output, &w->err),
+    assert_int_equal(al_git_run_checked(&repo->at, &command, 1000, &budget, &output, &w->err),
                      AL_ERR_EXECUTION);
     command.class = AL_GIT_WRITE;
-    assert_int_equal(al_git_run_checked(repo, &command, 1000, &budget, &output, NULL), 0);
+    assert_int_equal(al_git_run_checked(&repo->at, &command, 1000, &budget, &output, NULL), 0);
 }
 
 int main(void)

@@ -3,7 +3,6 @@
 #ifndef TESTS_UNIT_TEST_GITOPS_COMMAND_LIB_H
 #define TESTS_UNIT_TEST_GITOPS_COMMAND_LIB_H
 
-#include "gitops/private.h"
 #include "test_gitops_lib.h"
 
 /* Open the repository with git, then go on with another program in its place. */

@@ -4,8 +4,9 @@
  *
  * Where git would not tell, env(1) stands in for it, run in the very same way.
  */
+#include "gitops/command.h"
 #include "gitops/environment.h"
-
+#include "gitops/layer.h"
 #include "guard/env.h"
 #include "test_gitops_command_lib.h"
 
@@ -70,7 +71,8 @@ static void gives_a_child_what_it_needs_and_nothing_else(void **state)
     repo = open_with(w, "/usr/bin/env");
     command.starts_children = true;
     al_strv_add(&command.argv, "git");
-    assert_int_equal(al_git_run_checked(repo, &command, 1u << 20, &budget, &output, &w->err), 0);
+    assert_int_equal(al_git_run_checked(&repo->at, &command, 1u << 20, &budget, &output, &w->err),
+                     0);
     assert_null(strstr(output.out.out.buf, "secret"));
     assert_non_null(strstr(output.out.out.buf, "\nALLOWED=yes\n"));
     assert_non_null(strstr(output.out.out.buf, dir));
@@ -91,7 +93,7 @@ static char *variable_of(struct world *w, const char *dir, struct al_git_command
     al_auto(repo_freep) struct al_repo *repo = must_open(w, dir);
     size_t len = strlen(name);
 
-    al_git_command_env(&env, repo, command);
+    al_git_command_env(&env, &repo->at, command);
     for (const char **entry = env.entries; *entry; entry++)
         if (!strncmp(*entry, name, len) && (*entry)[len] == '=')
             return al_strdup(*entry + len + 1);
@@ -155,8 +157,8 @@ static void keeps_the_person_from_those_who_read(void **state)
     assert_true(al_starts_with(config, w->git->private_dir));
     git_ok(w->repo, "config", "--global", "core.quotePath", "false", NULL);
     repo = must_open(w, "repo");
-    assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->global, 1000, &whole), 0);
-    assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->of_content, 1000, &part), 0);
+    assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->config.global, 1000, &whole), 0);
+    assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->config.of_content, 1000, &part), 0);
     assert_non_null(strstr(whole.buf, "author@example.com"));
     assert_non_null(strstr(whole.buf, "quotepath"));
     assert_null(strstr(part.buf, "author@example.com"));
@@ -180,8 +182,8 @@ static void hands_a_writer_more_overrides(void **state)
         command.class = classes[i];
         command.starts_children = true;
         al_strv_add(&command.argv, "git");
-        assert_int_equal(al_git_run_checked(repo, &command, 1u << 20, &budget, &output, &w->err),
-                         0);
+        assert_int_equal(
+            al_git_run_checked(&repo->at, &command, 1u << 20, &budget, &output, &w->err), 0);
         assert_non_null(strstr(output.out.out.buf, "=core.hookspath\n"));
         assert_int_equal(!strstr(output.out.out.buf, "=user.useconfigonly\n"), !writes);
         assert_int_equal(!strstr(output.out.out.buf, "=gc.auto\n"), !writes);

@@ -4,7 +4,9 @@
  *
  * The source is included, not linked: its entries are fed by hand below.
  */
+#include "gitops/command.h"
 #include "gitops/gather.c"
+#include "gitops/vet.h"
 #include "test_gitops_lib.h"
 
 #define MANY 5000
@@ -22,7 +24,7 @@ static struct al_vetting *gather(struct world *w, const char *key, const char *v
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     struct al_vetting *vetting = al_calloc(1, sizeof(*vetting));
-    struct gathering g = { .repo = repo, .vetting = vetting, .personal = AL_STR_INIT };
+    struct gathering g = { .at = &repo->at, .vetting = vetting, .personal = AL_STR_INIT };
 
     for (int i = 0; i < count; i++) {
         al_auto(al_freep) char *key_i = numbered(key, i);
@@ -123,7 +125,7 @@ static size_t count_sources(struct world *w, const char *head)
 
         vetting = al_calloc(1, sizeof(*vetting));
         tmpdir_write(w->repo, ".git/HEAD", head);
-        depend_on_branch(repo, vetting);
+        depend_on_branch(&repo->at, vetting);
     }
     count = vetting->sources.count;
     freep(&vetting);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/git.h: which git runs, and the private directory it gets. */
-#include "gitops/git.h"
-
 #include <dirent.h>
 #include <sys/wait.h>
 
-#include "gitops/private.h"
+#include "gitops/git.h"
+#include "gitops/layer.h"
+#include "gitops/version.h"
 #include "test_gitops_lib.h"
 
 static void put_program(struct tmpdir *dir, const char *name, mode_t mode)

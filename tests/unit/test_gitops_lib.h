@@ -171,7 +171,7 @@ static inline char *text_of(const struct al_repo *repo, const char *const *words
     al_strv_add(&command.argv, "git");
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
-    r = al_git_run_checked(repo, &command, 1u << 20, &budget, &output, &err);
+    r = al_git_run_checked(&repo->at, &command, 1u << 20, &budget, &output, &err);
     if (r < 0)
         print_message("# git %s: %s\n", command.argv.items[1], err.message);
     assert_int_equal(r, 0);

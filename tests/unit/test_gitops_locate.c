@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/locate.h: every part of a repository lies inside the roots, or it is not opened. */
-#include "gitops/locate.h"
-
 #include <sys/wait.h>
 
+#include "gitops/refs.h"
+#include "guard/root.h"
 #include "test_gitops_locate_lib.h"
 
 #define NOBODY 65534
@@ -52,8 +52,8 @@ static void opens_a_linked_worktree_and_its_common_directory(void **state)
     git_ok(w->repo, "worktree", "add", "-q", "../linked", NULL);
     assert_opens(w, "linked", "linked");
     repo = must_open(w, "linked");
-    assert_string_equal(repo->common_dir, common);
-    assert_string_equal(repo->git_dir, git_dir);
+    assert_string_equal(repo->at.common_dir, common);
+    assert_string_equal(repo->at.git_dir, git_dir);
 }
 
 static void opens_a_submodule(void **state)
@@ -67,7 +67,7 @@ static void opens_a_submodule(void **state)
            "sub", NULL);
     assert_opens(w, "repo/sub", "repo/sub");
     repo = must_open(w, "repo/sub");
-    assert_string_equal(repo->git_dir, git_dir);
+    assert_string_equal(repo->at.git_dir, git_dir);
 }
 
 static void opens_a_repository_with_sha256_names(void **state)
@@ -81,7 +81,7 @@ static void opens_a_repository_with_sha256_names(void **state)
     git_fixture_commit(dir, "f.txt", "f\n", "f");
     assert_opens(w, "long", "long");
     repo = must_open(w, "long");
-    head = al_repo_head(repo);
+    head = al_ref_head(&repo->at);
     assert_int_equal(strlen(head), 64);
 }
 

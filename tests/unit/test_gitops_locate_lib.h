@@ -12,7 +12,7 @@ static inline void assert_opens(struct world *w, const char *given, const char *
     al_auto(al_freep) char *expected = tmpdir_path(w->root, top);
     al_auto(al_freep) char *status = NULL;
 
-    assert_string_equal(repo->top, expected);
+    assert_string_equal(repo->at.top, expected);
     status = status_text(repo); /* and git agrees that it is one */
 }
 

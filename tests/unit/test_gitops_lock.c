@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/vet.h, gitops/known_remotes.h, gitops/private.h: nobody holds a lock that all repositories
  * share while a place is looked at that may never answer, on a dead file server say. */
+#include "gitops/command.h"
 #include "gitops/known_remotes.h"
-#include "gitops/private.h"
+#include "gitops/layer.h"
 #include "gitops/remotes.h"
+#include "gitops/ruleset.h"
 #include "proc/confine.h"
 #include "test_gitops_lib.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/merge.c, underway.c: a merge does what git does and runs nothing, a conflict is an answer,
  * and what is interrupted was never there. */
+#include "gitops/command.h"
 #include "gitops/merge.h"
-
 #include "gitops/underway.h"
 #include "test_gitops_tree.h"
 

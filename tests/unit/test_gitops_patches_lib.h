@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "gitops/command.h"
 #include "gitops/patches.c"
 #include "test_gitops_lib.h"
 

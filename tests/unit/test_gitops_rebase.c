@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/rebase.c: a stopped rebase goes on as git has it, and nothing that stands in its notes
  * runs a program or writes where nobody agreed to. */
+#include "gitops/command.h"
 #include "gitops/rebase.h"
-
+#include "gitops/refs.h"
 #include "gitops/underway.h"
 #include "test_gitops_tree.h"
 
@@ -266,7 +267,7 @@ static void the_branch_of_a_rebase_is_concerned(void **state)
 
         stop(w, options[i]);
         repo = must_open(w, "repo");
-        al_repo_current_branches(repo, &names);
+        al_ref_head_branches(&repo->at, &names);
         assert_int_equal(names.count, 2);
         assert_string_equal(names.items[0], "HEAD");
         assert_string_equal(names.items[1], "main");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/repo.h: whose repository it is, and which files an agent's words name. */
+#include "gitops/command.h"
 #include "gitops/repo.h"
-
+#include "guard/root.h"
 #include "test_gitops_lib.h"
 
 #define SOMEBODY 12345

@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include "gitops/index_scan.h"
-#include "gitops/private.h"
+#include "gitops/refs.h"
 #include "gitops/repo.h"
+#include "gitops/state_digest.h"
 #include "test_gitops_lib.h"
 
 #define PIECE_BYTES 65536
@@ -16,7 +17,7 @@ static void assert_head(struct world *w, const char *given)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, given);
     al_auto(subdir_closep) struct tmpdir *dir = subdir_open(w->root, given);
-    al_auto(al_freep) char *head = al_repo_head(repo);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_freep) char *line = al_asprintf("%s\n", head);
     al_auto(al_freep) char *expected = git_output(dir, "rev-parse", "HEAD", NULL);
 
@@ -82,7 +83,7 @@ static void follows_a_symbolic_branch(void **state)
 static void assert_no_head(struct world *w)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    al_auto(al_freep) char *head = al_repo_head(repo);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
 
     assert_string_equal(head, "");
 }
@@ -135,9 +136,9 @@ static void follows_no_head_to_an_absolute_path_or_past_references(void **state)
         al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
 
         tmpdir_write(w->repo, ".git/HEAD", heads[i]);
-        head = al_repo_head(repo);
+        head = al_ref_head(&repo->at);
         assert_string_equal(head, "");
-        al_repo_current_branches(repo, &branches);
+        al_ref_head_branches(&repo->at, &branches);
         assert_int_equal(branches.count, 1);
         assert_string_equal(branches.items[0], "HEAD");
     }
@@ -299,7 +300,7 @@ static void reads_references_however_long_their_files_are(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    al_auto(al_freep) char *id = al_repo_head(repo);
+    al_auto(al_freep) char *id = al_ref_head(&repo->at);
     al_auto(al_freep) char *padding = al_malloc(3u << 20);
     al_auto(al_str_clear) struct al_str packed = AL_STR_INIT;
 
@@ -310,7 +311,7 @@ static void reads_references_however_long_their_files_are(void **state)
     tmpdir_write_bytes(w->repo, ".git/refs/heads/main", packed.buf, packed.len);
     {
         al_auto(al_freep) char *git = git_output(w->repo, "rev-parse", "HEAD", NULL);
-        al_auto(al_freep) char *head = al_repo_head(repo);
+        al_auto(al_freep) char *head = al_ref_head(&repo->at);
 
         assert_true(al_starts_with(git, id));
         assert_string_equal(head, id);
@@ -325,7 +326,7 @@ static void reads_references_however_long_their_files_are(void **state)
         al_str_reset(&packed);
         al_str_addf(&packed, "%s%s refs/heads/main\n", padding, id);
         tmpdir_write_bytes(w->repo, ".git/packed-refs", packed.buf, packed.len);
-        head = al_repo_head(repo);
+        head = al_ref_head(&repo->at);
         assert_string_equal(head, id);
     }
 }
@@ -365,7 +366,7 @@ static bool may_have_gitlinks(struct world *w)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
 
-    return al_repo_may_have_gitlinks(repo);
+    return al_repo_may_have_gitlinks(&repo->at);
 }
 
 static void finds_gitlinks_in_a_real_index(void **state)
@@ -460,16 +461,16 @@ static void suspects_what_is_no_index(void **state)
     const ssize_t len = read(fd, good, PIECE_BYTES);
 
     assert_true(len > 100);
-    assert_false(al_repo_may_have_gitlinks(repo));
+    assert_false(al_repo_may_have_gitlinks(&repo->at));
     for (ssize_t cut = 0; cut < 12 + 62; cut++) { /* less than its one entry */
         tmpdir_write_bytes(w->repo, ".git/index", good, (size_t)cut);
-        assert_true(al_repo_may_have_gitlinks(repo));
+        assert_true(al_repo_may_have_gitlinks(&repo->at));
     }
     memset(good + 8, 0xff, 4); /* more entries than there are bytes */
     tmpdir_write_bytes(w->repo, ".git/index", good, (size_t)len);
-    assert_true(al_repo_may_have_gitlinks(repo));
+    assert_true(al_repo_may_have_gitlinks(&repo->at));
     assert_int_equal(truncate(path, INT64_C(1) << 40), 0); /* bytes nobody wrote */
-    assert_true(al_repo_may_have_gitlinks(repo));
+    assert_true(al_repo_may_have_gitlinks(&repo->at));
 }
 
 /* Cuts the index to nothing and makes it long again, over and over. */
@@ -492,11 +493,11 @@ static void survives_an_index_that_shrinks(void **state)
 
     assert_int_equal(pthread_create(&thread, NULL, shrink_and_grow, path), 0);
     for (int i = 0; i < 200; i++) {
-        (void)al_repo_may_have_gitlinks(repo);
+        (void)al_repo_may_have_gitlinks(&repo->at);
         assert_int_equal(al_repo_state(repo, NULL, NULL, hex, NULL), 0);
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(al_repo_may_have_gitlinks(repo)); /* all zero now, which is no index */
+    assert_true(al_repo_may_have_gitlinks(&repo->at)); /* all zero now, which is no index */
 }
 
 /* What airlock takes from a file of the repository and gives to git is no option and no path. */

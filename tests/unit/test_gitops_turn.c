@@ -6,7 +6,10 @@
 #include <dirent.h>
 #include <sys/resource.h>
 
-#include "gitops/private.h"
+#include "gitops/command.h"
+#include "gitops/layer.h"
+#include "gitops/write_lock.h"
+#include "guard/root.h"
 #include "test_gitops_lib.h"
 
 /* A writer with a thread of its own.  It writes its letter while it has the turn. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Files behind redirects: below the root, no links, no .git. */
-#include "guard/redirect.h"
-
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guard/redirect.h"
+#include "guard/root.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 

@@ -2,6 +2,7 @@
 /* journal/names.h, refs.h, gitdir.h and pack.h: what a checkpoint takes has caps, and at a cap
  * nothing is left out in silence.  The files are compiled into this test with small ones (see
  * meson.build): nobody makes a million references in a test. */
+#include "gitops/command.h"
 #include "journal/gitdir.h"
 #include "journal/names.h"
 #include "journal/pack.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* journal/checkpoint.h: what is taken is all there is, byte for byte, and nothing else changes. */
-#include "journal/checkpoint.h"
-
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "gitops/command.h"
+#include "guard/root.h"
+#include "journal/checkpoint.h"
 #include "test_checkpoint_lib.h"
 
 /* "<octal mode> <path>\n" of every file of the last checkpoint's working tree. */

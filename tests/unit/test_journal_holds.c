@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* journal/checkpoint.h, al_checkpoint_holds(): only what is given back byte for byte is held. */
+#include "gitops/command.h"
 #include "journal/checkpoint.h"
-
 #include "test_checkpoint_lib.h"
 
 /* The first of some names that the last checkpoint does not hold, NULL for none. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* journal/store.h: bounded, shared, and whole after whatever happened to it. */
-#include "journal/store.h"
-
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#include "gitops/command.h"
 #include "journal/packs.h"
 #include "journal/seen.h"
+#include "journal/store.h"
 #include "test_checkpoint_lib.h"
 
 static struct al_packs_size size_of(struct saver *s)

@@ -6,6 +6,7 @@
 #ifndef TESTS_UNIT_TEST_TOOL_LIB_H
 #define TESTS_UNIT_TEST_TOOL_LIB_H
 
+#include "gitops/command.h"
 #include "guard/text.h"
 #include "journal/journal.h"
 #include "test_gitops_lib.h"

@@ -2,6 +2,7 @@
 /* What go is told to write lies below the working directory, whichever way it is said. */
 #include <unistd.h>
 
+#include "guard/root.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 #include "toolsets/shell/private.h"

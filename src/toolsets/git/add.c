@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_add: stage files for the next commit. */
+#include "gitops/command.h"
 #include "gitops/verbs.h"
 #include "guard/text.h"
 #include "tool/call.h"

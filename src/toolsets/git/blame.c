@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "gitops/command.h"
 #include "gitops/verbs.h"
 #include "guard/arg.h"
 #include "tool/call.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_branch: list, create, delete and rename branches. */
+#include "gitops/command.h"
 #include "gitops/repo.h"
 #include "gitops/verbs.h"
 #include "guard/arg.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_checkout: switch branches, look at a commit, or put files back from the index. */
 #include "toolsets/checkout.h"
+#include "gitops/command.h"
 #include "gitops/merge.h"
 #include "gitops/verbs.h"
 #include "guard/arg.h"

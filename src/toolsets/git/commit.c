@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_commit: record what is staged, with a conventional message; go on with what stopped. */
+#include "gitops/command.h"
 #include "gitops/outcome.h"
 #include "gitops/resume.h"
 #include "gitops/signature.h"

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
 #include "gitops/verbs.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
@@ -110,14 +111,14 @@ static int resolve_output(struct al_call *call, const struct diff_args *args,
 {
     const struct al_repo *repo = al_call_repo(call);
     int r =
-        al_path_resolve(al_call_session(call)->roots, repo->dir, args->output_dir, ret_dir, err);
+        al_path_resolve(al_call_session(call)->roots, repo->at.dir, args->output_dir, ret_dir, err);
 
     if (r == 0)
         r = al_call_check_granted(call, ret_dir->abs, true, err);
     if (r < 0)
         return r;
-    if (al_path_has_dot_git(ret_dir->abs) || al_fs_below(repo->git_dir, ret_dir->abs) ||
-        al_fs_below(repo->common_dir, ret_dir->abs) ||
+    if (al_path_has_dot_git(ret_dir->abs) || al_fs_below(repo->at.git_dir, ret_dir->abs) ||
+        al_fs_below(repo->at.common_dir, ret_dir->abs) ||
         (ret_dir->fd >= 0 && al_gitdir_holds(ret_dir->fd, NULL)))
         return refuse_git_dir(err);
     if (ret_dir->fd >= 0 && !S_ISDIR(ret_dir->mode))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_log: the history of the current branch. */
+#include "gitops/command.h"
 #include "gitops/repo.h"
 #include "gitops/verbs.h"
 #include "guard/date.h"

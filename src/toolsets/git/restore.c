@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_restore: put files back the way the index or HEAD has them. */
+#include "gitops/command.h"
 #include "gitops/overwritten.h"
 #include "gitops/verbs.h"
 #include "guard/text.h"

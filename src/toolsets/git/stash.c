@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_stash: put changes aside and bring them back. */
 #include "toolsets/stash.h"
+#include "gitops/command.h"
 #include "tool/ignored.h"
 #include "toolsets/git/git.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: what is staged, changed and untracked. */
+#include "gitops/command.h"
 #include "gitops/submodules.h"
 #include "gitops/underway.h"
 #include "gitops/verbs.h"

@@ -93,7 +93,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct al_repo *repo = al_call_repo(call);
 
     (void)p;
-    if (strcmp(repo->dir, repo->top) != 0)
+    if (strcmp(repo->at.dir, repo->at.top) != 0)
         return al_error_set(err, AL_ERR_BAD_ARGS, "repo does not contain .git");
     return 0;
 }

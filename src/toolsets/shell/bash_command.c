@@ -2,6 +2,7 @@
 /* bash_command: a line of whitelisted commands, shown, or run where the session allows it. */
 #include <stdlib.h>
 
+#include "guard/root.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/shell/private.h"

@@ -7,6 +7,7 @@
  * it is bash that opens them for the command.
  */
 #include "gitops/stage.h"
+#include "guard/root.h"
 #include "toolsets/shell/private.h"
 
 static bool add_text(void *payload, const char *data, size_t len)

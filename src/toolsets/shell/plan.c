@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From a line of words to what would run. */
 #include "guard/glob.h"
+#include "guard/root.h"
 #include "toolsets/shell/private.h"
 
 /* The kernel takes 2 MiB of arguments and environment. */

@@ -6,6 +6,7 @@
 
 #include "guard/env.h"
 #include "guard/program.h"
+#include "guard/root.h"
 #include "toolsets/shell/private.h"
 #include "util/fs.h"
 

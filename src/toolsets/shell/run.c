@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "gitops/stage.h"
+#include "guard/root.h"
 #include "toolsets/shell/private.h"
 #include "util/fs.h"
 

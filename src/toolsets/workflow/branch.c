@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_branch: list branches, create, delete or rename one. */
+#include "gitops/command.h"
 #include "gitops/queries.h"
 #include "guard/arg.h"
 #include "tool/call.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_checkout: switch to a branch or commit, or put files back from one. */
 #include "toolsets/checkout.h"
+#include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/merge.h"
 #include "gitops/overwritten.h"
+#include "gitops/refs.h"
 #include "gitops/verbs.h"
 #include "guard/arg.h"
 #include "tool/call.h"
@@ -75,7 +77,7 @@ static bool has_branch(const struct al_repo *repo, const char *name)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
 
-    return al_repo_has_ref(repo, ref);
+    return al_ref_exists(&repo->at, ref);
 }
 
 static bool creates(const struct al_call *call, const struct checkout_args *args)
@@ -174,7 +176,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     };
     al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
     int r;
-    al_auto(al_freep) char *head = al_repo_head(al_call_repo(call));
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
 
     (void)op;
     if (!restores(args))
@@ -195,7 +197,7 @@ static char *current_ref(struct al_call *call)
 {
     al_auto(al_freep) char *branch = al_workflow_current_branch(call);
 
-    return strcmp(branch, "HEAD") != 0 ? al_take(&branch) : al_repo_head(al_call_repo(call));
+    return strcmp(branch, "HEAD") != 0 ? al_take(&branch) : al_ref_head(&al_call_repo(call)->at);
 }
 
 static void give(struct al_call *call, bool created, const struct al_buffer *files,

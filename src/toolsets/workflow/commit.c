@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_commit: record what is staged, or everything; go on with what stopped. */
+#include "gitops/command.h"
 #include "gitops/conflict.h"
 #include "gitops/outcome.h"
 #include "gitops/queries.h"
+#include "gitops/refs.h"
 #include "gitops/resume.h"
 #include "gitops/signature.h"
 #include "gitops/vet.h"
@@ -124,7 +126,7 @@ static int show_staged_first(struct al_call *call, const struct al_strv *files, 
     if (r < 0)
         return r;
     for (size_t i = 0; i < files->count; i++) {
-        const char *name = al_fs_below(repo->top, files->items[i]);
+        const char *name = al_fs_below(repo->at.top, files->items[i]);
 
         if (!name || !al_strv_contains(&without, name))
             al_strv_add(&staged, files->items[i]);
@@ -200,7 +202,7 @@ static void give(struct al_call *call, const char *message, struct al_result *re
         "post-commit", "reference-transaction", "post-index-change",
         NULL
     };
-    al_auto(al_freep) char *head = al_repo_head(al_call_repo(call));
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
     al_auto(al_str_clear) struct al_str used = AL_STR_INIT;
     json_t *object = al_json_object();
 

@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
 #include "gitops/filters.h"
+#include "gitops/location.h"
+#include "gitops/refs.h"
 #include "guard/plain.h"
 #include "guard/policy.h"
 #include "guard/private_file.h"
@@ -27,7 +30,7 @@ static bool is_let_in(struct al_call *call, const char *name)
 
     if (!session->policy || !session->policy->count)
         return false;
-    al_repo_current_branches(al_call_repo(call), &branches);
+    al_ref_head_branches(&al_call_repo(call)->at, &branches);
     al_strv_add(&paths, name);
     ruling = al_policy_decide(session->policy, session->mode,
                               &(struct al_policy_query){
@@ -74,9 +77,9 @@ int al_workflow_leave_out(struct al_call *call, struct al_strv *ret_names, struc
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_closep) int top = -1;
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
-    int r = al_repo_open_top(repo, &top, err);
+    int r = al_location_open_top(&repo->at, &top, err);
 
-    al_strv_adds(&command.argv, "git", "-C", repo->top, "ls-files", "-z", "--others",
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others",
                  "--exclude-standard", NULL);
     if (r == 0)
         r = al_git_list_paths(repo, &command, al_call_budget(call), &list, err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
+#include "gitops/command.h"
 #include "gitops/describe.h"
 #include "gitops/verbs.h"
 #include "guard/text.h"

@@ -2,6 +2,7 @@
 /* git_pull: fetch a branch, then take it in by a merge or a rebase. */
 #include <stdlib.h>
 
+#include "gitops/refs.h"
 #include "gitops/replay.h"
 #include "gitops/repo.h"
 #include "gitops/signature.h"
@@ -82,7 +83,7 @@ static int prepare(struct al_call *call, const struct pull_args *args, struct pu
         r = find_branch(call, args, pulling, err);
     if (r < 0)
         return r;
-    pulling->before = al_repo_head(repo);
+    pulling->before = al_ref_head(&repo->at);
     pulling->tracking = al_remote_tracking(&pulling->remote, pulling->branch);
     pulling->commit = pulling->tracking ? pulling->tracking : "FETCH_HEAD";
     return 0;

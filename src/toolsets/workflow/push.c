@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_push: bring a branch to the branch of the same name at a remote. */
+#include "gitops/refs.h"
 #include "gitops/repo.h"
 #include "gitops/verbs.h"
 #include "guard/text.h"
@@ -55,7 +56,7 @@ static int find_branch(struct al_call *call, const struct push_args *args, char 
     if (r < 0)
         return r;
     ref = al_asprintf("refs/heads/%s", *ret_branch);
-    if (al_repo_has_ref(al_call_repo(call), ref))
+    if (al_ref_exists(&al_call_repo(call)->at, ref))
         return 0;
     r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
                           "There is no branch '%s', or no commit on it", *ret_branch);
@@ -106,9 +107,9 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (r < 0)
         return r;
     ref = al_asprintf("refs/heads/%s", branch);
-    commit = al_repo_read_ref(repo, ref);
+    commit = al_ref_oid(&repo->at, ref);
     tracking = al_remote_tracking(&remote, branch);
-    seen = tracking ? al_repo_read_ref(repo, tracking) : al_strdup("");
+    seen = tracking ? al_ref_oid(&repo->at, tracking) : al_strdup("");
     al_resolved_add(out, "branch", branch);
     al_resolved_add(out, "commit", commit);
     al_resolved_add(out, "seen", seen);

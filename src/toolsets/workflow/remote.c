@@ -94,7 +94,7 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
 {
     (void)p;
     (void)err;
-    al_strv_addf(out, "%s/config", al_call_repo(call)->common_dir);
+    al_strv_addf(out, "%s/config", al_call_repo(call)->at.common_dir);
     return 0;
 }
 

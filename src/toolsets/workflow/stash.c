@@ -2,6 +2,7 @@
 /* git_stash: put changes aside and bring them back. */
 #include <inttypes.h>
 
+#include "gitops/command.h"
 #include "gitops/queries.h"
 #include "tool/ignored.h"
 #include "toolsets/stash.h"

@@ -2,7 +2,7 @@
 #include "toolsets/workflow/transfer.h"
 
 #include "gitops/known_remotes.h"
-
+#include "gitops/refs.h"
 #include "gitops/repo.h"
 #include "gitops/underway.h"
 #include "guard/arg.h"
@@ -117,11 +117,11 @@ int al_transfer_begin(struct al_call *call, const struct al_remote *remote, cons
     bool writes = direction == AL_PUSHES;
 
     if (other) {
-        r = al_call_check_granted(call, other->top, writes, err);
+        r = al_call_check_granted(call, other->at.top, writes, err);
         if (r == 0)
-            r = al_call_check_granted(call, other->git_dir, writes, err);
+            r = al_call_check_granted(call, other->at.git_dir, writes, err);
         if (r == 0)
-            r = al_call_check_granted(call, other->common_dir, writes, err);
+            r = al_call_check_granted(call, other->at.common_dir, writes, err);
     }
     if (r == 0)
         *ret_network = al_take(&network);
@@ -146,7 +146,7 @@ int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct a
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     int r;
 
-    al_repo_current_branches(al_call_repo(call), &names);
+    al_ref_head_branches(&al_call_repo(call)->at, &names);
     if (strcmp(names.items[0], "HEAD") != 0) {
         *ret_branch = al_strdup(names.items[0]);
         return 0;

@@ -2,6 +2,7 @@
 #include "toolsets/workflow/workflow.h"
 
 #include "gitops/porcelain.h"
+#include "gitops/refs.h"
 #include "gitops/repo.h"
 #include "gitops/signature.h"
 #include "gitops/verbs.h"
@@ -64,11 +65,11 @@ int al_workflow_check_path(struct al_call *call, const char *param, const char *
     al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
     al_auto(al_freep) char *word = NULL;
     const char *rest;
-    int r = al_path_resolve(al_call_session(call)->roots, repo->dir, given, &path, err);
+    int r = al_path_resolve(al_call_session(call)->roots, repo->at.dir, given, &path, err);
 
     if (r < 0)
         return r;
-    rest = al_fs_below(repo->top, path.abs);
+    rest = al_fs_below(repo->at.top, path.abs);
     if ((rest && al_path_has_dot_git(rest)) || (*given != '/' && al_path_has_dot_git(given))) {
         word = al_text_word(given);
         return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
@@ -110,6 +111,6 @@ char *al_workflow_current_branch(struct al_call *call)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    al_repo_current_branches(al_call_repo(call), &names);
+    al_ref_head_branches(&al_call_repo(call)->at, &names);
     return al_strdup(names.items[0]);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a repository is at, read from its files: no git is started for it. */
+#include "gitops/refs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,8 +10,9 @@
 #include <unistd.h>
 
 #include "gitops/index_scan.h"
-#include "gitops/private.h"
+#include "gitops/layer.h"
 #include "gitops/repo.h"
+#include "guard/root.h"
 #include "util/fs.h"
 
 #define REF_MAX_BYTES      4096u
@@ -28,14 +31,14 @@ bool al_is_oid(const char *text, size_t len)
 }
 
 /* Open a reference, or the link that it is; -1 when something on the way leads outside. */
-static int open_reference(const struct al_repo *repo, const char *ref, int flags)
+static int open_reference(const struct al_location *at, const char *ref, int flags)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->common_dir, ref);
+    al_auto(al_freep) char *path = al_fs_join(at->common_dir, ref);
     al_auto(al_freep) char *abs = NULL;
     int fd;
 
     if (!al_is_reference(ref) ||
-        al_roots_open(repo->git->roots, path, flags | O_NOFOLLOW, &fd, &abs, NULL) < 0)
+        al_roots_open(at->git->roots, path, flags | O_NOFOLLOW, &fd, &abs, NULL) < 0)
         return -1;
     return fd;
 }
@@ -60,25 +63,25 @@ static char *read_line(int fd)
     return al_str_detach(&line);
 }
 
-char *al_repo_read_loose(const struct al_repo *repo, const char *ref)
+char *al_ref_read_loose(const struct al_location *at, const char *ref)
 {
-    al_auto(al_closep) int fd = open_reference(repo, ref, O_RDONLY);
+    al_auto(al_closep) int fd = open_reference(at, ref, O_RDONLY);
 
     return read_line(fd);
 }
 
 /* The line in HEAD, MERGE_HEAD or another file that is a working tree's own. */
-static char *read_own(const struct al_repo *repo, const char *name)
+static char *read_own(const struct al_location *at, const char *name)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, name);
+    al_auto(al_freep) char *path = al_fs_join(at->git_dir, name);
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
     return read_line(fd);
 }
 
-char *al_repo_read_head(const struct al_repo *repo)
+char *al_ref_read_head(const struct al_location *at)
 {
-    return read_own(repo, "HEAD");
+    return read_own(at, "HEAD");
 }
 
 /* `<oid> SP <ref>` in one piece of packed-refs. */
@@ -117,10 +120,10 @@ static char *read_packed(const char *common_dir, const char *ref)
     return found;
 }
 
-bool al_repo_has_ref(const struct al_repo *repo, const char *ref)
+bool al_ref_exists(const struct al_location *at, const char *ref)
 {
-    al_auto(al_freep) char *loose = al_repo_read_loose(repo, ref);
-    al_auto(al_freep) char *packed = loose ? NULL : read_packed(repo->common_dir, ref);
+    al_auto(al_freep) char *loose = al_ref_read_loose(at, ref);
+    al_auto(al_freep) char *packed = loose ? NULL : read_packed(at->common_dir, ref);
 
     return loose || packed;
 }
@@ -145,28 +148,28 @@ static char *link_target(int dir_fd, const char *path)
     return al_starts_with(target, "refs/") ? al_strdup(target) : NULL;
 }
 
-static char *follow_head(const struct al_repo *repo)
+static char *follow_head(const struct al_location *at)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "HEAD");
-    al_auto(al_freep) char *value = al_repo_read_head(repo);
+    al_auto(al_freep) char *path = al_fs_join(at->git_dir, "HEAD");
+    al_auto(al_freep) char *value = al_ref_read_head(at);
 
     return value ? symref_target(value) : link_target(AT_FDCWD, path);
 }
 
-static char *follow(const struct al_repo *repo, const char *ref)
+static char *follow(const struct al_location *at, const char *ref)
 {
-    al_auto(al_closep) int fd = open_reference(repo, ref, O_PATH);
+    al_auto(al_closep) int fd = open_reference(at, ref, O_PATH);
     al_auto(al_freep) char *link = fd < 0 ? NULL : link_target(fd, "");
-    al_auto(al_freep) char *value = link ? NULL : al_repo_read_loose(repo, ref);
+    al_auto(al_freep) char *value = link ? NULL : al_ref_read_loose(at, ref);
 
     return link ? al_take(&link) : symref_target(value);
 }
 
 /* Append `ref` and the references it leads through. */
-static void follow_all(const struct al_repo *repo, char *ref, struct al_strv *ret_refs)
+static void follow_all(const struct al_location *at, char *ref, struct al_strv *ret_refs)
 {
     for (int depth = 0; ref && depth < SYMREF_DEPTH_MAX && al_is_reference(ref); depth++) {
-        char *next = follow(repo, ref);
+        char *next = follow(at, ref);
 
         al_strv_take(ret_refs, ref);
         ref = next;
@@ -174,70 +177,63 @@ static void follow_all(const struct al_repo *repo, char *ref, struct al_strv *re
     free(ref);
 }
 
-void al_repo_follow_head(const struct al_repo *repo, struct al_strv *ret_refs)
+void al_ref_follow_head(const struct al_location *at, struct al_strv *ret_refs)
 {
-    follow_all(repo, follow_head(repo), ret_refs);
+    follow_all(at, follow_head(at), ret_refs);
 }
 
 /* What the last reference holds.  What leads on leads too far, or to where nothing is read. */
-static char *commit_at_end(const struct al_repo *repo, const struct al_strv *refs)
+static char *commit_at_end(const struct al_location *at, const struct al_strv *refs)
 {
     const char *last = refs->count ? refs->items[refs->count - 1] : NULL;
-    al_auto(al_freep) char *value = last ? al_repo_read_loose(repo, last) : al_repo_read_head(repo);
+    al_auto(al_freep) char *value = last ? al_ref_read_loose(at, last) : al_ref_read_head(at);
 
     if (last && !value)
-        value = read_packed(repo->common_dir, last);
+        value = read_packed(at->common_dir, last);
     return value && !al_starts_with(value, "ref:") ? al_take(&value) : al_strdup("");
 }
 
-char *al_repo_head(const struct al_repo *repo)
+char *al_ref_head(const struct al_location *at)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
 
-    al_repo_follow_head(repo, &refs);
-    return commit_at_end(repo, &refs);
+    al_ref_follow_head(at, &refs);
+    return commit_at_end(at, &refs);
 }
 
-char *al_repo_read_ref(const struct al_repo *repo, const char *ref)
+char *al_ref_oid(const struct al_location *at, const char *ref)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
 
-    follow_all(repo, al_strdup(ref), &refs);
-    return refs.count ? commit_at_end(repo, &refs) : al_strdup("");
+    follow_all(at, al_strdup(ref), &refs);
+    return refs.count ? commit_at_end(at, &refs) : al_strdup("");
 }
 
 /* The branch that a stopped rebase will move when it has gone on to its end. */
-static void add_rebased(const struct al_repo *repo, struct al_strv *refs)
+static void add_rebased(const struct al_location *at, struct al_strv *refs)
 {
     static const char *const files[] = { "rebase-merge/head-name", "rebase-apply/head-name" };
 
     for (size_t i = 0; i < AL_COUNT(files); i++) {
-        al_auto(al_freep) char *ref = read_own(repo, files[i]);
+        al_auto(al_freep) char *ref = read_own(at, files[i]);
 
         if (ref && al_is_reference(ref))
             al_strv_add(refs, ref);
     }
 }
 
-void al_repo_current_branches(const struct al_repo *repo, struct al_strv *ret_names)
+void al_ref_head_branches(const struct al_location *at, struct al_strv *ret_names)
 {
     static const char heads[] = "refs/heads/";
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
 
-    al_repo_follow_head(repo, &refs);
+    al_ref_follow_head(at, &refs);
     if (!refs.count)
         al_strv_add(ret_names, "HEAD");
-    add_rebased(repo, &refs);
+    add_rebased(at, &refs);
     for (size_t i = 0; i < refs.count; i++) {
         const char *ref = refs.items[i];
 
         al_strv_add(ret_names, al_starts_with(ref, heads) ? ref + strlen(heads) : ref);
     }
-}
-
-bool al_repo_may_have_gitlinks(const struct al_repo *repo)
-{
-    al_auto(al_freep) char *index = al_fs_join(repo->git_dir, "index");
-
-    return al_index_may_have_gitlinks(index);
 }

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Writers of one repository, one at a time, first come first served; and the wait for an index.lock
- * that somebody else holds.
- */
+/* Writers of one repository, one at a time, first come first served. */
+#include "gitops/write_lock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/private.h"
+#include "gitops/index_lock.h"
+#include "gitops/layer.h"
 #include "gitops/repo.h"
-#include "gitops/stale.h"
 #include "util/clock.h"
-
-/** A lock that is held for longer is worth a word. */
-#define TELL_AFTER_MS 1000
 
 static bool is_first(const struct al_git *git, const struct al_turn *mine)
 {
@@ -113,7 +107,7 @@ static int begin(struct al_repo *repo, const struct al_turn *held, struct al_can
                  struct al_error *err)
 {
     al_auto(al_closep) int ready_fd = eventfd(0, EFD_CLOEXEC);
-    struct al_git *git = repo->git;
+    struct al_git *git = repo->at.git;
     struct al_turn *turn;
     bool first, circle;
 
@@ -121,7 +115,7 @@ static int begin(struct al_repo *repo, const struct al_turn *held, struct al_can
     if (ready_fd < 0)
         return al_error_errno(err, errno, "cannot wait for a turn");
     turn = al_calloc(1, sizeof(*turn));
-    turn->common_dir = repo->common_dir;
+    turn->common_dir = repo->at.common_dir;
     turn->ready_fd = al_take_fd(&ready_fd);
     turn->held = held;
     (void)pthread_mutex_lock(&git->lock);
@@ -160,7 +154,7 @@ int al_repo_begin_turn(struct al_repo *repo, struct al_cancel *cancel, struct al
 int al_repo_begin_turn_beside(struct al_repo *other, const struct al_repo *own,
                               struct al_cancel *cancel, struct al_error *err)
 {
-    if (!strcmp(other->common_dir, own->common_dir))
+    if (!strcmp(other->at.common_dir, own->at.common_dir))
         return 0;
     return begin(other, own->turn, cancel, err);
 }
@@ -171,7 +165,7 @@ int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct a
 
     if (r < 0)
         return r;
-    r = al_repo_wait_index_lock(repo, budget, err);
+    r = al_index_lock_wait(&repo->at, budget, err);
     if (r < 0)
         al_repo_end_write(repo);
     return r;
@@ -180,76 +174,5 @@ int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct a
 void al_repo_end_write(struct al_repo *repo)
 {
     if (repo && repo->turn)
-        leave(repo->git, al_take(&repo->turn));
-}
-
-static int lock_timeout(const char *path, struct al_error *err)
-{
-    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
-                             "Another git process holds %s; wait for it to end, or remove the file "
-                             "if none runs",
-                             strrchr(path, '/') + 1);
-}
-
-/* Nobody will ever remove it, so waiting is for nothing.  It is the user's, and stays. */
-static int left_over(const char *path, struct al_error *err)
-{
-    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
-                              "%s is stale: it is older than %d s, no process has it open, and no "
-                              "git works in the repository",
-                              strrchr(path, '/') + 1, AL_STALE_AFTER_S);
-
-    if (err)
-        err->remedy = "It is left over from a git that was killed. airlock removes no lock: a "
-                      "person deletes the file index.lock in the git directory.";
-    return r;
-}
-
-/* Wait for something to happen, and say once what is waited for.  Gives poll(2)'s value. */
-static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, struct al_budget *budget,
-                         bool *told)
-{
-    int n = poll(wait, 2, (int)(*told || left_ms < TELL_AFTER_MS ? left_ms : TELL_AFTER_MS));
-
-    if (n == 0 && !*told) {
-        budget->waits("waiting for index.lock, which another git process holds");
-        *told = true;
-    }
-    return n;
-}
-
-int al_repo_wait_index_lock(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
-{
-    al_auto(al_freep) char *path = al_fs_join(repo->git_dir, "index.lock");
-    int64_t deadline = al_clock_ms() + budget->left_ms;
-    al_auto(al_closep) int watch = -1;
-    bool told = !budget->waits;
-    struct stat st;
-
-    if (lstat(path, &st) < 0)
-        return 0;
-    if (al_git_lock_is_stale(repo, &st))
-        return left_over(path, err);
-    watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (watch < 0 || inotify_add_watch(watch, repo->git_dir, IN_DELETE | IN_MOVED_FROM) < 0)
-        return lock_timeout(path, err);
-    while (lstat(path, &st) == 0) {
-        struct pollfd wait[2] = {
-            { .fd = watch, .events = POLLIN },
-            { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
-        };
-        int64_t left = deadline - al_clock_ms();
-        char events[1024];
-
-        if (al_cancel_fired(budget->cancel))
-            return cancelled(err);
-        if (left <= 0)
-            return lock_timeout(path, err);
-        if (wait_and_tell(wait, left, budget, &told) < 0 && errno != EINTR)
-            return al_error_errno(err, errno, "cannot wait for '%s'", strrchr(path, '/') + 1);
-        while (read(watch, events, sizeof(events)) > 0)
-            continue; /* which file went does not matter: lstat() tells */
-    }
-    budget->left_ms = deadline > al_clock_ms() ? (uint32_t)(deadline - al_clock_ms()) : 1;
-    return 0;
+        leave(repo->at.git, al_take(&repo->turn));
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a git that failed said, as an error. */
+#ifndef AL_GITOPS_FAILURE_H
+#define AL_GITOPS_FAILURE_H
+
+#include "gitops/command.h"
+#include <stdbool.h>
+
+/** "git binary not available": AL_ERR_EXECUTION with AL_CODE_NO_GIT. */
+int al_git_none(struct al_error *err);
+
+/** Turn a failed output into an error: git's standard error, else its output, else the
+ * exit code.
+ */
+int al_git_failed(const struct al_git_output *output, struct al_error *err);
+
+/** True when git failed because somebody else's index.lock was there. */
+bool al_git_failed_on_index_lock(const struct al_location *at, const struct al_git_output *output);
+
+/** Whether a git that writes files wrote all of them.  One that had no content for a file, or could
+ * not write it, says so, goes on, and may end with 0 all the same. */
+bool al_git_did_all(const struct al_git_output *output);
+
+#endif

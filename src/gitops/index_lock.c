@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/index_lock.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proc/proc.h"
+#include "util/clock.h"
+#include "util/fs.h"
+
+#define NAME_MAX_BYTES 64u
+
+/** A lock that is held for longer is worth a word. */
+#define TELL_AFTER_MS 1000
+
+static bool is_old(const struct stat *lock)
+{
+    struct timespec now;
+
+    return clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+           now.tv_sec - lock->st_mtim.tv_sec > AL_STALE_AFTER_S;
+}
+
+/* Whether a process has the file open.  One whose descriptors cannot be read is another user's. */
+static bool has_open(int process, const struct stat *lock)
+{
+    al_auto(al_closedirp) DIR *fds =
+        al_fs_list(openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const struct dirent *entry;
+    struct stat st;
+
+    while (fds && (entry = readdir(fds)))
+        if (isdigit((unsigned char)entry->d_name[0]) &&
+            fstatat(dirfd(fds), entry->d_name, &st, 0) == 0 && st.st_ino == lock->st_ino &&
+            st.st_dev == lock->st_dev)
+            return true;
+    return false;
+}
+
+static bool is_git(int process)
+{
+    al_auto(al_closep) int fd = openat(process, "comm", O_RDONLY | O_CLOEXEC);
+    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+
+    return fd >= 0 && al_fs_read_fd(fd, NAME_MAX_BYTES, &name) == 0 &&
+           al_starts_with(name.buf, "git");
+}
+
+static bool works_in(int process, const struct al_location *at)
+{
+    const char *const places[] = { at->top, at->git_dir, at->common_dir };
+    char dir[PATH_MAX];
+    ssize_t len = readlinkat(process, "cwd", dir, sizeof(dir) - 1);
+
+    if (len < 0)
+        return false;
+    dir[len] = '\0';
+    for (size_t i = 0; i < AL_COUNT(places); i++)
+        if (al_fs_below(places[i], dir))
+            return true;
+    return false;
+}
+
+bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
+{
+    al_auto(al_closedirp) DIR *processes = NULL;
+    const struct dirent *entry;
+
+    if (!S_ISREG(lock->st_mode) || lock->st_uid != geteuid() || !is_old(lock))
+        return false;
+    processes = al_fs_list(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!processes)
+        return false;
+    while ((entry = readdir(processes))) {
+        al_auto(al_closep) int process = -1;
+
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        process = openat(dirfd(processes), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (process >= 0 && (has_open(process, lock) || (is_git(process) && works_in(process, at))))
+            return false;
+    }
+    return true;
+}
+
+static int lock_timeout(const char *path, struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                             "Another git process holds %s; wait for it to end, or remove the file "
+                             "if none runs",
+                             strrchr(path, '/') + 1);
+}
+
+/* Nobody will ever remove it, so waiting is for nothing.  It is the user's, and stays. */
+static int left_over(const char *path, struct al_error *err)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                              "%s is stale: it is older than %d s, no process has it open, and no "
+                              "git works in the repository",
+                              strrchr(path, '/') + 1, AL_STALE_AFTER_S);
+
+    if (err)
+        err->remedy = "It is left over from a git that was killed. airlock removes no lock: a "
+                      "person deletes the file index.lock in the git directory.";
+    return r;
+}
+
+/* Wait for something to happen, and say once what is waited for.  Gives poll(2)'s value. */
+static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, struct al_budget *budget,
+                         bool *told)
+{
+    int n = poll(wait, 2, (int)(*told || left_ms < TELL_AFTER_MS ? left_ms : TELL_AFTER_MS));
+
+    if (n == 0 && !*told) {
+        budget->waits("waiting for index.lock, which another git process holds");
+        *told = true;
+    }
+    return n;
+}
+
+int al_index_lock_wait(const struct al_location *at, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_fs_join(at->git_dir, "index.lock");
+    int64_t deadline = al_clock_ms() + budget->left_ms;
+    al_auto(al_closep) int watch = -1;
+    bool told = !budget->waits;
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return 0;
+    if (al_git_lock_is_stale(at, &st))
+        return left_over(path, err);
+    watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (watch < 0 || inotify_add_watch(watch, at->git_dir, IN_DELETE | IN_MOVED_FROM) < 0)
+        return lock_timeout(path, err);
+    while (lstat(path, &st) == 0) {
+        struct pollfd wait[2] = {
+            { .fd = watch, .events = POLLIN },
+            { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
+        };
+        int64_t left = deadline - al_clock_ms();
+        char events[1024];
+
+        if (al_cancel_fired(budget->cancel))
+            return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+        if (left <= 0)
+            return lock_timeout(path, err);
+        if (wait_and_tell(wait, left, budget, &told) < 0 && errno != EINTR)
+            return al_error_errno(err, errno, "cannot wait for '%s'", strrchr(path, '/') + 1);
+        while (read(watch, events, sizeof(events)) > 0)
+            continue; /* which file went does not matter: lstat() tells */
+    }
+    budget->left_ms = deadline > al_clock_ms() ? (uint32_t)(deadline - al_clock_ms()) : 1;
+    return 0;
+}

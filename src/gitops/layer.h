@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the git layer of one session knows, for the files of gitops/ alone. */
+#ifndef AL_GITOPS_LAYER_H
+#define AL_GITOPS_LAYER_H
+
+#include "gitops/command.h"
+#include "util/str.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct al_known_remotes;
+struct al_roots;
+struct al_ruleset;
+struct al_vetting;
+struct al_turn;
+
+#define AL_VETTINGS_KEPT 16
+
+/** A ruleset and who uses it. */
+struct al_held_ruleset {
+    struct al_ruleset *ruleset;
+    int64_t looked_at_ms; /* when its paths were last seen to name what it holds … */
+    unsigned refs;        /* … and this: guarded by the al_git's lock */
+};
+
+/** Set up and released by gitops/git.h. */
+struct al_git {
+    char *program;              /* NULL: there is no git */
+    char *interp;               /* its ELF interpreter, NULL when it has none */
+    char *core;                 /* <exec-path>/git, NULL when it was not found */
+    char *http_helper;          /* <exec-path>/git-remote-http, NULL without core */
+    char *ssh, *self;           /* as in al_git_options */
+    char *ssh_dir;              /* ssh_home's .ssh */
+    struct al_strv env_helpers; /* all of ours but GIT_*, for the person's credential helpers */
+    struct al_strv env_network; /* "NAME=value" of ours that children with the network get */
+    char *home, *config_home;
+    const struct al_roots *roots;
+    struct al_strv env_allowed; /* "NAME=value" the person let through */
+    char *ceiling;              /* GIT_CEILING_DIRECTORIES */
+    uint64_t max_fetch_bytes;
+    struct al_strv credential_hosts; /* the user's patterns, see guard/credential_hosts.h */
+    struct al_known_remotes *known_remotes;
+    bool require_confinement;
+    bool require_signature;
+    char confinement[32];
+
+    char *private_dir; /* <state>/run/<random>; holds tmp/ and one folder per vetting */
+    int private_fd;    /* locked while we live, so that others can tell a leftover */
+    unsigned private_serial;
+
+    pthread_mutex_t lock; /* guards what follows */
+    struct al_held_ruleset *rulesets[AL_GIT_CLASSES];
+    struct al_vetting *vettings[AL_VETTINGS_KEPT]; /* most recently used first */
+    struct al_turn *turns; /* writers of repositories, see gitops/write_lock.h */
+};
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/location.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/layer.h"
+#include "guard/plain.h"
+#include "guard/root.h"
+
+void al_location_clear(struct al_location *at)
+{
+    al_close(at->dir_fd);
+    al_close(at->git_fd);
+    free(at->dir);
+    free(at->top);
+    free(at->git_dir);
+    free(at->common_dir);
+    *at = AL_LOCATION_INIT;
+}
+
+bool al_location_is_bare(const struct al_location *at)
+{
+    return !strcmp(at->top, at->git_dir);
+}
+
+/* By its place below the root it lies in, which is open. */
+static int open_part(const struct al_location *at, const char *path, int *ret_fd,
+                     struct al_error *err)
+{
+    const struct al_root *root = al_roots_find(at->git->roots, path);
+    int fd = -ENOENT;
+
+    if (root)
+        fd = al_plain_open(root->fd, path + strlen(root->path) + (strcmp(root->path, path) != 0),
+                           O_PATH | O_DIRECTORY);
+    if (fd < 0)
+        return al_error_errno(err, -fd, "cannot open the repository");
+    *ret_fd = fd;
+    return 0;
+}
+
+int al_location_open_top(const struct al_location *at, int *ret_fd, struct al_error *err)
+{
+    return open_part(at, at->top, ret_fd, err);
+}
+
+int al_location_open_git_dir(const struct al_location *at, int *ret_fd, struct al_error *err)
+{
+    return open_part(at, at->git_dir, ret_fd, err);
+}
+
+int al_location_open_common_dir(const struct al_location *at, int *ret_fd, struct al_error *err)
+{
+    return open_part(at, at->common_dir, ret_fd, err);
+}
+
+/* git accepts root's own files and, under sudo, those of the person who called it. */
+static bool is_own(const struct stat *st)
+{
+    const uid_t own = geteuid();
+    const char *sudo;
+
+    if (st->st_uid == own)
+        return true;
+    sudo = own == 0 ? secure_getenv("SUDO_UID") : NULL;
+    return sudo && strtoul(sudo, NULL, 10) == st->st_uid;
+}
+
+static bool owned(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && is_own(&st);
+}
+
+static bool owned_fd(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && is_own(&st);
+}
+
+bool al_location_is_owned(const struct al_location *at)
+{
+    al_auto(al_freep) char *dot_git = NULL;
+
+    if (at->git_fd >= 0) /* then dir is the top, and these two are all there is */
+        return owned_fd(at->dir_fd) && owned_fd(at->git_fd);
+    dot_git = al_fs_join(at->top, ".git");
+    return owned(at->top) && (al_location_is_bare(at) || owned(dot_git)) && owned(at->git_dir);
+}

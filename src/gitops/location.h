@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where a repository is: its directories, open and by name, and the configuration git runs with
+ * there.  It is all that a git child needs to know of a repository.
+ *
+ * Source: gitrepository-layout(5), git-worktree(1).
+ */
+#ifndef AL_GITOPS_LOCATION_H
+#define AL_GITOPS_LOCATION_H
+
+#include <stdbool.h>
+
+#include "util/error.h"
+#include "util/fs.h"
+#include "util/str.h"
+
+struct al_git;
+struct al_git_config;
+struct al_root;
+struct al_roots;
+
+struct al_location {
+    struct al_git *git;         /**< borrowed */
+    const struct al_root *root; /**< the root the working directory lies in; borrowed */
+    char *dir;                  /**< working directory, canonical */
+    int dir_fd;                 /**< the same, open */
+    char *top;                  /**< top of the working tree, canonical */
+    char *git_dir;              /**< canonical */
+    char *common_dir;           /**< canonical; git_dir unless this is a linked worktree */
+    int git_fd;                 /**< git_dir, open, when it is `.git` in dir and all of the
+                                     repository is in it; else -1; private, as is … */
+    struct al_file_id head;     /**< … what its HEAD was then */
+    bool by_path;               /**< … git gets absolute paths; see al_repo_go_by_path() */
+    const struct al_git_config *config; /**< borrowed; NULL until the repository is vetted */
+};
+
+/** What git gets instead of the configuration files of the user. */
+struct al_git_config {
+    char *global;             /**< what stands in for ~/.gitconfig, a file that is not there for
+                                   nothing … */
+    char *of_content;         /**< … and the same for a command that is of_content */
+    struct al_strv overrides; /**< the GIT_CONFIG_{KEY,VALUE} overrides … */
+    size_t noverrides;        /**< … and their number */
+};
+
+#define AL_LOCATION_INIT ((struct al_location){ .dir_fd = -1, .git_fd = -1 })
+
+/** Close and free what it holds. */
+void al_location_clear(struct al_location *at);
+
+/**
+ * Find the repository that holds `at->dir`, which is open, and fill in the rest.  Every part of it
+ * has to lie in the roots.
+ *
+ * @param given  The agent's word for the directory, for messages.
+ * @return as al_repo_open().
+ */
+int al_location_find(struct al_location *at, const struct al_roots *roots, const char *given,
+                     struct al_error *err);
+
+/** The same for a repository at `at->dir` itself, bare or not. */
+int al_location_find_at(struct al_location *at, const struct al_roots *roots, const char *given,
+                        struct al_error *err);
+
+/** Whether the effective user owns it, as git's own check has it (git-config(1) safe.directory). */
+bool al_location_is_owned(const struct al_location *at);
+
+/** Whether it was found without a working tree: `top` is then its git directory. */
+bool al_location_is_bare(const struct al_location *at);
+
+/**
+ * Open the top of the working tree, the git directory or the common one, by the path it was found
+ * at and through no link, for the calls that take a descriptor (O_PATH).
+ *
+ * @return 0, or AL_ERR_EXECUTION when it is no longer there.
+ */
+int al_location_open_top(const struct al_location *at, int *ret_fd, struct al_error *err);
+int al_location_open_git_dir(const struct al_location *at, int *ret_fd, struct al_error *err);
+int al_location_open_common_dir(const struct al_location *at, int *ret_fd, struct al_error *err);
+
+/** The path in a one-line file such as `.git` ("gitdir: …") or commondir, made absolute;
+ * NULL when it holds no such line.  Caller frees. */
+char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, const char *base);
+
+/** What to do about a bare repository. */
+extern const char al_git_bare_remedy[];
+
+/** Whether a directory is a git directory by itself, as a bare repository is. */
+bool al_git_is_bare_dir(const char *dir);
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which git is there. */
+#ifndef AL_GITOPS_VERSION_H
+#define AL_GITOPS_VERSION_H
+
+#include "util/error.h"
+#include <stdbool.h>
+
+/**
+ * Ask a git for its version, "2.39.5".  The one git child that runs without a repository: confined
+ * like a reader of nothing.
+ *
+ * @return 0, or AL_ERR_EXECUTION.  Caller frees *ret_version.
+ */
+int al_git_version(const char *program, char **ret_version, struct al_error *err);
+
+/** Whether a version, as al_git_version() gives it, is one airlock works with (2.34 or newer). */
+bool al_git_version_is_supported(const char *version);
+
+#endif
