@@ -16,6 +16,7 @@
 #include "bench/stats.h"
 #include "gitops/command.h"
 #include "gitops/git.h"
+#include "gitops/repo.h"
 #include "guard/root.h"
 #include "journal/checkpoint.h"
 #include "util/fs.h"

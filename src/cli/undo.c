@@ -10,6 +10,7 @@
 #include "cli/query.h"
 #include "gitops/command.h"
 #include "gitops/location.h"
+#include "gitops/repo.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "journal/plan.h"

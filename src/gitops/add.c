@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/add.h"
+
 #include "gitops/command.h"
 #include "gitops/index_scan.h"
-#include "gitops/verbs.h"
+#include "gitops/repo.h"
 
 /* Everything but these. */
 static void add_exclusions(const struct al_add_options *options, struct al_str *list)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/filters.h"
 
 /* What every kernel since 2.6.23 takes with the usual stack of 8 MiB. */
@@ -87,4 +88,31 @@ int al_batch_list(const struct al_repo *repo, const char *const *command,
     }
     sort_once(ret_list);
     return 0;
+}
+
+int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
+                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run_sink(&repo->at, command, al_buffer_sink(ret_list), budget, &output, err);
+
+    if (r < 0)
+        return r;
+    if (output.stopped)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "Too many changed files for one call; name fewer paths");
+    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+}
+
+int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
+                        struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", "--ignore-submodules=dirty", from, NULL);
+    if (to)
+        al_strv_add(&command.argv, to);
+    al_strv_add(&command.argv, "--");
+    return al_git_list_paths(repo, &command, budget, ret_list, err);
 }

@@ -16,7 +16,11 @@
 #include "util/str.h"
 
 struct al_budget;
+struct al_git_command;
 struct al_repo;
+
+/** Paths beyond this are too many to look at; the call is refused, saying so. */
+#define AL_FILTERED_MAX_BYTES (8u << 20)
 
 /** What the words of one batch take at most, each counted with its NUL and a pointer to it. */
 size_t al_batch_max_bytes(void);
@@ -40,5 +44,13 @@ bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at);
 int al_batch_list(const struct al_repo *repo, const char *const *command,
                   const struct al_str *words, struct al_budget *budget, struct al_buffer *ret_list,
                   struct al_error *err);
+
+/** Run a command that prints NUL-terminated paths relative to the top, and append them. */
+int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
+                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err);
+
+/** Paths that differ between two commits, or (`to` NULL) between a commit and the working tree. */
+int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
+                        struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err);
 
 #endif

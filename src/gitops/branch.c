@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/branch.h"
+
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/diffargs.h"
+#include "gitops/diff.h"
 #include "gitops/excerpt.h"
 #include "gitops/filters.h"
-#include "gitops/queries.h"
+#include "gitops/porcelain.h"
+#include "gitops/records.h"
 #include "gitops/refs.h"
-#include "gitops/verbs.h"
 
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
                        struct al_budget *budget, struct al_git_output *ret_output,
@@ -153,24 +155,4 @@ int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to,
 
     al_strv_adds(&command.argv, "git", "branch", "-m", "--", from, to, NULL);
     return change(repo, &command, max_bytes, budget, ret_output, err);
-}
-
-int al_git_remote_branches(const struct al_repo *repo, const char *name, struct al_budget *budget,
-                           struct al_strv *out, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
-    char *save = NULL;
-    int r;
-
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", NULL);
-    al_strv_addf(&command.argv, "refs/remotes/*/%s", name);
-    r = al_git_list_paths(repo, &command, budget, &list, err);
-    al_str_add(&names, list.data, list.len);
-    al_buffer_clear(&list);
-    for (char *ref = strtok_r(names.buf, "\n", &save); r == 0 && ref;
-         ref = strtok_r(NULL, "\n", &save))
-        al_strv_add(out, ref);
-    return r;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/checkout.h"
+
 #include <stdlib.h>
 
+#include "gitops/batch.h"
 #include "gitops/before.h"
 #include "gitops/command.h"
 #include "gitops/failure.h"
@@ -8,7 +11,8 @@
 #include "gitops/merge.h"
 #include "gitops/partial.h"
 #include "gitops/refs.h"
-#include "gitops/verbs.h"
+#include "gitops/remote_branches.h"
+#include "gitops/revision.h"
 #include "gitops/vet.h"
 
 static int check_target(const struct al_repo *repo, const char *target, struct al_budget *budget,

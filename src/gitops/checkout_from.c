@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Files put back as a commit has them, in the index and the working tree. */
+#include "gitops/checkout_from.h"
+
 #include <stdlib.h>
 
 #include "gitops/batch.h"
 #include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/partial.h"
-#include "gitops/verbs.h"
+#include "gitops/repo.h"
 
 /** Of what git says, which only matters when it fails. */
 #define SAID_MAX_BYTES 65536

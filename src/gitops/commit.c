@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/commit.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/before.h"
 #include "gitops/command.h"
-#include "gitops/diffargs.h"
+#include "gitops/concludes.h"
+#include "gitops/diff.h"
+#include "gitops/diff_excerpt.h"
 #include "gitops/failure.h"
 #include "gitops/outcome.h"
-#include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "util/fs.h"
 
 static int nothing_to_commit(struct al_error *err)
 {
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES, "nothing to commit");
-}
-
-int al_git_no_identity(struct al_error *err)
-{
-    return al_error_set(
-        err, AL_ERR_EXECUTION,
-        "Git user.name or user.email not configured. Run: git config --global "
-        "user.name 'Your Name' && git config --global user.email 'you@example.com'");
 }
 
 /* A merge that was resolved to our own side has nothing staged and is still to be concluded. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a commit is besides what is staged: the end of a merge, or a step of what was begun. */
+#include "gitops/concludes.h"
+
 #include <fcntl.h>
 
 #include "gitops/command.h"
@@ -8,7 +10,6 @@
 #include "gitops/location.h"
 #include "gitops/refs.h"
 #include "gitops/underway.h"
-#include "gitops/verbs.h"
 #include "guard/plain.h"
 
 #define HEADS_MAX_BYTES (1u << 20)

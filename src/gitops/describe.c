@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gitops/changes.h"
 #include "gitops/kinds.h"
 #include "gitops/location.h"
 #include "gitops/underway.h"

@@ -5,6 +5,11 @@
 #include "gitops/command.h"
 #include "gitops/partial.h"
 
+/* A transfer of the tools keeps the filter that the clone was made with. */
+const char al_not_downloaded[] =
+    "Not downloaded: this is a partial clone that lacks what is needed here, and no tool brings "
+    "it; a user runs this very command with git itself, or 'git fetch --refetch --no-filter'.";
+
 /* What a caller can act on, told from git's own words (in the C locale we run it in). */
 static const struct {
     const char *words, *reason;
@@ -113,4 +118,17 @@ bool al_git_failed_on_index_lock(const struct al_location *at, const struct al_g
             return true;
     }
     return false;
+}
+
+bool al_git_complained(int r, const struct al_budget *budget)
+{
+    return r == AL_ERR_EXECUTION && budget->exit_code > 0;
+}
+
+int al_git_no_identity(struct al_error *err)
+{
+    return al_error_set(
+        err, AL_ERR_EXECUTION,
+        "Git user.name or user.email not configured. Run: git config --global "
+        "user.name 'Your Name' && git config --global user.email 'you@example.com'");
 }

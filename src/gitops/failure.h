@@ -21,4 +21,14 @@ bool al_git_failed_on_index_lock(const struct al_location *at, const struct al_g
  * not write it, says so, goes on, and may end with 0 all the same. */
 bool al_git_did_all(const struct al_git_output *output);
 
+/** The failure of a commit for want of a name and an address. */
+int al_git_no_identity(struct al_error *err);
+
+/** Whether git itself failed, as it does about a revision that is not there: `r` and the budget of
+ * one of the lists below.  Everything else that goes wrong must not be taken for an empty list. */
+bool al_git_complained(int r, const struct al_budget *budget);
+
+/** What helps where an object was not downloaded. */
+extern const char al_not_downloaded[];
+
 #endif

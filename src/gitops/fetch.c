@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/fetch.h"
+
+#include "gitops/batch.h"
 #include "gitops/command.h"
 #include "gitops/filters.h"
-#include "gitops/transfer.h"
+#include "gitops/network.h"
 
 /* "From <where>" says nothing a caller does not know. */
 static void add_changes(const struct al_git_output *output, struct al_str *out)

@@ -12,17 +12,6 @@
 #include "gitops/command.h"
 #include "gitops/repo.h"
 
-/** Paths beyond this are too many to look at; the call is refused, saying so. */
-#define AL_FILTERED_MAX_BYTES (8u << 20)
-
-/** Whether git itself failed, as it does about a revision that is not there: `r` and the budget of
- * one of the lists below.  Everything else that goes wrong must not be taken for an empty list. */
-bool al_git_complained(int r, const struct al_budget *budget);
-
-/** Run a command that prints NUL-terminated paths relative to the top, and append them. */
-int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
-                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err);
-
 /**
  * Refuse when one of these paths goes through a configured filter driver.
  *
@@ -39,8 +28,12 @@ int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *lis
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
                                const char *tree, struct al_budget *budget, struct al_error *err);
 
-/** Paths that differ between two commits, or (`to` NULL) between a commit and the working tree. */
-int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
-                        struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err);
+/** Whether any filter driver is configured. */
+bool al_git_has_filters(const struct al_repo *repo);
+
+/** Refuse when the content of one of these files would go through a configured filter driver,
+ * naming file and filter. */
+int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
+                       struct al_budget *budget, struct al_error *err);
 
 #endif

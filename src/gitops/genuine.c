@@ -199,13 +199,6 @@ int al_git_check_genuine(const struct al_repo *repo, const struct al_str *words,
     return 0;
 }
 
-const char *al_git_empty_tree(const struct al_repo *repo)
-{
-    return repo->vetting->is_sha256
-               ? "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-               : "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-}
-
 /* "<mode> tree <oid> TAB <path>" of `ls-tree -z`: a line for each id. */
 static void add_trees(const struct al_buffer *list, struct al_str *words)
 {

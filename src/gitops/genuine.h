@@ -38,9 +38,6 @@ int al_git_check_genuine_commits(const struct al_repo *repo, const char *const *
 /** The id of a blob with this content.  Caller frees. */
 char *al_git_blob_id(bool sha256, const void *data, size_t len);
 
-/** The empty tree, which every git knows without having it. */
-const char *al_git_empty_tree(const struct al_repo *repo);
-
 /** The reader of `git cat-file --batch`. */
 struct al_genuine_reader {
     struct al_str line; /* the header being read */

@@ -3,10 +3,11 @@
 
 #include <stdlib.h>
 
+#include "gitops/blame_check.h"
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/layer.h"
-#include "gitops/verbs.h"
+#include "gitops/repo.h"
 #include "guard/date.h"
 #include "guard/guards.h"
 #include "guard/text.h"

@@ -7,6 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/conflict.h"
 #include "gitops/failure.h"
+#include "gitops/merge.h"
 #include "gitops/outcome.h"
 #include "gitops/refs.h"
 #include "gitops/tracked.h"

@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "gitops/layer.h"
+#include "gitops/network.h"
+#include "gitops/remotes.h"
 #include "gitops/vet.h"
 #include "guard/root.h"
 

@@ -93,3 +93,11 @@ bool al_location_is_owned(const struct al_location *at)
     dot_git = al_fs_join(at->top, ".git");
     return owned(at->top) && (al_location_is_bare(at) || owned(dot_git)) && owned(at->git_dir);
 }
+
+/* The name below the top, NULL for a file that is git's own. */
+const char *al_location_worktree_name(const struct al_location *at, const char *file)
+{
+    if (al_fs_below(at->top, at->common_dir) && al_fs_below(at->common_dir, file))
+        return NULL;
+    return al_fs_below(at->top, file);
+}

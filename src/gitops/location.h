@@ -88,4 +88,7 @@ extern const char al_git_bare_remedy[];
 /** Whether a directory is a git directory by itself, as a bare repository is. */
 bool al_git_is_bare_dir(const char *dir);
 
+/** The name of a file below the top, NULL for a file that is git's own.  Points into `file`. */
+const char *al_location_worktree_name(const struct al_location *at, const char *file);
+
 #endif

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/log.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
-#include "gitops/queries.h"
+#include "gitops/porcelain.h"
+#include "gitops/records.h"
 #include "gitops/refs.h"
-#include "gitops/verbs.h"
+#include "gitops/repo.h"
 
 static void add_value(struct al_strv *argv, const char *option, const char *value)
 {

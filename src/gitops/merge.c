@@ -3,64 +3,27 @@
 
 #include <stdlib.h>
 
+#include "gitops/batch.h"
 #include "gitops/command.h"
-#include "gitops/diffargs.h"
+#include "gitops/diff.h"
+#include "gitops/diff_excerpt.h"
 #include "gitops/excerpt.h"
+#include "gitops/failure.h"
 #include "gitops/filters.h"
 #include "gitops/genuine.h"
 #include "gitops/join.h"
 #include "gitops/refs.h"
+#include "gitops/revision.h"
 #include "gitops/signature.h"
 #include "gitops/underway.h"
-#include "gitops/verbs.h"
 #include "gitops/vet.h"
 
-#define OID_BYTES     128u
 #define COMMITS_BYTES (64u * 1024u)
 
 void al_merge_outcome_clear(struct al_merge_outcome *outcome)
 {
     al_strv_clear(&outcome->conflicts);
     al_str_clear(&outcome->text);
-}
-
-int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
-                    struct al_budget *budget, char **ret_word, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_text(&repo->at, command, OID_BYTES, budget, &output, err);
-
-    if (r < 0)
-        return r;
-    al_str_trim_end(&output.out.out);
-    *ret_word = al_git_read_well(&output) ? al_str_detach(&output.out.out) : NULL;
-    return 0;
-}
-
-int al_git_find_object(const struct al_repo *repo, const char *word, const char *type,
-                       struct al_budget *budget, char **ret_oid, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", NULL);
-    al_strv_addf(&command.argv, "%s^{%s}", word, type);
-    return al_git_run_word(repo, &command, budget, ret_oid, err);
-}
-
-int al_git_resolve_commit(const struct al_repo *repo, const char *word, struct al_budget *budget,
-                          char **ret_oid, struct al_error *err)
-{
-    al_auto(al_freep) char *shown = NULL;
-    int r = al_git_find_object(repo, word, "commit", budget, ret_oid, err);
-
-    if (r < 0 || *ret_oid)
-        return r;
-    shown = al_text_word(word);
-    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND, "Branch not found: %s",
-                          shown);
-    if (err)
-        err->reason = "not_found";
-    return r;
 }
 
 static int merge_base(const struct al_repo *repo, const char *commit, struct al_budget *budget,

@@ -39,23 +39,6 @@ struct al_merge_outcome {
 
 void al_merge_outcome_clear(struct al_merge_outcome *outcome);
 
-/** Run a command that answers with one word; *ret_word, which the caller frees, is NULL when git
- * says no. */
-int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
-                    struct al_budget *budget, char **ret_word, struct al_error *err);
-
-/** The id of what a word names, as a "commit" or as any "object"; *ret_oid is NULL when it names
- * none.  Caller frees. */
-int al_git_find_object(const struct al_repo *repo, const char *word, const char *type,
-                       struct al_budget *budget, char **ret_oid, struct al_error *err);
-
-/**
- * The commit a word names.
- * @return 0, or AL_ERR_EXECUTION with AL_CODE_BRANCH_NOT_FOUND.  Caller frees *ret_oid.
- */
-int al_git_resolve_commit(const struct al_repo *repo, const char *word, struct al_budget *budget,
-                          char **ret_oid, struct al_error *err);
-
 /**
  * What must be so before anyone is asked: nothing else is in progress (AL_CODE_CONFLICT,
  * AL_CODE_OPERATION_FAILED), the commit exists, no filter and no custom merge driver would have to

@@ -7,6 +7,8 @@
 #include "gitops/known_remotes.h"
 #include "gitops/layer.h"
 #include "gitops/netparts.h"
+#include "gitops/network.h"
+#include "gitops/remotes.h"
 #include "guard/credential_hosts.h"
 
 static bool says(const struct al_git_output *output, const char *words)

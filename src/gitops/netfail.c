@@ -2,6 +2,7 @@
 /* What a git that could not talk to another repository said, as a cause and a remedy. */
 #include "gitops/failure.h"
 #include "gitops/network.h"
+#include "gitops/remotes.h"
 #include "guard/text.h"
 
 static const char check_address[] = "See git_remote with action list whether the address is right, "

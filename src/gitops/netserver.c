@@ -10,6 +10,7 @@
 #include "gitops/command.h"
 #include "gitops/layer.h"
 #include "gitops/netparts.h"
+#include "gitops/network.h"
 #include "gitops/write_lock.h"
 
 #define SERVER_STACK_BYTES   ((size_t)256 * 1024)

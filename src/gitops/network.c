@@ -13,6 +13,8 @@
 #include "gitops/leftovers.h"
 #include "gitops/location.h"
 #include "gitops/netparts.h"
+#include "gitops/remotes.h"
+#include "gitops/repo.h"
 
 #define NAME_BYTES 16
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Saying what did not run, so that an answer is never silently another than git's. */
+#include "gitops/notes.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/layer.h"
-#include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "guard/root.h"
 #include "guard/text.h"

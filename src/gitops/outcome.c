@@ -11,6 +11,7 @@
 #include "gitops/failure.h"
 #include "gitops/genuine.h"
 #include "gitops/refs.h"
+#include "gitops/revision.h"
 #include "gitops/vet.h"
 #include "util/fs.h"
 

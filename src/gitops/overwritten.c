@@ -9,9 +9,11 @@
 
 #include "gitops/batch.h"
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/filters.h"
 #include "gitops/location.h"
-#include "gitops/verbs.h"
+#include "gitops/remote_branches.h"
+#include "gitops/repo.h"
 #include "util/fs.h"
 
 /* Whether something is in a file's place: itself, or a file where it wants a directory. */

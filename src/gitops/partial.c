@@ -7,16 +7,13 @@
 
 #include "gitops/batch.h"
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/putback.h"
 #include "gitops/records.h"
 #include "gitops/refs.h"
+#include "gitops/repo.h"
 #include "guard/text.h"
 #include "util/fs.h"
-
-/* A transfer of the tools keeps the filter that the clone was made with. */
-const char al_not_downloaded[] =
-    "Not downloaded: this is a partial clone that lacks what is needed here, and no tool brings "
-    "it; a user runs this very command with git itself, or 'git fetch --refetch --no-filter'.";
 
 bool al_repo_is_partial(const struct al_repo *repo)
 {

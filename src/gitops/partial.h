@@ -15,9 +15,6 @@
 #include "gitops/repo.h"
 #include "util/str.h"
 
-/** What helps where an object was not downloaded. */
-extern const char al_not_downloaded[];
-
 /** Whether a pack of the repository came with a filter. */
 bool al_repo_is_partial(const struct al_repo *repo);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A diff as data: the lines of the patch while git writes them, and how many files it is about. */
+#include "gitops/patch.h"
+
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/diffargs.h"
+#include "gitops/diff.h"
 #include "gitops/failure.h"
 #include "gitops/hunks.h"
-#include "gitops/queries.h"
 #include "gitops/records.h"
 
 /** Names of a list in which a file in conflict may be twice, one behind the other. */

@@ -7,6 +7,8 @@
  * they belong: it goes back when one of them cannot get there, and when it is not the file that may
  * be replaced.
  */
+#include "gitops/patches.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/diffargs.h"
+#include "gitops/diff.h"
 #include "gitops/failure.h"
 #include "gitops/splitter.h"
 #include "guard/text.h"

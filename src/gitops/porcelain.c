@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "gitops/records.h"
+
 #define BRANCH_HEAD "# branch.head "
 #define HEADS       "refs/heads/"
 #define REMOTES     "refs/remotes/"
@@ -47,7 +49,8 @@ void al_worktree_clear(struct al_worktree *status)
     free(al_take(&status->branch));
 }
 
-static bool take_change(struct al_status_reader *reader, enum al_change change, const char *name)
+static bool take_change(struct al_status_reader *reader, enum al_status_change change,
+                        const char *name)
 {
     if (!afford(&reader->room, strlen(name) + NAME_COSTS))
         return false;

@@ -18,12 +18,12 @@
 #include "util/str.h"
 
 /** How a file differs; unmerged files are modified. */
-enum al_change { AL_STAGED, AL_MODIFIED, AL_UNTRACKED, AL_CHANGES };
+enum al_status_change { AL_STAGED, AL_MODIFIED, AL_UNTRACKED, AL_CHANGES };
 
 /** What a working tree is like.  Names are relative to the top, bytes as they are. */
 struct al_worktree {
     /** Each name as it comes; a file that is staged and modified comes as both. */
-    void (*take)(void *payload, enum al_change change, const char *name);
+    void (*take)(void *payload, enum al_status_change change, const char *name);
     void *payload;
     char *branch;     /**< "(detached)" when there is none */
     size_t conflicts; /**< unmerged files */

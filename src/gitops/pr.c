@@ -11,6 +11,7 @@
 #include "gitops/merge.h"
 #include "gitops/records.h"
 #include "gitops/refs.h"
+#include "gitops/revision.h"
 #include "guard/plain.h"
 #include "guard/text.h"
 #include "util/fs.h"

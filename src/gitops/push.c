@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/push.h"
+
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/diffargs.h"
+#include "gitops/diff.h"
 #include "gitops/excerpt.h"
+#include "gitops/network.h"
 #include "gitops/refs.h"
-#include "gitops/transfer.h"
+#include "gitops/remotes.h"
 #include "guard/text.h"
 
 #define SHA1_HEX_BYTES   40

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/remote.h"
+
 #include <fcntl.h>
 
 #include "gitops/command.h"
 #include "gitops/known_remotes.h"
 #include "gitops/layer.h"
-#include "gitops/transfer.h"
+#include "gitops/remotes.h"
 #include "guard/root.h"
 
 /* What git remote says is about remotes, whatever words it has. */

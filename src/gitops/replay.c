@@ -2,11 +2,13 @@
 #include "gitops/replay.h"
 
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/join.h"
+#include "gitops/merge.h"
 #include "gitops/refs.h"
+#include "gitops/revision.h"
 #include "gitops/signature.h"
 #include "gitops/underway.h"
-#include "gitops/verbs.h"
 #include "gitops/vet.h"
 
 /* A format with a newline in it would put lines of its own into the list of things to do. */

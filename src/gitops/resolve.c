@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/conflict.h"
 #include "gitops/excerpt.h"
 #include "gitops/failure.h"
 #include "gitops/filters.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/restore.h"
+
 #include "gitops/batch.h"
 #include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/partial.h"
-#include "gitops/verbs.h"
+#include "gitops/repo.h"
 #include "gitops/vet.h"
 
 int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths,

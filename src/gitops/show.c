@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/show.h"
+
 #include "gitops/command.h"
-#include "gitops/verbs.h"
 
 int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
                 struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)

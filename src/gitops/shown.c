@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/shown.h"
 
+#include "gitops/changes.h"
 #include "gitops/excerpt.h"
 
 /* More than is shown, so that a binary file in front does not push the rest away. */

@@ -2,6 +2,7 @@
 #include "gitops/stage.h"
 
 #include "gitops/command.h"
+#include "gitops/environment.h"
 #include "gitops/failure.h"
 #include "gitops/layer.h"
 #include "gitops/ruleset.h"

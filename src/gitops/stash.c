@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/stash.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gitops/batch.h"
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/filters.h"
 #include "gitops/partial.h"
-#include "gitops/queries.h"
+#include "gitops/porcelain.h"
+#include "gitops/records.h"
 #include "gitops/refs.h"
-#include "gitops/verbs.h"
 #include "gitops/vet.h"
 
 static int stash_empty(struct al_error *err)

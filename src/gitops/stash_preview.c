@@ -8,16 +8,22 @@
  *
  * Source: git-stash(1) "DISCUSSION".
  */
+#include "gitops/stash_preview.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/diffargs.h"
+#include "gitops/concerned.h"
+#include "gitops/diff.h"
+#include "gitops/diff_excerpt.h"
 #include "gitops/excerpt.h"
+#include "gitops/failure.h"
 #include "gitops/filters.h"
 #include "gitops/genuine.h"
 #include "gitops/refs.h"
-#include "gitops/verbs.h"
+#include "gitops/revision.h"
+#include "gitops/stash.h"
 
 #define IDS_MAX_BYTES (64u * 1024u)
 /* What a clear shows beyond its list: entries, and text of them. */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/status.h"
+
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/queries.h"
+#include "gitops/porcelain.h"
+#include "gitops/records.h"
 #include "gitops/refs.h"
-#include "gitops/verbs.h"
 
 int al_git_status(const struct al_repo *repo, const struct al_status_options *options,
                   size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,

@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "gitops/batch.h"
 #include "gitops/command.h"
+#include "gitops/concerned.h"
 #include "gitops/conflict.h"
+#include "gitops/diff.h"
+#include "gitops/diff_excerpt.h"
 #include "gitops/filters.h"
 #include "gitops/location.h"
 #include "gitops/overwritten.h"
 #include "gitops/refs.h"
-#include "gitops/verbs.h"
 #include "gitops/vet.h"
 #include "guard/plain.h"
 #include "util/fs.h"

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/watch.h"
 #include "guard/plain.h"
 #include "journal/take.h"
 #include "util/fs.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gitops/bare.h"
 #include "journal/executions.h"
 #include "journal/plan.h"
 #include "journal/store.h"

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/bare.h"
+#include "gitops/watch.h"
 #include "util/fs.h"
 
 #define TIPS_NAME      "tips"

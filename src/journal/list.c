@@ -2,6 +2,7 @@
 /* The checkpoints of a store. */
 #include <stdlib.h>
 
+#include "gitops/bare.h"
 #include "journal/store.h"
 
 void al_checkpoint_list_clear(struct al_checkpoint_list *list)

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gitops/bare.h"
 #include "journal/keep.h"
 #include "journal/packs.h"
 #include "journal/store.h"

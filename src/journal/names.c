@@ -14,6 +14,7 @@
 #include "gitops/listing.h"
 #include "gitops/vet.h"
 #include "gitops/waits.h"
+#include "gitops/watch.h"
 #include "guard/plain.h"
 #include "guard/root.h"
 #include "util/fs.h"

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gitops/bare.h"
+#include "gitops/watch.h"
 #include "journal/take.h"
 #include "util/fs.h"
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/bare.h"
 #include "gitops/putback.h"
 #include "journal/oid.h"
 #include "journal/restore.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "gitops/bare.h"
 #include "gitops/records.h"
 #include "journal/refs.h"
 #include "journal/store.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gitops/watch.h"
 #include "guard/plain.h"
 #include "journal/oid.h"
 #include "util/fs.h"

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "gitops/bare.h"
 #include "gitops/command.h"
 #include "gitops/location.h"
 #include "gitops/watch.h"

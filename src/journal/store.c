@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/bare.h"
 #include "gitops/vet.h"
+#include "gitops/watch.h"
 #include "util/fs.h"
 
 #define ID_DIGITS        32

@@ -17,6 +17,7 @@
 
 #include "gitops/location.h"
 #include "gitops/vet.h"
+#include "gitops/watch.h"
 #include "journal/keep.h"
 
 #define ATTEMPTS_MAX 3

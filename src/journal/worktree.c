@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gitops/watch.h"
 #include "guard/text.h"
 #include "journal/dirs.h"
 #include "util/log.h"

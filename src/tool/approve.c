@@ -5,6 +5,7 @@
 
 #include "gitops/index_lock.h"
 #include "gitops/refs.h"
+#include "gitops/repo.h"
 #include "gitops/state_digest.h"
 #include "guard/approval.h"
 #include "guard/text.h"

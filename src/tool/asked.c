@@ -2,7 +2,7 @@
 /* What a tool asks of the call it runs in. */
 #include <stdlib.h>
 
-#include "gitops/verbs.h"
+#include "gitops/repo.h"
 #include "guard/root.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

@@ -10,7 +10,6 @@
 
 #include "gitops/location.h"
 #include "gitops/repo.h"
-#include "gitops/verbs.h"
 #include "gitops/waits.h"
 #include "gitops/write_lock.h"
 #include "guard/root.h"

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "gitops/refs.h"
+#include "gitops/repo.h"
 #include "gitops/tracked.h"
 #include "guard/root.h"
 #include "tool/private.h"

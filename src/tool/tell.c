@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gitops/remotes.h"
 #include "guard/text.h"
 #include "tool/private.h"
 #include "util/clock.h"

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "gitops/checkout.h"
 #include "gitops/refs.h"
+#include "gitops/underway.h"
 
 #define SHOWN_DIGITS 10
 

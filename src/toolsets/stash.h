@@ -8,7 +8,6 @@
 #ifndef AL_TOOLSETS_STASH_H
 #define AL_TOOLSETS_STASH_H
 
-#include "gitops/verbs.h"
 #include "tool/call.h"
 
 /** What an agent may want with the stash. */

@@ -131,7 +131,7 @@ static void see_list(struct seen *seen, const struct al_strv *list)
     see(seen, "");
 }
 
-static void take_change(void *payload, enum al_change change, const char *name)
+static void take_change(void *payload, enum al_status_change change, const char *name)
 {
     fuzz_require(change < AL_CHANGES);
     see(payload, name);

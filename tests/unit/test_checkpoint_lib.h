@@ -5,6 +5,7 @@
 #define TESTS_UNIT_TEST_CHECKPOINT_LIB_H
 
 #include "gitops/command.h"
+#include "gitops/repo.h"
 #include "journal/checkpoint.h"
 #include "journal/store.h"
 #include "test_gitops_lib.h"

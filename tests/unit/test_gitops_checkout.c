@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/checkout.c, filters.c and state.c: which word detaches, whose attributes count, and which
  * refs there are. */
+#include "gitops/batch.h"
+#include "gitops/checkout.h"
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/filters.h"
 #include "gitops/refs.h"
 #include "test_gitops_lib.h"

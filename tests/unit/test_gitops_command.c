@@ -7,6 +7,8 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/layer.h"
+#include "gitops/log.h"
+#include "gitops/repo.h"
 #include "guard/env.h"
 #include "guard/root.h"
 #include "test_gitops_command_lib.h"

@@ -2,6 +2,7 @@
 /* gitops/conflict.c: every kind of conflict is seen as it is, exactly, and within the cap. */
 #include "gitops/command.h"
 #include "gitops/conflict.h"
+#include "gitops/repo.h"
 #include "test_gitops_lib.h"
 
 /* What main and feature do to the repository before one is merged into the other. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/describe.c, changes.c, kinds.c: a staged change says what it is, the same each time, in a
  * subject that fits a line. */
+#include "gitops/changes.h"
 #include "gitops/command.h"
 #include "gitops/describe.h"
 #include "gitops/kinds.h"

@@ -4,6 +4,7 @@
  *
  * The source is included, not linked: its entries are fed by hand below.
  */
+#include "gitops/blame.h"
 #include "gitops/command.h"
 #include "gitops/gather.c"
 #include "gitops/vet.h"

@@ -14,7 +14,7 @@
 #include "gitops/command.h"
 #include "gitops/git.h"
 #include "gitops/repo.h"
-#include "gitops/verbs.h"
+#include "gitops/status.h"
 #include "gitops/vet.h"
 #include "guard/root.h"
 #include "tests/lib/assert.h"

@@ -2,6 +2,7 @@
 /* gitops/locate.h: every part of a repository lies inside the roots, or it is not opened. */
 #include <sys/wait.h>
 
+#include "gitops/git.h"
 #include "gitops/refs.h"
 #include "guard/root.h"
 #include "test_gitops_locate_lib.h"

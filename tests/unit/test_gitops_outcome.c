@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/outcome.h: a commit or a merge that became another one than was shown is taken back. */
 #include "gitops/command.h"
+#include "gitops/commit.h"
 #include "gitops/merge.h"
 #include "gitops/outcome.h"
-#include "gitops/verbs.h"
 #include "test_gitops_tree.h"
 
 /* Commit what is staged, when `expected` was shown. */

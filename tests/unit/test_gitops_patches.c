@@ -2,6 +2,7 @@
 /* gitops/verbs.h, patch files: together they are git's own diff, and all of them are there or none.
  */
 #include "gitops/command.h"
+#include "gitops/splitter.h"
 #include "tests/unit/test_gitops_patches_lib.h"
 
 static void writes_every_kind_of_change(void **state)

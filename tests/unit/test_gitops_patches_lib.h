@@ -12,7 +12,9 @@
 #include <sys/wait.h>
 
 #include "gitops/command.h"
+#include "gitops/diff.h"
 #include "gitops/patches.c"
+#include "gitops/patches.h"
 #include "test_gitops_lib.h"
 
 /* Patches of HEAD~1..HEAD into <root>/out: the names, or NULL and w->err. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/verbs.h, patch files: what lies in the place of one is replaced where it may go, and else
  * everything stays as it was. */
+#include "gitops/patches.h"
 #include "guard/root.h"
 #include "tests/unit/test_gitops_patches_lib.h"
 

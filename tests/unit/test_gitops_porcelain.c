@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/porcelain.c: what git prints for programs, in the order and the cuts it may come in. */
-#include "gitops/porcelain.h"
-
 #include <stdlib.h>
 
+#include "gitops/porcelain.h"
+#include "gitops/records.h"
 #include "tests/lib/assert.h"
 
 #define ZEROS "0000000000000000000000000000000000000000"
@@ -45,7 +45,7 @@ static void clear_names(struct names *names)
 
 #define NAMES_INIT ((struct names){ { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT } })
 
-static void take_name(void *payload, enum al_change change, const char *name)
+static void take_name(void *payload, enum al_status_change change, const char *name)
 {
     struct al_str *list = &((struct names *)payload)->lists[change];
 

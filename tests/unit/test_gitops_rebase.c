@@ -2,6 +2,7 @@
 /* gitops/rebase.c: a stopped rebase goes on as git has it, and nothing that stands in its notes
  * runs a program or writes where nobody agreed to. */
 #include "gitops/command.h"
+#include "gitops/merge.h"
 #include "gitops/rebase.h"
 #include "gitops/refs.h"
 #include "gitops/underway.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/repo.h: whose repository it is, and which files an agent's words name. */
+#include "gitops/add.h"
 #include "gitops/command.h"
 #include "gitops/repo.h"
 #include "guard/root.h"

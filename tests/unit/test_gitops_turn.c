@@ -6,8 +6,10 @@
 #include <dirent.h>
 #include <sys/resource.h>
 
+#include "gitops/add.h"
 #include "gitops/command.h"
 #include "gitops/layer.h"
+#include "gitops/repo.h"
 #include "gitops/write_lock.h"
 #include "guard/root.h"
 #include "test_gitops_lib.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/vet.h: a repository is vetted once, and again as soon as anything it rests on changes. */
+#include "gitops/repo.h"
 #include "gitops/vet.h"
-
 #include "test_gitops_lib.h"
 
 #define TRIES_MAX 10000

@@ -3,6 +3,7 @@
  * nothing is left out in silence.  The files are compiled into this test with small ones (see
  * meson.build): nobody makes a million references in a test. */
 #include "gitops/command.h"
+#include "gitops/watch.h"
 #include "journal/gitdir.h"
 #include "journal/names.h"
 #include "journal/pack.h"

@@ -4,6 +4,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#include "gitops/bare.h"
 #include "gitops/command.h"
 #include "journal/packs.h"
 #include "journal/seen.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tool/private.h, approval: nothing changes that was not approved as it is now. */
+#include "gitops/concerned.h"
 #include "guard/approval.h"
-
 #include "test_tool_lib.h"
 
 static void writes_unasked_in_mode_allow(void **state)

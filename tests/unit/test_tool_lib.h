@@ -6,7 +6,11 @@
 #ifndef TESTS_UNIT_TEST_TOOL_LIB_H
 #define TESTS_UNIT_TEST_TOOL_LIB_H
 
+#include "gitops/add.h"
 #include "gitops/command.h"
+#include "gitops/commit.h"
+#include "gitops/git.h"
+#include "gitops/status.h"
 #include "guard/text.h"
 #include "journal/journal.h"
 #include "test_gitops_lib.h"

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_add: stage files for the next commit. */
+#include "gitops/add.h"
 #include "gitops/command.h"
-#include "gitops/verbs.h"
+#include "gitops/concerned.h"
+#include "gitops/filters.h"
+#include "gitops/notes.h"
+#include "gitops/repo.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

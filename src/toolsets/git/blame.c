@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "gitops/blame.h"
 #include "gitops/command.h"
-#include "gitops/verbs.h"
+#include "gitops/notes.h"
+#include "gitops/repo.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_checkout: switch branches, look at a commit, or put files back from the index. */
-#include "toolsets/checkout.h"
+#include "gitops/checkout.h"
 #include "gitops/command.h"
+#include "gitops/concerned.h"
+#include "gitops/diff.h"
+#include "gitops/diff_excerpt.h"
 #include "gitops/merge.h"
-#include "gitops/verbs.h"
+#include "gitops/notes.h"
+#include "gitops/repo.h"
+#include "gitops/restore.h"
+#include "gitops/revision.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/ignored.h"
 #include "tool/resolved.h"
+#include "toolsets/checkout.h"
 #include "toolsets/git/git.h"
 
 struct checkout_args {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_commit: record what is staged, with a conventional message; go on with what stopped. */
+#include "gitops/commit.h"
 #include "gitops/command.h"
+#include "gitops/merge.h"
+#include "gitops/notes.h"
 #include "gitops/outcome.h"
 #include "gitops/resume.h"
 #include "gitops/signature.h"
-#include "gitops/verbs.h"
+#include "gitops/underway.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/verbs.h"
+#include "gitops/diff.h"
+#include "gitops/notes.h"
+#include "gitops/patches.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/root.h"

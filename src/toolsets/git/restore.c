@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_restore: put files back the way the index or HEAD has them. */
+#include "gitops/restore.h"
 #include "gitops/command.h"
+#include "gitops/concerned.h"
+#include "gitops/diff.h"
+#include "gitops/diff_excerpt.h"
 #include "gitops/overwritten.h"
-#include "gitops/verbs.h"
+#include "gitops/repo.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"

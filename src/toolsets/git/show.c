@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_show: one commit, with its changes. */
+#include "gitops/show.h"
 #include "gitops/command.h"
-#include "gitops/verbs.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

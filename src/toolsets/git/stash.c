@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_stash: put changes aside and bring them back. */
-#include "toolsets/stash.h"
+#include "gitops/stash.h"
 #include "gitops/command.h"
 #include "tool/ignored.h"
 #include "toolsets/git/git.h"
+#include "toolsets/stash.h"
 
 struct stash_args {
     struct al_stash_args stash; /* first */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: what is staged, changed and untracked. */
+#include "gitops/status.h"
 #include "gitops/command.h"
+#include "gitops/notes.h"
 #include "gitops/submodules.h"
 #include "gitops/underway.h"
-#include "gitops/verbs.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"
 

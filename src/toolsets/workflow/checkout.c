@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_checkout: switch to a branch or commit, or put files back from one. */
-#include "toolsets/checkout.h"
+#include "gitops/checkout.h"
+#include "gitops/batch.h"
+#include "gitops/checkout_from.h"
 #include "gitops/command.h"
+#include "gitops/concerned.h"
+#include "gitops/diff.h"
+#include "gitops/diff_excerpt.h"
 #include "gitops/filters.h"
 #include "gitops/merge.h"
 #include "gitops/overwritten.h"
 #include "gitops/refs.h"
-#include "gitops/verbs.h"
+#include "gitops/revision.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
+#include "toolsets/checkout.h"
 #include "toolsets/workflow/workflow.h"
 #include "util/utf8.h"
 

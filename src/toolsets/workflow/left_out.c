@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/batch.h"
 #include "gitops/command.h"
 #include "gitops/filters.h"
 #include "gitops/location.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_log: the newest commits, one object each. */
-#include "gitops/queries.h"
+#include "gitops/log.h"
+#include "gitops/porcelain.h"
 #include "guard/date.h"
 #include "guard/text.h"
 #include "tool/call.h"

@@ -3,7 +3,7 @@
 
 #include "gitops/command.h"
 #include "gitops/describe.h"
-#include "gitops/verbs.h"
+#include "gitops/diff.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"

@@ -2,7 +2,11 @@
 /* git_pull: fetch a branch, then take it in by a merge or a rebase. */
 #include <stdlib.h>
 
+#include "gitops/fetch.h"
+#include "gitops/merge.h"
+#include "gitops/network.h"
 #include "gitops/refs.h"
+#include "gitops/remotes.h"
 #include "gitops/replay.h"
 #include "gitops/repo.h"
 #include "gitops/signature.h"

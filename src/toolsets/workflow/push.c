@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_push: bring a branch to the branch of the same name at a remote. */
+#include "gitops/push.h"
+#include "gitops/network.h"
 #include "gitops/refs.h"
+#include "gitops/remotes.h"
 #include "gitops/repo.h"
-#include "gitops/verbs.h"
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tool/resolved.h"

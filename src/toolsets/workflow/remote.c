@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_remote: list, add, remove and rename remotes. */
+#include "gitops/remote.h"
+#include "gitops/remotes.h"
 #include "gitops/repo.h"
 #include "guard/text.h"
 #include "guard/url.h"

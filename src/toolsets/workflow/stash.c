@@ -3,7 +3,8 @@
 #include <inttypes.h>
 
 #include "gitops/command.h"
-#include "gitops/queries.h"
+#include "gitops/porcelain.h"
+#include "gitops/stash.h"
 #include "tool/ignored.h"
 #include "toolsets/stash.h"
 #include "toolsets/workflow/workflow.h"

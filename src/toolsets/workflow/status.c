@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: the branch, and which files are staged, modified or untracked. */
-#include "gitops/queries.h"
+#include "gitops/status.h"
+#include "gitops/porcelain.h"
 #include "gitops/submodules.h"
 #include "gitops/underway.h"
 #include "guard/text.h"
@@ -28,7 +29,7 @@ static void clear_writing(struct writing *writing)
     al_submodules_clear(&writing->submodules);
 }
 
-static void add_name(struct writing *writing, enum al_change change, const char *name)
+static void add_name(struct writing *writing, enum al_status_change change, const char *name)
 {
     struct al_str *list = &writing->lists[change];
 
@@ -38,7 +39,7 @@ static void add_name(struct writing *writing, enum al_change change, const char 
 }
 
 /* A submodule that git says has moved has its place already. */
-static void take_name(void *payload, enum al_change change, const char *name)
+static void take_name(void *payload, enum al_status_change change, const char *name)
 {
     struct writing *writing = payload;
 

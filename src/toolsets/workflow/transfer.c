@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/workflow/transfer.h"
 
+#include "gitops/fetch.h"
 #include "gitops/known_remotes.h"
+#include "gitops/network.h"
 #include "gitops/refs.h"
+#include "gitops/remotes.h"
 #include "gitops/repo.h"
 #include "gitops/underway.h"
 #include "guard/arg.h"

@@ -3,7 +3,9 @@
 #ifndef AL_TOOLSETS_WORKFLOW_TRANSFER_H
 #define AL_TOOLSETS_WORKFLOW_TRANSFER_H
 
-#include "gitops/transfer.h"
+#include "gitops/fetch.h"
+#include "gitops/network.h"
+#include "gitops/remotes.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/workflow/workflow.h"
 
+#include "gitops/notes.h"
 #include "gitops/porcelain.h"
+#include "gitops/records.h"
 #include "gitops/refs.h"
 #include "gitops/repo.h"
 #include "gitops/signature.h"
-#include "gitops/verbs.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "proc/proc.h"

@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Fetching and pushing.  What git says comes back made safe; failures are AL_CODE_REMOTE_ERROR with
- * a cause and a remedy.
- *
- * Source: git-fetch(1), git-push(1) "--porcelain".
- */
-#ifndef AL_GITOPS_TRANSFER_H
-#define AL_GITOPS_TRANSFER_H
+/* `git push`. */
+#ifndef AL_GITOPS_PUSH_H
+#define AL_GITOPS_PUSH_H
+
+#include <stdbool.h>
 
 #include "gitops/network.h"
-
-/** What to fetch. */
-struct al_fetch_options {
-    const char *branch; /**< NULL: what the remote's refspecs say */
-    bool prune;         /**< references of branches that are gone are removed */
-};
-
-/** `git fetch`.  *ret_text gets a line for each reference that changed, "" when none did. */
-int al_git_fetch(struct al_network *network, const struct al_fetch_options *options,
-                 const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
-                 struct al_str *ret_text, struct al_error *err);
-
-/** How many files differ between a commit ("" for none at all) and HEAD. */
-int al_git_count_updated(const struct al_repo *repo, const char *before, struct al_budget *budget,
-                         uint64_t *ret_count, struct al_error *err);
 
 /** What to push. */
 struct al_push_options {
@@ -58,15 +40,5 @@ int al_git_push_preview(const struct al_repo *repo, const char *commit, const ch
 /** Let a branch follow the branch of the same name at a remote. */
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
                         struct al_budget *budget, struct al_error *err);
-
-/* remote.c: names were checked with al_remote_check_name(). */
-
-/** `git remote add`, after a look at whether the address can be used at all. */
-int al_git_remote_add(struct al_repo *repo, const char *name, const char *url,
-                      struct al_budget *budget, struct al_error *err);
-int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_budget *budget,
-                         struct al_error *err);
-int al_git_remote_rename(struct al_repo *repo, const char *from, const char *to,
-                         struct al_budget *budget, struct al_error *err);
 
 #endif
