@@ -180,7 +180,8 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
 const struct al_tool al_tool_git_commit = {
     .name = "git_commit",
     .title = "Commit staged changes",
-    .about = "Commit what is staged with a message of the form type(scope): message.",
+    .about = "Commit what is staged. The message becomes \"type(scope): message\" of these three "
+             "parameters.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_GIT_COMMON_OFFSETS(struct commit_args),

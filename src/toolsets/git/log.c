@@ -136,7 +136,8 @@ static void ignored(const void *p, struct al_ignored *out)
 const struct al_tool al_tool_git_log = {
     .name = "git_log",
     .title = "Show history",
-    .about = "Show commits, newest first; filter by author, date, message or path.",
+    .about = "Show commits of HEAD, newest first; filter by author, date, message or path. Other "
+             "commits: git_show.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_GIT_COMMON_OFFSETS(struct log_args),
