@@ -128,6 +128,18 @@ class Discards(harness.Case):
         self.ok("git_checkout", {"branch": "side"})
         self.assertEqual(self.text("build/out"), "theirs\n")
 
+    def test_ignored_remote(self):
+        """the same where git makes the branch of one that a remote has, and its name is no commit"""
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("build/out", "theirs\n", "side")
+        self.git("checkout", "-q", "main")
+        self.commit(".gitignore", "build\n", "ignore")
+        self.write("build/out", "mine\n")
+        self.git("remote", "add", "origin", "https://example.com/r")
+        self.git("update-ref", "refs/remotes/origin/topic", "side")
+        self.keeps("build/out", "git_checkout", {"target": "topic", "force": True}, *WORKFLOW,
+                   control=("checkout", "-q", "-f", "topic"))
+
     def test_ignored_in_place_of(self):
         """an ignored file where a directory is to be, and one in a directory where a file is to be"""
         self.git("checkout", "-q", "-b", "side")

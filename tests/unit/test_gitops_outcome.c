@@ -110,6 +110,24 @@ static void takes_a_commit_with_other_parents_back(void **state)
     assert_commit(w, expected, true);
 }
 
+/* --no-ff records HEAD as a parent though the other one contains it; without it git leaves it out.
+ */
+static void makes_a_merge_with_all_parents_where_git_does(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_freep) char *expected = NULL;
+    al_auto(al_freep) char *parents = NULL;
+
+    git_ok(w->repo, "checkout", "-q", "-b", "other", NULL);
+    git_fixture_commit(w->repo, "o.txt", "o\n", "other");
+    git_ok(w->repo, "checkout", "-q", "main", NULL);
+    git_ok(w->repo, "merge", "-q", "--no-ff", "--no-commit", "other", NULL);
+    expected = expect(w);
+    assert_commit(w, expected, true);
+    parents = git_output(w->repo, "rev-list", "--parents", "-1", "HEAD", NULL);
+    assert_non_null(strchr(strchr(parents, ' ') + 1, ' '));
+}
+
 static void makes_the_first_commit_of_a_repository(void **state)
 {
     struct world *w = *state;
@@ -184,6 +202,7 @@ int main(void)
         WORLD_TEST(makes_the_commit_that_was_shown),
         WORLD_TEST(takes_another_commit_back),
         WORLD_TEST(takes_a_commit_with_other_parents_back),
+        WORLD_TEST(makes_a_merge_with_all_parents_where_git_does),
         WORLD_TEST(makes_the_first_commit_of_a_repository),
         WORLD_TEST(puts_a_merge_of_another_commit_back),
     };
