@@ -72,8 +72,8 @@ static const struct command_help {
     { "call", "airlock call [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
       "Run one tool. Its arguments are NAME=VALUE words, an object as JSON, or with '-'\n"
       "that object on standard input; without any they are {}. A list is NAME=VALUE for\n"
-      "each item. airlock call TOOL --help shows the names. The terminal asks\n"
-      "for an approval where one is needed. Options may stand behind the tool; '--' ends them.\n"
+      "each item. airlock call TOOL --help shows the names. The terminal asks for an\n"
+      "approval where one is needed. Options may stand behind the tool; '--' ends them.\n"
       "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 not approved.\n",
       session_options, "  --json                 print the whole result object\n" },
     { "tools", "airlock tools [OPTIONS] [TOOL]",
