@@ -20,21 +20,31 @@ function complain(why) {
     print file[1] ":" file[2] ": " why
     bad = 1
 }
+# The folder a path of src/ is in; all of toolsets/ is one.
+function folder(path) {
+    sub(/\/[^\/]*$/, "", path)
+    return path ~ /^toolsets\// ? "toolsets" : path
+}
+function wing(of) {
+    return sub(/\/.*/, "/*", of) ? of : ""
+}
 {
     split($0, file, ":")
-    split(file[1], from, "/")
+    from = substr(file[1], 5)
+    split(from, part, "/")
     match($0, /["<][^">]*[">]/)
     name = substr($0, RSTART + 1, RLENGTH - 2)
     depth = split(name, to, "/")
     if (substr($0, RSTART, 1) == "<" && !(to[1] in floors))
         next
-    if (!(from[2] in floors))
-        complain("src/" from[2] " is not in tools/floors.txt")
+    if (!(folder(from) in floors))
+        complain("src/" folder(from) " is not in tools/floors.txt")
     else if (depth == 1)
         complain("\"" name "\" is included without its folder")
-    else if (to[1] != "airlock" && !((from[2], to[1]) in allowed))
-        complain(from[2] " may not include " name)
-    else if (from[2] == "toolsets" && to[1] == "toolsets" && from[4] != "" && depth > 2 && from[3] != to[2])
-        complain("toolset " from[3] " may not include toolset " to[2])
+    else if (to[1] != "airlock" && !((folder(from), folder(name)) in allowed) &&
+             !((folder(from), wing(folder(name))) in allowed))
+        complain(folder(from) " may not include " name)
+    else if (part[1] == "toolsets" && to[1] == "toolsets" && part[3] != "" && depth > 2 && part[2] != to[2])
+        complain("toolset " part[2] " may not include toolset " to[2])
 }
 END { exit bad }' tools/floors.txt -

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "checkpoint/checkpoint.h"
 #include "config/config.h"
 #include "guard/root.h"
-#include "journal/checkpoint.h"
 #include "tool/call.h"
 #include "util/error.h"
 

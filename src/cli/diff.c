@@ -6,7 +6,7 @@
 #include "cli/pager.h"
 #include "cli/undo.h"
 #include "guard/text.h"
-#include "journal/difference.h"
+#include "rollback/difference.h"
 
 /* The places that patches are about, as their headings name them. */
 static const char *const places[AL_PATCH_COUNT] = {

@@ -12,7 +12,7 @@
 
 #include "cli/cli.h"
 #include "cli/help.h"
-#include "gitops/git.h"
+#include "gitops/repo/git.h"
 #include "gitops/version.h"
 #include "guard/program.h"
 #include "journal/journal.h"

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/log.h"
-#include "gitops/git.h"
+#include "gitops/repo/git.h"
 #include "gitops/version.h"
 #include "guard/text.h"
 #include "proc/proc.h"

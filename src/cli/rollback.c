@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock rollback: back to before the last executions. */
-#include "journal/rollback.h"
+#include "rollback/rollback.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -11,7 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/known_names.h"
-#include "gitops/git.h"
+#include "gitops/repo/git.h"
 #include "guard/guards.h"
 #include "guard/root.h"
 #include "journal/journal.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "gitops/git.h"
+#include "gitops/repo/git.h"
 #include "proc/proc.h"
 
 struct watch {

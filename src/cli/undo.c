@@ -10,11 +10,11 @@
 #include "cli/query.h"
 #include "gitops/command.h"
 #include "gitops/location.h"
-#include "gitops/repo.h"
+#include "gitops/repo/repo.h"
 #include "guard/root.h"
 #include "guard/text.h"
-#include "journal/plan.h"
 #include "proc/cancel.h"
+#include "rollback/plan.h"
 #include "util/fs.h"
 #include "util/log.h"
 

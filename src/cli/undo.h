@@ -3,10 +3,10 @@
 #ifndef AL_CLI_UNDO_H
 #define AL_CLI_UNDO_H
 
+#include "checkpoint/checkpoint.h"
 #include "cli/cli.h"
 #include "gitops/command.h"
-#include "gitops/repo.h"
-#include "journal/checkpoint.h"
+#include "gitops/repo/repo.h"
 
 /** A session, and the repository of the current directory.  Set up with AL_UNDO_INIT. */
 struct al_undo {

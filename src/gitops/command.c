@@ -8,8 +8,8 @@
 #include "gitops/failure.h"
 #include "gitops/index_lock.h"
 #include "gitops/layer.h"
+#include "gitops/nul_records.h"
 #include "gitops/progress.h"
-#include "gitops/records.h"
 #include "gitops/ruleset.h"
 #include "gitops/vet.h"
 

@@ -9,7 +9,6 @@
 #define AL_GITOPS_ENVIRONMENT_H
 
 #include "gitops/command.h"
-#include "gitops/repo.h"
 #include "util/str.h"
 
 /** Entries, "NAME=value".  Private but for `entries`. */

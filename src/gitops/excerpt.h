@@ -3,8 +3,12 @@
 #ifndef AL_GITOPS_EXCERPT_H
 #define AL_GITOPS_EXCERPT_H
 
-#include "gitops/repo.h"
+#include "gitops/command.h"
 #include "util/str.h"
+
+/** How much of a diff is read for an excerpt: more than is shown, so that the number of further
+ * lines is usually exact. */
+#define AL_GIT_EXCERPT_MAX_BYTES (256u * 1024u)
 
 /** More than this is not read where all is wanted. */
 #define AL_GIT_IN_FULL_MAX_BYTES (64u << 20)

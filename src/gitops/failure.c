@@ -3,7 +3,6 @@
 #include "gitops/failure.h"
 
 #include "gitops/command.h"
-#include "gitops/partial.h"
 
 /* A transfer of the tools keeps the filter that the clone was made with. */
 const char al_not_downloaded[] =
@@ -131,4 +130,9 @@ int al_git_no_identity(struct al_error *err)
         err, AL_ERR_EXECUTION,
         "Git user.name or user.email not configured. Run: git config --global "
         "user.name 'Your Name' && git config --global user.email 'you@example.com'");
+}
+
+int al_git_none(struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_GIT, "git binary not available");
 }

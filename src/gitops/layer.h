@@ -24,7 +24,7 @@ struct al_held_ruleset {
     unsigned refs;        /* … and this: guarded by the al_git's lock */
 };
 
-/** Set up and released by gitops/git.h. */
+/** Set up and released by gitops/repo/git.h. */
 struct al_git {
     char *program;              /* NULL: there is no git */
     char *interp;               /* its ELF interpreter, NULL when it has none */
@@ -52,7 +52,7 @@ struct al_git {
     pthread_mutex_t lock; /* guards what follows */
     struct al_held_ruleset *rulesets[AL_GIT_CLASSES];
     struct al_vetting *vettings[AL_VETTINGS_KEPT]; /* most recently used first */
-    struct al_turn *turns; /* writers of repositories, see gitops/write_lock.h */
+    struct al_turn *turns; /* writers of repositories, see gitops/repo/write_lock.h */
 };
 
 #endif

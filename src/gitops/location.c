@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "gitops/layer.h"
-#include "guard/plain.h"
+#include "guard/nofollow.h"
 #include "guard/root.h"
 
 void al_location_clear(struct al_location *at)

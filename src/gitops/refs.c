@@ -9,9 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/index_scan.h"
 #include "gitops/layer.h"
-#include "gitops/repo.h"
+#include "gitops/location.h"
 #include "guard/root.h"
 #include "util/fs.h"
 

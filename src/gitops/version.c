@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "gitops/failure.h"
-#include "gitops/git.h"
 #include "guard/text.h"
 #include "proc/proc.h"
 

@@ -19,6 +19,9 @@
 
 struct al_budget;
 
+/** More configured values about remotes and branches than this are not looked through. */
+#define AL_REMOTE_VALUES_MAX 8192
+
 /** More driver keys than this in one repository are refused. */
 #define AL_DRIVER_KEYS_MAX 1000
 

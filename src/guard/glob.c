@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <wctype.h>
 
-#include "guard/below.h"
+#include "guard/beneath.h"
 #include "guard/text.h"
 #include "util/fs.h"
 #include "util/utf8.h"

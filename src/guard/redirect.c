@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "guard/below.h"
+#include "guard/beneath.h"
 #include "guard/gitdir.h"
 #include "guard/root.h"
 #include "guard/text.h"

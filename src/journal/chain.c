@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/refs.h"
 #include "journal/head.h"
 #include "journal/history.h"
 #include "journal/lines.h"

@@ -8,7 +8,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "gitops/refs.h"
 #include "util/fs.h"
 #include "util/log.h"
 

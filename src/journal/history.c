@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/refs.h"
 #include "util/fs.h"
 
 #define FULL_SUFFIX ".jsonl"

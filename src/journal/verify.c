@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "gitops/remotes.h"
 #include "journal/head.h"
 #include "journal/history.h"
 #include "journal/journal.h"

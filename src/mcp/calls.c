@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
-#include "mcp/elicit.h"
-#include "mcp/out.h"
-#include "mcp/running.h"
-#include "mcp/sample.h"
+#include "mcp/elicitation.h"
+#include "mcp/inflight.h"
+#include "mcp/sampling.h"
+#include "mcp/writer.h"
 #include "proc/cancel.h"
 #include "proc/proc.h"
 #include "tool/call.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The tool calls in flight: found by their request's id, each run by a thread of its own
- * (mcp/crew.h).
+ * (mcp/workers.h).
  *
  * A call beyond AL_CALLS_MAX is refused at once, rather than queued: the reader never waits, and a
  * client that floods is told so.  Calls that only read begin as others of them end or last
- * long, since more at once than there are cores would but wait (mcp/aside.c).  A cancelled call is
- * killed through its token and never answered.  A call that takes long, or waits for a person, says
- * so in progress notifications if the request named a token; none is sent after the answer.
+ * long, since more at once than there are cores would but wait (mcp/backlog.c).  A cancelled call
+ * is killed through its token and never answered.  A call that takes long, or waits for a person,
+ * says so in progress notifications if the request named a token; none is sent after the answer.
  */
 #ifndef AL_MCP_CALLS_H
 #define AL_MCP_CALLS_H
@@ -17,10 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mcp/form.h"
-#include "mcp/question.h"
+#include "mcp/approval_form.h"
+#include "mcp/client_request.h"
+#include "mcp/input_required.h"
 #include "mcp/reply.h"
-#include "mcp/round.h"
 #include "util/json.h"
 
 struct al_listed_tool;

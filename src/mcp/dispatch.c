@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "mcp/catalog.h"
 #include "mcp/envelope.h"
 #include "mcp/instructions.h"
-#include "mcp/sample.h"
+#include "mcp/sampling.h"
+#include "mcp/tools_list.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
 

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 #include "mcp/calls.h"
-#include "mcp/question.h"
+#include "mcp/client_request.h"
+#include "mcp/request_state.h"
 #include "mcp/revision.h"
-#include "mcp/ticket.h"
 #include "tool/call.h"
 
 /** How long a client may keep what never changes while the server runs. */

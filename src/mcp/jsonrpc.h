@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mcp/slice.h"
+#include "mcp/raw_json.h"
 #include "util/json.h"
 #include "util/str.h"
 

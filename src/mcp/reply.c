@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "guard/text.h"
-#include "mcp/out.h"
+#include "mcp/writer.h"
 #include "util/utf8.h"
 
 /* How much of a foreign name is repeated. */

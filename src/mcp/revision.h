@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "mcp/form.h"
+#include "mcp/approval_form.h"
 #include "util/str.h"
 
 /** Which rules a message follows. */

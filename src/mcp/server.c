@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/server.h"
 
-#include "mcp/crew.h"
 #include "mcp/dispatch.h"
+#include "mcp/flusher.h"
 #include "mcp/jsonrpc.h"
-#include "mcp/out.h"
-#include "mcp/pump.h"
 #include "mcp/reader.h"
 #include "mcp/reply.h"
+#include "mcp/workers.h"
+#include "mcp/writer.h"
 #include "util/log.h"
 
 /* Once the input has ended, a client that takes nothing of the answers for this long gets no more.

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proc/strays.h"
+#include "proc/reaper.h"
 #include "util/fs.h"
 
 /* Enough for 10,000 children of one thread; what is beyond is found by the next look. */

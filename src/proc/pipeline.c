@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "proc/capture.h"
-#include "proc/slots.h"
+#include "proc/jobs.h"
 #include "proc/spawn.h"
 #include "util/clock.h"
 

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "proc/capture.h"
+#include "proc/jobs.h"
+#include "proc/reaper.h"
 #include "proc/seccomp.h"
-#include "proc/slots.h"
 #include "proc/spawn.h"
-#include "proc/strays.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

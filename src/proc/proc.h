@@ -123,7 +123,7 @@ const char *al_exec_page_path(void);
  *
  * Everything it started is killed and reaped before this returns, however it returns.  A non-zero
  * exit code is a success here: only the caller knows what it means.  Children at work at once are
- * capped (al_proc_set_slots(), those that last long aside: proc/slots.h); waiting for a turn is
+ * capped (al_proc_set_slots(), those that last long aside: proc/jobs.h); waiting for a turn is
  * first come first served, can be cancelled and does not count towards timeout_ms.
  *
  * @param      spec        What to run, and under which limits.

@@ -4,7 +4,7 @@
 #define AL_PROC_SPAWN_H
 
 #include "proc/proc.h"
-#include "proc/strays.h"
+#include "proc/reaper.h"
 
 /** A started child and our ends of its streams. */
 struct al_spawned {

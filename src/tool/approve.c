@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "gitops/index_lock.h"
+#include "gitops/plumbing/state_digest.h"
 #include "gitops/refs.h"
-#include "gitops/repo.h"
-#include "gitops/state_digest.h"
+#include "gitops/repo/repo.h"
 #include "guard/approval.h"
 #include "guard/text.h"
 #include "guard/url.h"

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "gitops/location.h"
-#include "gitops/repo.h"
-#include "gitops/waits.h"
-#include "gitops/write_lock.h"
+#include "gitops/plumbing/blocking_files.h"
+#include "gitops/repo/repo.h"
+#include "gitops/repo/write_lock.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "tool/hint.h"

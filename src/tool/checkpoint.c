@@ -2,10 +2,10 @@
 /* Stage 6: what the repository was, before an operation that changes it and after. */
 #include <stdlib.h>
 
+#include "checkpoint/checkpoint.h"
 #include "gitops/command.h"
 #include "guard/root.h"
 #include "guard/text.h"
-#include "journal/checkpoint.h"
 #include "tool/private.h"
 #include "util/fs.h"
 #include "util/log.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is shown before a call is decided on, read from objects that stay what they are. */
-#include "gitops/steady.h"
+#include "gitops/preview/steady.h"
 #include "tool/private.h"
 
 /* Who only adds objects is in the way of one round, perhaps of two. */

@@ -3,9 +3,9 @@
 #ifndef AL_TOOL_PRIVATE_H
 #define AL_TOOL_PRIVATE_H
 
+#include "checkpoint/checkpoint.h"
 #include "gitops/command.h"
-#include "gitops/repo.h"
-#include "journal/checkpoint.h"
+#include "gitops/repo/repo.h"
 #include "journal/recorded.h"
 #include "tool/call.h"
 #include "tool/resolved.h"

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "gitops/checkout.h"
+#include "gitops/porcelain/checkout.h"
 #include "gitops/refs.h"
-#include "gitops/underway.h"
+#include "gitops/sequencer/operation_state.h"
 
 #define SHOWN_DIGITS 10
 

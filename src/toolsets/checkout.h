@@ -3,8 +3,8 @@
 #ifndef AL_TOOLSETS_CHECKOUT_H
 #define AL_TOOLSETS_CHECKOUT_H
 
-#include "gitops/checkout.h"
-#include "gitops/underway.h"
+#include "gitops/porcelain/checkout.h"
+#include "gitops/sequencer/operation_state.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
 

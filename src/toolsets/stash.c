@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
-#include "gitops/concerned.h"
-#include "gitops/stash.h"
-#include "gitops/stash_preview.h"
+#include "gitops/porcelain/stash.h"
+#include "gitops/porcelain/stash_preview.h"
+#include "gitops/preview/concerned.h"
 #include "tool/ignored.h"
 
 static int action_of(const void *p)

@@ -14,7 +14,7 @@
 #include <termios.h>
 
 #include "tests/lib/tmpdir.h"
-#include "tests/unit/test_proc_lib.h"
+#include "tests/unit/proc/lib.h"
 #include "util/fs.h"
 #include "util/str.h"
 

@@ -4,7 +4,7 @@
 #include <sched.h>
 
 #include "tests/lib/tmpdir.h"
-#include "tests/unit/test_proc_lib.h"
+#include "tests/unit/proc/lib.h"
 
 static const char *probe;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * mcp/reader.h, mcp/jsonrpc.h, mcp/slice.h: the first byte decides in which pieces the rest
+ * mcp/reader.h, mcp/jsonrpc.h, mcp/raw_json.h: the first byte decides in which pieces the rest
  * arrives.  Lines do not depend on the pieces, what is answered is a line of JSON, and the slices
  * agree with the tree.
  */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * gitops/blobs.h, changes.h, conflict.h, describe.h, pr.h, rebase.h: what git lists about objects
- * and changes means the same however it arrives, and files with conflicts, notes of a rebase, what
- * a model writes and templates give nothing but what they promise.
+ * gitops/diff/cat_file.h, changes.h, conflict.h, describe.h, pr.h, rebase.h: what git lists about
+ * objects and changes means the same however it arrives, and files with conflicts, notes of a
+ * rebase, what a model writes and templates give nothing but what they promise.
  */
 #include <stdlib.h>
 
-#include "gitops/blobs.h"
-#include "gitops/changes.h"
-#include "gitops/conflict.h"
-#include "gitops/describe.h"
-#include "gitops/pr.h"
-#include "gitops/rebase.h"
+#include "gitops/diff/cat_file.h"
+#include "gitops/diff/diff_raw.h"
+#include "gitops/message/commit_message.h"
+#include "gitops/message/pull_request.h"
+#include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/rebase_continue.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { BLOBS, CHANGES, MARKERS, NOTES, MESSAGE, TEMPLATE, TARGETS };

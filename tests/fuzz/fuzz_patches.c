@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/splitter.h: patches of git's output are the same however it arrives, none of its bytes go
- * to another patch, and no name is a path. */
+/* gitops/diff/patch_split.h: patches of git's output are the same however it arrives, none of its
+ * bytes go to another patch, and no name is a path. */
 #include <stdlib.h>
 
-#include "gitops/splitter.h"
+#include "gitops/diff/patch_split.h"
 #include "tests/fuzz/fuzz.h"
 
 /* One byte that stands for what a fuzzer would take long to find. */

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "gitops/remotes.h"
+#include "gitops/repo/remotes.h"
 #include "mcp/server.h"
 #include "util/json.h"
 #include "util/str.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_add: stage files for the next commit. */
-#include "gitops/add.h"
+#include "gitops/porcelain/add.h"
 #include "gitops/command.h"
-#include "gitops/concerned.h"
-#include "gitops/filters.h"
-#include "gitops/notes.h"
-#include "gitops/repo.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/skipped.h"
+#include "gitops/preview/concerned.h"
+#include "gitops/repo/repo.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

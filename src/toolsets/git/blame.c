@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gitops/blame.h"
 #include "gitops/command.h"
-#include "gitops/notes.h"
-#include "gitops/repo.h"
+#include "gitops/plumbing/skipped.h"
+#include "gitops/porcelain/blame.h"
+#include "gitops/repo/repo.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"

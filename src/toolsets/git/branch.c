@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_branch: list, create, delete and rename branches. */
-#include "gitops/branch.h"
+#include "gitops/porcelain/branch.h"
 #include "gitops/command.h"
-#include "gitops/repo.h"
+#include "gitops/repo/repo.h"
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/call.h"

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/diff.h"
-#include "gitops/notes.h"
-#include "gitops/patches.h"
+#include "gitops/diff/diff.h"
+#include "gitops/diff/patch_files.h"
+#include "gitops/plumbing/skipped.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/root.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_log: the history of the current branch. */
-#include "gitops/log.h"
+#include "gitops/porcelain/log.h"
 #include "gitops/command.h"
-#include "gitops/repo.h"
+#include "gitops/repo/repo.h"
 #include "guard/date.h"
 #include "guard/text.h"
 #include "tool/call.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_restore: put files back the way the index or HEAD has them. */
-#include "gitops/restore.h"
+#include "gitops/porcelain/restore.h"
 #include "gitops/command.h"
-#include "gitops/concerned.h"
-#include "gitops/diff.h"
-#include "gitops/diff_excerpt.h"
-#include "gitops/overwritten.h"
-#include "gitops/repo.h"
+#include "gitops/diff/diff.h"
+#include "gitops/preview/concerned.h"
+#include "gitops/preview/diff_excerpt.h"
+#include "gitops/preview/overwritten.h"
+#include "gitops/repo/repo.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_show: one commit, with its changes. */
-#include "gitops/show.h"
+#include "gitops/porcelain/show.h"
 #include "gitops/command.h"
 #include "guard/arg.h"
 #include "tool/call.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_stash: put changes aside and bring them back. */
-#include "gitops/stash.h"
+#include "gitops/porcelain/stash.h"
 #include "gitops/command.h"
 #include "tool/ignored.h"
 #include "toolsets/git/git.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: what is staged, changed and untracked. */
-#include "gitops/status.h"
+#include "gitops/porcelain/status.h"
 #include "gitops/command.h"
-#include "gitops/notes.h"
-#include "gitops/submodules.h"
-#include "gitops/underway.h"
+#include "gitops/plumbing/skipped.h"
+#include "gitops/sequencer/operation_state.h"
+#include "gitops/submodule/submodules.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Git: eight commands that read, each with the few options it may be given. */
-#include "gitops/inspect.h"
-#include "gitops/submodules.h"
+#include "gitops/readonly/readonly_commands.h"
+#include "gitops/submodule/submodules.h"
 #include "guard/guards.h"
 #include "guard/text.h"
 #include "tool/call.h"

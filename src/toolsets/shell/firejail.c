@@ -6,7 +6,7 @@
  * what it makes of its options is its business.  Redirects are checked, and opened once by us, but
  * it is bash that opens them for the command.
  */
-#include "gitops/stage.h"
+#include "gitops/readonly/pipeline_git.h"
 #include "guard/root.h"
 #include "toolsets/shell/private.h"
 

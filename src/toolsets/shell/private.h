@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "gitops/repo.h"
+#include "gitops/repo/repo.h"
 #include "guard/redirect.h"
 #include "guard/text.h"
 #include "proc/proc.h"

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "gitops/stage.h"
+#include "gitops/readonly/pipeline_git.h"
 #include "guard/root.h"
 #include "toolsets/shell/private.h"
 #include "util/fs.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_branch: list branches, create, delete or rename one. */
-#include "gitops/branch.h"
+#include "gitops/porcelain/branch.h"
 #include "gitops/command.h"
-#include "gitops/porcelain.h"
+#include "gitops/porcelain/parse.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

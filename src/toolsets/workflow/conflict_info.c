@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_conflict_info: the files in conflict, both sides of each, and their conflicted hunks. */
-#include "gitops/conflict.h"
+#include "gitops/sequencer/conflict.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"
 

@@ -2,9 +2,9 @@
 /* git_diff: a patch, and its hunks one by one. */
 #include <inttypes.h>
 
-#include "gitops/diff.h"
-#include "gitops/hunks.h"
-#include "gitops/patch.h"
+#include "gitops/diff/diff.h"
+#include "gitops/diff/diff_stream.h"
+#include "gitops/diff/hunks.h"
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/call.h"

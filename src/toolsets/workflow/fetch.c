@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_fetch: bring objects and references from a remote. */
-#include "gitops/fetch.h"
-#include "gitops/network.h"
-#include "gitops/remotes.h"
+#include "gitops/transport/fetch.h"
+#include "gitops/repo/remotes.h"
+#include "gitops/transport/network.h"
 #include "guard/text.h"
 #include "tool/ignored.h"
 #include "tool/resolved.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_generate_pr: a title and a description for a pull request, from the branch's commits. */
-#include "gitops/pr.h"
+#include "gitops/message/pull_request.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"

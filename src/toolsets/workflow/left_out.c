@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/batch.h"
 #include "gitops/command.h"
-#include "gitops/filters.h"
 #include "gitops/location.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/filters.h"
 #include "gitops/refs.h"
-#include "guard/plain.h"
+#include "guard/nofollow.h"
 #include "guard/policy.h"
 #include "guard/private_file.h"
 #include "guard/text.h"

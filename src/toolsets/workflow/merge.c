@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_merge: take another branch in, or give up what was begun. */
-#include "gitops/merge.h"
-#include "gitops/revision.h"
-#include "gitops/underway.h"
+#include "gitops/sequencer/merge.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/sequencer/operation_state.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/describe.h"
-#include "gitops/diff.h"
+#include "gitops/diff/diff.h"
+#include "gitops/message/commit_message.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"

@@ -2,15 +2,15 @@
 /* git_pull: fetch a branch, then take it in by a merge or a rebase. */
 #include <stdlib.h>
 
-#include "gitops/fetch.h"
-#include "gitops/merge.h"
-#include "gitops/network.h"
 #include "gitops/refs.h"
-#include "gitops/remotes.h"
-#include "gitops/replay.h"
-#include "gitops/repo.h"
-#include "gitops/signature.h"
-#include "gitops/underway.h"
+#include "gitops/repo/remotes.h"
+#include "gitops/repo/repo.h"
+#include "gitops/repo/signature.h"
+#include "gitops/sequencer/merge.h"
+#include "gitops/sequencer/operation_state.h"
+#include "gitops/sequencer/rebase.h"
+#include "gitops/transport/fetch.h"
+#include "gitops/transport/network.h"
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tool/resolved.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_push: bring a branch to the branch of the same name at a remote. */
-#include "gitops/push.h"
-#include "gitops/network.h"
+#include "gitops/transport/push.h"
 #include "gitops/refs.h"
-#include "gitops/remotes.h"
-#include "gitops/repo.h"
+#include "gitops/repo/remotes.h"
+#include "gitops/repo/repo.h"
+#include "gitops/transport/network.h"
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tool/resolved.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_remote: list, add, remove and rename remotes. */
-#include "gitops/remote.h"
-#include "gitops/remotes.h"
-#include "gitops/repo.h"
+#include "gitops/transport/remote.h"
+#include "gitops/repo/remotes.h"
+#include "gitops/repo/repo.h"
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tool/ignored.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_resolve_conflict: settle one conflicted file by a side or with new content. */
-#include "gitops/resolve.h"
+#include "gitops/sequencer/resolve.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"
 

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "gitops/command.h"
-#include "gitops/porcelain.h"
-#include "gitops/stash.h"
+#include "gitops/porcelain/parse.h"
+#include "gitops/porcelain/stash.h"
 #include "tool/ignored.h"
 #include "toolsets/stash.h"
 #include "toolsets/workflow/workflow.h"

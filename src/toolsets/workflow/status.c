@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: the branch, and which files are staged, modified or untracked. */
-#include "gitops/status.h"
-#include "gitops/porcelain.h"
-#include "gitops/submodules.h"
-#include "gitops/underway.h"
+#include "gitops/porcelain/status.h"
+#include "gitops/porcelain/parse.h"
+#include "gitops/sequencer/operation_state.h"
+#include "gitops/submodule/submodules.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"

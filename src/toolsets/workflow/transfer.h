@@ -3,9 +3,9 @@
 #ifndef AL_TOOLSETS_WORKFLOW_TRANSFER_H
 #define AL_TOOLSETS_WORKFLOW_TRANSFER_H
 
-#include "gitops/fetch.h"
-#include "gitops/network.h"
-#include "gitops/remotes.h"
+#include "gitops/repo/remotes.h"
+#include "gitops/transport/fetch.h"
+#include "gitops/transport/network.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/workflow/workflow.h"
 
-#include "gitops/notes.h"
-#include "gitops/porcelain.h"
-#include "gitops/records.h"
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/skipped.h"
+#include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
-#include "gitops/repo.h"
-#include "gitops/signature.h"
+#include "gitops/repo/repo.h"
+#include "gitops/repo/signature.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "proc/proc.h"

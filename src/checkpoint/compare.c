@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What differs between two checkpoints. */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "checkpoint/checkpoint.h"
+
+void al_differences_clear(struct al_differences *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        free(changes->items[i].name);
+        free(changes->items[i].from);
+        free(changes->items[i].to);
+    }
+    free(changes->items);
+    *changes = (struct al_differences){ .items = NULL };
+}
+
+static struct al_difference *add(struct al_differences *changes, enum al_part part,
+                                 const char *name, const char *from, const char *to)
+{
+    struct al_difference *change;
+
+    changes->items = al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
+    change = &changes->items[changes->count++];
+    *change = (struct al_difference){
+        .part = part, .name = al_strdup(name), .from = al_strdup(from), .to = al_strdup(to)
+    };
+    return change;
+}
+
+static void add_file(struct al_differences *changes, enum al_part part,
+                     const struct al_saved_file *from, const struct al_saved_file *to)
+{
+    struct al_difference *change = add(changes, part, from ? from->path : to->path,
+                                       from ? from->oid : NULL, to ? to->oid : NULL);
+
+    change->from_mode = from ? from->mode : 0;
+    change->to_mode = to ? to->mode : 0;
+}
+
+static bool is_same_file(const struct al_saved_file *a, const struct al_saved_file *b)
+{
+    return a->mode == b->mode && !strcmp(a->oid, b->oid);
+}
+
+static enum al_part part_of(const char *path, bool worktree)
+{
+    if (worktree)
+        return AL_PART_WORKTREE;
+    return !strcmp(path, "logs/refs/stash") ? AL_PART_STASH : AL_PART_STATE;
+}
+
+static void compare_files(const struct al_saved_files *from, const struct al_saved_files *to,
+                          bool worktree, struct al_differences *changes)
+{
+    size_t i = 0, k = 0;
+
+    while (i < from->count || k < to->count) {
+        int order = i == from->count ? 1
+                    : k == to->count ? -1
+                                     : strcmp(from->items[i].path, to->items[k].path);
+        const struct al_saved_file *a = order <= 0 ? &from->items[i++] : NULL;
+        const struct al_saved_file *b = order >= 0 ? &to->items[k++] : NULL;
+
+        if (!a || !b || !is_same_file(a, b))
+            add_file(changes, part_of(a ? a->path : b->path, worktree), a, b);
+    }
+}
+
+static void compare_refs(const struct al_saved_state *from, const struct al_saved_state *to,
+                         struct al_differences *changes)
+{
+    size_t i = 0, k = 0;
+
+    while (i < from->nrefs || k < to->nrefs) {
+        int order = i == from->nrefs ? 1
+                    : k == to->nrefs ? -1
+                                     : strcmp(from->refs[i].name, to->refs[k].name);
+        const struct al_saved_ref *a = order <= 0 ? &from->refs[i++] : NULL;
+        const struct al_saved_ref *b = order >= 0 ? &to->refs[k++] : NULL;
+
+        if (!a || !b || strcmp(a->value, b->value) != 0)
+            add(changes, AL_PART_REF, a ? a->name : b->name, a ? a->value : NULL,
+                b ? b->value : NULL);
+    }
+}
+
+static void compare_states(const struct al_saved_state *from, const struct al_saved_state *to,
+                           struct al_differences *changes)
+{
+    if (strcmp(from->entries, to->entries) != 0)
+        add(changes, AL_PART_INDEX, "index", from->entries, to->entries);
+    if (strcmp(from->head, to->head) != 0)
+        add(changes, AL_PART_HEAD, "HEAD", from->head, to->head);
+    compare_refs(from, to, changes);
+    compare_files(&from->files, &to->files, false, changes);
+}
+
+static int by_part(const void *a, const void *b)
+{
+    const struct al_difference *one = a, *two = b;
+
+    return one->part != two->part ? (int)one->part - (int)two->part : strcmp(one->name, two->name);
+}
+
+/** One side of a comparison. */
+struct side {
+    struct al_saved_files files;
+    struct al_saved_state state;
+};
+
+static void side_clear(struct side *side)
+{
+    al_saved_files_clear(&side->files);
+    al_saved_state_clear(&side->state);
+}
+
+static int load(struct al_store *store, const char *id, struct side *side, struct al_budget *budget,
+                struct al_error *err)
+{
+    int r = al_checkpoint_worktree(store, id, budget, &side->files, err);
+
+    return r < 0 ? r : al_checkpoint_state(store, id, budget, &side->state, err);
+}
+
+int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
+                          struct al_budget *budget, struct al_differences *ret_changes,
+                          struct al_error *err)
+{
+    al_auto(side_clear) struct side a = { .state = { .index = AL_STR_INIT } };
+    al_auto(side_clear) struct side b = { .state = { .index = AL_STR_INIT } };
+    struct al_differences changes = { .items = NULL };
+    int r = load(store, from, &a, budget, err);
+
+    if (r == 0)
+        r = load(store, to, &b, budget, err);
+    if (r < 0)
+        return r;
+    compare_files(&a.files, &b.files, true, &changes);
+    compare_states(&a.state, &b.state, &changes);
+    if (changes.count)
+        qsort(changes.items, changes.count, sizeof(*changes.items), by_part);
+    *ret_changes = changes;
+    return 0;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Whether a checkpoint has files as they are: what may be replaced without losing anything. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checkpoint/store.h"
+#include "gitops/deadline.h"
+#include "gitops/oid.h"
+
+#define CHUNK_BYTES (64u * 1024u)
+
+static const struct al_saved_file *find(const struct al_saved_files *files, const char *path)
+{
+    size_t low = 0, high = files->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(files->items[middle].path, path);
+
+        if (order == 0)
+            return &files->items[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* The id of what a descriptor reads, as a blob of `size` bytes; false when it has more or less,
+ * cannot be read, or the time is over. */
+static bool hash_file(int fd, uint64_t size, bool sha256, struct al_watch *watch,
+                      struct al_oid *ret_oid)
+{
+    al_auto(al_freep) char *chunk = al_malloc(CHUNK_BYTES);
+    struct al_hash hash;
+    uint64_t got = 0;
+    ssize_t n;
+
+    al_hash_init_object(&hash, sha256, AL_OBJECT_BLOB, size);
+    while ((n = read(fd, chunk, CHUNK_BYTES)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 || got + (uint64_t)n > size || al_watch_step(watch, NULL) < 0)
+            return false;
+        got += (uint64_t)n;
+        al_hash_add(&hash, chunk, (size_t)n);
+    }
+    al_hash_end(&hash, ret_oid);
+    return got == size;
+}
+
+static bool is_held(const struct al_saved_file *file, int dir_fd, const char *name, bool sha256,
+                    struct al_watch *watch)
+{
+    al_auto(al_closep) int fd =
+        openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct al_oid oid;
+    struct stat st;
+    char text[AL_OID_TEXT];
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+        !hash_file(fd, (uint64_t)st.st_size, sha256, watch, &oid))
+        return false;
+    al_oid_text(&oid, sha256, text);
+    return !strcmp(text, file->oid);
+}
+
+int al_checkpoint_holds(struct al_store *store, const char *id, int dir_fd, const char *dir,
+                        const struct al_strv *names, struct al_budget *budget,
+                        const char **ret_missing, struct al_error *err)
+{
+    al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
+    const char *missing = NULL;
+    struct al_watch watch;
+    int r = al_checkpoint_files_in(store, id, dir, budget, &files, err);
+
+    if (r < 0)
+        return r;
+    watch = al_watch_begin(budget);
+    for (size_t i = 0; r == 0 && !missing && i < names->count; i++) {
+        const char *name = names->items[i];
+        const struct al_saved_file *file = find(&files, name);
+
+        if (!file || !S_ISREG(file->mode) || !is_held(file, dir_fd, name, store->sha256, &watch))
+            missing = name;
+        r = al_watch_check(&watch, err);
+    }
+    al_watch_sync(&watch);
+    if (r == 0)
+        *ret_missing = missing;
+    return r;
+}

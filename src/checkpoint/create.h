@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A checkpoint on its way, and the parts of it that have files of their own. */
+#ifndef AL_CHECKPOINT_CREATE_H
+#define AL_CHECKPOINT_CREATE_H
+
+#include <stdbool.h>
+
+#include "checkpoint/file_list.h"
+#include "checkpoint/gitdir.h"
+#include "checkpoint/objects.h"
+#include "checkpoint/prefetch.h"
+#include "checkpoint/refs.h"
+#include "checkpoint/stat_cache.h"
+#include "checkpoint/store.h"
+#include "checkpoint/worktree.h"
+#include "gitops/deadline.h"
+
+/** Released, and its parts with it, by take.c. */
+struct al_taking {
+    struct al_store *store;
+    const struct al_checkpoint_reason *reason;
+    struct al_watch *watch;
+    int top_fd, git_fd, common_fd;
+    struct al_objects objects;
+    struct al_seen seen;
+    struct al_ahead *ahead; /* it looks at what was seen; NULL where that is little */
+    bool seen_is_sure;      /* what was seen is in the store */
+    struct al_seen_writer next;
+    struct al_seen_head head; /* what will have been seen */
+    bool changed;             /* it says something new */
+    struct al_gathered gathered;
+    struct al_tree_files worktree;
+    struct al_refs refs;
+    struct al_gitdir_files files;
+    struct al_error *err;
+};
+
+/** The parts of the checkpoint's tree, in git's order; none where the id is none. */
+struct al_parts {
+    struct al_oid about, index, left_out, modes, refs, staged, state, worktree;
+};
+
+/** parts.c: the index file, in pieces, unless it is as it was seen. */
+int al_take_index(struct al_taking *taking, struct al_oid *ret_tree);
+
+/** parts.c: objects of the index that no file of the working tree stands for, copied where the
+ * store does not have them. */
+int al_take_staged(struct al_taking *taking, struct al_oid *ret_tree);
+
+/** parts.c: the files of the git directory. */
+int al_take_state(struct al_taking *taking, struct al_oid *ret_tree);
+
+/** covers.c: the files that the operation may write over and that this checkpoint does not have. */
+int al_take_find_missing(struct al_taking *taking, struct al_strv *ret_missing);
+
+/** parts.c: permissions and other lines about the checkpoint. */
+int al_take_about(struct al_taking *taking, struct al_parts *parts);
+
+#endif

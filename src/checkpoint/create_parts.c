@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Everything of a checkpoint but the working tree. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checkpoint/create.h"
+#include "gitops/deadline.h"
+#include "gitops/plumbing/bare.h"
+#include "util/fs.h"
+
+#define INDEX_MAX_BYTES (512u << 20)
+#define PERMISSIONS     0777u
+
+static int unreadable(struct al_taking *taking, const char *what, int errno_value)
+{
+    return al_error_errno(taking->err, errno_value, "cannot read the %s", what);
+}
+
+static int changed_meanwhile(struct al_taking *taking)
+{
+    return al_error_set(taking->err, AL_ERR_AGAIN, "the index changed while it was read");
+}
+
+int al_take_index(struct al_taking *taking, struct al_oid *ret_tree)
+{
+    al_auto(al_closep) int fd =
+        openat(taking->git_fd, "index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    struct al_seen_file *file = &taking->head.index;
+    int64_t began_ns = al_seen_now_ns();
+    struct stat before, after;
+    int r;
+
+    if (fd < 0 && errno == ENOENT) {
+        *file = (struct al_seen_file){ .racy = false };
+        return 0;
+    }
+    if (fd < 0 || fstat(fd, &before) < 0)
+        return unreadable(taking, "index", errno);
+    if (taking->seen_is_sure && al_seen_is_current(&taking->seen.head.index, &before)) {
+        *ret_tree = file->oid;
+        return 0;
+    }
+    taking->changed = true;
+    r = al_fs_read_fd(fd, INDEX_MAX_BYTES, &bytes);
+    if (r < 0)
+        return unreadable(taking, "index", -r);
+    if (fstat(fd, &after) < 0 || after.st_size != (off_t)bytes.len ||
+        after.st_ctim.tv_nsec != before.st_ctim.tv_nsec ||
+        after.st_ctim.tv_sec != before.st_ctim.tv_sec)
+        return changed_meanwhile(taking);
+    *file = (struct al_seen_file){ .racy = false };
+    al_seen_note(file, &before, began_ns);
+    r = al_objects_put_pieces(&taking->objects, bytes.buf, bytes.len, &file->oid, taking->err);
+    *ret_tree = file->oid;
+    return r;
+}
+
+static int by_oid(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct al_oid));
+}
+
+/** Ids, to be put in order. */
+struct ids {
+    struct al_oid *items;
+    size_t count, capacity;
+};
+
+static void ids_clear(struct ids *ids)
+{
+    free(ids->items);
+}
+
+static void add_id(struct ids *ids, const struct al_oid *oid)
+{
+    if (ids->count == ids->capacity) {
+        ids->capacity = ids->capacity ? 2 * ids->capacity : 64;
+        ids->items = al_reallocarray(ids->items, ids->capacity, sizeof(*ids->items));
+    }
+    ids->items[ids->count++] = *oid;
+}
+
+/* Names and files are in one order, and a file's path is the name's own. */
+static void collect_staged(const struct al_taking *taking, struct ids *ids)
+{
+    const struct al_gathered *gathered = &taking->gathered;
+    const struct al_tree_files *worktree = &taking->worktree;
+    size_t k = 0;
+
+    for (size_t i = 0; i < gathered->names.count; i++) {
+        const struct al_name *name = &gathered->names.items[i];
+        const char *path = al_names_path(&gathered->names, name);
+        const struct al_tree_file *file =
+            k < worktree->count && worktree->files[k].path == path ? &worktree->files[k++] : NULL;
+
+        if (name->in_index && (!file || !al_oid_equal(&file->oid, &name->oid)))
+            add_id(ids, &name->oid);
+    }
+    for (size_t i = 0; i < gathered->nstaged; i++)
+        add_id(ids, &gathered->staged[i]);
+}
+
+static void sort_ids(struct ids *ids)
+{
+    size_t kept = 0;
+
+    if (!ids->count)
+        return;
+    qsort(ids->items, ids->count, sizeof(*ids->items), by_oid);
+    for (size_t i = 0; i < ids->count; i++)
+        if (!kept || !al_oid_equal(&ids->items[kept - 1], &ids->items[i]))
+            ids->items[kept++] = ids->items[i];
+    ids->count = kept;
+}
+
+/* Copy what the store does not have from the repository.  What is in neither was lost before. */
+static int copy_missing(struct al_taking *taking, const struct ids *ids)
+{
+    al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    al_auto(al_freep) char *hash = NULL;
+    struct al_store *store = taking->store;
+    int r;
+
+    for (size_t i = 0; i < ids->count; i++) {
+        char text[AL_OID_TEXT];
+
+        if (al_objects_has(&taking->objects, &ids->items[i]))
+            continue;
+        al_oid_text(&ids->items[i], store->sha256, text);
+        al_strv_add(&missing, text);
+    }
+    if (!missing.count)
+        return 0;
+    al_watch_sync(taking->watch);
+    r = al_bare_existing(&store->bare, &missing, true, &lines, taking->watch->budget, taking->err);
+    if (r == 0 && lines.len)
+        r = al_bare_pack(&store->bare, &lines, false, taking->watch->budget, &hash, taking->err);
+    al_objects_look_again(&taking->objects);
+    return r;
+}
+
+int al_take_staged(struct al_taking *taking, struct al_oid *ret_tree)
+{
+    al_auto(ids_clear) struct ids ids = { .items = NULL };
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    struct al_tree_file *files;
+    size_t count = 0;
+    int r;
+
+    collect_staged(taking, &ids);
+    sort_ids(&ids);
+    if (!ids.count)
+        return 0;
+    r = copy_missing(taking, &ids);
+    if (r < 0)
+        return r;
+    files = al_calloc(ids.count, sizeof(*files));
+    for (size_t i = 0; i < ids.count; i++) {
+        char text[AL_OID_TEXT];
+
+        if (!al_objects_has(&taking->objects, &ids.items[i]))
+            continue;
+        al_oid_text(&ids.items[i], taking->store->sha256, text);
+        al_strv_addf(&paths, "%.2s/%s", text, text + 2);
+        files[count++] = (struct al_tree_file){ .path = paths.items[paths.count - 1],
+                                                .mode = S_IFREG | 0644,
+                                                .oid = ids.items[i] };
+    }
+    r = count ? al_tree_put(&taking->objects, files, count, ret_tree, taking->err) : 0;
+    free(files);
+    return r;
+}
+
+int al_take_state(struct al_taking *taking, struct al_oid *ret_tree)
+{
+    const struct al_gitdir_files *from = &taking->files;
+    struct al_tree_file *files = al_calloc(from->count, sizeof(*files));
+    int r = 0;
+
+    for (size_t i = 0; i < from->count && r == 0; i++) {
+        files[i].path = from->items[i].path;
+        files[i].mode = from->items[i].mode;
+        r = al_objects_put(&taking->objects, AL_OBJECT_BLOB, from->items[i].bytes.buf,
+                           from->items[i].bytes.len, &files[i].oid, taking->err);
+    }
+    if (r == 0)
+        r = al_tree_put(&taking->objects, files, from->count, ret_tree, taking->err);
+    free(files);
+    return r;
+}
+
+/* The permissions that most files have; the others are listed one by one. */
+struct common_modes {
+    unsigned plain, executable;
+};
+
+static struct common_modes count_modes(const struct al_tree_files *worktree)
+{
+    struct common_modes common = { 0644, 0755 };
+    size_t counts[PERMISSIONS + 1] = { 0 };
+
+    for (size_t i = 0; i < worktree->count; i++) {
+        unsigned mode = worktree->files[i].mode;
+        unsigned *most = mode & S_IXUSR ? &common.executable : &common.plain;
+
+        if (!S_ISREG(mode))
+            continue;
+        mode &= PERMISSIONS;
+        if (++counts[mode] > counts[*most])
+            *most = mode;
+    }
+    return common;
+}
+
+static int put_text(struct al_taking *taking, const struct al_str *text, struct al_oid *ret_tree)
+{
+    if (!text->len)
+        return 0;
+    return al_objects_put_pieces(&taking->objects, text->buf, text->len, ret_tree, taking->err);
+}
+
+static int take_modes(struct al_taking *taking, const struct common_modes *common,
+                      struct al_oid *ret_tree)
+{
+    const struct al_tree_files *worktree = &taking->worktree;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    for (size_t i = 0; i < worktree->count; i++) {
+        const struct al_tree_file *file = &worktree->files[i];
+        unsigned usual = file->mode & S_IXUSR ? common->executable : common->plain;
+
+        if (!S_ISREG(file->mode) || (file->mode & 07777) == usual)
+            continue;
+        al_str_addf(&text, "%o %s", file->mode & 07777, file->path);
+        al_str_addc(&text, '\0');
+    }
+    return put_text(taking, &text, ret_tree);
+}
+
+int al_take_about(struct al_taking *taking, struct al_parts *parts)
+{
+    struct common_modes common = count_modes(&taking->worktree);
+    const struct al_strv *left_out = &taking->worktree.left_out;
+    al_auto(al_str_clear) struct al_str about = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    char entries[AL_OID_TEXT];
+    int r;
+
+    al_oid_text(&taking->head.entries, true, entries);
+    al_str_addf(&about, "version 1\nentries %s\nmodes %o %o\n", entries, common.plain,
+                common.executable);
+    for (size_t i = 0; i < left_out->count; i++)
+        al_str_add(&list, left_out->items[i], strlen(left_out->items[i]) + 1);
+    r = al_objects_put(&taking->objects, AL_OBJECT_BLOB, about.buf, about.len, &parts->about,
+                       taking->err);
+    if (r == 0)
+        r = take_modes(taking, &common, &parts->modes);
+    return r < 0 ? r : put_text(taking, &list, &parts->left_out);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Clearing a store up: small packs are joined, old checkpoints go, and what none of the others
+ * needs goes with them.
+ *
+ * It is done with the lock held alone, so no checkpoint is being taken or read meanwhile, by a
+ * process that has time: one that just took its own.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "checkpoint/packs.h"
+#include "checkpoint/pin.h"
+#include "checkpoint/store.h"
+#include "gitops/plumbing/bare.h"
+#include "util/fs.h"
+
+#define PACKS_MAX    40u /* of a few objects each; more make every look-up slower */
+#define SWEEP_S      3600
+#define DAY_S        86400
+#define NS           1000000000
+#define ROUNDS_MAX   4
+#define FILL_PERCENT 80u /* of its bytes a store keeps when it had too many */
+
+/* Hold the lock as before: it may have been given up to ask for more.  A process that holds it
+ * alone lets go of it soon.  It was held, so that the file system has locks. */
+static void lock_again(const struct al_store *store)
+{
+    while (flock(store->lock_fd, LOCK_SH) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Hold the lock alone; false while others use the store, and then we hold it as before. */
+static bool lock_alone(const struct al_store *store)
+{
+    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    lock_again(store);
+    return false;
+}
+
+/* Whether it is time to look for checkpoints that are too old. */
+static bool is_sweep_due(const struct al_store *store)
+{
+    struct stat st;
+
+    return fstatat(store->dir_fd, "swept", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+           st.st_mtim.tv_sec + SWEEP_S < time(NULL) || st.st_mtim.tv_sec > time(NULL);
+}
+
+static void note_sweep(const struct al_store *store)
+{
+    al_auto(al_closep) int fd =
+        openat(store->dir_fd, "swept", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (fd >= 0)
+        (void)futimens(fd, NULL);
+}
+
+/* Files of writers that were killed: nobody else is writing now. */
+static void remove_leftovers(const struct al_store *store)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
+    struct dirent *entry;
+
+    if (!dir)
+        return;
+    while ((entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, "tmp_") || al_starts_with(entry->d_name, ".tmp-") ||
+            al_starts_with(entry->d_name, ".airlock-"))
+            (void)unlinkat(store->pack_fd, entry->d_name, 0);
+}
+
+/* The references of the first `count` checkpoints, which are the oldest. */
+static int drop(struct al_store *store, const struct al_checkpoint_list *list, size_t count,
+                struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    if (!count)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct al_checkpoint *checkpoint = &list->items[i];
+
+        if (checkpoint->before[0])
+            al_strv_addf(&names, AL_REF_AFTER "%s", checkpoint->before);
+        else
+            al_strv_addf(&names, AL_REF_BEFORE "%s", checkpoint->id);
+    }
+    return al_bare_delete_refs(&store->bare, &names, budget, err);
+}
+
+/* Where the last execution's checkpoints begin: those stay, whatever is configured. */
+static size_t last_execution(const struct al_checkpoint_list *list)
+{
+    size_t last = list->count;
+
+    while (last && list->items[last - 1].before[0])
+        last--;
+    return last ? last - 1 : 0;
+}
+
+static size_t count_old(const struct al_checkpoint_list *list, size_t most, int64_t oldest_ns)
+{
+    size_t count = 0;
+
+    while (count < most && list->items[count].taken_ns < oldest_ns)
+        count++;
+    return count;
+}
+
+/* Drop `count` of the oldest, and what only they needed. */
+static int forget(struct al_store *store, const struct al_checkpoint_list *list, size_t count,
+                  struct al_budget *budget, struct al_error *err)
+{
+    int r = drop(store, list, count, budget, err);
+
+    if (r < 0)
+        return r;
+    al_keep_release(store,
+                    list->items[count < list->count ? count : list->count - 1].taken_ns / NS);
+    return al_bare_prune(&store->bare, budget, err);
+}
+
+/* How many to drop for a store of `bytes` to fit; at least one, when there is one to spare. */
+static size_t count_too_much(const struct al_store *store, size_t most, uint64_t bytes)
+{
+    uint64_t wanted = store->settings->max_store_bytes / 100 * FILL_PERCENT;
+    size_t keep = (size_t)((double)most * (double)wanted / (double)bytes);
+
+    return most - (keep < most ? keep : most - (most > 0));
+}
+
+/* What was taken since then stays, however little room there is. */
+static int64_t kept_since_ns(const struct al_store *store)
+{
+    const struct al_checkpoint_settings *settings = store->settings;
+    int64_t since_ns = al_seen_now_ns() - (int64_t)settings->keep_s * NS;
+
+    return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
+}
+
+/* How many may go, oldest first. */
+static size_t count_spare(const struct al_store *store, const struct al_checkpoint_list *list,
+                          size_t most)
+{
+    return count_old(list, most, kept_since_ns(store));
+}
+
+/* `due` tells that nobody has looked for an hour for what no checkpoint needs. */
+static int make_room(struct al_store *store, bool due, struct al_budget *budget,
+                     struct al_error *err)
+{
+    int r = 0;
+
+    for (int round = 0; round < ROUNDS_MAX && r == 0; round++) {
+        al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
+        struct al_packs_size size;
+        size_t count, spare;
+
+        r = al_packs_measure(store->pack_fd, &size, err);
+        if (r < 0 || size.bytes <= store->settings->max_store_bytes)
+            return r;
+        r = al_checkpoint_list(store, budget, &list, err);
+        if (r < 0)
+            return r;
+        count = count_too_much(store, last_execution(&list), size.bytes);
+        spare = count_spare(store, &list, last_execution(&list));
+        count = count < spare ? count : spare;
+        if (!count && (round || !due))
+            return 0; /* what has to stay needs as much */
+        r = list.count ? forget(store, &list, count, budget, err) : 0;
+    }
+    return r;
+}
+
+static int sweep(struct al_store *store, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
+    int64_t oldest_ns = al_seen_now_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
+    size_t count;
+    int r = al_checkpoint_list(store, budget, &list, err);
+
+    if (r < 0)
+        return r;
+    count = count_old(&list, last_execution(&list), oldest_ns);
+    r = count ? forget(store, &list, count, budget, err) : 0;
+    if (r == 0)
+        note_sweep(store);
+    return r;
+}
+
+static int clear_up(struct al_store *store, const struct al_packs_size *size,
+                    struct al_budget *budget, struct al_error *err)
+{
+    bool due = is_sweep_due(store);
+    int r = 0;
+
+    remove_leftovers(store);
+    if (due)
+        r = sweep(store, budget, err);
+    if (r == 0 && size->bytes > store->settings->max_store_bytes)
+        r = make_room(store, due, budget, err);
+    if (r == 0 && size->loose > PACKS_MAX)
+        r = al_bare_tidy(&store->bare, budget, err);
+    return r;
+}
+
+int al_store_maintain(struct al_store *store, struct al_budget *budget, struct al_error *err)
+{
+    struct al_packs_size size;
+    int r = al_packs_measure(store->pack_fd, &size, err);
+
+    if (r < 0)
+        return r;
+    if (size.loose <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
+        !is_sweep_due(store))
+        return 0;
+    if (!lock_alone(store))
+        return 0;
+    r = clear_up(store, &size, budget, err);
+    lock_again(store);
+    return r;
+}
+
+int al_store_room(struct al_store *store, struct al_budget *budget, enum al_room *ret_room,
+                  struct al_error *err)
+{
+    al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
+    uint64_t most = store->settings->max_store_bytes;
+    struct al_packs_size size;
+    int r = al_packs_measure(store->pack_fd, &size, err);
+
+    *ret_room = AL_ROOM_ENOUGH;
+    if (r < 0 || size.bytes <= most)
+        return r;
+    r = al_checkpoint_list(store, budget, &list, err);
+    if (r < 0)
+        return r;
+    if (!count_spare(store, &list, list.count))
+        *ret_room = size.bytes / 2 < most ? AL_ROOM_SHORT : AL_ROOM_NONE;
+    return 0;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/gitdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gitops/deadline.h"
+#include "guard/nofollow.h"
+#include "util/fs.h"
+
+/* Files and directories of the git directory, as gitrepository-layout(5) and the sources of the
+ * commands that leave them have it. */
+static const char *const own[] = {
+    "HEAD",
+    "ORIG_HEAD",
+    "MERGE_HEAD",
+    "MERGE_MODE",
+    "MERGE_MSG",
+    "MERGE_RR",
+    "MERGE_AUTOSTASH",
+    "AUTO_MERGE",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "REBASE_HEAD",
+    "SQUASH_MSG",
+    "BISECT_ANCESTORS_OK",
+    "BISECT_EXPECTED_REV",
+    "BISECT_HEAD",
+    "BISECT_LOG",
+    "BISECT_NAMES",
+    "BISECT_RUN",
+    "BISECT_START",
+    "BISECT_TERMS",
+    "BISECT_FIRST_PARENT",
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+    "config.worktree",
+    "info/sparse-checkout",
+};
+
+static const char *const common[] = { "config", "logs/refs/stash" };
+
+struct reading {
+    struct al_gitdir_files *files;
+    size_t bytes;
+    struct al_watch *watch;
+    struct al_error *err;
+};
+
+void al_gitdir_files_clear(struct al_gitdir_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->items[i].path);
+        al_str_clear(&files->items[i].bytes);
+    }
+    free(files->items);
+    *files = (struct al_gitdir_files){ .items = NULL };
+}
+
+bool al_gitdir_is_common(const char *path)
+{
+    for (size_t i = 0; i < AL_COUNT(common); i++)
+        if (!strcmp(common[i], path))
+            return true;
+    return false;
+}
+
+static int too_much(const struct reading *reading, const char *what, unsigned limit,
+                    const char *unit)
+{
+    return al_error_set(reading->err, AL_ERR_EXECUTION,
+                        "the state of an unfinished operation in the git directory has %s %u %s",
+                        what, limit, unit);
+}
+
+static int add(struct reading *reading, const char *path, unsigned mode, struct al_str *bytes)
+{
+    struct al_gitdir_files *files = reading->files;
+
+    reading->bytes += bytes->len;
+    if (files->count >= AL_GITDIR_FILES_MAX)
+        return too_much(reading, "more than", AL_GITDIR_FILES_MAX, "files");
+    if (reading->bytes > AL_GITDIR_ALL_BYTES)
+        return too_much(reading, "more than", AL_GITDIR_ALL_BYTES, "bytes");
+    files->items = al_reallocarray(files->items, files->count + 1, sizeof(*files->items));
+    files->items[files->count++] =
+        (struct al_gitdir_file){ .path = al_strdup(path), .mode = mode, .bytes = *bytes };
+    *bytes = AL_STR_INIT;
+    return al_watch_step(reading->watch, reading->err);
+}
+
+static int take_file(struct reading *reading, int dir_fd, const char *path)
+{
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    al_auto(al_closep) int fd = al_plain_open(dir_fd, path, O_RDONLY);
+    struct stat st;
+    int r;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return 0;
+    r = al_fs_read_fd(fd, AL_GITDIR_FILE_BYTES, &bytes);
+    if (r == -EFBIG)
+        return too_much(reading, "a file larger than", AL_GITDIR_FILE_BYTES, "bytes");
+    return r < 0 ? al_error_errno(reading->err, -r, "cannot read '%s'", path)
+                 : add(reading, path, st.st_mode, &bytes);
+}
+
+static int take_link(struct reading *reading, int dir_fd, const char *path)
+{
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    al_auto(al_closep) int fd = al_plain_open(dir_fd, path, O_PATH | O_NOFOLLOW);
+    char target[PATH_MAX];
+    ssize_t len = fd < 0 ? -1 : readlinkat(fd, "", target, sizeof(target));
+
+    if (len < 0)
+        return 0;
+    al_str_add(&bytes, target, (size_t)len);
+    return add(reading, path, S_IFLNK | 0777, &bytes);
+}
+
+static int take(struct reading *reading, int dir_fd, const char *path, int depth);
+
+static int take_dir(struct reading *reading, int dir_fd, const char *path, int depth)
+{
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(al_plain_open(dir_fd, path, O_RDONLY | O_DIRECTORY));
+    struct dirent *entry;
+    int r;
+
+    if (!dir)
+        return 0;
+    r = al_watch_step(reading->watch, reading->err);
+    if (r == 0 && depth >= AL_GITDIR_DEPTH_MAX)
+        r = too_much(reading, "more than", AL_GITDIR_DEPTH_MAX, "levels of directories");
+    while (r == 0 && (entry = readdir(dir))) {
+        al_auto(al_freep) char *name = al_fs_join(path, entry->d_name);
+
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            r = take(reading, dir_fd, name, depth + 1);
+    }
+    return r;
+}
+
+static int take(struct reading *reading, int dir_fd, const char *path, int depth)
+{
+    struct stat st;
+
+    /* By name only to see what it is: it is opened below without following a link. */
+    if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        return take_dir(reading, dir_fd, path, depth);
+    if (S_ISLNK(st.st_mode))
+        return take_link(reading, dir_fd, path);
+    return S_ISREG(st.st_mode) ? take_file(reading, dir_fd, path) : 0;
+}
+
+/* The parts of a split index, which the index names by their checksum. */
+static int take_shared_indexes(struct reading *reading, int git_fd)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(git_fd);
+    struct dirent *entry;
+    int r = 0;
+
+    if (!dir)
+        return 0;
+    while (r == 0 && (entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, "sharedindex."))
+            r = take_file(reading, git_fd, entry->d_name);
+    return r;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct al_gitdir_file *)a)->path,
+                  ((const struct al_gitdir_file *)b)->path);
+}
+
+int al_gitdir_read(int git_fd, int common_fd, struct al_watch *watch,
+                   struct al_gitdir_files *ret_files, struct al_error *err)
+{
+    struct reading reading = { .files = ret_files, .watch = watch, .err = err };
+    int r = 0;
+
+    *ret_files = (struct al_gitdir_files){ .items = NULL };
+    for (size_t i = 0; i < AL_COUNT(own) && r == 0; i++)
+        r = take(&reading, git_fd, own[i], 0);
+    for (size_t i = 0; i < AL_COUNT(common) && r == 0; i++)
+        r = take(&reading, common_fd, common[i], 0);
+    if (r == 0)
+        r = take_shared_indexes(&reading, git_fd);
+    if (r < 0) {
+        al_gitdir_files_clear(ret_files);
+        return r;
+    }
+    if (ret_files->count)
+        qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), by_path);
+    return 0;
+}
+
+const struct al_gitdir_file *al_gitdir_find(const struct al_gitdir_files *files, const char *path)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!strcmp(files->items[i].path, path))
+            return &files->items[i];
+    return NULL;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The files of a git directory that a checkpoint keeps: HEAD, and what an operation that stopped
+ * left for its continuation. */
+#ifndef AL_CHECKPOINT_GITDIR_H
+#define AL_CHECKPOINT_GITDIR_H
+
+#include <stddef.h>
+
+#include "gitops/deadline.h"
+#include "util/str.h"
+
+/* What is more, larger or deeper is refused: half of an operation's state is none. */
+#ifndef AL_GITDIR_FILES_MAX
+#define AL_GITDIR_FILES_MAX 20000u
+#endif
+#ifndef AL_GITDIR_FILE_BYTES
+#define AL_GITDIR_FILE_BYTES (256u << 20)
+#endif
+#ifndef AL_GITDIR_ALL_BYTES
+#define AL_GITDIR_ALL_BYTES (512u << 20)
+#endif
+#define AL_GITDIR_DEPTH_MAX 8
+
+/** One of them. */
+struct al_gitdir_file {
+    char *
+        path; /**< relative to the git directory, or to the common one; see al_gitdir_is_common() */
+    unsigned mode;       /**< st_mode */
+    struct al_str bytes; /**< or the target of a link */
+};
+
+/** Sorted by path.  Zero-initialised is empty. */
+struct al_gitdir_files {
+    struct al_gitdir_file *items;
+    size_t count;
+};
+
+void al_gitdir_files_clear(struct al_gitdir_files *files);
+
+/** Whether a file is of the common directory, which linked working trees share. */
+bool al_gitdir_is_common(const char *path);
+
+/** Read them.  Directories that are links are not entered. */
+int al_gitdir_read(int git_fd, int common_fd, struct al_watch *watch,
+                   struct al_gitdir_files *ret_files, struct al_error *err);
+
+/** One of the files, NULL when it is not there. */
+const struct al_gitdir_file *al_gitdir_find(const struct al_gitdir_files *files, const char *path);
+
+#endif

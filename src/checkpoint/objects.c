@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/objects.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#define PIECE_MIN_BYTES 2048u
+#define PIECE_MAX_BYTES 65536u
+/* Thirteen bits of the rolling hash end a piece: one of about 8 KiB, beyond the minimum. */
+#define CUT_MASK 0xfff8000000000000u
+
+void al_objects_init(struct al_objects *objects, int dir_fd, bool sha256)
+{
+    *objects = (struct al_objects){ .sha256 = sha256, .dir_fd = dir_fd, .used = AL_STR_INIT };
+    objects->pack = al_pack_new(dir_fd, sha256);
+}
+
+void al_objects_clear(struct al_objects *objects)
+{
+    al_pack_free(objects->pack);
+    al_packs_free(objects->packs);
+    al_oid_set_clear(&objects->known);
+    al_str_clear(&objects->used);
+    objects->pack = NULL;
+    objects->packs = NULL;
+}
+
+void al_objects_know(struct al_objects *objects, const struct al_oid *oid)
+{
+    (void)al_oid_set_add(&objects->known, oid);
+}
+
+bool al_objects_has(struct al_objects *objects, const struct al_oid *oid)
+{
+    if (al_oid_set_has(&objects->known, oid))
+        return true;
+    if (!objects->packs &&
+        al_packs_open(objects->dir_fd, objects->sha256, &objects->packs, NULL) < 0)
+        return false;
+    if (!al_packs_have(objects->packs, oid))
+        return false;
+    al_objects_know(objects, oid);
+    return true;
+}
+
+void al_objects_look_again(struct al_objects *objects)
+{
+    al_packs_free(objects->packs);
+    objects->packs = NULL;
+}
+
+int al_objects_put(struct al_objects *objects, enum al_object_type type, const void *data,
+                   size_t len, struct al_oid *ret_oid, struct al_error *err)
+{
+    int r;
+
+    al_oid_of(objects->sha256, type, data, len, ret_oid);
+    al_str_add(&objects->used, ret_oid, sizeof(*ret_oid));
+    if (al_objects_has(objects, ret_oid))
+        return 0;
+    r = al_pack_begin(objects->pack, type, len, err);
+    if (r == 0)
+        r = al_pack_add(objects->pack, data, len, err);
+    if (r == 0)
+        r = al_pack_end(objects->pack, ret_oid, err);
+    if (r == 0)
+        al_objects_know(objects, ret_oid);
+    return r;
+}
+
+/* A number for each byte: any that are spread over all bits do, as long as they stay the same. */
+static uint64_t gear[256];
+
+static void make_gear(void)
+{
+    uint64_t x = 0x9e3779b97f4a7c15u;
+
+    for (size_t i = 0; i < AL_COUNT(gear); i++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        gear[i] = x;
+    }
+}
+
+/* How long the next piece is.  The hash forgets a byte after 64 more. */
+static size_t piece_len(const uint8_t *data, size_t len)
+{
+    size_t end = len < PIECE_MAX_BYTES ? len : PIECE_MAX_BYTES;
+    uint64_t hash = 0;
+
+    if (len <= PIECE_MIN_BYTES)
+        return len;
+    for (size_t i = PIECE_MIN_BYTES - 64; i < end; i++) {
+        hash = (hash << 1) + gear[data[i]];
+        if (i >= PIECE_MIN_BYTES && !(hash & CUT_MASK))
+            return i + 1;
+    }
+    return end;
+}
+
+int al_objects_put_pieces(struct al_objects *objects, const void *data, size_t len,
+                          struct al_oid *ret_tree, struct al_error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
+    const uint8_t *at = data;
+
+    (void)pthread_once(&once, make_gear);
+    for (unsigned i = 0; len; i++) {
+        size_t piece = piece_len(at, len);
+        struct al_oid oid;
+        char name[16];
+        int r = al_objects_put(objects, AL_OBJECT_BLOB, at, piece, &oid, err);
+
+        if (r < 0)
+            return r;
+        (void)snprintf(name, sizeof(name), "%06u", i);
+        al_tree_add(&tree, 0100644, name, &oid, objects->sha256);
+        at += piece;
+        len -= piece;
+    }
+    return al_objects_put(objects, AL_OBJECT_TREE, tree.buf, tree.len, ret_tree, err);
+}
+
+int al_objects_finish(struct al_objects *objects, struct al_error *err)
+{
+    return al_pack_finish(objects->pack, err);
+}
+
+void al_tree_add(struct al_str *tree, unsigned mode, const char *name, const struct al_oid *oid,
+                 bool sha256)
+{
+    char digits[16];
+    size_t at = sizeof(digits);
+
+    digits[--at] = ' ';
+    for (; mode; mode >>= 3)
+        digits[--at] = (char)('0' + (mode & 7));
+    al_str_add(tree, digits + at, sizeof(digits) - at);
+    al_str_add(tree, name, strlen(name) + 1);
+    al_str_add(tree, oid->bytes, al_oid_bytes(sha256));
+}

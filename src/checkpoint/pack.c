@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/pack.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "util/fs.h"
+
+#define BUFFER_BYTES   (128u * 1024u)
+#define HEAD_BYTES     12
+#define PACK_MAX_BYTES (1u << 30) /* beyond it the next object begins a new pack */
+#define LEVEL          1 /* a call waits for it; what stays is compressed better when packs are joined */
+
+struct entry {
+    struct al_oid oid;
+    uint32_t crc, offset;
+};
+
+struct al_pack {
+    int dir_fd;
+    bool sha256;
+    int fd; /* -1 until something is written */
+    char name[48];
+    struct entry *entries;
+    size_t count, capacity;
+    uint64_t written; /* bytes in the file, before those in the buffer */
+    uint64_t before;  /* bytes of the packs finished already */
+    size_t buffered;
+    uint64_t begun_at; /* where the last object begins */
+    bool ended;        /* the last object has an entry */
+    bool open;         /* it has none, and is not taken back */
+    uint32_t crc;
+    struct al_hash hash;
+    z_stream deflate;
+    bool has_deflate;
+    unsigned char buffer[BUFFER_BYTES];
+};
+
+struct al_pack *al_pack_new(int dir_fd, bool sha256)
+{
+    struct al_pack *pack = al_calloc(1, sizeof(*pack));
+
+    pack->dir_fd = dir_fd;
+    pack->sha256 = sha256;
+    pack->fd = -1;
+    return pack;
+}
+
+static void abandon(struct al_pack *pack)
+{
+    if (pack->fd >= 0) {
+        (void)unlinkat(pack->dir_fd, pack->name, 0);
+        al_closep(&pack->fd);
+    }
+    pack->fd = -1;
+    pack->count = 0;
+    pack->buffered = 0;
+    pack->written = 0;
+}
+
+void al_pack_free(struct al_pack *pack)
+{
+    if (!pack)
+        return;
+    abandon(pack);
+    if (pack->has_deflate)
+        (void)deflateEnd(&pack->deflate);
+    free(pack->entries);
+    free(pack);
+}
+
+static int failed(int errno_value, struct al_error *err)
+{
+    return al_error_errno(err, errno_value, "cannot write to the checkpoint store");
+}
+
+static uint64_t position(const struct al_pack *pack)
+{
+    return pack->written + pack->buffered;
+}
+
+static int open_file(struct al_pack *pack, struct al_error *err)
+{
+    static atomic_uint serial;
+
+    (void)snprintf(pack->name, sizeof(pack->name), "tmp_pack_%ld_%u", (long)getpid(),
+                   atomic_fetch_add(&serial, 1));
+    pack->fd = openat(pack->dir_fd, pack->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return pack->fd < 0 ? failed(errno, err) : 0;
+}
+
+static int flush(struct al_pack *pack, struct al_error *err)
+{
+    int r = pack->fd < 0 ? open_file(pack, err) : 0;
+
+    if (r < 0)
+        return r;
+    r = al_write_all(pack->fd, pack->buffer, pack->buffered);
+    if (r < 0)
+        return failed(-r, err);
+    pack->written += pack->buffered;
+    pack->buffered = 0;
+    return 0;
+}
+
+static int put(struct al_pack *pack, const void *data, size_t len, struct al_error *err)
+{
+    const unsigned char *at = data;
+
+    pack->crc = (uint32_t)crc32(pack->crc, data, (uInt)len);
+    while (len) {
+        size_t room = BUFFER_BYTES - pack->buffered;
+        size_t piece = len < room ? len : room;
+
+        memcpy(pack->buffer + pack->buffered, at, piece);
+        pack->buffered += piece;
+        at += piece;
+        len -= piece;
+        if (pack->buffered == BUFFER_BYTES) {
+            int r = flush(pack, err);
+
+            if (r < 0)
+                return r;
+        }
+    }
+    return 0;
+}
+
+/* Type and size: four bits of the size, then seven a byte. */
+static size_t object_head(enum al_object_type type, uint64_t size, unsigned char head[10])
+{
+    size_t len = 0;
+    unsigned c = (unsigned)type << 4 | (unsigned)(size & 15);
+
+    for (size >>= 4; size; size >>= 7) {
+        head[len++] = (unsigned char)(c | 0x80);
+        c = (unsigned)(size & 0x7f);
+    }
+    head[len++] = (unsigned char)c;
+    return len;
+}
+
+static int begin_deflate(struct al_pack *pack, struct al_error *err)
+{
+    if (pack->has_deflate) {
+        (void)deflateReset(&pack->deflate);
+        return 0;
+    }
+    if (deflateInit(&pack->deflate, LEVEL) != Z_OK)
+        return failed(ENOMEM, err);
+    pack->has_deflate = true;
+    return 0;
+}
+
+int al_pack_begin(struct al_pack *pack, enum al_object_type type, uint64_t size,
+                  struct al_error *err)
+{
+    static const unsigned char none[HEAD_BYTES];
+    unsigned char head[10];
+    int r = 0;
+
+    if (size >= AL_PACK_OBJECT_MAX_BYTES)
+        return failed(EFBIG, err);
+    if (position(pack) > PACK_MAX_BYTES)
+        r = al_pack_finish(pack, err);
+    if (r == 0 && !position(pack))
+        r = put(pack, none, sizeof(none), err);
+    if (r == 0)
+        r = begin_deflate(pack, err);
+    if (r < 0)
+        return r;
+    pack->begun_at = position(pack);
+    pack->ended = false;
+    pack->open = true;
+    pack->crc = (uint32_t)crc32(0, NULL, 0);
+    al_hash_init_object(&pack->hash, pack->sha256, type, size);
+    return put(pack, head, object_head(type, size, head), err);
+}
+
+/* Compress what there is; with `flag` Z_FINISH, to the end. */
+static int deflate_all(struct al_pack *pack, const void *data, size_t len, int flag,
+                       struct al_error *err)
+{
+    unsigned char out[16 * 1024];
+    z_stream *z = &pack->deflate;
+    int said, r;
+
+    z->next_in = (Bytef *)(uintptr_t)data;
+    z->avail_in = (uInt)len;
+    do {
+        z->next_out = out;
+        z->avail_out = sizeof(out);
+        said = deflate(z, flag);
+        r = put(pack, out, sizeof(out) - z->avail_out, err);
+        if (r < 0)
+            return r;
+    } while (flag == Z_FINISH ? said != Z_STREAM_END : z->avail_in || !z->avail_out);
+    return 0;
+}
+
+int al_pack_add(struct al_pack *pack, const void *data, size_t len, struct al_error *err)
+{
+    al_hash_add(&pack->hash, data, len);
+    return deflate_all(pack, data, len, Z_NO_FLUSH, err);
+}
+
+int al_pack_end(struct al_pack *pack, struct al_oid *ret_oid, struct al_error *err)
+{
+    struct entry *entry;
+    int r = deflate_all(pack, "", 0, Z_FINISH, err);
+
+    if (r < 0)
+        return r;
+    if (pack->count == pack->capacity) {
+        pack->capacity = pack->capacity ? 2 * pack->capacity : 64;
+        pack->entries = al_reallocarray(pack->entries, pack->capacity, sizeof(*pack->entries));
+    }
+    entry = &pack->entries[pack->count++];
+    *entry = (struct entry){ .crc = pack->crc, .offset = (uint32_t)pack->begun_at };
+    al_hash_end(&pack->hash, &entry->oid);
+    pack->ended = true;
+    pack->open = false;
+    *ret_oid = entry->oid;
+    return 0;
+}
+
+int al_pack_undo(struct al_pack *pack, struct al_error *err)
+{
+    if (pack->ended)
+        pack->count--;
+    pack->ended = false;
+    pack->open = false;
+    if (pack->begun_at >= pack->written) {
+        pack->buffered = (size_t)(pack->begun_at - pack->written);
+        return 0;
+    }
+    pack->buffered = 0;
+    pack->written = pack->begun_at;
+    if (ftruncate(pack->fd, (off_t)pack->written) < 0 ||
+        lseek(pack->fd, (off_t)pack->written, SEEK_SET) < 0)
+        return failed(errno, err);
+    return 0;
+}
+
+uint64_t al_pack_bytes(const struct al_pack *pack)
+{
+    return pack->before + position(pack);
+}
+
+/* The number of objects is known only now, so the checksum is made from the file. */
+static int seal(struct al_pack *pack, struct al_oid *ret_sum, struct al_error *err)
+{
+    uint32_t head[3] = { htobe32(0x5041434b), htobe32(2), htobe32((uint32_t)pack->count) };
+    size_t oid_bytes = al_oid_bytes(pack->sha256);
+    struct al_hash hash;
+    uint64_t at = 0;
+    ssize_t n;
+    int r = flush(pack, err);
+
+    if (r < 0)
+        return r;
+    if (pwrite(pack->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
+        return failed(errno, err);
+    al_hash_init(&hash, pack->sha256);
+    while ((n = pread(pack->fd, pack->buffer, BUFFER_BYTES, (off_t)at)) > 0) {
+        al_hash_add(&hash, pack->buffer, (size_t)n);
+        at += (uint64_t)n;
+    }
+    if (n < 0)
+        return failed(errno, err);
+    al_hash_end(&hash, ret_sum);
+    r = al_write_all(pack->fd, ret_sum->bytes, oid_bytes);
+    pack->written += oid_bytes;
+    return r < 0 ? failed(-r, err) : 0;
+}
+
+static int by_oid(const void *a, const void *b)
+{
+    return memcmp(((const struct entry *)a)->oid.bytes, ((const struct entry *)b)->oid.bytes,
+                  AL_OID_MAX_BYTES);
+}
+
+static void add_be32(struct al_str *out, uint32_t value)
+{
+    uint32_t big = htobe32(value);
+
+    al_str_add(out, &big, sizeof(big));
+}
+
+static void add_fanout(const struct al_pack *pack, struct al_str *out)
+{
+    size_t n = 0;
+
+    for (unsigned first = 0; first < 256; first++) {
+        while (n < pack->count && pack->entries[n].oid.bytes[0] == first)
+            n++;
+        add_be32(out, (uint32_t)n);
+    }
+}
+
+static int write_index(struct al_pack *pack, const char *name, const struct al_oid *pack_sum,
+                       struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+    size_t oid_bytes = al_oid_bytes(pack->sha256);
+    struct al_hash hash;
+    struct al_oid sum;
+    int r;
+
+    qsort(pack->entries, pack->count, sizeof(*pack->entries), by_oid);
+    add_be32(&out, 0xff744f63);
+    add_be32(&out, 2);
+    add_fanout(pack, &out);
+    for (size_t i = 0; i < pack->count; i++)
+        al_str_add(&out, pack->entries[i].oid.bytes, oid_bytes);
+    for (size_t i = 0; i < pack->count; i++)
+        add_be32(&out, pack->entries[i].crc);
+    for (size_t i = 0; i < pack->count; i++)
+        add_be32(&out, pack->entries[i].offset);
+    al_str_add(&out, pack_sum->bytes, oid_bytes);
+    al_hash_init(&hash, pack->sha256);
+    al_hash_add(&hash, out.buf, out.len);
+    al_hash_end(&hash, &sum);
+    al_str_add(&out, sum.bytes, oid_bytes);
+    r = al_fs_write_durable(pack->dir_fd, name, out.buf, out.len, 0400);
+    return r < 0 ? failed(-r, err) : 0;
+}
+
+int al_pack_finish(struct al_pack *pack, struct al_error *err)
+{
+    char hash[AL_OID_TEXT], pack_name[AL_OID_TEXT + 16], index_name[AL_OID_TEXT + 16];
+    struct al_oid sum;
+    int r;
+
+    r = pack->open ? al_pack_undo(pack, err) : 0;
+    if (r < 0 || !pack->count)
+        return r;
+    r = seal(pack, &sum, err);
+    if (r < 0)
+        return r;
+    al_oid_text(&sum, pack->sha256, hash);
+    (void)snprintf(pack_name, sizeof(pack_name), "pack-%s.pack", hash);
+    (void)snprintf(index_name, sizeof(index_name), "pack-%s.idx", hash);
+    /* The pack first: an index is what makes git look for one.  Both are on the disk before any
+     * reference names what is in them; the names come with those of the index. */
+    r = al_fs_sync(pack->fd);
+    if (r < 0)
+        return failed(-r, err);
+    if (fchmod(pack->fd, 0400) < 0 ||
+        renameat(pack->dir_fd, pack->name, pack->dir_fd, pack_name) < 0)
+        return failed(errno, err);
+    r = write_index(pack, index_name, &sum, err);
+    pack->before += pack->written;
+    al_closep(&pack->fd);
+    pack->fd = -1;
+    pack->count = 0;
+    pack->written = 0;
+    pack->begun_at = 0;
+    return r;
+}

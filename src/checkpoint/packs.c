@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/packs.h"
+
+#include <dirent.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/fs.h"
+#include "util/str.h"
+
+#define FANOUT_AT    8u
+#define NAMES_AT     (FANOUT_AT + 256u * 4u)
+#define CRC_BYTES    4u
+#define OFFSET_BYTES 4u
+
+/* An index file, version 2, mapped: the store is ours, nobody shortens it. */
+struct index {
+    const uint8_t *map;
+    size_t len;
+};
+
+struct al_packs {
+    bool sha256;
+    struct index *items;
+    size_t count;
+};
+
+static uint32_t be32_at(const uint8_t *at)
+{
+    uint32_t value;
+
+    memcpy(&value, at, sizeof(value));
+    return be32toh(value);
+}
+
+static uint32_t fanout(const struct index *index, unsigned first)
+{
+    return be32_at(index->map + FANOUT_AT + 4u * first);
+}
+
+static bool is_well_formed(const struct index *index, size_t oid_bytes)
+{
+    uint64_t count;
+
+    if (index->len < NAMES_AT || be32_at(index->map) != 0xff744f63 || be32_at(index->map + 4) != 2)
+        return false;
+    count = fanout(index, 255);
+    for (unsigned first = 1; first < 256; first++)
+        if (fanout(index, first) < fanout(index, first - 1))
+            return false;
+    return NAMES_AT + count * (oid_bytes + CRC_BYTES + OFFSET_BYTES) + 2 * oid_bytes <= index->len;
+}
+
+static bool has_pack(int dir_fd, const char *name)
+{
+    al_auto(al_freep) char *pack = al_asprintf("%.*spack", (int)(strlen(name) - 3), name);
+    struct stat st;
+
+    return fstatat(dir_fd, pack, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void add_index(struct al_packs *packs, int dir_fd, const char *name)
+{
+    al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct index index;
+    struct stat st;
+    void *map;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0 || !has_pack(dir_fd, name))
+        return;
+    index.len = (size_t)st.st_size;
+    map = mmap(NULL, index.len, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        return; /* the objects in it are then written once more */
+    index.map = map;
+    if (!is_well_formed(&index, al_oid_bytes(packs->sha256))) {
+        (void)munmap(map, index.len);
+        return;
+    }
+    packs->items = al_reallocarray(packs->items, packs->count + 1, sizeof(*packs->items));
+    packs->items[packs->count++] = index;
+}
+
+int al_packs_open(int dir_fd, bool sha256, struct al_packs **ret_packs, struct al_error *err)
+{
+    struct al_packs *packs;
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
+    struct dirent *entry;
+
+    if (!dir)
+        return al_error_errno(err, errno, "cannot read the checkpoint store");
+    packs = al_calloc(1, sizeof(*packs));
+    packs->sha256 = sha256;
+    while ((entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, "pack-") && al_ends_with(entry->d_name, ".idx"))
+            add_index(packs, dir_fd, entry->d_name);
+    *ret_packs = packs;
+    return 0;
+}
+
+void al_packs_free(struct al_packs *packs)
+{
+    if (!packs)
+        return;
+    for (size_t i = 0; i < packs->count; i++)
+        (void)munmap((void *)(uintptr_t)packs->items[i].map, packs->items[i].len);
+    free(packs->items);
+    free(packs);
+}
+
+static bool index_has(const struct index *index, size_t oid_bytes, const struct al_oid *oid)
+{
+    unsigned first = oid->bytes[0];
+    size_t low = first ? fanout(index, first - 1) : 0, high = fanout(index, first);
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = memcmp(index->map + NAMES_AT + middle * oid_bytes, oid->bytes, oid_bytes);
+
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+bool al_packs_have(const struct al_packs *packs, const struct al_oid *oid)
+{
+    for (size_t i = 0; i < packs->count; i++)
+        if (index_has(&packs->items[i], al_oid_bytes(packs->sha256), oid))
+            return true;
+    return false;
+}
+
+int al_packs_measure(int dir_fd, struct al_packs_size *ret_size, struct al_error *err)
+{
+    struct al_packs_size size = { .bytes = 0 };
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
+    struct dirent *entry;
+    struct stat st;
+
+    if (!dir)
+        return al_error_errno(err, errno, "cannot read the checkpoint store");
+    while ((entry = readdir(dir))) {
+        if (fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+            continue;
+        size.bytes += (uint64_t)st.st_size;
+        size.loose += al_ends_with(entry->d_name, ".pack");
+        size.kept += al_ends_with(entry->d_name, ".keep");
+    }
+    size.loose -= size.kept < size.loose ? size.kept : size.loose;
+    *ret_size = size;
+    return 0;
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reading checkpoints back.  All of it comes from the store, and nothing from the repository. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "checkpoint/refs.h"
+#include "checkpoint/store.h"
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/bare.h"
+
+void al_saved_files_clear(struct al_saved_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->items[i].path);
+    free(files->items);
+    *files = (struct al_saved_files){ .items = NULL };
+}
+
+void al_saved_state_clear(struct al_saved_state *state)
+{
+    for (size_t i = 0; i < state->nrefs; i++) {
+        free(state->refs[i].name);
+        free(state->refs[i].value);
+    }
+    free(state->refs);
+    free(state->head);
+    if (state->index.buf)
+        al_str_clear(&state->index);
+    al_saved_files_clear(&state->files);
+    al_strv_clear(&state->left_out);
+    *state = (struct al_saved_state){ .has_index = false, .index = AL_STR_INIT };
+}
+
+/** Files of a checkpoint's tree as they are listed. */
+struct listing {
+    struct al_saved_files files;
+    size_t capacity;
+};
+
+static void listing_clear(struct listing *listing)
+{
+    al_saved_files_clear(&listing->files);
+}
+
+/* The octal number a text begins with; a mode has at most 22 bits. */
+static unsigned parse_mode(const char *text)
+{
+    unsigned mode = 0;
+
+    for (size_t i = 0; i < 7 && text[i] >= '0' && text[i] <= '7'; i++)
+        mode = mode * 8 + (unsigned)(text[i] - '0');
+    return mode;
+}
+
+/* "<mode> SP blob SP <oid> TAB <path>" */
+static bool take_record(void *payload, char *const *fields)
+{
+    struct listing *listing = payload;
+    const char *tab = strchr(fields[0], '\t'), *oid = strstr(fields[0], " blob ");
+    struct al_saved_file *file;
+
+    if (!tab || !oid || tab - oid - 6 >= AL_OID_TEXT)
+        return true;
+    if (listing->files.count == listing->capacity) {
+        listing->capacity = listing->capacity ? 2 * listing->capacity : 64;
+        listing->files.items =
+            al_reallocarray(listing->files.items, listing->capacity, sizeof(*listing->files.items));
+    }
+    file = &listing->files.items[listing->files.count++];
+    *file = (struct al_saved_file){ .path = al_strdup(tab + 1), .mode = parse_mode(fields[0]) };
+    memcpy(file->oid, oid + 6, (size_t)(tab - oid - 6));
+    return true;
+}
+
+static int list(struct al_store *store, const char *id, const char *const *names, size_t nnames,
+                struct listing *listing, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_record, listing);
+    struct al_oid oid;
+
+    if (strlen(id) != 2 * al_oid_bytes(store->sha256) || !al_oid_parse(id, store->sha256, &oid))
+        return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
+    return al_bare_list_tree(&store->bare, id, names, nnames,
+                             (struct al_sink){ al_records_add, &records }, budget, err);
+}
+
+/** Texts to be read at once: each is a blob, or several one after the other. */
+struct texts {
+    const char **oids;
+    struct al_str **into;
+    size_t count;
+};
+
+static void texts_clear(struct texts *texts)
+{
+    free(texts->oids);
+    free(texts->into);
+}
+
+/* Want what is at `name`, or in pieces below it ("index/"). */
+static size_t want(struct texts *texts, const struct listing *listing, const char *name,
+                   struct al_str *into)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < listing->files.count; i++) {
+        const struct al_saved_file *file = &listing->files.items[i];
+
+        if (al_ends_with(name, "/") ? !al_starts_with(file->path, name)
+                                    : strcmp(file->path, name) != 0)
+            continue;
+        texts->oids = al_reallocarray(texts->oids, texts->count + 1, sizeof(*texts->oids));
+        texts->into = al_reallocarray(texts->into, texts->count + 1, sizeof(*texts->into));
+        texts->oids[texts->count] = file->oid;
+        texts->into[texts->count++] = into;
+        found++;
+    }
+    return found;
+}
+
+static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
+                     struct al_error *err)
+{
+    struct texts *texts = payload;
+
+    (void)last;
+    (void)err;
+    al_str_add(texts->into[which], data, len);
+    return 0;
+}
+
+static int read_texts(struct al_store *store, struct texts *texts, struct al_budget *budget,
+                      struct al_error *err)
+{
+    return al_bare_read(&store->bare, texts->oids, texts->count, add_bytes, texts, budget, err);
+}
+
+static int malformed(struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION, "the checkpoint is not in a form airlock reads");
+}
+
+/** The lines about a checkpoint. */
+struct about {
+    char entries[AL_OID_TEXT];
+    unsigned plain, executable;
+};
+
+static bool parse_about(const char *text, struct about *ret_about)
+{
+    const char *entries = strstr(text, "\nentries "), *modes = strstr(text, "\nmodes ");
+
+    return al_starts_with(text, "version 1\n") && entries && modes &&
+           sscanf(entries, "\nentries %64[0-9a-f]\n", ret_about->entries) == 1 &&
+           sscanf(modes, "\nmodes %o %o\n", &ret_about->plain, &ret_about->executable) == 2;
+}
+
+static void set_permissions(struct al_saved_file *file, const struct about *about)
+{
+    if ((file->mode & S_IFMT) == S_IFLNK)
+        file->mode = S_IFLNK | 0777;
+    else
+        file->mode = S_IFREG | (file->mode & S_IXUSR ? about->executable : about->plain);
+}
+
+/* The exceptions are in the order of the files: "<octal> SP <path>" NUL each. */
+static void set_exceptions(struct al_saved_files *files, const struct al_str *modes)
+{
+    const char *at = modes->buf, *end = modes->buf + modes->len;
+    size_t i = 0;
+
+    while (at < end && i < files->count) {
+        const char *path = strchr(at, ' ');
+        int order = path ? strcmp(files->items[i].path, path + 1) : 1;
+
+        if (order < 0) {
+            i++;
+            continue;
+        }
+        if (order == 0)
+            files->items[i].mode = S_IFREG | parse_mode(at);
+        at += strlen(at) + 1;
+    }
+}
+
+/* Only what is below a directory, named from there. */
+static void take_below(struct listing *listing, const char *prefix,
+                       struct al_saved_files *ret_files)
+{
+    size_t len = strlen(prefix), kept = 0;
+
+    *ret_files = listing->files;
+    listing->files = (struct al_saved_files){ .items = NULL };
+    for (size_t i = 0; i < ret_files->count; i++) {
+        struct al_saved_file *file = &ret_files->items[i];
+
+        if (!al_starts_with(file->path, prefix)) {
+            free(file->path);
+            continue;
+        }
+        memmove(file->path, file->path + len, strlen(file->path + len) + 1);
+        ret_files->items[kept++] = *file;
+    }
+    ret_files->count = kept;
+}
+
+int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_budget *budget,
+                           struct al_saved_files *ret_files, struct al_error *err)
+{
+    static const char *const names[] = { "about", "modes", "worktree" };
+    al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
+    al_auto(texts_clear) struct texts texts = { .oids = NULL };
+    al_auto(al_str_clear) struct al_str about_text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str modes = AL_STR_INIT;
+    struct about about;
+    int r = list(store, id, names, AL_COUNT(names), &listing, budget, err);
+
+    if (r < 0)
+        return r;
+    (void)want(&texts, &listing, "about", &about_text);
+    (void)want(&texts, &listing, "modes/", &modes);
+    r = read_texts(store, &texts, budget, err);
+    if (r < 0)
+        return r;
+    if (!parse_about(about_text.buf, &about))
+        return malformed(err);
+    take_below(&listing, "worktree/", ret_files);
+    for (size_t i = 0; i < ret_files->count; i++)
+        set_permissions(&ret_files->items[i], &about);
+    set_exceptions(ret_files, &modes);
+    return 0;
+}
+
+int al_checkpoint_files_in(struct al_store *store, const char *id, const char *dir,
+                           struct al_budget *budget, struct al_saved_files *ret_files,
+                           struct al_error *err)
+{
+    al_auto(al_freep) char *prefix = al_asprintf("worktree/%s%s", dir, *dir ? "/" : "");
+    const char *const names[] = { prefix };
+    al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
+    int r = list(store, id, names, 1, &listing, budget, err);
+
+    if (r == 0)
+        take_below(&listing, prefix, ret_files);
+    return r;
+}
+
+/** What is read of a checkpoint before it is taken apart. */
+struct raw {
+    struct al_str about, head, refs, left_out;
+    bool head_is_link;
+};
+
+static void raw_clear(struct raw *raw)
+{
+    al_str_clear(&raw->about);
+    al_str_clear(&raw->head);
+    al_str_clear(&raw->refs);
+    al_str_clear(&raw->left_out);
+}
+
+static void remove_head(struct al_saved_files *files, bool *ret_was_link)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < files->count; i++) {
+        if (strcmp(files->items[i].path, "HEAD") != 0) {
+            files->items[kept++] = files->items[i];
+            continue;
+        }
+        *ret_was_link = (files->items[i].mode & S_IFMT) == S_IFLNK;
+        free(files->items[i].path);
+    }
+    files->count = kept;
+}
+
+static int take_apart(struct al_store *store, struct raw *raw, struct al_saved_state *state,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *linked =
+        raw->head_is_link ? al_asprintf("ref: %s", raw->head.buf) : NULL;
+    struct al_refs refs = { .items = NULL };
+    struct about about;
+
+    if (!parse_about(raw->about.buf, &about) || !al_refs_parse(raw->refs.buf, raw->refs.len, &refs))
+        return malformed(err);
+    memcpy(state->entries, about.entries, sizeof(about.entries));
+    state->refs = refs.items;
+    state->nrefs = refs.count;
+    state->head = al_ref_value(linked ? linked : raw->head.buf, store->sha256);
+    for (size_t at = 0; at < raw->left_out.len; at += strlen(raw->left_out.buf + at) + 1)
+        al_strv_add(&state->left_out, raw->left_out.buf + at);
+    return state->head ? 0 : malformed(err);
+}
+
+int al_checkpoint_state(struct al_store *store, const char *id, struct al_budget *budget,
+                        struct al_saved_state *ret_state, struct al_error *err)
+{
+    static const char *const names[] = { "about", "index", "left-out", "refs", "state" };
+    al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
+    al_auto(texts_clear) struct texts texts = { .oids = NULL };
+    al_auto(raw_clear) struct raw raw = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT,
+                                          false };
+    al_auto(al_saved_state_clear) struct al_saved_state state = { .index = AL_STR_INIT };
+    int r = list(store, id, names, AL_COUNT(names), &listing, budget, err);
+
+    if (r < 0)
+        return r;
+    (void)want(&texts, &listing, "about", &raw.about);
+    (void)want(&texts, &listing, "state/HEAD", &raw.head);
+    (void)want(&texts, &listing, "refs/", &raw.refs);
+    (void)want(&texts, &listing, "left-out/", &raw.left_out);
+    state.has_index = want(&texts, &listing, "index/", &state.index) > 0;
+    r = read_texts(store, &texts, budget, err);
+    if (r < 0)
+        return r;
+    take_below(&listing, "state/", &state.files);
+    remove_head(&state.files, &raw.head_is_link);
+    r = take_apart(store, &raw, &state, err);
+    if (r < 0)
+        return r;
+    *ret_state = state;
+    state = (struct al_saved_state){ .index = AL_STR_INIT };
+    return 0;
+}
+
+int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t noids,
+                       al_blob_fn take, void *payload, struct al_budget *budget,
+                       struct al_error *err)
+{
+    return al_bare_read(&store->bare, oids, noids, take, payload, budget, err);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/stat_cache.h"
+
+#include <time.h>
+
+#define NAME      "stat"
+#define MAX_BYTES (1u << 30)
+
+/* File times tick coarsely, by a jiffy at worst; where they have no fraction, by two seconds (FAT).
+ */
+#define TICK_NS        20000000
+#define COARSE_TICK_NS 2000000000
+
+/* The beginning of the file.  Its size is part of the magic: another build's file is no use. */
+struct preamble {
+    char magic[8];
+    uint32_t head_bytes, file_bytes;
+    uint32_t sha256, reserved;
+    uint64_t nknown, nfiles, total_bytes;
+};
+
+static const char magic[8] = "AIRSTAT";
+
+void al_seen_clear(struct al_seen *seen)
+{
+    al_str_clear(&seen->data);
+    *seen = AL_SEEN_INIT;
+}
+
+static size_t files_at(const struct al_seen *seen)
+{
+    return sizeof(struct preamble) + sizeof(struct al_seen_head) +
+           seen->nknown * sizeof(struct al_oid);
+}
+
+static bool take_preamble(struct al_seen *seen, bool sha256)
+{
+    struct preamble preamble;
+
+    if (seen->data.len < sizeof(preamble) + sizeof(seen->head))
+        return false;
+    memcpy(&preamble, seen->data.buf, sizeof(preamble));
+    if (memcmp(preamble.magic, magic, sizeof(magic)) != 0 ||
+        preamble.head_bytes != sizeof(struct al_seen_head) ||
+        preamble.file_bytes != sizeof(struct al_seen_file) || preamble.sha256 != sha256 ||
+        preamble.total_bytes != seen->data.len ||
+        preamble.nknown > seen->data.len / sizeof(struct al_oid))
+        return false;
+    memcpy(&seen->head, seen->data.buf + sizeof(preamble), sizeof(seen->head));
+    seen->nknown = (size_t)preamble.nknown;
+    seen->nfiles = (size_t)preamble.nfiles;
+    return files_at(seen) <= seen->data.len &&
+           memchr(seen->head.reference, '\0', sizeof(seen->head.reference));
+}
+
+void al_seen_load(struct al_seen *seen, int dir_fd, bool sha256)
+{
+    *seen = AL_SEEN_INIT;
+    if (al_fs_read(dir_fd, NAME, MAX_BYTES, &seen->data) < 0 || !take_preamble(seen, sha256)) {
+        al_seen_clear(seen);
+        return;
+    }
+    seen->next = files_at(seen);
+    seen->left = seen->nfiles;
+}
+
+void al_seen_known(const struct al_seen *seen, size_t i, struct al_oid *ret_oid)
+{
+    memcpy(ret_oid,
+           seen->data.buf + sizeof(struct preamble) + sizeof(struct al_seen_head) +
+               i * sizeof(*ret_oid),
+           sizeof(*ret_oid));
+}
+
+/* The path of the next file, which is not passed; NULL at the end. */
+static const char *peek(struct al_seen *seen)
+{
+    if (seen->left && seen->data.len - seen->next > sizeof(struct al_seen_file))
+        return seen->data.buf + seen->next + sizeof(struct al_seen_file);
+    seen->left = 0; /* it may be shorter than it says */
+    return NULL;
+}
+
+const char *al_seen_next(struct al_seen *seen, struct al_seen_file *ret_file)
+{
+    const char *path = peek(seen);
+
+    if (!path)
+        return NULL;
+    memcpy(ret_file, seen->data.buf + seen->next, sizeof(*ret_file));
+    /* The buffer ends with a NUL, whatever is in the file. */
+    seen->next += sizeof(*ret_file) + strlen(path) + 1;
+    if (seen->next > seen->data.len)
+        seen->next = seen->data.len;
+    seen->left--;
+    return path;
+}
+
+bool al_seen_find(struct al_seen *seen, const char *path, struct al_seen_file *ret_file,
+                  size_t *ret_number)
+{
+    const char *at;
+
+    while ((at = peek(seen))) {
+        int order = strcmp(at, path);
+
+        if (order > 0)
+            return false;
+        *ret_number = seen->nfiles - seen->left;
+        (void)al_seen_next(seen, ret_file);
+        if (order == 0)
+            return true;
+    }
+    return false;
+}
+
+bool al_seen_is_current(const struct al_seen_file *file, const struct stat *st)
+{
+    struct al_file_id now = al_file_id_from(st);
+
+    return !file->racy && file->mode == st->st_mode && al_file_id_equal(&file->id, &now);
+}
+
+void al_seen_note(struct al_seen_file *file, const struct stat *st, int64_t began_ns)
+{
+    bool coarse = st->st_mtim.tv_nsec == 0 && st->st_ctim.tv_nsec == 0;
+    int64_t settled_ns = began_ns - (coarse ? COARSE_TICK_NS : TICK_NS);
+
+    memset(&file->id, 0, sizeof(file->id)); /* padding goes to the disk too */
+    file->id = al_file_id_from(st);
+    file->mode = st->st_mode;
+    file->racy = file->id.ctime_ns > settled_ns || file->id.mtime_ns > settled_ns;
+}
+
+int64_t al_seen_now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void al_seen_writer_clear(struct al_seen_writer *writer)
+{
+    al_str_clear(&writer->known);
+    al_str_clear(&writer->files);
+}
+
+void al_seen_write_known(struct al_seen_writer *writer, const struct al_oid *oid)
+{
+    al_str_add(&writer->known, oid, sizeof(*oid));
+    writer->nknown++;
+}
+
+void al_seen_write_file(struct al_seen_writer *writer, const char *path,
+                        const struct al_seen_file *file)
+{
+    al_str_add(&writer->files, file, sizeof(*file));
+    al_str_add(&writer->files, path, strlen(path) + 1);
+    writer->nfiles++;
+}
+
+int al_seen_save(const struct al_seen_writer *writer, const struct al_seen_head *head, int dir_fd,
+                 bool sha256)
+{
+    al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
+    struct preamble preamble = {
+        .head_bytes = sizeof(*head),
+        .file_bytes = sizeof(struct al_seen_file),
+        .sha256 = sha256,
+        .nknown = writer->nknown,
+        .nfiles = writer->nfiles,
+        .total_bytes = sizeof(preamble) + sizeof(*head) + writer->known.len + writer->files.len,
+    };
+
+    memcpy(preamble.magic, magic, sizeof(magic));
+    al_str_reserve(&data, (size_t)preamble.total_bytes);
+    al_str_add(&data, &preamble, sizeof(preamble));
+    al_str_add(&data, head, sizeof(*head));
+    al_str_add(&data, writer->known.buf, writer->known.len);
+    al_str_add(&data, writer->files.buf, writer->files.len);
+    return al_fs_write_beside(dir_fd, NAME, data.buf, data.len, 0600, true);
+}

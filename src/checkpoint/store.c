@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/deadline.h"
+#include "gitops/plumbing/bare.h"
+#include "gitops/vet.h"
+#include "util/fs.h"
+
+#define ID_DIGITS        32
+#define PACKED_MAX_BYTES (64u << 20)
+#define LOCK_POLL_MS     10
+
+static int unusable(const struct al_store *store, int errno_value, struct al_error *err)
+{
+    return al_error_errno(err, errno_value, "cannot use the checkpoint store '%s'", store->dir);
+}
+
+/* The folder's name: a repository that is made anew with other object ids has another. */
+static char *id_of(const struct al_repo *repo)
+{
+    static const char format[] = "sha256";
+    struct al_hash hash;
+    struct al_oid digest;
+    char text[AL_OID_TEXT];
+
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, repo->at.git_dir, strlen(repo->at.git_dir) + 1);
+    if (repo->vetting->is_sha256)
+        al_hash_add(&hash, format, sizeof(format));
+    al_hash_end(&hash, &digest);
+    al_oid_text(&digest, true, text);
+    return al_strndup(text, ID_DIGITS);
+}
+
+/* Wait for the lock: who clears the store up holds it alone. */
+static int lock_shared(struct al_store *store, struct al_watch *watch, struct al_error *err)
+{
+    while (flock(store->lock_fd, LOCK_SH | LOCK_NB) < 0) {
+        int r;
+
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return unusable(store, errno, err);
+        r = al_watch_check(watch, err);
+        if (r < 0)
+            return r;
+        (void)poll(NULL, 0, LOCK_POLL_MS);
+    }
+    return 0;
+}
+
+static int make_dir(const struct al_store *store, int dir_fd, const char *name,
+                    struct al_error *err)
+{
+    return mkdirat(dir_fd, name, 0700) < 0 && errno != EEXIST ? unusable(store, errno, err) : 0;
+}
+
+static int make_file(const struct al_store *store, const char *name, const char *text,
+                     struct al_error *err)
+{
+    int r = al_fs_write_durable(store->bare.dir_fd, name, text, strlen(text), 0600);
+
+    return r < 0 ? unusable(store, -r, err) : 0;
+}
+
+/* The directories that were made for a new store. */
+static int sync_places(const struct al_store *store, struct al_error *err)
+{
+    static const char *const places[] = { "objects", ".", "..", "../.." };
+    int r = 0;
+
+    for (size_t i = 0; i < AL_COUNT(places) && r == 0; i++) {
+        al_auto(al_closep) int fd =
+            openat(store->bare.dir_fd, places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        r = fd < 0 ? -errno : al_fs_sync(fd);
+    }
+    return r < 0 ? unusable(store, -r, err) : 0;
+}
+
+/* A bare repository.  Two that make it at once make the same one. */
+static int make_bare(const struct al_store *store, struct al_error *err)
+{
+    static const char *const dirs[] = { "objects",     "objects/pack", "objects/info", "refs",
+                                        "refs/before", "refs/after",   "refs/heads",   "info" };
+    static const char packing[] = "\tbare = true\n"
+                                  "[gc]\n\tauto = 0\n"
+                                  "[pack]\n\tpackSizeLimit = 900m\n\twriteReverseIndex = false\n"
+                                  "[core]\n\tbigFileThreshold = 4m\n";
+    const char *version = store->sha256 ? "[extensions]\n\tobjectFormat = sha256\n"
+                                          "[core]\n\trepositoryFormatVersion = 1\n"
+                                        : "[core]\n\trepositoryFormatVersion = 0\n";
+    al_auto(al_freep) char *config = al_asprintf("%s%s", version, packing);
+    int r = 0;
+
+    if (faccessat(store->bare.dir_fd, "HEAD", F_OK, 0) == 0)
+        return 0;
+    for (size_t i = 0; i < AL_COUNT(dirs) && r == 0; i++)
+        r = make_dir(store, store->bare.dir_fd, dirs[i], err);
+    if (r == 0)
+        r = make_file(store, "config", config, err);
+    if (r == 0) /* last: from now on it is a repository */
+        r = make_file(store, "HEAD", "ref: refs/heads/none\n", err);
+    if (r == 0)
+        r = sync_places(store, err);
+    return r;
+}
+
+static int open_dirs(struct al_store *store, bool create, struct al_error *err)
+{
+    int r = create ? al_fs_mkdirs(store->dir, 0700) : 0;
+
+    if (r < 0)
+        return unusable(store, -r, err);
+    store->dir_fd = open(store->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (store->dir_fd < 0)
+        return errno == ENOENT && !create
+                   ? al_error_set(err, AL_ERR_NOT_FOUND, "there are no checkpoints")
+                   : unusable(store, errno, err);
+    store->lock_fd = openat(store->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return store->lock_fd < 0 ? unusable(store, errno, err) : 0;
+}
+
+static int open_bare(struct al_store *store, bool create, struct al_error *err)
+{
+    struct al_bare *bare = &store->bare;
+    int r = create ? make_dir(store, store->dir_fd, "checkpoints.git", err) : 0;
+
+    if (r < 0)
+        return r;
+    bare->dir_fd =
+        openat(store->dir_fd, "checkpoints.git", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (bare->dir_fd < 0)
+        return errno == ENOENT && !create
+                   ? al_error_set(err, AL_ERR_NOT_FOUND, "there are no checkpoints")
+                   : unusable(store, errno, err);
+    r = make_bare(store, err);
+    if (r < 0)
+        return r;
+    store->pack_fd =
+        openat(bare->dir_fd, "objects/pack", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    return store->pack_fd < 0 ? unusable(store, errno, err) : 0;
+}
+
+int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo *repo, bool create,
+                  struct al_budget *budget, struct al_store **ret_store, struct al_error *err)
+{
+    struct al_store *store = al_calloc(1, sizeof(*store));
+    struct al_watch watch = al_watch_begin(budget);
+    al_auto(al_freep) char *id = id_of(repo);
+    int r;
+
+    store->settings = settings;
+    store->repo = repo;
+    store->sha256 = repo->vetting->is_sha256;
+    store->dir = al_fs_join(settings->state_dir, id);
+    store->dir_fd = store->lock_fd = store->pack_fd = -1;
+    store->bare = (struct al_bare){ .repo = repo, .dir_fd = -1 };
+    r = open_dirs(store, create, err);
+    if (r == 0)
+        r = lock_shared(store, &watch, err);
+    if (r == 0)
+        r = open_bare(store, create, err);
+    al_watch_sync(&watch);
+    if (r < 0) {
+        al_store_close(store);
+        return r;
+    }
+    (void)futimens(store->lock_fd, NULL); /* when the store was used last, for who clears up */
+    *ret_store = store;
+    return 0;
+}
+
+void al_store_close(struct al_store *store)
+{
+    if (!store)
+        return;
+    al_close(store->lock_fd);
+    al_close(store->pack_fd);
+    al_close(store->bare.dir_fd);
+    al_close(store->dir_fd);
+    free(store->dir);
+    free(store);
+}
+
+/* `<oid> SP <name>` in packed-refs. */
+static bool find_packed(const struct al_store *store, const char *name, struct al_oid *ret_oid)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *needle = al_asprintf(" %s\n", name);
+    size_t digits = 2 * al_oid_bytes(store->sha256);
+    const char *at;
+
+    if (al_fs_read(store->bare.dir_fd, "packed-refs", PACKED_MAX_BYTES, &text) < 0)
+        return false;
+    at = strstr(text.buf, needle);
+    return at && (size_t)(at - text.buf) >= digits &&
+           al_oid_parse(at - digits, store->sha256, ret_oid);
+}
+
+int al_store_read_ref(const struct al_store *store, const char *name, struct al_oid *ret_oid,
+                      struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (al_fs_read(store->bare.dir_fd, name, 256, &text) == 0 &&
+        al_oid_parse(text.buf, store->sha256, ret_oid))
+        return 0;
+    if (find_packed(store, name, ret_oid))
+        return 0;
+    return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
+}
+
+bool al_store_has_ref(const struct al_store *store, const char *name)
+{
+    struct al_oid oid;
+
+    return al_store_read_ref(store, name, &oid, NULL) == 0;
+}
+
+int al_store_write_ref(const struct al_store *store, const char *name, const struct al_oid *oid,
+                       struct al_error *err)
+{
+    const char *slash = strrchr(name, '/');
+    al_auto(al_freep) char *dir = al_strndup(name, (size_t)(slash - name));
+    al_auto(al_closep) int dir_fd =
+        openat(store->bare.dir_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    char text[AL_OID_TEXT + 1];
+    int r;
+
+    if (dir_fd < 0 && errno == ENOENT) { /* git removes what it emptied */
+        r = make_dir(store, store->bare.dir_fd, dir, err);
+        if (r < 0)
+            return r;
+        dir_fd = openat(store->bare.dir_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    }
+    if (dir_fd < 0)
+        return unusable(store, errno, err);
+    al_oid_text(oid, store->sha256, text);
+    r = (int)strlen(text);
+    text[r] = '\n';
+    r = al_fs_write_durable(dir_fd, slash + 1, text, (size_t)r + 1, 0600);
+    return r < 0 ? unusable(store, -r, err) : 0;
+}
+
+static bool is_id(const struct al_store *store, const char *id)
+{
+    struct al_oid oid;
+
+    return strlen(id) == 2 * al_oid_bytes(store->sha256) && al_oid_parse(id, store->sha256, &oid);
+}
+
+bool al_checkpoint_exists(struct al_store *store, const char *id)
+{
+    al_auto(al_freep) char *before = al_asprintf(AL_REF_BEFORE "%s", id);
+
+    return is_id(store, id) && al_store_has_ref(store, before);
+}
+
+int al_checkpoint_name(struct al_store *store, const char *id, struct al_error *err)
+{
+    al_auto(al_freep) char *before = al_asprintf(AL_REF_BEFORE "%s", id);
+    struct al_oid oid;
+
+    if (strlen(id) != 2 * al_oid_bytes(store->sha256) || !al_oid_parse(id, store->sha256, &oid))
+        return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
+    return al_store_write_ref(store, before, &oid, err);
+}
+
+int al_checkpoint_find_after(struct al_store *store, const char *before, char ret_id[AL_OID_TEXT],
+                             struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf(AL_REF_AFTER "%s", before);
+    struct al_oid oid;
+    int r = is_id(store, before)
+                ? al_store_read_ref(store, name, &oid, err)
+                : al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
+
+    if (r == 0)
+        al_oid_text(&oid, store->sha256, ret_id);
+    return r;
+}

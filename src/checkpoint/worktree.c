@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/worktree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checkpoint/dir_cache.h"
+#include "gitops/deadline.h"
+#include "guard/text.h"
+#include "util/log.h"
+
+#define CHUNK_BYTES  (128u * 1024u)
+#define ATTEMPTS_MAX 3
+#define WARNINGS_MAX 1000
+
+/** The walk over the names, directory by directory. */
+struct walk {
+    const struct al_tree_source *source;
+    struct al_tree_files *worktree;
+    size_t capacity;
+    struct al_dirs dirs;
+    char *chunk;
+    struct al_error *err;
+};
+
+/* How reading one file ended, when it did not fail. */
+enum outcome { GONE, TAKEN, LEFT_OUT, CHANGING };
+
+void al_tree_files_clear(struct al_tree_files *worktree)
+{
+    free(worktree->files);
+    free(worktree->seen);
+    al_strv_clear(&worktree->left_out);
+    *worktree = (struct al_tree_files){ .files = NULL };
+}
+
+static void walk_clear(struct walk *walk)
+{
+    free(walk->chunk);
+    al_dirs_clear(&walk->dirs);
+}
+
+/* Once for each file in the life of a process: a log that says it with every call says nothing. */
+static bool is_new_warning(const char *top, const char *path)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct al_strv said;
+    al_auto(al_freep) char *full = al_fs_join(top, path);
+    bool is_new;
+
+    (void)pthread_mutex_lock(&lock);
+    is_new = said.count < WARNINGS_MAX && !al_strv_contains(&said, full);
+    if (is_new)
+        al_strv_add(&said, full);
+    (void)pthread_mutex_unlock(&lock);
+    return is_new;
+}
+
+static enum outcome leave_out(struct walk *walk, const char *path, const char *why)
+{
+    al_strv_add(&walk->worktree->left_out, path);
+    if (is_new_warning(walk->source->top, path)) {
+        al_auto(al_freep) char *word = al_text_word(path);
+
+        al_log_warn("the checkpoint leaves out '%s': %s", word, why);
+    }
+    return LEFT_OUT;
+}
+
+static int check_room(const struct walk *walk)
+{
+    const struct al_tree_source *source = walk->source;
+
+    if (al_pack_bytes(source->objects->pack) <= source->max_store_bytes)
+        return 0;
+    return al_error_set(walk->err, AL_ERR_EXECUTION,
+                        "a checkpoint of this repository is larger than journal.max_store_bytes "
+                        "(%" PRIu64 ")",
+                        source->max_store_bytes);
+}
+
+/* Fill the chunk from a file; 0 at its end, -errno. */
+static ssize_t read_chunk(const struct walk *walk, int fd)
+{
+    size_t len = 0;
+
+    while (len < CHUNK_BYTES) {
+        ssize_t n = read(fd, walk->chunk + len, CHUNK_BYTES - len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        len += (size_t)n;
+    }
+    return (ssize_t)len;
+}
+
+/* A file of more than one chunk goes into the pack as it is read, and out again when that was not
+ * needed.  *ret_read is what came, one more than `size` when the file grew. */
+static int pack_file(struct walk *walk, int fd, uint64_t size, uint64_t *ret_read,
+                     struct al_oid *ret_oid)
+{
+    struct al_objects *objects = walk->source->objects;
+    ssize_t n;
+    int r = al_pack_begin(objects->pack, AL_OBJECT_BLOB, size, walk->err);
+
+    *ret_read = 0;
+    while (r == 0 && (n = read_chunk(walk, fd)) != 0) {
+        if (n < 0 || *ret_read + (uint64_t)n > size) {
+            *ret_read = size + 1;
+            break;
+        }
+        *ret_read += (uint64_t)n;
+        r = al_pack_add(objects->pack, walk->chunk, (size_t)n, walk->err);
+        if (r == 0)
+            r = check_room(walk);
+        if (r == 0)
+            r = al_watch_check(walk->source->watch, walk->err);
+    }
+    if (r < 0)
+        return r;
+    if (*ret_read != size)
+        return al_pack_undo(objects->pack, walk->err);
+    r = al_pack_end(objects->pack, ret_oid, walk->err);
+    if (r == 0 && al_objects_has(objects, ret_oid))
+        return al_pack_undo(objects->pack, walk->err);
+    if (r == 0)
+        al_objects_know(objects, ret_oid);
+    return r;
+}
+
+static int put_small(struct walk *walk, int fd, uint64_t size, uint64_t *ret_read,
+                     struct al_oid *ret_oid)
+{
+    ssize_t n = read_chunk(walk, fd);
+
+    *ret_read = n < 0 ? size + 1 : (uint64_t)n;
+    if (*ret_read != size)
+        return 0;
+    return al_objects_put(walk->source->objects, AL_OBJECT_BLOB, walk->chunk, (size_t)size, ret_oid,
+                          walk->err);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    struct al_file_id ids[2] = { al_file_id_from(a), al_file_id_from(b) };
+
+    return al_file_id_equal(&ids[0], &ids[1]);
+}
+
+/* One look at a regular file.  `last` is what the look before this one found, none before the
+ * first: times tell nothing when the same bytes were there twice. */
+static int read_once(struct walk *walk, const char *name, const char *path,
+                     const struct al_oid *last, struct al_seen_file *file,
+                     enum outcome *ret_outcome)
+{
+    int64_t began_ns = al_seen_now_ns();
+    al_auto(al_closep) int fd =
+        openat(walk->dirs.fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat before, after;
+    uint64_t size, got;
+    int r;
+
+    if (fd < 0) {
+        *ret_outcome = errno == EACCES || errno == EPERM
+                           ? leave_out(walk, path, "it cannot be read")
+                           : CHANGING;
+        return 0;
+    }
+    *ret_outcome = CHANGING;
+    if (fstat(fd, &before) < 0 || !S_ISREG(before.st_mode))
+        return 0;
+    size = (uint64_t)before.st_size;
+    if (size > walk->source->max_file_bytes) {
+        *ret_outcome = leave_out(walk, path, "it is larger than journal.max_file_bytes");
+        return 0;
+    }
+    r = size < CHUNK_BYTES ? put_small(walk, fd, size, &got, &file->oid)
+                           : pack_file(walk, fd, size, &got, &file->oid);
+    if (r < 0)
+        return r;
+    if (got != size || fstat(fd, &after) < 0) {
+        file->oid = (struct al_oid){ .bytes = { 0 } };
+        return 0;
+    }
+    if (is_same(&before, &after) || al_oid_equal(last, &file->oid)) {
+        al_seen_note(file, &before, began_ns);
+        file->racy |= !is_same(&before, &after);
+        *ret_outcome = TAKEN;
+    }
+    return 0;
+}
+
+static int read_link(struct walk *walk, const char *name, struct al_seen_file *file,
+                     enum outcome *ret_outcome)
+{
+    int64_t began_ns = al_seen_now_ns();
+    char target[PATH_MAX];
+    struct stat before, after;
+    ssize_t len;
+
+    *ret_outcome = CHANGING;
+    if (fstatat(walk->dirs.fd, name, &before, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISLNK(before.st_mode))
+        return 0;
+    len = readlinkat(walk->dirs.fd, name, target, sizeof(target));
+    if (len < 0 || fstatat(walk->dirs.fd, name, &after, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !is_same(&before, &after))
+        return 0;
+    al_seen_note(file, &before, began_ns);
+    *ret_outcome = TAKEN;
+    return al_objects_put(walk->source->objects, AL_OBJECT_BLOB, target, (size_t)len, &file->oid,
+                          walk->err);
+}
+
+/* A file that changes while it is read is read again, and left out when it never holds still. */
+static int read_file(struct walk *walk, const char *name, const char *path,
+                     struct al_seen_file *file, enum outcome *ret_outcome)
+{
+    *file = (struct al_seen_file){ .racy = false };
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        const struct al_oid last = file->oid;
+        struct stat st;
+        int r = 0;
+
+        *ret_outcome = GONE;
+        if (fstatat(walk->dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            return 0;
+        if (S_ISREG(st.st_mode))
+            r = read_once(walk, name, path, &last, file, ret_outcome);
+        else if (S_ISLNK(st.st_mode))
+            r = read_link(walk, name, file, ret_outcome);
+        if (r < 0 || *ret_outcome != CHANGING)
+            return r < 0 ? r : check_room(walk);
+    }
+    *ret_outcome = leave_out(walk, path, "it changes while it is read");
+    return 0;
+}
+
+/* Whether a file is as it was seen, and what was seen is in the store. */
+static bool is_known(struct walk *walk, const char *path, struct al_seen_file *file)
+{
+    const struct al_tree_source *source = walk->source;
+    size_t number;
+    struct stat st;
+
+    if (!al_seen_find(source->seen, path, file, &number))
+        return false;
+    if (!source->ahead || !al_ahead_is_current(source->ahead, number)) {
+        const char *name = al_dirs_enter(&walk->dirs, path);
+
+        if (walk->dirs.fd < 0 || fstatat(walk->dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            !al_seen_is_current(file, &st))
+            return false;
+    }
+    return source->seen_is_sure || al_objects_has(source->objects, &file->oid);
+}
+
+static void add_file(struct walk *walk, const char *path, const struct al_seen_file *file)
+{
+    struct al_tree_files *worktree = walk->worktree;
+
+    if (worktree->count == walk->capacity) {
+        walk->capacity = walk->capacity ? 2 * walk->capacity : walk->source->names->count;
+        worktree->files =
+            al_reallocarray(worktree->files, walk->capacity, sizeof(*worktree->files));
+        worktree->seen = al_reallocarray(worktree->seen, walk->capacity, sizeof(*worktree->seen));
+    }
+    worktree->files[worktree->count++] =
+        (struct al_tree_file){ .path = path, .mode = file->mode, .oid = file->oid };
+    worktree->seen[worktree->count - 1] = *file;
+}
+
+static int take(struct walk *walk, const char *path)
+{
+    struct al_seen_file file;
+    enum outcome outcome;
+    const char *name;
+    int r;
+
+    if (is_known(walk, path, &file)) {
+        add_file(walk, path, &file);
+        return 0;
+    }
+    name = al_dirs_enter(&walk->dirs, path);
+    if (walk->dirs.fd < 0)
+        return 0;
+    r = read_file(walk, name, path, &file, &outcome);
+    if (r == 0 && outcome == TAKEN) {
+        *walk->source->changed = true;
+        add_file(walk, path, &file);
+    }
+    return r;
+}
+
+int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files *ret_worktree,
+                       struct al_error *err)
+{
+    al_auto(walk_clear) struct walk walk = {
+        .source = source, .worktree = ret_worktree, .dirs = AL_DIRS_INIT(source->top_fd), .err = err
+    };
+    const struct al_names *names = source->names;
+    int r = 0;
+
+    *ret_worktree = (struct al_tree_files){ .files = NULL };
+    walk.chunk = al_malloc(CHUNK_BYTES);
+    for (size_t i = 0; i < names->count && r == 0; i++) {
+        r = take(&walk, al_names_path(names, &names->items[i]));
+        if (r == 0)
+            r = al_watch_step(source->watch, err);
+    }
+    if (ret_worktree->count != source->seen->nfiles)
+        *source->changed = true;
+    return r;
+}
+
+/* The mode git's trees have for a file; the permissions are elsewhere. */
+static unsigned tree_mode(unsigned mode)
+{
+    if (S_ISLNK(mode))
+        return 0120000;
+    return mode & S_IXUSR ? 0100755 : 0100644;
+}
+
+/** A stretch of files that lie in one directory. */
+struct stretch {
+    struct al_objects *objects;
+    const struct al_tree_file *files;
+    size_t count;
+    struct al_error *err;
+};
+
+static bool has_file(const struct al_tree_file *files, size_t count, const char *path, size_t len)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strncmp(files[middle].path, path, len);
+
+        if (order == 0 && files[middle].path[len])
+            order = 1;
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static int put_tree(struct stretch stretch, size_t prefix, struct al_oid *ret_tree)
+{
+    al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
+    bool sha256 = stretch.objects->sha256;
+    size_t i = 0;
+
+    while (i < stretch.count) {
+        const struct al_tree_file *file = &stretch.files[i];
+        const char *name = file->path + prefix, *slash = strchr(name, '/');
+        struct stretch below = { stretch.objects, file, 1, stretch.err };
+        size_t len = slash ? (size_t)(slash - file->path) : 0;
+        al_auto(al_freep) char *word = NULL;
+        struct al_oid oid;
+        int r;
+
+        if (!slash) {
+            al_tree_add(&tree, tree_mode(file->mode), name, &file->oid, sha256);
+            i++;
+            continue;
+        }
+        while (i + below.count < stretch.count &&
+               !strncmp(file[below.count].path, file->path, len + 1))
+            below.count++;
+        if (has_file(stretch.files, i, file->path, len))
+            return al_error_set(stretch.err, AL_ERR_AGAIN,
+                                "the working tree changed while it was read");
+        r = put_tree(below, len + 1, &oid);
+        if (r < 0)
+            return r;
+        word = al_strndup(name, (size_t)(slash - name));
+        al_tree_add(&tree, 040000, word, &oid, sha256);
+        i += below.count;
+    }
+    return al_objects_put(stretch.objects, AL_OBJECT_TREE, tree.buf, tree.len, ret_tree,
+                          stretch.err);
+}
+
+int al_tree_put(struct al_objects *objects, const struct al_tree_file *files, size_t count,
+                struct al_oid *ret_tree, struct al_error *err)
+{
+    return put_tree((struct stretch){ objects, files, count, err }, 0, ret_tree);
+}

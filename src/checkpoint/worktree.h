@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The files of a working tree, read into a store. */
+#ifndef AL_CHECKPOINT_WORKTREE_H
+#define AL_CHECKPOINT_WORKTREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "checkpoint/file_list.h"
+#include "checkpoint/objects.h"
+#include "checkpoint/prefetch.h"
+#include "checkpoint/stat_cache.h"
+#include "gitops/deadline.h"
+
+/** A file that is in the store now. */
+struct al_tree_file {
+    const char *path; /**< borrowed from the names */
+    unsigned mode;    /**< st_mode */
+    struct al_oid oid;
+};
+
+/** The working tree.  Zero-initialised is empty. */
+struct al_tree_files {
+    struct al_tree_file *files; /**< in the order of the names */
+    struct al_seen_file *seen;  /**< what each of them was when it was read */
+    size_t count;
+    struct al_strv left_out;
+};
+
+void al_tree_files_clear(struct al_tree_files *worktree);
+
+/** What reading needs; borrowed. */
+struct al_tree_source {
+    int top_fd;
+    const char *top; /**< for messages */
+    const struct al_names *names;
+    uint64_t max_file_bytes;
+    uint64_t max_store_bytes; /**< what one checkpoint may write */
+    struct al_objects *objects;
+    struct al_seen *seen;         /**< what was seen before */
+    const struct al_ahead *ahead; /**< what looked the same already; may be NULL */
+    bool seen_is_sure;            /**< what it names is in the store; else that is looked up */
+    bool *changed;                /**< set when a file is not as it was seen */
+    struct al_watch *watch;
+};
+
+/**
+ * Read what is new or changed, and take the rest from what was seen.
+ *
+ * Everything is opened below the top, through directories that are no links, and never waits: a
+ * fifo in a file's place is skipped like any other thing that is no file.
+ *
+ * What was read until a failure is in *ret_worktree as well; the caller clears it.
+ */
+int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files *ret_worktree,
+                       struct al_error *err);
+
+/**
+ * Put the trees of some files, which are in order of their paths.
+ *
+ * @return 0; AL_ERR_AGAIN when one path is a file and a directory, since the tree changed while
+ *         it was read.
+ */
+int al_tree_put(struct al_objects *objects, const struct al_tree_file *files, size_t count,
+                struct al_oid *ret_tree, struct al_error *err);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A streaming reader of `git config --list -z --show-scope --show-origin`. */
+#ifndef AL_GITOPS_CONFIG_LIST_H
+#define AL_GITOPS_CONFIG_LIST_H
+
+#include "gitops/vet.h"
+
+/** Reads "scope NUL file:origin NUL key LF value NUL" records and hands each on. */
+struct al_config_list {
+    struct al_str token[3]; /* scope, origin, key and value */
+    size_t at;              /* the token being read */
+    void (*take)(void *payload, const struct al_config_entry *entry);
+    void *payload;
+};
+
+#define AL_CONFIG_LIST_INIT(fn, data)                                                              \
+    ((struct al_config_list){                                                                      \
+        .token = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT }, .take = (fn), .payload = (data) })
+
+void al_config_list_clear(struct al_config_list *list);
+
+/** Feed bytes, split anywhere.  The form of a sink; always wants more. */
+bool al_config_list_add(void *payload, const char *data, size_t len);
+
+/** Whether a configured value means yes; what git would refuse does, too. */
+bool al_git_is_true(const char *value);
+
+#endif

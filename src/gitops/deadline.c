@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/deadline.h"
+
+#include "proc/cancel.h"
+#include "util/clock.h"
+
+#define STEPS 128
+
+struct al_watch al_watch_begin(struct al_budget *budget)
+{
+    return (struct al_watch){ .budget = budget,
+                              .deadline_ms = al_clock_ms() + budget->left_ms,
+                              .whole_ms = budget->left_ms };
+}
+
+void al_watch_sync(struct al_watch *watch)
+{
+    int64_t left = watch->deadline_ms - al_clock_ms();
+
+    watch->budget->left_ms = left > 0 ? (uint32_t)left : 1;
+}
+
+int al_watch_check(struct al_watch *watch, struct al_error *err)
+{
+    watch->steps = 0;
+    if (watch->budget->cancel && al_cancel_fired(watch->budget->cancel))
+        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+    if (al_clock_ms() >= watch->deadline_ms)
+        return al_error_set_code(err, AL_ERR_TIMEOUT, AL_CODE_TIMEOUT,
+                                 "git command timed out after %ums", (unsigned)watch->whole_ms);
+    return 0;
+}
+
+int al_watch_step(struct al_watch *watch, struct al_error *err)
+{
+    return ++watch->steps < STEPS ? 0 : al_watch_check(watch, err);
+}

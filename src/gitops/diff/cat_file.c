@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/diff/cat_file.h"
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+
+/* "<oid> commit <size>": an object id has 64 digits at most. */
+#define HEADER_MAX_BYTES 256u
+
+void al_blobs_clear(struct al_blob *blobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        al_str_clear(&blobs[i].data);
+}
+
+void al_blob_reader_clear(struct al_blob_reader *batch)
+{
+    al_str_clear(&batch->line);
+}
+
+static void skip_unwanted(struct al_blob_reader *batch)
+{
+    while (batch->with_data && batch->at < batch->count && !batch->blobs[batch->at].kept)
+        batch->at++;
+}
+
+/* The decimal number at `text`; false when it is none, or none a size can be. */
+static bool read_size(const char *text, uint64_t *ret_size)
+{
+    uint64_t size = 0;
+
+    if (!*text)
+        return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || size > UINT64_MAX / 16)
+            return false;
+        size = size * 10 + (uint64_t)(*text - '0');
+    }
+    *ret_size = size;
+    return true;
+}
+
+/* "<oid> blob <size>", or "<oid> missing". */
+static bool take_header(struct al_blob_reader *batch)
+{
+    struct al_blob *blob = &batch->blobs[batch->at];
+    size_t len = strlen(blob->oid);
+    const char *rest = batch->line.buf + len;
+    uint64_t size = 0;
+
+    if (!al_starts_with(batch->line.buf, blob->oid) || *rest != ' ')
+        return false;
+    blob->there = al_starts_with(rest, " blob ") && read_size(rest + strlen(" blob "), &size);
+    if (!batch->with_data) {
+        blob->size = size;
+        batch->at++;
+        return true;
+    }
+    if (!blob->there || size != blob->size)
+        return false; /* it was there, and of this size, a moment ago */
+    al_str_reserve(&blob->data, size);
+    batch->left = size + 1;
+    return true;
+}
+
+static size_t take_line(struct al_blob_reader *batch, const char *data, size_t len)
+{
+    const char *end = memchr(data, '\n', len);
+    size_t piece = end ? (size_t)(end - data) : len;
+
+    al_str_add(&batch->line, data, piece);
+    if (batch->line.len > HEADER_MAX_BYTES)
+        batch->broken = true;
+    if (!end || batch->broken)
+        return piece;
+    batch->broken = !take_header(batch);
+    al_str_reset(&batch->line);
+    return piece + 1;
+}
+
+static size_t take_data(struct al_blob_reader *batch, const char *data, size_t len)
+{
+    struct al_blob *blob = &batch->blobs[batch->at];
+    size_t piece = batch->left < len ? (size_t)batch->left : len;
+    size_t ends = piece == batch->left; /* with a newline, which is not of the object */
+
+    al_str_add(&blob->data, data, piece - ends);
+    batch->broken = ends && data[piece - 1] != '\n';
+    batch->left -= piece;
+    batch->at += ends;
+    return piece;
+}
+
+bool al_blob_reader_add(void *payload, const char *data, size_t len)
+{
+    struct al_blob_reader *batch = payload;
+
+    while (len && !batch->broken) {
+        size_t taken;
+
+        if (batch->left) {
+            taken = take_data(batch, data, len);
+        } else {
+            skip_unwanted(batch);
+            if (batch->at == batch->count)
+                batch->broken = true;
+            taken = batch->broken ? 0 : take_line(batch, data, len);
+        }
+        data += taken;
+        len -= taken;
+    }
+    return !batch->broken;
+}
+
+static int run_batch(const struct al_repo *repo, struct al_blob_reader *batch,
+                     struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    int r;
+
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->with_data || batch->blobs[i].kept)
+            al_str_addf(&input, "%s\n", batch->blobs[i].oid);
+    if (!input.len)
+        return 0;
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "cat-file", batch->with_data ? "--batch" : "--batch-check",
+                 NULL);
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_blob_reader_add, batch }, budget,
+                        &output, err);
+    if (r < 0)
+        return r;
+    if (!al_git_read_well(&output))
+        return al_git_failed(&output, err);
+    skip_unwanted(batch);
+    if (batch->broken || batch->left || batch->at < batch->count)
+        return al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
+    return 0;
+}
+
+/* Keep whole groups as long as they fit. */
+static void choose(struct al_blob *blobs, size_t count, size_t max_bytes)
+{
+    uint64_t used = 0;
+
+    for (size_t i = 0, end; i < count; i = end) {
+        uint64_t size = 0;
+
+        for (end = i; end < count && blobs[end].group == blobs[i].group; end++) {
+            uint64_t more = blobs[end].there ? blobs[end].size : 0;
+
+            size = size > UINT64_MAX - more ? UINT64_MAX : size + more;
+        }
+        if (size > max_bytes - used)
+            continue;
+        used += size;
+        for (size_t k = i; k < end; k++)
+            blobs[k].kept = blobs[k].there;
+    }
+}
+
+int al_git_read_blobs(const struct al_repo *repo, struct al_blob *blobs, size_t count,
+                      size_t max_bytes, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_blob_reader_clear) struct al_blob_reader sizes =
+        AL_BLOB_READER_INIT(blobs, count, false);
+    al_auto(al_blob_reader_clear) struct al_blob_reader contents =
+        AL_BLOB_READER_INIT(blobs, count, true);
+    int r;
+
+    for (size_t i = 0; i < count; i++)
+        blobs[i].data = AL_STR_INIT;
+    r = run_batch(repo, &sizes, budget, err);
+    if (r < 0)
+        return r;
+    choose(blobs, count, max_bytes);
+    r = run_batch(repo, &contents, budget, err);
+    if (r < 0) {
+        al_blobs_clear(blobs, count);
+        for (size_t i = 0; i < count; i++)
+            blobs[i].kept = false;
+    }
+    return r;
+}

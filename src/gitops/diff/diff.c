@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/diff/diff.h"
+
+#include <inttypes.h>
+
+#include "gitops/command.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/repo/repo.h"
+
+void al_git_diff_add_options(const struct al_diff_options *options, struct al_strv *argv)
+{
+    if (options->cached)
+        al_strv_add(argv, "--cached");
+    if (options->unified >= 0)
+        al_strv_addf(argv, "-U%" PRId64, options->unified);
+    al_strv_adds(argv, "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
+    if (options->from_ref)
+        al_strv_add(argv, options->from_ref);
+    if (options->to_ref)
+        al_strv_add(argv, options->to_ref);
+    /* Always, so that a word is never taken for a revision and git never compares two plain files.
+     */
+    al_strv_add(argv, "--");
+}
+
+int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options *options,
+                        struct al_budget *budget, struct al_str *words, struct al_error *err)
+{
+    return options->paths ? al_repo_pathspecs(repo, options->paths, budget, words, err) : 0;
+}
+
+/* One diff is one git: the widths of --stat and the order of files are about all of it. */
+int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
+                         struct al_budget *budget, struct al_strv *argv, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    size_t at = 0;
+    int r = al_git_diff_resolve(repo, options, budget, &words, err);
+
+    if (r < 0)
+        return r;
+    al_git_diff_add_options(options, argv);
+    if (al_batch_add(argv, &words, &at))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "paths: more than one git diff takes; name fewer, or their directory");
+    return 0;
+}
+
+int al_git_diff(const struct al_repo *repo, const struct al_diff_options *options, size_t max_bytes,
+                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    int r;
+
+    command.show_controls = options->show_controls;
+    al_strv_adds(&command.argv, "git", "diff", NULL);
+    if (options->name_only)
+        al_strv_add(&command.argv, "--name-only");
+    else if (options->stat)
+        al_strv_add(&command.argv, "--stat");
+    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    if (r < 0)
+        return r;
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/diff/diff_raw.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/refs.h"
+
+/* Paths are at most PATH_MAX; what is longer is no output of git's. */
+#define FIELD_MAX_BYTES (64u * 1024u)
+
+/* What the next field is.  Raw records come first, then those with numbers; a renamed file has its
+ * two names behind an empty one there. */
+enum state { HEADER, PATH, OLD_PATH, NEW_PATH, COUNTED_OLD_PATH, COUNTED_NEW_PATH };
+
+static void change_clear(struct al_change *change)
+{
+    free(change->path);
+    free(change->old_path);
+    free(change->old_oid);
+    free(change->new_oid);
+    *change = (struct al_change){ .status = 0 };
+}
+
+void al_changes_clear(struct al_changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        change_clear(&changes->items[i]);
+    change_clear(&changes->reading);
+    free(changes->items);
+    al_str_clear(&changes->field);
+    *changes = AL_CHANGES_INIT;
+}
+
+static unsigned read_mode(const char *text)
+{
+    unsigned mode = 0;
+
+    for (; *text >= '0' && *text <= '7' && mode <= 0777777; text++)
+        mode = (mode << 3) + (unsigned)(*text - '0');
+    return mode;
+}
+
+static uint64_t read_count(const char *text)
+{
+    uint64_t count = 0;
+
+    for (; *text >= '0' && *text <= '9' && count < UINT64_MAX / 16; text++)
+        count = count * 10 + (uint64_t)(*text - '0');
+    return count;
+}
+
+/* ":<old mode> <new mode> <old oid> <new oid> <status>".  The subject of a message may have the new
+ * oid, so it is nothing but digits here, whoever wrote the list. */
+static bool take_raw_header(struct al_changes *changes, char *header)
+{
+    char *words[5];
+    char *save = NULL;
+    size_t count = 0;
+
+    for (char *word = strtok_r(header + 1, " ", &save); word && count < AL_COUNT(words);
+         word = strtok_r(NULL, " ", &save))
+        words[count++] = word;
+    if (count < AL_COUNT(words) || !al_is_oid(words[2], strlen(words[2])) ||
+        !al_is_oid(words[3], strlen(words[3])))
+        return false;
+    changes->reading = (struct al_change){
+        .status = words[4][0],
+        .same_content = !strcmp(words[2], words[3]),
+        .old_mode = read_mode(words[0]),
+        .new_mode = read_mode(words[1]),
+        .old_oid = al_strdup(words[2]),
+        .new_oid = al_strdup(words[3]),
+    };
+    changes->state = words[4][0] == 'R' || words[4][0] == 'C' ? OLD_PATH : PATH;
+    return true;
+}
+
+/* "<added> TAB <deleted> TAB <path>", where '-' stands for lines of a binary file. */
+static bool take_counts(struct al_changes *changes, const char *field)
+{
+    const char *deleted = strchr(field, '\t');
+    const char *path = deleted ? strchr(deleted + 1, '\t') : NULL;
+    struct al_change *change;
+
+    if (!path)
+        return false;
+    if (changes->counted < changes->count) {
+        change = &changes->items[changes->counted];
+        change->binary = *field == '-';
+        change->added = read_count(field);
+        change->deleted = read_count(deleted + 1);
+    }
+    changes->counted++;
+    changes->state = path[1] ? HEADER : COUNTED_OLD_PATH;
+    return true;
+}
+
+static void keep(struct al_changes *changes)
+{
+    changes->total++;
+    changes->state = HEADER;
+    if (changes->count == AL_CHANGES_MAX) {
+        change_clear(&changes->reading);
+        return;
+    }
+    changes->items = al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
+    changes->items[changes->count++] = changes->reading;
+    changes->reading = (struct al_change){ .status = 0 };
+}
+
+static bool take_field(struct al_changes *changes, char *field)
+{
+    switch ((enum state)changes->state) {
+    case HEADER:
+        return *field == ':' ? take_raw_header(changes, field) : take_counts(changes, field);
+    case OLD_PATH:
+        changes->reading.old_path = al_strdup(field);
+        changes->state = NEW_PATH;
+        return true;
+    case PATH:
+    case NEW_PATH:
+        changes->reading.path = al_strdup(field);
+        keep(changes);
+        return true;
+    case COUNTED_OLD_PATH:
+        changes->state = COUNTED_NEW_PATH;
+        return true;
+    case COUNTED_NEW_PATH:
+        changes->state = HEADER;
+        return true;
+    }
+    return false;
+}
+
+bool al_changes_add(void *payload, const char *data, size_t len)
+{
+    struct al_changes *changes = payload;
+
+    while (len && !changes->broken) {
+        const char *end = memchr(data, '\0', len);
+        size_t piece = end ? (size_t)(end - data) : len;
+
+        al_str_add(&changes->field, data, piece);
+        if (changes->field.len > FIELD_MAX_BYTES)
+            changes->broken = true;
+        if (!end)
+            break;
+        if (!changes->broken)
+            changes->broken = !take_field(changes, changes->field.buf);
+        al_str_reset(&changes->field);
+        data += piece + 1;
+        len -= piece + 1;
+    }
+    return !changes->broken;
+}
+
+bool al_changes_at_end(const struct al_changes *changes)
+{
+    return changes->state == HEADER && !changes->field.len;
+}
+
+int al_git_staged_changes(const struct al_repo *repo, struct al_budget *budget,
+                          struct al_changes *ret_changes, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_changes_clear) struct al_changes changes = AL_CHANGES_INIT;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff", "--cached", "--raw", "--numstat", "-z",
+                 "--find-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv",
+                 "--ignore-submodules=dirty", "--", NULL);
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_changes_add, &changes }, budget,
+                        &output, err);
+    if (r == 0 && changes.broken)
+        r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what is staged");
+    else if (r == 0 && !al_git_read_well(&output))
+        r = al_git_failed(&output, err);
+    if (r < 0)
+        return r;
+    *ret_changes = changes;
+    changes = AL_CHANGES_INIT;
+    return 0;
+}

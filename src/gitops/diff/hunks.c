@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/diff/hunks.h"
+
+#include <stdlib.h>
+
+#include "util/utf8.h"
+
+/** A number of lines beyond this is no number of lines. */
+#define LINES_MAX INT32_MAX
+
+static bool begins(const struct al_patch_line *line, const char *word)
+{
+    size_t len = strlen(word);
+
+    return line->len >= len && !memcmp(line->text, word, len);
+}
+
+/* One character of a quoted name, and how many bytes it takes there. */
+static size_t unquote_one(const char *at, size_t len, char *ret)
+{
+    static const char letters[] = "abtnvfr\"\\", values[] = "\a\b\t\n\v\f\r\"\\";
+    const char *letter;
+
+    *ret = *at;
+    if (*at != '\\' || len < 2)
+        return 1;
+    letter = memchr(letters, at[1], sizeof(letters) - 1);
+    if (letter) {
+        *ret = values[letter - letters];
+        return 2;
+    }
+    if (len < 4 || at[1] < '0' || at[1] > '3' || at[2] < '0' || at[2] > '7' || at[3] < '0' ||
+        at[3] > '7')
+        return 1;
+    *ret = (char)((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0'));
+    return 4;
+}
+
+static char *unquote(const char *at, size_t len)
+{
+    struct al_str name = AL_STR_INIT;
+
+    while (len && *at != '"') {
+        char c;
+        size_t n = unquote_one(at, len, &c);
+
+        al_str_addc(&name, c);
+        at += n;
+        len -= n;
+    }
+    return al_str_detach(&name);
+}
+
+/* The name on a line "--- a/name" or "+++ b/name": quoted, or with a tab behind it when it has a
+ * space in it.  NULL for /dev/null. */
+static char *name_on(const struct al_patch_line *line, const char *prefix)
+{
+    const char *text = line->text + 4;
+    size_t len = line->len - 4;
+    const char *tab = memchr(text, '\t', len);
+    al_auto(al_freep) char *name = NULL;
+
+    if (len && *text == '"')
+        name = unquote(text + 1, len - 1);
+    else
+        name = al_strndup(text, tab ? (size_t)(tab - text) : len);
+    if (!strcmp(name, "/dev/null"))
+        return NULL;
+    return al_strdup(al_starts_with(name, prefix) ? name + strlen(prefix) : name);
+}
+
+static void forget_names(struct al_hunks *hunks)
+{
+    free(al_take(&hunks->old_name));
+    free(al_take(&hunks->new_name));
+}
+
+static bool read_number(const char **at, const char *end, int64_t *ret)
+{
+    const char *first = *at;
+    int64_t number = 0;
+
+    while (*at < end && **at >= '0' && **at <= '9' && number <= LINES_MAX)
+        number = number * 10 + (*(*at)++ - '0');
+    *ret = number;
+    return *at > first && number <= LINES_MAX;
+}
+
+/* "12,3" or "12", which is one line. */
+static bool read_range(const char **at, const char *end, int64_t *ret_start, int64_t *ret_lines)
+{
+    *ret_lines = 1;
+    if (!read_number(at, end, ret_start))
+        return false;
+    if (*at == end || **at != ',')
+        return true;
+    (*at)++;
+    return read_number(at, end, ret_lines);
+}
+
+/* "@@ -1,2 +3,4 @@ header"; with a parent more "@@@ -1,2 -1,2 +3,4 @@@ header", of which the first
+ * counts.  Gives the number of parents, 0 when the line is none. */
+static int read_head(const struct al_patch_line *line, struct al_hunk *hunk)
+{
+    const char *at = line->text, *end = line->text + line->len;
+    int marks = 0, parents = 0;
+    int64_t start, lines;
+
+    while (at < end && *at == '@') {
+        at++;
+        marks++;
+    }
+    for (; end - at > 2 && at[0] == ' ' && at[1] == '-'; parents++) {
+        at += 2;
+        if (!read_range(&at, end, &start, &lines))
+            return 0;
+        if (!parents) {
+            hunk->old_start = start;
+            hunk->old_lines = lines;
+        }
+    }
+    if (marks < 2 || parents != marks - 1 || end - at < 3 || at[0] != ' ' || at[1] != '+')
+        return 0;
+    at += 2;
+    if (!read_range(&at, end, &hunk->new_start, &hunk->new_lines))
+        return 0;
+    if (end - at < 1 + marks || *at++ != ' ')
+        return 0;
+    for (int i = 0; i < marks; i++)
+        if (*at++ != '@')
+            return 0;
+    at += at < end && *at == ' ';
+    hunk->header = at;
+    hunk->header_len = (size_t)(end - at);
+    return parents;
+}
+
+static bool is_content(char kind)
+{
+    return kind == ' ' || kind == '+' || kind == '-' || kind == '\\';
+}
+
+/* The lines the counts promise, and what is said about a missing newline behind them.  The lines of
+ * a combined hunk have a column for each parent and no header begins like them. */
+static bool is_body(struct al_hunks *hunks, const struct al_patch_line *line)
+{
+    char kind = line->len ? *line->text : ' '; /* diff.suppressBlankEmpty */
+
+    if (hunks->parents > 1)
+        return line->len && is_content(kind);
+    if (!is_content(kind) || (kind != '\\' && hunks->old_left <= 0 && hunks->new_left <= 0))
+        return false;
+    hunks->old_left -= kind == ' ' || kind == '-';
+    hunks->new_left -= kind == ' ' || kind == '+';
+    return true;
+}
+
+static bool is_file(const struct al_patch_line *line)
+{
+    return begins(line, "diff --git ") || begins(line, "diff --cc ") ||
+           begins(line, "diff --combined ") || begins(line, "* Unmerged path ");
+}
+
+static void read_header(struct al_hunks *hunks, const struct al_patch_line *line)
+{
+    if (is_file(line)) {
+        forget_names(hunks);
+        hunks->files++;
+    } else if (begins(line, "--- ")) {
+        free(hunks->old_name);
+        hunks->old_name = name_on(line, AL_HUNKS_OLD_PREFIX);
+    } else if (begins(line, "+++ ")) {
+        free(hunks->new_name);
+        hunks->new_name = name_on(line, AL_HUNKS_NEW_PREFIX);
+    }
+}
+
+/* Says what the line is, which decides what the next one can be. */
+static void read_line(struct al_hunks *hunks, struct al_patch_line *line)
+{
+    struct al_hunk *hunk = &hunks->hunk;
+
+    if (hunks->parents && is_body(hunks, line)) {
+        line->in_hunk = hunk->file != NULL;
+        return;
+    }
+    hunks->parents = line->len && *line->text == '@' ? read_head(line, hunk) : 0;
+    if (!hunks->parents) {
+        read_header(hunks, line);
+        return;
+    }
+    hunk->file = hunks->new_name ? hunks->new_name : hunks->old_name;
+    hunks->old_left = hunk->old_lines;
+    hunks->new_left = hunk->new_lines;
+    line->head = hunk->file ? hunk : NULL;
+}
+
+static void take_line(struct al_hunks *hunks, const char *text, size_t len, bool ended)
+{
+    struct al_patch_line line = { .text = text, .len = len, .ended = ended };
+
+    read_line(hunks, &line);
+    hunks->take(hunks->payload, &line);
+}
+
+void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len)
+{
+    struct al_str *begun = &hunks->begun;
+    const char *newline;
+
+    while ((newline = memchr(data, '\n', len))) {
+        size_t piece = (size_t)(newline - data);
+
+        if (begun->len) {
+            al_str_add(begun, data, piece);
+            take_line(hunks, begun->buf, begun->len, true);
+            al_str_reset(begun);
+        } else {
+            take_line(hunks, data, piece, true);
+        }
+        data += piece + 1;
+        len -= piece + 1;
+    }
+    al_str_add(begun, data, len);
+}
+
+/* A cut may have left the beginning of a character. */
+static size_t whole_characters(const struct al_str *text)
+{
+    for (size_t back = 1; back < 4 && back <= text->len; back++) {
+        uint32_t c;
+
+        if (al_utf8_next(text->buf + text->len - back, back, &c) == 0)
+            return text->len - back;
+    }
+    return text->len;
+}
+
+void al_hunks_end(struct al_hunks *hunks)
+{
+    struct al_str *begun = &hunks->begun;
+
+    if (hunks->truncated)
+        al_str_truncate(begun, whole_characters(begun));
+    if (begun->len)
+        take_line(hunks, begun->buf, begun->len, false);
+    al_str_reset(begun);
+}
+
+void al_hunks_clear(struct al_hunks *hunks)
+{
+    forget_names(hunks);
+    al_str_clear(&hunks->begun);
+}

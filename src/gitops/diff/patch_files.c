@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One patch file per changed path, from one `git diff`.  Everything is written under temporary
+ * names first, and renamed only when git has succeeded.
+ *
+ * A file in a patch's place changes places with it.  So the old one is at hand until all are where
+ * they belong: it goes back when one of them cannot get there, and when it is not the file that may
+ * be replaced.
+ */
+#include "gitops/diff/patch_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/diff/diff.h"
+#include "gitops/diff/patch_split.h"
+#include "gitops/failure.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+/* What lay in a patch's place. */
+struct old_file {
+    bool exists;
+    bool is_stuck; /* has the temporary name and cannot get back */
+    struct al_file_id id;
+};
+
+struct writing {
+    int dir_fd;
+    unsigned serial;      /* ours among the writings of this process */
+    size_t begun;         /* patches whose file we made */
+    int fd;               /* the patch being written, -1 before the first */
+    int error;            /* first errno, 0 while all is well */
+    struct old_file *old; /* for each patch; NULL before all are complete */
+};
+
+static struct writing begin_writing(int dir_fd)
+{
+    static _Atomic unsigned serial;
+
+    return (struct writing){ .dir_fd = dir_fd, .serial = serial++, .fd = -1 };
+}
+
+/* Another call may write into the same directory at the same time. */
+static char *temporary(const struct writing *w, size_t number)
+{
+    return al_asprintf(".airlock-%ld-%u-%zu.patch", (long)getpid(), w->serial, number);
+}
+
+static bool begin_patch(void *payload, size_t number)
+{
+    struct writing *w = payload;
+    al_auto(al_freep) char *name = temporary(w, number);
+
+    al_closep(&w->fd);
+    w->fd = openat(w->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+    if (w->fd < 0) {
+        w->error = errno;
+        return false;
+    }
+    w->begun++; /* from here on it is ours to remove */
+    return true;
+}
+
+static bool write_piece(void *payload, const char *data, size_t len)
+{
+    struct writing *w = payload;
+    int r = al_write_all(w->fd, data, len);
+
+    if (r < 0)
+        w->error = -r;
+    return r == 0;
+}
+
+static void remove_temporaries(const struct writing *w)
+{
+    for (size_t i = 0; i < w->begun; i++) {
+        al_auto(al_freep) char *name = temporary(w, i);
+
+        if (!w->old || !w->old[i].is_stuck)
+            (void)unlinkat(w->dir_fd, name, 0);
+    }
+}
+
+static int refuse(const char *name, const char *why, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_word(name);
+
+    return al_error_set(err, AL_ERR_EXECUTION, "output_dir: '%s' %s", word, why);
+}
+
+/* A rename gives a file a new ctime, and nothing else. */
+static struct al_file_id id_from(const struct stat *st)
+{
+    struct al_file_id id = al_file_id_from(st);
+
+    id.ctime_ns = 0;
+    return id;
+}
+
+/* What is in the way, and whether it may go. */
+static int look_at_old(struct writing *w, const struct al_strv *names,
+                       const struct al_replacing *replacing, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
+    struct stat st;
+
+    w->old = al_calloc(w->begun + 1, sizeof(*w->old));
+    for (size_t i = 0; i < w->begun; i++) {
+        const char *name = names->items[i];
+
+        if (fstatat(w->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+            if (errno != ENOENT)
+                return al_error_errno(err, errno, "cannot write patches");
+            continue;
+        }
+        if (!S_ISREG(st.st_mode))
+            return refuse(name, "exists and is no file; remove it or choose another directory",
+                          err);
+        w->old[i] = (struct old_file){ .exists = true, .id = id_from(&st) };
+        al_strv_add(&found, name);
+    }
+    if (!found.count)
+        return 0;
+    if (!replacing)
+        return refuse(found.items[0], "exists already; remove it or choose another directory", err);
+    return replacing->check(replacing->payload, &found, err);
+}
+
+static int exchange(const struct writing *w, const char *a, const char *b)
+{
+    return renameat2(w->dir_fd, a, w->dir_fd, b, RENAME_EXCHANGE) < 0 ? -errno : 0;
+}
+
+/* Give an old file its name back, whatever has that now. */
+static void put_back(const struct writing *w, const char *name, size_t i)
+{
+    al_auto(al_freep) char *beside = temporary(w, i);
+
+    if (exchange(w, beside, name) < 0 &&
+        renameat2(w->dir_fd, beside, w->dir_fd, name, RENAME_NOREPLACE) < 0)
+        w->old[i].is_stuck = true;
+}
+
+/* -ESTALE: what lies there is not what was looked at. */
+static int publish_one(const struct writing *w, const char *name, size_t i)
+{
+    al_auto(al_freep) char *beside = temporary(w, i);
+    struct al_file_id now = { .exists = false };
+    struct stat st;
+    int r;
+
+    if (!w->old[i].exists) {
+        r = renameat2(w->dir_fd, beside, w->dir_fd, name, RENAME_NOREPLACE) < 0 ? -errno : 0;
+        return r == -EEXIST ? -ESTALE : r;
+    }
+    r = exchange(w, beside, name);
+    if (r < 0)
+        return r == -ENOENT ? -ESTALE : r;
+    if (fstatat(w->dir_fd, beside, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        now = id_from(&st);
+    if (al_file_id_equal(&now, &w->old[i].id))
+        return 0;
+    put_back(w, name, i);
+    return -ESTALE;
+}
+
+static void take_back(const struct writing *w, const struct al_strv *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (w->old[i].exists)
+            put_back(w, names->items[i], i);
+        else
+            (void)unlinkat(w->dir_fd, names->items[i], 0);
+    }
+}
+
+/* All into place, or none. */
+static int publish(struct writing *w, const struct al_strv *names,
+                   const struct al_replacing *replacing, struct al_error *err)
+{
+    int r = look_at_old(w, names, replacing, err);
+
+    for (size_t i = 0; r == 0 && i < w->begun; i++) {
+        int why = publish_one(w, names->items[i], i);
+
+        if (why == 0)
+            continue;
+        take_back(w, names, i);
+        r = why == -ESTALE
+                ? refuse(names->items[i], "changed while the patches were written; try again", err)
+                : al_error_errno(err, -why, "cannot write patches");
+    }
+    return r;
+}
+
+static int finish(struct writing *w, const struct al_splitter *splitter,
+                  const struct al_git_output *output, const struct al_replacing *replacing,
+                  struct al_error *err)
+{
+    int r = al_splitter_check_limits(splitter, err);
+
+    if (r < 0)
+        return r;
+    if (w->error)
+        return al_error_errno(err, w->error, "cannot write patches");
+    if (!al_git_read_well(output))
+        return al_git_failed(output, err);
+    r = al_splitter_check_count(splitter, err);
+    return r < 0 ? r : publish(w, &splitter->names, replacing, err);
+}
+
+int al_git_write_patches(const struct al_repo *repo, const struct al_diff_options *options,
+                         int dir_fd, const struct al_replacing *replacing, struct al_budget *budget,
+                         struct al_strv *ret_names, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct writing w = begin_writing(dir_fd);
+    al_auto(al_splitter_clear) struct al_splitter splitter =
+        AL_SPLITTER_INIT(begin_patch, write_piece, &w);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff", "--raw", "-p", "-z", "--no-renames", NULL);
+    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    if (r == 0)
+        r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_splitter_add, &splitter },
+                            budget, &output, err);
+    if (r == 0)
+        r = finish(&w, &splitter, &output, replacing, err);
+    al_closep(&w.fd);
+    remove_temporaries(&w); /* what was replaced, or all that was written */
+    free(w.old);
+    if (r == 0) {
+        *ret_names = splitter.names;
+        splitter.names = AL_STRV_INIT;
+    }
+    return r;
+}

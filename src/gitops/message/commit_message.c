@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/message/commit_message.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "gitops/diff/diff_raw.h"
+#include "gitops/location.h"
+#include "gitops/message/file_category.h"
+#include "gitops/sequencer/operation_state.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "util/fs.h"
+#include "util/utf8.h"
+
+#define LISTED_MAX     20
+#define NAMED_MAX      3
+#define SCOPE_MAX      20
+#define PREPARED_BYTES (64u * 1024u)
+#define PROPOSED_BYTES (16u * 1024u)
+#define TYPE_MASK      0170000u
+#define TYPE_GITLINK   0160000u
+#define SHORT_OID      7
+#define EXECUTABLE     0111u
+#define GROWS_LINES    10u /* what is added beyond twice the rest is more than a correction */
+
+/* The files a subject speaks of: those of the kind that matters most. */
+struct subject {
+    const struct al_change **items;
+    size_t count, total;
+    enum al_kind kind;
+    bool mixed; /* of several kinds, none of them code */
+};
+
+static size_t characters(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool is_submodule(const struct al_change *change)
+{
+    return ((change->new_mode ? change->new_mode : change->old_mode) & TYPE_MASK) == TYPE_GITLINK;
+}
+
+static bool is_mode_only(const struct al_change *change)
+{
+    return change->status == 'M' && change->same_content;
+}
+
+static bool is_moved_only(const struct al_change *change)
+{
+    return change->status == 'R' && change->same_content;
+}
+
+/* Code says most about a change; beside it, tests and documents go without saying. */
+static struct subject subject_of(const struct al_changes *changes)
+{
+    struct subject subject = { .items = al_calloc(changes->count, sizeof(*subject.items)),
+                               .kind = al_kind_of(changes->items[0].path),
+                               .total = changes->total };
+
+    for (size_t i = 0; i < changes->count; i++) {
+        enum al_kind kind = al_kind_of(changes->items[i].path);
+
+        if (kind == AL_KIND_CODE)
+            subject.items[subject.count++] = &changes->items[i];
+        subject.mixed |= kind != subject.kind;
+    }
+    if (subject.count) {
+        subject.kind = AL_KIND_CODE;
+        subject.mixed = false;
+        subject.total -= changes->count - subject.count;
+        return subject;
+    }
+    for (size_t i = 0; i < changes->count; i++)
+        subject.items[subject.count++] = &changes->items[i];
+    return subject;
+}
+
+static bool all(const struct subject *subject, bool (*is)(const struct al_change *))
+{
+    for (size_t i = 0; i < subject->count; i++)
+        if (!is(subject->items[i]))
+            return false;
+    return true;
+}
+
+static bool all_have(const struct subject *subject, char status)
+{
+    for (size_t i = 0; i < subject->count; i++)
+        if (subject->items[i]->status != status)
+            return false;
+    return true;
+}
+
+/* Whether the code does more, less, or something else than before, as far as lines tell. */
+static const char *type_of_code(const struct subject *subject)
+{
+    uint64_t added = 0, deleted = 0;
+
+    for (size_t i = 0; i < subject->count; i++) {
+        if (subject->items[i]->status == 'A')
+            return "feat";
+        added += subject->items[i]->added;
+        deleted += subject->items[i]->deleted;
+    }
+    if (all_have(subject, 'D') || all(subject, is_moved_only))
+        return "refactor";
+    if (added > 2 * deleted + GROWS_LINES)
+        return "feat";
+    return deleted > 2 * added + GROWS_LINES ? "refactor" : "fix";
+}
+
+static const char *type_of(const struct subject *subject)
+{
+    if (subject->mixed || all(subject, is_submodule) || all(subject, is_mode_only))
+        return "chore";
+    return subject->kind == AL_KIND_CODE ? type_of_code(subject) : al_kind_type(subject->kind);
+}
+
+/* The longest directory that all of them lie in.  Caller frees. */
+static char *common_dir(const struct subject *subject)
+{
+    const char *first = subject->items[0]->path;
+    size_t len = (size_t)(base_name(first) - first);
+
+    for (size_t i = 1; i < subject->count; i++) {
+        while (len && strncmp(first, subject->items[i]->path, len) != 0)
+            for (len--; len && first[len - 1] != '/'; len--)
+                continue;
+    }
+    return al_strndup(first, len);
+}
+
+/* What may stand between the parentheses; "" when the name cannot. */
+static char *scope_of(const struct subject *subject)
+{
+    al_auto(al_freep) char *dir = common_dir(subject);
+    al_auto(al_freep) char *area =
+        subject->total > subject->count ? al_strdup("") : al_kind_area(dir);
+
+    for (char *at = area; *at; at++)
+        if (*at >= 'A' && *at <= 'Z')
+            *at = (char)(*at - 'A' + 'a');
+    if (strlen(area) > SCOPE_MAX ||
+        strspn(area, "abcdefghijklmnopqrstuvwxyz0123456789_-") != strlen(area))
+        return al_strdup("");
+    return al_take(&area);
+}
+
+static const char *verb_of(const struct subject *subject)
+{
+    if (all(subject, is_mode_only))
+        return "change the mode of";
+    if (all_have(subject, 'A'))
+        return "add";
+    if (all_have(subject, 'D'))
+        return "remove";
+    if (all_have(subject, 'R'))
+        return "rename";
+    return "update";
+}
+
+/* "a.c", "a.c and b.c", "a.c, b.c and c.c" */
+static void add_names(struct al_str *out, const struct subject *subject)
+{
+    for (size_t i = 0; i < subject->count; i++) {
+        const struct al_change *change = subject->items[i];
+        al_auto(al_freep) char *name = al_text_word(base_name(change->path));
+
+        if (i)
+            al_str_adds(out, i + 1 < subject->count ? ", " : " and ");
+        if (is_submodule(change))
+            al_str_adds(out, "submodule ");
+        al_str_adds(out, name);
+    }
+}
+
+static void add_one(struct al_str *out, const struct al_change *change)
+{
+    al_auto(al_freep) char *name = al_text_word(base_name(change->path));
+
+    if (change->status == 'R') {
+        al_auto(al_freep) char *old = al_text_word(base_name(change->old_path));
+        al_auto(al_freep) char *dir =
+            al_strndup(change->path, (size_t)(base_name(change->path) - change->path));
+        al_auto(al_freep) char *shown = al_text_word(*dir ? dir : "the top");
+
+        if (strcmp(old, name) != 0)
+            al_str_addf(out, "rename %s to %s", old, name);
+        else
+            al_str_addf(out, "move %s to %s", name, shown);
+    } else if (is_mode_only(change)) {
+        al_str_addf(out, "make %s %sexecutable", name, change->new_mode & EXECUTABLE ? "" : "not ");
+    } else if (is_submodule(change) && change->status == 'M') {
+        al_str_addf(out, "update submodule %s to %.*s", name, SHORT_OID, change->new_oid);
+    } else {
+        const struct subject alone = { .items = &change, .count = 1, .total = 1 };
+
+        al_str_addf(out, "%s ", verb_of(&alone));
+        add_names(out, &alone);
+    }
+}
+
+/* Names of the files where there is room for them, else their number.  Returns whether it has
+ * names.
+ */
+static bool add_what(struct al_str *out, const struct subject *subject, size_t room)
+{
+    al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
+    al_auto(al_freep) char *dir = NULL;
+    al_auto(al_freep) char *shown = NULL;
+
+    if (subject->total == 1) {
+        add_one(&what, subject->items[0]);
+    } else {
+        al_str_addf(&what, "%s ", verb_of(subject));
+        if (subject->total <= NAMED_MAX)
+            add_names(&what, subject);
+    }
+    if (subject->total <= NAMED_MAX && characters(what.buf) <= room) {
+        al_str_adds(out, what.buf);
+        return true;
+    }
+    dir = common_dir(subject);
+    if (*dir)
+        dir[strlen(dir) - 1] = '\0'; /* while it is a slash: an escape may take it along */
+    shown = al_text_word(dir);
+    al_str_reset(&what);
+    al_str_addf(&what, "%s %zu file%s", verb_of(subject), subject->total,
+                subject->total == 1 ? "" : "s");
+    al_str_adds(out, what.buf);
+    if (*shown && characters(what.buf) + strlen(" in ") + characters(shown) <= room)
+        al_str_addf(out, " in %s", shown);
+    return false;
+}
+
+static void add_listed(struct al_str *out, const struct al_change *change)
+{
+    static const struct {
+        char status;
+        const char *verb;
+    } verbs[] = { { 'A', "add" }, { 'D', "remove" }, { 'R', "rename" }, { 'C', "copy" } };
+    al_auto(al_freep) char *path = al_text_word(change->path);
+    const char *verb = is_mode_only(change) ? "change the mode of" : "update";
+
+    for (size_t i = 0; i < AL_COUNT(verbs); i++)
+        if (verbs[i].status == change->status)
+            verb = verbs[i].verb;
+    al_str_addf(out, "- %s ", verb);
+    if (change->old_path) {
+        al_auto(al_freep) char *old = al_text_word(change->old_path);
+
+        al_str_addf(out, "%s to ", old);
+    }
+    al_str_adds(out, path);
+    if (is_submodule(change))
+        al_str_adds(out, " (submodule)");
+    else if (change->binary)
+        al_str_adds(out, " (binary)");
+    else if (!change->same_content)
+        al_str_addf(out, " (+%" PRIu64 " -%" PRIu64 ")", change->added, change->deleted);
+    al_str_addc(out, '\n');
+}
+
+void al_describe_changes(const struct al_changes *changes, struct al_str *out)
+{
+    struct subject subject = subject_of(changes);
+    al_auto(al_freep) char *scope = scope_of(&subject);
+    size_t before = out->len, listed = changes->count < LISTED_MAX ? changes->count : LISTED_MAX;
+    bool named;
+
+    al_str_adds(out, type_of(&subject));
+    if (*scope)
+        al_str_addf(out, "(%s)", scope);
+    al_str_adds(out, ": ");
+    named = add_what(out, &subject, AL_SUBJECT_MAX - characters(out->buf + before));
+    al_str_addc(out, '\n');
+    free(subject.items);
+    if (named && changes->total == 1 && changes->items[0].status != 'R')
+        return; /* it is all said */
+    al_str_addc(out, '\n');
+    for (size_t i = 0; i < listed; i++)
+        add_listed(out, &changes->items[i]);
+    if (changes->total > listed)
+        al_str_addf(out, "- and %zu more\n", changes->total - listed);
+}
+
+/* The lines of a message as they can be committed: no blanks at their ends, none in front of the
+ * subject, and an empty line behind it.  `take` says what becomes of a line: a new string, or NULL
+ * to end with no message. */
+static char *tidy(const char *text, char *(*take)(const char *line, bool is_subject))
+{
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    bool subject_is_last = false;
+
+    for (const char *at = text; *at;) {
+        size_t len = strcspn(at, "\n");
+        al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+        al_auto(al_freep) char *taken = NULL;
+
+        al_str_add(&line, at, len);
+        al_str_trim_end(&line);
+        at += len + (at[len] == '\n');
+        if (!message.len && !line.len)
+            continue;
+        taken = take(message.len ? line.buf : line.buf + strspn(line.buf, " \t\r"), !message.len);
+        if (!taken)
+            return NULL;
+        if (subject_is_last && *taken)
+            al_str_addc(&message, '\n');
+        subject_is_last = !message.len;
+        al_str_addf(&message, "%s\n", taken);
+    }
+    al_str_trim_end(&message);
+    if (!message.len)
+        return NULL;
+    al_str_addc(&message, '\n');
+    return al_str_detach(&message);
+}
+
+/* Lines with '#' are for the person at an editor. */
+static char *take_prepared(const char *line, bool is_subject)
+{
+    (void)is_subject;
+    return *line == '#' ? al_strdup("") : al_text_word(line);
+}
+
+/* What git wrote for the merge, cherry-pick or revert that is being concluded; NULL when there is
+ * none. */
+static char *prepared(const struct al_repo *repo)
+{
+    al_auto(al_closep) int git_dir = -1;
+    al_auto(al_closep) int fd = -1;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (al_git_underway(repo) == AL_UNDERWAY_NONE ||
+        al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
+        return NULL;
+    fd = al_plain_open(git_dir, "MERGE_MSG", O_RDONLY);
+    if (fd < 0 || al_fs_read_fd(fd, PREPARED_BYTES, &text) < 0)
+        return NULL;
+    return tidy(text.buf, take_prepared);
+}
+
+int al_git_describe_staged(const struct al_repo *repo, struct al_budget *budget, char **ret_message,
+                           bool *ret_made, struct al_error *err)
+{
+    al_auto(al_changes_clear) struct al_changes changes = AL_CHANGES_INIT;
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    int r;
+
+    *ret_message = prepared(repo);
+    if (ret_made)
+        *ret_made = !*ret_message;
+    if (*ret_message)
+        return 0;
+    r = al_git_staged_changes(repo, budget, &changes, err);
+    if (r < 0)
+        return r;
+    if (!changes.total)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES,
+                                 "nothing to commit");
+    al_describe_changes(&changes, &message);
+    *ret_message = al_str_detach(&message);
+    return 0;
+}
+
+/* A line whose every character a person sees. */
+static char *take_proposed(const char *line, bool is_subject)
+{
+    al_auto(al_freep) char *shown = al_text_shown_word(line);
+
+    if (strcmp(shown, line) != 0 || (is_subject && characters(line) > AL_SUBJECT_MAX))
+        return NULL;
+    return al_take(&shown);
+}
+
+/* The lines between "```text" and "```", as models like to put them. */
+static char *without_fence(const char *text)
+{
+    const char *first = text + strspn(text, " \t\r\n");
+    const char *begin = strchr(first, '\n');
+    const char *end = begin ? strstr(begin, "\n```") : NULL;
+
+    if (!al_starts_with(first, "```") || !end || end[4 + strspn(end + 4, " \t\r\n")])
+        return al_strdup(text);
+    return al_strndup(begin + 1, end > begin ? (size_t)(end - begin - 1) : 0);
+}
+
+char *al_describe_accept(const char *proposed)
+{
+    al_auto(al_freep) char *text = NULL;
+
+    if (strlen(proposed) > PROPOSED_BYTES || !al_utf8_valid(proposed, strlen(proposed)))
+        return NULL;
+    text = without_fence(proposed);
+    return tidy(text, take_proposed);
+}

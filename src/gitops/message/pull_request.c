@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/message/pull_request.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/location.h"
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/refs.h"
+#include "gitops/sequencer/merge.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "util/fs.h"
+#include "util/utf8.h"
+
+void al_pr_clear(struct al_pr *pr)
+{
+    free(pr->title);
+    al_str_clear(&pr->body);
+    al_strv_clear(&pr->files);
+    *pr = AL_PR_INIT;
+}
+
+void al_pr_fill(const char *template, const struct al_pr_word *words, struct al_str *out)
+{
+    while (*template) {
+        const struct al_pr_word *word = words;
+        size_t plain = strcspn(template, "{");
+
+        al_str_add(out, template, plain);
+        template += plain;
+        while (word->name && !al_starts_with(template, word->name))
+            word++;
+        if (word->name) {
+            al_str_adds(out, word->text);
+            template += strlen(word->name);
+        } else if (*template) {
+            al_str_addc(out, *template ++);
+        }
+    }
+}
+
+char *al_pr_title_of_branch(const char *branch)
+{
+    const char *slash = strrchr(branch, '/');
+    al_auto(al_freep) char *title = al_text_word(slash ? slash + 1 : branch);
+
+    for (char *at = title; *at; at++)
+        if (*at == '-' || *at == '_')
+            *at = ' ';
+    memmove(title, title + strspn(title, " "), strlen(title + strspn(title, " ")) + 1);
+    if (*title >= 'a' && *title <= 'z')
+        *title = (char)(*title - 'a' + 'A');
+    return al_take(&title);
+}
+
+/* What is being put together. */
+struct drawing {
+    struct al_pr *pr;
+    size_t left;                  /* bytes */
+    struct al_str commits, files; /* lines of the two lists */
+    uint64_t nfiles;
+    size_t commits_listed;
+    char *first_subject;
+};
+
+static void drawing_clear(struct drawing *drawing)
+{
+    al_str_clear(&drawing->commits);
+    al_str_clear(&drawing->files);
+    free(drawing->first_subject);
+}
+
+static bool fits(struct drawing *drawing, size_t len)
+{
+    if (len > drawing->left) {
+        drawing->left = 0; /* a shorter one later would leave a gap */
+        drawing->pr->truncated = true;
+        return false;
+    }
+    drawing->left -= len;
+    return true;
+}
+
+/* "<abbreviated id>", "<subject>" */
+static bool take_commit(void *payload, char *const *fields)
+{
+    struct drawing *drawing = payload;
+    al_auto(al_freep) char *subject = al_text_word(fields[1]);
+
+    drawing->pr->commits++;
+    if (!drawing->first_subject)
+        drawing->first_subject = al_strdup(subject);
+    if (!fits(drawing, strlen(fields[0]) + strlen(subject) + strlen("- \n ")))
+        return true;
+    al_str_addf(&drawing->commits, "- %s %s\n", fields[0], subject);
+    drawing->commits_listed++;
+    return true;
+}
+
+static bool take_file(void *payload, char *const *fields)
+{
+    struct drawing *drawing = payload;
+    al_auto(al_freep) char *shown = al_text_word(fields[0]);
+
+    drawing->nfiles++;
+    if (!fits(drawing, strlen(fields[0]) + strlen(shown) + strlen("- \n")))
+        return true;
+    al_strv_add(&drawing->pr->files, fields[0]);
+    al_str_addf(&drawing->files, "- %s\n", shown);
+    return true;
+}
+
+static int list(const struct al_repo *repo, const struct al_git_command *command,
+                struct al_records *records, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run_sink(&repo->at, command, (struct al_sink){ al_records_add, records }, budget,
+                            &output, err);
+
+    return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
+}
+
+static int list_commits(const struct al_repo *repo, const char *target, struct drawing *drawing,
+                        struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(2, take_commit, drawing);
+
+    al_strv_adds(&command.argv, "git", "log", "-z", "--reverse", "--abbrev=7", "--format=%h%x00%s",
+                 "--no-show-signature", "--no-color", NULL);
+    al_strv_addf(&command.argv, "%s..HEAD", target);
+    al_strv_add(&command.argv, "--");
+    return list(repo, &command, &records, budget, err);
+}
+
+static int list_files(const struct al_repo *repo, const char *target, struct drawing *drawing,
+                      struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_file, drawing);
+
+    al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", "--find-renames",
+                 "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
+    al_strv_addf(&command.argv, "%s...HEAD", target);
+    al_strv_add(&command.argv, "--");
+    return list(repo, &command, &records, budget, err);
+}
+
+/* The branch that a remote takes for its main one, as it was told when cloned; NULL when it was
+ * not.  Caller frees. */
+static char *default_of_origin(const struct al_repo *repo)
+{
+    static const char prefix[] = "ref: refs/remotes/";
+    al_auto(al_freep) char *held = al_ref_read_loose(&repo->at, "refs/remotes/origin/HEAD");
+
+    return held && al_starts_with(held, prefix) ? al_strdup(held + strlen(prefix)) : NULL;
+}
+
+/* A branch may be known only as the remote's. */
+static int resolve(const struct al_repo *repo, const char *target, struct al_budget *budget,
+                   char **ret_oid, struct al_error *err)
+{
+    al_auto(al_freep) char *remote = al_asprintf("refs/remotes/origin/%s", target);
+    al_auto(al_freep) char *local = al_asprintf("refs/heads/%s", target);
+    bool only_remote = !al_ref_exists(&repo->at, local) && al_ref_exists(&repo->at, remote);
+
+    return al_git_resolve_commit(repo, only_remote ? remote : target, budget, ret_oid, err);
+}
+
+/* main, or what origin has instead of it.  Caller frees. */
+static char *choose_target(const struct al_repo *repo)
+{
+    char *other = NULL;
+
+    if (!al_ref_exists(&repo->at, "refs/heads/main") &&
+        !al_ref_exists(&repo->at, "refs/remotes/origin/main"))
+        other = default_of_origin(repo);
+    return other ? other : al_strdup("main");
+}
+
+static char *current_branch(const struct al_repo *repo)
+{
+    static const char prefix[] = "ref: refs/heads/";
+    al_auto(al_freep) char *head = al_ref_read_head(&repo->at);
+
+    return al_strdup(head && al_starts_with(head, prefix) ? head + strlen(prefix) : "HEAD");
+}
+
+/* One commit speaks for itself; several are what the branch is called. */
+static char *choose_title(const struct drawing *drawing, const char *branch, const char *target)
+{
+    al_auto(al_freep) char *title = NULL;
+
+    if (drawing->pr->commits != 1 && strcmp(branch, "HEAD") != 0 && strcmp(branch, target) != 0)
+        title = al_pr_title_of_branch(branch);
+    if (title && *title)
+        return al_take(&title);
+    return al_strdup(drawing->first_subject ? drawing->first_subject : "No changes");
+}
+
+/* A list without its last newline, and how much longer it would be. */
+static void end_list(struct al_str *lines, uint64_t more, const char *none)
+{
+    if (more)
+        al_str_addf(lines, "- and %" PRIu64 " more\n", more);
+    else if (!lines->len)
+        al_str_adds(lines, none);
+    al_str_trim_end(lines);
+}
+
+/* The repository's own template: a plain file, reached through no link.  NULL when there is none.
+ */
+static char *read_template(const struct al_repo *repo)
+{
+    static const char *const places[] = {
+        ".github/PULL_REQUEST_TEMPLATE.md",
+        ".github/pull_request_template.md",
+        "PULL_REQUEST_TEMPLATE.md",
+        "pull_request_template.md",
+        "docs/PULL_REQUEST_TEMPLATE.md",
+        "docs/pull_request_template.md",
+        ".gitlab/merge_request_templates/Default.md",
+    };
+    al_auto(al_closep) int top = -1;
+
+    if (al_location_open_top(&repo->at, &top, NULL) < 0)
+        return NULL;
+    for (size_t i = 0; i < AL_COUNT(places); i++) {
+        al_auto(al_closep) int fd = al_plain_open(top, places[i], O_RDONLY);
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        if (fd >= 0 && al_fs_read_fd(fd, AL_PR_TEMPLATE_BYTES, &text) == 0 && text.len &&
+            strlen(text.buf) == text.len && al_utf8_valid(text.buf, text.len))
+            return al_str_detach(&text);
+    }
+    return NULL;
+}
+
+static void compose(struct drawing *drawing, const char *template, const char *branch,
+                    const char *target)
+{
+    static const char layout[] = "## Changes\n\n{commits}\n\n## Files Changed\n\n{files}";
+    struct al_pr *pr = drawing->pr;
+    al_auto(al_freep) char *shown_branch = al_text_word(branch);
+    al_auto(al_freep) char *shown_target = al_text_word(target);
+    const struct al_pr_word words[] = {
+        { "{title}", pr->title },          { "{commits}", drawing->commits.buf },
+        { "{files}", drawing->files.buf }, { "{branch}", shown_branch },
+        { "{target}", shown_target },      { NULL, NULL },
+    };
+
+    if (template)
+        al_pr_fill(template, words, &pr->body);
+    if (template && (strstr(template, "{commits}") || strstr(template, "{files}")))
+        return;
+    if (pr->body.len)
+        al_str_adds(&pr->body, al_ends_with(pr->body.buf, "\n") ? "\n" : "\n\n");
+    al_pr_fill(layout, words, &pr->body);
+}
+
+int al_git_generate_pr(const struct al_repo *repo, const struct al_pr_options *options,
+                       size_t max_bytes, struct al_budget *budget, struct al_pr *ret_pr,
+                       struct al_error *err)
+{
+    al_auto(al_pr_clear) struct al_pr pr = AL_PR_INIT;
+    al_auto(drawing_clear) struct drawing drawing = {
+        .pr = &pr, .left = max_bytes, .commits = AL_STR_INIT, .files = AL_STR_INIT
+    };
+    al_auto(al_freep) char *target =
+        options->target ? al_strdup(options->target) : choose_target(repo);
+    al_auto(al_freep) char *template =
+        options->template ? al_strdup(options->template) : read_template(repo);
+    al_auto(al_freep) char *branch = current_branch(repo);
+    al_auto(al_freep) char *oid = NULL;
+    int r = resolve(repo, target, budget, &oid, err);
+
+    if (r == 0)
+        r = list_commits(repo, oid, &drawing, budget, err);
+    if (r == 0)
+        r = list_files(repo, oid, &drawing, budget, err);
+    if (r < 0)
+        return r;
+    end_list(&drawing.commits, pr.commits - drawing.commits_listed, "No commits.");
+    end_list(&drawing.files, drawing.nfiles - pr.files.count, "No files.");
+    pr.title = choose_title(&drawing, branch, target);
+    compose(&drawing, template, branch, target);
+    *ret_pr = pr;
+    pr = AL_PR_INIT;
+    return 0;
+}

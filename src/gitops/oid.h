@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Object ids, by SHA-1 or SHA-256, and how they come about. */
+#ifndef AL_GITOPS_OID_H
+#define AL_GITOPS_OID_H
+
+#include <nettle/sha1.h>
+#include <nettle/sha2.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AL_OID_MAX_BYTES 32
+
+/** Bytes of an object id as text, with its NUL: SHA-256's 64 digits at most. */
+#define AL_OID_TEXT 65
+
+/** An id; bytes behind a SHA-1 are zero, so that ids compare as a whole. */
+struct al_oid {
+    uint8_t bytes[AL_OID_MAX_BYTES];
+};
+
+/** The bytes of an id: 20 or 32. */
+size_t al_oid_bytes(bool sha256);
+
+/** As hex. */
+void al_oid_text(const struct al_oid *oid, bool sha256, char ret_text[AL_OID_TEXT]);
+
+/** From hex that ends after the id; false when it is none. */
+bool al_oid_parse(const char *text, bool sha256, struct al_oid *ret_oid);
+
+/** Whether two ids are the same, and whether one is the zero-initialised none. */
+bool al_oid_equal(const struct al_oid *a, const struct al_oid *b);
+bool al_oid_is_none(const struct al_oid *oid);
+
+/** A hash on its way. */
+struct al_hash {
+    bool sha256;
+    union {
+        struct sha1_ctx one;
+        struct sha256_ctx two;
+    } ctx;
+};
+
+void al_hash_init(struct al_hash *hash, bool sha256);
+/** The next bytes, and the id at the end. */
+void al_hash_add(struct al_hash *hash, const void *data, size_t len);
+void al_hash_end(struct al_hash *hash, struct al_oid *ret_oid);
+
+/** What an object is. */
+enum al_object_type { AL_OBJECT_COMMIT = 1, AL_OBJECT_TREE = 2, AL_OBJECT_BLOB = 3 };
+
+/** Begin the id of an object: its type and size come first. */
+void al_hash_init_object(struct al_hash *hash, bool sha256, enum al_object_type type,
+                         uint64_t size);
+
+/** The id of an object that is in memory. */
+void al_oid_of(bool sha256, enum al_object_type type, const void *data, size_t len,
+               struct al_oid *ret_oid);
+
+/** A set of ids.  Zero-initialised is empty. */
+struct al_oid_set {
+    struct al_oid *slots;
+    size_t count, capacity;
+};
+
+void al_oid_set_clear(struct al_oid_set *set);
+/** Add one; false when it was there. */
+bool al_oid_set_add(struct al_oid_set *set, const struct al_oid *oid);
+bool al_oid_set_has(const struct al_oid_set *set, const struct al_oid *oid);
+
+/** The id of a blob with this content, as hex.  Caller frees. */
+char *al_git_blob_id(bool sha256, const void *data, size_t len);
+
+#endif

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/plumbing/bare.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/environment.h"
+#include "gitops/failure.h"
+#include "gitops/layer.h"
+#include "gitops/ruleset.h"
+#include "util/fs.h"
+
+#define ID_MAX_BYTES    128u /* of an object id, as text */
+#define ERR_MAX_BYTES   (64u * 1024u)
+#define WRITER_GRACE_MS 2000u /* for git to remove what is half written */
+#define LINE_MAX_BYTES  256u  /* of what cat-file says before an object */
+
+static void build_env(struct al_git_env *env, const struct al_bare *bare, const char *index,
+                      bool borrows)
+{
+    const struct al_git *git = bare->repo->at.git;
+
+    al_git_env_base(env, &AL_GIT_COMMAND_INIT);
+    al_git_env_add(env, "HOME", git->private_dir);
+    al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
+    al_git_env_borrow(env, "GIT_CONFIG_GLOBAL=/dev/null");
+    al_git_env_borrow(env, "GIT_DIR=."); /* the child starts there */
+    al_git_env_borrow(env, "TMPDIR=.");
+    if (index)
+        al_git_env_add(env, "GIT_INDEX_FILE", index);
+    if (borrows) {
+        al_auto(al_freep) char *objects = al_fs_join(bare->repo->at.common_dir, "objects");
+        al_auto(al_freep) char *shallow = al_fs_join(bare->repo->at.common_dir, "shallow");
+
+        al_strv_take(&env->made, al_git_alternate(objects));
+        al_git_env_borrow(env, env->made.items[env->made.count - 1]);
+        al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
+    }
+}
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    return al_text_add(payload, data, len);
+}
+
+/* Run git in the bare repository; an exit code other than 0 is an error. */
+static int run(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
+               struct al_sink sink, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = {
+        .out = AL_TEXT_INIT(0),
+        .err = AL_TEXT_INIT(ERR_MAX_BYTES),
+        .exit_code = -1,
+    };
+    al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
+    struct al_git *git = bare->repo->at.git;
+    struct al_ruleset *ruleset = NULL;
+    struct al_proc_result result;
+    int r;
+
+    if (!git->program)
+        return al_git_none(err);
+    r = al_git_bare_ruleset(git, bare->dir_fd, borrows, &ruleset, err);
+    if (r < 0)
+        return r;
+    build_env(&env, bare, command->index, borrows);
+    r = al_proc_run(
+        &(struct al_proc_spec){
+            .program = git->program,
+            .argv = (const char *const *)command->argv.items,
+            .envp = env.entries,
+            .cwd_fd = bare->dir_fd,
+            .input = command->input,
+            .input_len = command->input_len,
+            .out = sink,
+            .err = { add_text, &output.err },
+            .drains = command->class == AL_GIT_WRITE,
+            .sandbox =
+                &(struct al_sandbox){
+                    .ruleset = ruleset,
+                    .exec_once = !command->starts_children,
+                    .no_sockets = true,
+                    .limits = al_git_limits(command, budget->left_ms),
+                },
+            .cancel = budget->cancel,
+            .timeout_ms = budget->left_ms,
+            .grace_ms = command->class == AL_GIT_WRITE ? WRITER_GRACE_MS : 0,
+        },
+        &result, err);
+    al_ruleset_free(ruleset);
+    if (r < 0)
+        return r;
+    budget->left_ms -= result.ran_ms < budget->left_ms ? result.ran_ms : budget->left_ms - 1;
+    al_text_end(&output.err);
+    output.exit_code = result.exit_code;
+    output.stopped = result.stopped;
+    return al_git_read_well(&output) ? 0 : al_git_failed(&output, err);
+}
+
+static bool drop(void *payload, const char *data, size_t len)
+{
+    (void)payload;
+    (void)data;
+    (void)len;
+    return true;
+}
+
+/* Run for what it does and not for what it says. */
+static int run_quietly(const struct al_bare *bare, struct al_git_command *command,
+                       struct al_budget *budget, struct al_error *err)
+{
+    return run(bare, command, false, (struct al_sink){ drop, NULL }, budget, err);
+}
+
+/* The answers of `cat-file --batch`: "<oid> <type> <size>" LF, the bytes, LF. */
+struct reading {
+    const char *const *oids;
+    size_t noids, which;
+    al_object_fn take;
+    void *payload;
+    struct al_str line;
+    bool in_object;
+    uint64_t left; /* bytes of the object and the line feed behind it */
+    int status;
+    struct al_error *err;
+};
+
+static bool fail_reading(struct reading *reading, int status)
+{
+    reading->status = status;
+    return false;
+}
+
+static bool begin_object(struct reading *reading)
+{
+    const char *size = strrchr(reading->line.buf, ' ');
+    const char *oid = reading->which < reading->noids ? reading->oids[reading->which] : "";
+    unsigned long long bytes = 0;
+    char *end = NULL;
+
+    if (size && al_starts_with(reading->line.buf, oid) && *oid)
+        bytes = strtoull(size + 1, &end, 10);
+    if (!end || *end || end == size + 1)
+        return fail_reading(reading,
+                            al_error_set(reading->err, AL_ERR_EXECUTION,
+                                         "the store has lost an object: %s", reading->line.buf));
+    reading->in_object = true;
+    reading->left = (uint64_t)bytes + 1;
+    al_str_reset(&reading->line);
+    return true;
+}
+
+/* Some bytes of an object; how many were used. */
+static size_t go_on(struct reading *reading, const char *data, size_t len)
+{
+    size_t piece = len < reading->left ? len : (size_t)reading->left;
+    bool last = piece == reading->left;
+    int r = reading->take(reading->payload, reading->which, data, last ? piece - 1 : piece, last,
+                          reading->err);
+
+    if (r < 0) {
+        (void)fail_reading(reading, r);
+        return 0;
+    }
+    reading->left -= piece;
+    if (last) {
+        reading->in_object = false;
+        reading->which++;
+    }
+    return piece;
+}
+
+static bool add_objects(void *payload, const char *data, size_t len)
+{
+    struct reading *reading = payload;
+
+    while (len) {
+        size_t used;
+
+        if (reading->in_object) {
+            used = go_on(reading, data, len);
+            if (!used)
+                return false;
+        } else {
+            const char *end = memchr(data, '\n', len);
+
+            used = end ? (size_t)(end - data) + 1 : len;
+            al_str_add(&reading->line, data, end ? used - 1 : used);
+            if (reading->line.len > LINE_MAX_BYTES)
+                al_str_truncate(&reading->line, LINE_MAX_BYTES);
+            if (end && !begin_object(reading))
+                return false;
+        }
+        data += used;
+        len -= used;
+    }
+    return true;
+}
+
+static void add_lines(struct al_str *text, const char *const *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        al_str_adds(text, lines[i]);
+        al_str_addc(text, '\n');
+    }
+}
+
+int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noids,
+                 al_object_fn take, void *payload, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    struct reading reading = { .oids = oids,
+                               .noids = noids,
+                               .take = take,
+                               .payload = payload,
+                               .line = AL_STR_INIT,
+                               .err = err };
+    int r;
+
+    if (!noids)
+        return 0;
+    add_lines(&input, oids, noids);
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
+    r = run(bare, &command, false, (struct al_sink){ add_objects, &reading }, budget, err);
+    al_str_clear(&reading.line);
+    if (reading.status < 0)
+        return reading.status;
+    if (r == 0 && reading.which != noids)
+        return al_error_set(err, AL_ERR_EXECUTION, "the store has lost an object: %s",
+                            oids[reading.which]);
+    return r;
+}
+
+static bool add_bytes(void *payload, const char *data, size_t len)
+{
+    al_str_add(payload, data, len);
+    return true;
+}
+
+int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,
+                     struct al_str *ret_lines, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    char *save = NULL;
+    int r;
+
+    if (!oids->count)
+        return 0;
+    add_lines(&input, (const char *const *)oids->items, oids->count);
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname) %(objecttype)",
+                 "--buffer", NULL);
+    r = run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
+    for (char *line = strtok_r(output.buf, "\n", &save); r == 0 && line;
+         line = strtok_r(NULL, "\n", &save)) {
+        char *type = strchr(line, ' ');
+
+        if (!type || !strcmp(type, " missing") || (blobs && strcmp(type, " blob") != 0))
+            continue;
+        *type = '\0';
+        al_str_addf(ret_lines, "%s\n", line);
+    }
+    return r;
+}
+
+int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
+                 struct al_budget *budget, char **ret_hash, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    int r;
+
+    command.input = lines->buf;
+    command.input_len = lines->len;
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", NULL);
+    if (reachable)
+        /* What is missing was lost before, or not downloaded, and is no reason to lose the rest. */
+        al_strv_adds(&command.argv, "--revs", "--missing=allow-any", NULL);
+    al_strv_add(&command.argv, "objects/pack/pack");
+    r = run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output);
+    *ret_hash = al_strndup(output.buf, output.len);
+    return 0;
+}
+
+int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *names,
+                      size_t nnames, struct al_sink sink, struct al_budget *budget,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--full-tree", treeish, "--", NULL);
+    for (size_t i = 0; i < nnames; i++)
+        al_strv_add(&command.argv, names[i]);
+    return run(bare, &command, false, sink, budget, err);
+}
+
+/* Two trees that are compared. */
+struct comparison {
+    const char *from, *to;
+    const char *below; /* names are relative to this directory of both; NULL: they are a
+                          repository's own */
+    bool lines;        /* the patch, and not the statistics */
+};
+
+static int diff(const struct al_bare *bare, const struct comparison *of, size_t max_bytes,
+                struct al_budget *budget, struct al_str *ret_text, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_text text = AL_TEXT_INIT(max_bytes);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", of->lines ? "--patch" : "--stat", NULL);
+    if (of->below)
+        al_strv_addf(&command.argv, "--relative=%s", of->below);
+    al_strv_adds(&command.argv, of->from, of->to, NULL);
+    text.show_controls = true;
+    r = run(bare, &command, !of->below, (struct al_sink){ add_text, &text }, budget, err);
+    al_text_end(&text);
+    if (r == 0)
+        al_str_add(ret_text, text.out.buf, text.out.len);
+    (void)al_text_truncate(ret_text, max_bytes);
+    al_text_clear(&text);
+    return r;
+}
+
+int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, bool lines,
+                 size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
+                 struct al_error *err)
+{
+    return diff(bare,
+                &(struct comparison){ .from = from, .to = to, .below = "worktree", .lines = lines },
+                max_bytes, budget, ret_text, err);
+}
+
+int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char *to, bool lines,
+                       size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
+                       struct al_error *err)
+{
+    return diff(bare, &(struct comparison){ .from = from, .to = to, .lines = lines }, max_bytes,
+                budget, ret_text, err);
+}
+
+int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
+                       struct al_budget *budget, char **ret_tree, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *name = al_asprintf("tree-%ld.index", (long)getpid());
+    struct al_text text = AL_TEXT_INIT(ID_MAX_BYTES);
+    int r = al_fs_write_beside(bare->dir_fd, name, index->buf, index->len, 0600, true);
+
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot write to the checkpoint store");
+    command.class = AL_GIT_WRITE;
+    command.index = name;
+    al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
+    r = run(bare, &command, true, (struct al_sink){ add_text, &text }, budget, err);
+    (void)unlinkat(bare->dir_fd, name, 0); /* it is replaced by the next, and does no harm */
+    al_text_end(&text);
+    if (r == 0)
+        *ret_tree = al_strndup(text.out.buf, strcspn(text.out.buf, "\n"));
+    al_text_clear(&text);
+    return r;
+}
+
+int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_budget *budget,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref",
+                 "--format=%(objectname) %(refname) %(contents:body)", NULL);
+    return run(bare, &command, false, sink, budget, err);
+}
+
+int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
+                        struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    for (size_t i = 0; i < names->count; i++)
+        al_str_addf(&input, "delete %s\n", names->items[i]);
+    command.class = AL_GIT_WRITE;
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "update-ref", "--stdin", NULL);
+    return run_quietly(bare, &command, budget, err);
+}
+
+int al_bare_tidy(const struct al_bare *bare, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command repack = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command pack_refs = AL_GIT_COMMAND_INIT;
+    int r;
+
+    repack.class = pack_refs.class = AL_GIT_WRITE;
+    repack.starts_children = true;
+    al_strv_adds(&repack.argv, "git", "repack", "-d", "-q", "--geometric=2", NULL);
+    al_strv_adds(&pack_refs.argv, "git", "pack-refs", "--all", NULL);
+    r = run_quietly(bare, &repack, budget, err);
+    return r < 0 ? r : run_quietly(bare, &pack_refs, budget, err);
+}
+
+int al_bare_prune(const struct al_bare *bare, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true;
+    /* Deltas that are there are used again; looking for new ones would take the time of a call. */
+    al_strv_adds(&command.argv, "git", "repack", "-a", "-d", "-q", "--window=0", NULL);
+    return run_quietly(bare, &command, budget, err);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/plumbing/batch.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/plumbing/filters.h"
+
+/* What every kernel since 2.6.23 takes with the usual stack of 8 MiB. */
+#define COMMAND_LINE_MAX_BYTES ((size_t)2 * 1024 * 1024)
+
+/* The environment, which git also gets from the configuration, has the other half. */
+size_t al_batch_max_bytes(void)
+{
+    long bytes = sysconf(_SC_ARG_MAX);
+
+    if (bytes <= 0 || (size_t)bytes > COMMAND_LINE_MAX_BYTES)
+        return COMMAND_LINE_MAX_BYTES / 2;
+    return (size_t)bytes / 2;
+}
+
+bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at)
+{
+    size_t left = al_batch_max_bytes();
+    bool first = true;
+
+    while (*at < words->len) {
+        const char *word = words->buf + *at;
+        size_t bytes = strlen(word) + 1 + sizeof(word);
+
+        if (bytes > left && !first)
+            return true;
+        al_strv_add(argv, word);
+        *at += strlen(word) + 1;
+        left -= bytes < left ? bytes : left;
+        first = false;
+    }
+    return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Words of two batches may name the same file, and a conflict is an entry for each side. */
+static void sort_once(struct al_buffer *list)
+{
+    al_auto(al_str_clear) struct al_str sorted = AL_STR_INIT;
+    const char **names;
+    size_t count = 0;
+
+    if (!list->len)
+        return;
+    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
+        count++;
+    names = al_reallocarray(NULL, count, sizeof(*names));
+    count = 0;
+    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
+        names[count++] = list->data + at;
+    qsort(names, count, sizeof(*names), compare);
+    for (size_t i = 0; i < count; i++)
+        if (!i || strcmp(names[i], names[i - 1]) != 0)
+            al_str_add(&sorted, names[i], strlen(names[i]) + 1);
+    free(names);
+    memcpy(list->data, sorted.buf, sorted.len);
+    list->len = sorted.len;
+}
+
+int al_batch_list(const struct al_repo *repo, const char *const *command,
+                  const struct al_str *words, struct al_budget *budget, struct al_buffer *ret_list,
+                  struct al_error *err)
+{
+    size_t at = 0;
+
+    while (at < words->len) {
+        al_auto(al_git_command_clear) struct al_git_command batch = AL_GIT_COMMAND_INIT;
+        int r;
+
+        for (size_t i = 0; command[i]; i++)
+            al_strv_add(&batch.argv, command[i]);
+        (void)al_batch_add(&batch.argv, words, &at);
+        r = al_git_list_paths(repo, &batch, budget, ret_list, err);
+        if (r < 0)
+            return r;
+    }
+    sort_once(ret_list);
+    return 0;
+}
+
+int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
+                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run_sink(&repo->at, command, al_buffer_sink(ret_list), budget, &output, err);
+
+    if (r < 0)
+        return r;
+    if (output.stopped)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "Too many changed files for one call; name fewer paths");
+    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+}
+
+int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
+                        struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", "--ignore-submodules=dirty", from, NULL);
+    if (to)
+        al_strv_add(&command.argv, to);
+    al_strv_add(&command.argv, "--");
+    return al_git_list_paths(repo, &command, budget, ret_list, err);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/plumbing/blocking_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "gitops/location.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "util/clock.h"
+#include "util/fs.h"
+
+/* A directory at a time, so that what lies near the top is found in any tree. */
+struct search {
+    int top_fd;
+    struct al_strv dirs; /* to be looked at, the first `done` of them were */
+    size_t done;
+    int64_t deadline_ms;
+    char *found;
+};
+
+static bool is_opened_by_git(const char *name)
+{
+    return !strcmp(name, ".gitignore") || !strcmp(name, ".gitattributes");
+}
+
+/* st_mode's type, 0 when it is gone. */
+static mode_t type_of(int dir_fd, const struct dirent *entry)
+{
+    struct stat st;
+
+    if (entry->d_type != DT_UNKNOWN)
+        return (mode_t)DTTOIF(entry->d_type);
+    return fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mode & S_IFMT : 0;
+}
+
+static char *below(const char *dir, const char *name)
+{
+    return *dir ? al_fs_join(dir, name) : al_strdup(name);
+}
+
+static void look_at(struct search *search, const char *dir, int dir_fd, const struct dirent *entry)
+{
+    const char *name = entry->d_name;
+    mode_t type;
+
+    if (!strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, ".git"))
+        return;
+    type = type_of(dir_fd, entry);
+    if (S_ISDIR(type))
+        al_strv_take(&search->dirs, below(dir, name));
+    else if (is_opened_by_git(name) && (S_ISFIFO(type) || S_ISCHR(type) || S_ISBLK(type)))
+        search->found = below(dir, name);
+}
+
+static void look_into(struct search *search, const char *path)
+{
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(al_plain_open(search->top_fd, path, O_RDONLY | O_DIRECTORY));
+    const struct dirent *entry;
+
+    while (dir && !search->found && al_clock_ms() < search->deadline_ms && (entry = readdir(dir)))
+        look_at(search, path, dirfd(dir), entry);
+}
+
+static void look(struct search *search)
+{
+    al_strv_add(&search->dirs, "");
+    while (!search->found && search->done < search->dirs.count &&
+           al_clock_ms() < search->deadline_ms) {
+        al_auto(al_freep) char *dir = al_strdup(search->dirs.items[search->done++]);
+
+        look_into(search, dir);
+    }
+}
+
+char *al_git_find_wait(const struct al_repo *repo)
+{
+    struct search search = { .top_fd = -1, .deadline_ms = al_clock_ms() + AL_WAITS_MAX_MS };
+    al_auto(al_freep) char *word = NULL;
+
+    if (al_location_open_top(&repo->at, &search.top_fd, NULL) == 0)
+        look(&search);
+    al_close(search.top_fd);
+    al_strv_clear(&search.dirs);
+    if (!search.found)
+        return NULL;
+    word = al_text_word(search.found);
+    free(search.found);
+    return al_asprintf("'%s' is a fifo or a device, and git waits for what it opens there; remove "
+                       "it",
+                       word);
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * An index is read in pieces and never mapped: the file may shrink.  What names and contents look
+ * like decides nothing.
+ */
+#include "gitops/plumbing/index_scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/fs.h"
+
+#define PIECE_BYTES     ((size_t)64 * 1024)
+#define NAME_MAX_BYTES  ((size_t)32 * 1024)
+#define INDEX_MAX_BYTES (INT64_C(1) << 30)
+
+#define HEADER_BYTES    12
+#define STAT_BYTES      40 /* before the object id */
+#define NAME_MASK       0x0fffu
+#define EXTENDED        0x4000u
+#define STAGE_SHIFT     12
+#define SKIP_WORKTREE   0x4000u /* of the extended flags */
+#define INTENT_TO_ADD   0x2000u
+
+/* A file from its beginning to what its size was when it was opened. */
+struct input {
+    int fd;
+    unsigned char *piece;
+    size_t len, at;
+    int64_t left;        /* bytes that were not taken yet */
+    struct al_str *name; /* of the entry before: version 4 goes on from it */
+    size_t oid_bytes;
+    uint32_t version;
+};
+
+static uint32_t number(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* Have `n` bytes together, or as many as there are; gives how many. */
+static size_t look(struct input *in, size_t n)
+{
+    if (in->left < (int64_t)n)
+        n = in->left > 0 ? (size_t)in->left : 0;
+    if (in->len - in->at >= n)
+        return n;
+    memmove(in->piece, in->piece + in->at, in->len - in->at);
+    in->len -= in->at;
+    in->at = 0;
+    while (in->len < n) {
+        ssize_t got = read(in->fd, in->piece + in->len, PIECE_BYTES - in->len);
+
+        if (got <= 0)
+            return in->len;
+        in->len += (size_t)got;
+    }
+    return n;
+}
+
+/* The next `n` bytes, which last until more are taken; NULL when there are fewer. */
+static const unsigned char *take(struct input *in, size_t n)
+{
+    const unsigned char *bytes;
+
+    if (look(in, n) < n)
+        return NULL;
+    bytes = in->piece + in->at;
+    in->at += n;
+    in->left -= (int64_t)n;
+    return bytes;
+}
+
+static bool skip(struct input *in, int64_t n)
+{
+    while (n > 0) {
+        size_t some = n < (int64_t)PIECE_BYTES ? (size_t)n : PIECE_BYTES;
+
+        if (!take(in, some))
+            return false;
+        n -= (int64_t)some;
+    }
+    return true;
+}
+
+/* Append what stands before the next NUL, and go past that. */
+static bool take_string(struct input *in)
+{
+    size_t there = look(in, NAME_MAX_BYTES);
+    const unsigned char *end = memchr(in->piece + in->at, '\0', there);
+    size_t len = end ? (size_t)(end - in->piece) - in->at : 0;
+
+    if (!end || in->name->len + len > NAME_MAX_BYTES)
+        return false;
+    al_str_add(in->name, in->piece + in->at, len);
+    return skip(in, (int64_t)len + 1);
+}
+
+/* Version 4: how much of the last name goes, then what follows. */
+static bool take_compressed_name(struct input *in)
+{
+    uint64_t gone = 0;
+    const unsigned char *c = take(in, 1);
+
+    for (; c && (*c & 0x80); c = take(in, 1)) {
+        if (gone > NAME_MAX_BYTES)
+            return false;
+        gone = ((gone | (*c & 0x7fu)) + 1) << 7;
+    }
+    if (!c || (gone |= *c) > in->name->len)
+        return false;
+    al_str_truncate(in->name, in->name->len - (size_t)gone);
+    return take_string(in);
+}
+
+/* Entries up to version 3 have one to eight NULs behind the name, up to a multiple of eight.  A
+ * name that is counted stays where it is. */
+static const char *take_padded_name(struct input *in, size_t fixed, size_t len)
+{
+    const size_t padded = ((fixed + len + 8) & ~(size_t)7) - fixed;
+    const unsigned char *name;
+
+    if (len < NAME_MASK) {
+        name = take(in, padded);
+        return name && !name[len] ? (const char *)name : NULL;
+    }
+    al_str_reset(in->name);
+    if (!take_string(in))
+        return NULL;
+    len = in->name->len;
+    return skip(in, (int64_t)(((fixed + len + 8) & ~(size_t)7) - fixed - len - 1)) ? in->name->buf
+                                                                                   : NULL;
+}
+
+static bool is_known_mode(uint32_t mode)
+{
+    uint32_t type = mode & 0170000u;
+
+    return type == 0100000u || type == 0120000u || type == 0160000u || type == 0040000u;
+}
+
+static bool take_entry(struct input *in, unsigned char oid[32], struct al_index_entry *ret_entry)
+{
+    size_t fixed = STAT_BYTES + in->oid_bytes + 2;
+    const unsigned char *at = take(in, fixed);
+    uint32_t flags, extended = 0;
+
+    if (!at)
+        return false;
+    memcpy(oid, at + STAT_BYTES, in->oid_bytes);
+    flags = (uint32_t)at[fixed - 2] << 8 | at[fixed - 1];
+    *ret_entry = (struct al_index_entry){
+        .oid = oid,
+        .ctime_s = number(at),
+        .ctime_ns = number(at + 4),
+        .mtime_s = number(at + 8),
+        .mtime_ns = number(at + 12),
+        .ino = number(at + 20),
+        .mode = number(at + 24),
+        .size = number(at + 36),
+        .stage = flags >> STAGE_SHIFT & 3u,
+    };
+    if (flags & EXTENDED) {
+        at = in->version > 2 ? take(in, 2) : NULL;
+        if (!at)
+            return false;
+        extended = (uint32_t)at[0] << 8 | at[1];
+        fixed += 2;
+    }
+    ret_entry->skipped = extended & SKIP_WORKTREE;
+    ret_entry->is_intended = extended & INTENT_TO_ADD;
+    if (in->version != 4)
+        ret_entry->name = take_padded_name(in, fixed, flags & NAME_MASK);
+    else if (take_compressed_name(in))
+        ret_entry->name = in->name->buf;
+    return ret_entry->name && is_known_mode(ret_entry->mode);
+}
+
+/* A split index has its entries elsewhere; a sparse one has directories for entries. */
+static enum al_index_end read_extensions(struct input *in)
+{
+    enum al_index_end end = AL_INDEX_WHOLE;
+
+    while (in->left > (int64_t)in->oid_bytes) {
+        const unsigned char *header = take(in, 8);
+
+        if (!header)
+            return AL_INDEX_NOT_UNDERSTOOD;
+        if (!memcmp(header, "link", 4))
+            end = AL_INDEX_SPLIT;
+        if (!memcmp(header, "sdir", 4) && end == AL_INDEX_WHOLE)
+            end = AL_INDEX_SPARSE;
+        if (!skip(in, number(header + 4)))
+            return AL_INDEX_NOT_UNDERSTOOD;
+    }
+    return in->left == (int64_t)in->oid_bytes ? end : AL_INDEX_NOT_UNDERSTOOD;
+}
+
+static enum al_index_end read_all(struct input *in,
+                                  bool (*give)(void *payload, const struct al_index_entry *entry),
+                                  void *payload)
+{
+    const unsigned char *header = take(in, HEADER_BYTES);
+    unsigned char oid[32];
+    uint32_t count;
+
+    if (!header || memcmp(header, "DIRC", 4) != 0)
+        return AL_INDEX_NOT_UNDERSTOOD;
+    in->version = number(header + 4);
+    count = number(header + 8);
+    if (in->version < 2 || in->version > 4)
+        return AL_INDEX_NOT_UNDERSTOOD;
+    for (; count; count--) {
+        struct al_index_entry entry;
+
+        if (!take_entry(in, oid, &entry))
+            return AL_INDEX_NOT_UNDERSTOOD;
+        if (!give(payload, &entry))
+            return AL_INDEX_STOPPED;
+    }
+    return read_extensions(in);
+}
+
+enum al_index_end al_index_read(int fd, size_t oid_bytes,
+                                bool (*give)(void *payload, const struct al_index_entry *entry),
+                                void *payload)
+{
+    al_auto(al_freep) unsigned char *piece = al_malloc(PIECE_BYTES);
+    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+    struct input in = { .fd = fd, .piece = piece, .name = &name, .oid_bytes = oid_bytes };
+    struct stat st;
+
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > INDEX_MAX_BYTES ||
+        lseek(fd, 0, SEEK_SET) != 0)
+        return AL_INDEX_NOT_UNDERSTOOD;
+    in.left = st.st_size;
+    return read_all(&in, give, payload);
+}
+
+/* What a directory of a sparse index stands for is not in there. */
+static bool is_a_file(void *payload, const struct al_index_entry *entry)
+{
+    (void)payload;
+    return entry->mode != 0160000u && entry->mode != 0040000u;
+}
+
+bool al_index_may_have_gitlinks(const char *path)
+{
+    static const size_t oid_bytes[] = { 20, 32 };
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0)
+        return errno != ENOENT;
+    /* Only one of the two fits to its end. */
+    for (size_t i = 0; i < AL_COUNT(oid_bytes); i++) {
+        enum al_index_end end = al_index_read(fd, oid_bytes[i], is_a_file, NULL);
+
+        if (end != AL_INDEX_NOT_UNDERSTOOD)
+            return end != AL_INDEX_WHOLE;
+    }
+    return true;
+}
+
+bool al_repo_may_have_gitlinks(const struct al_location *at)
+{
+    al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
+
+    return al_index_may_have_gitlinks(index);
+}

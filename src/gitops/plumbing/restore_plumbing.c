@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/plumbing/restore_plumbing.h"
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/partial.h"
+
+#define ANSWER_MAX_BYTES 4096u
+
+/* Run for what goes to `sink`; an exit code up to `max_exit_code` is no error. */
+static int run(const struct al_repo *repo, const struct al_git_command *command,
+               struct al_sink sink, int max_exit_code, struct al_budget *budget,
+               struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run_sink(&repo->at, command, sink, budget, &output, err);
+
+    if (r == 0 && !al_git_read_well(&output) &&
+        (output.exit_code < 0 || output.exit_code > max_exit_code))
+        r = al_git_failed(&output, err);
+    return r;
+}
+
+static bool drop(void *payload, const char *data, size_t len)
+{
+    (void)payload;
+    (void)data;
+    (void)len;
+    return true;
+}
+
+static const struct al_sink nowhere = { drop, NULL };
+
+static void set_input(struct al_git_command *command, const struct al_str *input)
+{
+    command->input = input->buf;
+    command->input_len = input->len;
+}
+
+static void add_lines(const struct al_strv *lines, struct al_str *out)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        al_str_addf(out, "%s\n", lines->items[i]);
+}
+
+/* "<mode> <oid> <stage>\t<path>" */
+static bool take_entry(void *payload, char *const *fields)
+{
+    const char *oid = strchr(fields[0], ' ');
+    size_t len = oid ? strcspn(oid + 1, " ") : 0;
+
+    if (len && !al_starts_with(fields[0], "160000 "))
+        al_strv_take(payload, al_strndup(oid + 1, len));
+    return true;
+}
+
+int al_git_index_objects(const struct al_repo *repo, const char *index_path,
+                         struct al_budget *budget, struct al_strv *ret_oids, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_entry, ret_oids);
+
+    command.index = index_path;
+    al_strv_adds(&command.argv, "git", "ls-files", "--stage", "-z", "--full-name", ":/", NULL);
+    return run(repo, &command, (struct al_sink){ al_records_add, &records }, 0, budget, err);
+}
+
+/* Lines "<oid> missing". */
+struct missing {
+    struct al_str line;
+    struct al_strv *oids;
+};
+
+static bool take_answer(void *payload, const char *data, size_t len)
+{
+    struct missing *missing = payload;
+
+    for (size_t i = 0; i < len; i++) {
+        if (data[i] != '\n') {
+            al_str_addc(&missing->line, data[i]);
+            continue;
+        }
+        if (al_ends_with(missing->line.buf, " missing"))
+            al_strv_take(missing->oids,
+                         al_strndup(missing->line.buf, missing->line.len - strlen(" missing")));
+        al_str_reset(&missing->line);
+    }
+    return missing->line.len <= ANSWER_MAX_BYTES;
+}
+
+int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,
+                           struct al_budget *budget, struct al_strv *ret_missing,
+                           struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    struct missing missing = { .line = AL_STR_INIT, .oids = ret_missing };
+    int r;
+
+    if (!oids->count)
+        return 0;
+    add_lines(oids, &input);
+    set_input(&command, &input);
+    al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname)", "--buffer", NULL);
+    r = run(repo, &command, (struct al_sink){ take_answer, &missing }, 0, budget, err);
+    al_str_clear(&missing.line);
+    return r;
+}
+
+int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
+                        struct al_budget *budget, bool *ret_connected, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    int r;
+
+    *ret_connected = true;
+    if (!tips->count)
+        return 0;
+    add_lines(tips, &input);
+    set_input(&command, &input);
+    al_strv_adds(&command.argv, "git", "rev-list", "--objects", "--quiet", "--stdin", NULL);
+    if (al_repo_is_partial(repo))
+        al_strv_add(&command.argv, "--missing=allow-promisor");
+    al_strv_adds(&command.argv, "--not", "--all", NULL);
+    r = al_git_run_sink(&repo->at, &command, nowhere, budget, &output, err);
+    *ret_connected = output.exit_code == 0;
+    return r;
+}
+
+int al_git_store_pack(const struct al_repo *repo, const void *pack, size_t len,
+                      struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.class = AL_GIT_WRITE;
+    command.input = pack;
+    command.input_len = len;
+    al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
+    return run(repo, &command, nowhere, 0, budget, err);
+}
+
+/* --- References --- */
+
+static bool is_symbolic(const char *value)
+{
+    return value && al_starts_with(value, "ref: ");
+}
+
+static bool is_below(const char *name, const char *dir)
+{
+    size_t len = strlen(dir);
+
+    return !strncmp(name, dir, len) && name[len] == '/';
+}
+
+/* A reference that goes makes room for one in a directory of its name: git wants it gone first. */
+static bool makes_room(const struct al_ref_move *moves, size_t nmoves, const char *gone)
+{
+    for (size_t i = 0; i < nmoves; i++)
+        if (moves[i].to && !moves[i].from &&
+            (is_below(gone, moves[i].name) || is_below(moves[i].name, gone)))
+            return true;
+    return false;
+}
+
+/* One transaction, of the moves that make room for others or of the rest. */
+static int move_some(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
+                     bool room, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    for (size_t i = 0; i < nmoves; i++) {
+        const struct al_ref_move *move = &moves[i];
+
+        if (is_symbolic(move->from) || is_symbolic(move->to) ||
+            room != (!move->to && makes_room(moves, nmoves, move->name)))
+            continue;
+        al_str_adds(&input, "option no-deref");
+        al_str_addc(&input, '\0');
+        al_str_addf(&input, "%s %s", move->to ? move->from ? "update" : "create" : "delete",
+                    move->name);
+        al_str_addc(&input, '\0');
+        if (move->to) {
+            al_str_adds(&input, move->to);
+            al_str_addc(&input, '\0');
+        }
+        if (move->from || !move->to) {
+            al_str_adds(&input, move->from ? move->from : "");
+            al_str_addc(&input, '\0');
+        }
+    }
+    if (!input.len)
+        return 0;
+    command.class = AL_GIT_WRITE;
+    set_input(&command, &input);
+    al_strv_adds(&command.argv, "git", "update-ref", "-m", "airlock: rollback", "-z", "--stdin",
+                 NULL);
+    return run(repo, &command, nowhere, 0, budget, err);
+}
+
+static int move_symbolic(const struct al_repo *repo, const struct al_ref_move *move,
+                         struct al_budget *budget, struct al_error *err)
+{
+    const struct al_ref_move plain = { .name = move->name, .to = move->to };
+    int r = 0;
+
+    if (is_symbolic(move->from)) {
+        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+        command.class = AL_GIT_WRITE;
+        al_strv_adds(&command.argv, "git", "symbolic-ref", "--delete", "--", move->name, NULL);
+        r = run(repo, &command, nowhere, 0, budget, err);
+    } else if (move->from) {
+        r = move_some(repo, &(struct al_ref_move){ .name = move->name, .from = move->from }, 1,
+                      false, budget, err);
+    }
+    if (r < 0 || !move->to)
+        return r;
+    if (is_symbolic(move->to)) {
+        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+        command.class = AL_GIT_WRITE;
+        al_strv_adds(&command.argv, "git", "symbolic-ref", "--", move->name,
+                     move->to + strlen("ref: "), NULL);
+        return run(repo, &command, nowhere, 0, budget, err);
+    }
+    return move_some(repo, &plain, 1, false, budget, err);
+}
+
+int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
+                     struct al_budget *budget, struct al_error *err)
+{
+    int r = move_some(repo, moves, nmoves, true, budget, err);
+
+    if (r == 0)
+        r = move_some(repo, moves, nmoves, false, budget, err);
+    for (size_t i = 0; i < nmoves && r == 0; i++)
+        if (is_symbolic(moves[i].from) || is_symbolic(moves[i].to))
+            r = move_symbolic(repo, &moves[i], budget, err);
+    return r;
+}
+
+/* --- Ignored files --- */
+
+static bool take_path(void *payload, char *const *fields)
+{
+    al_strv_add(payload, fields[0]);
+    return true;
+}
+
+int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al_strv *paths,
+                         struct al_budget *budget, struct al_strv *ret_ignored,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_records_clear) struct al_records records =
+        AL_RECORDS_INIT(1, take_path, ret_ignored);
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    if (!paths->count)
+        return 0;
+    for (size_t i = 0; i < paths->count; i++)
+        al_str_add(&input, paths->items[i], strlen(paths->items[i]) + 1);
+    set_input(&command, &input);
+    command.cwd_fd = top_fd;
+    al_strv_adds(&command.argv, "git", "check-ignore", "-z", "--stdin", "--no-index", NULL);
+    return run(repo, &command, (struct al_sink){ al_records_add, &records }, 1, budget, err);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/plumbing/revision.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/vet.h"
+#include "guard/text.h"
+
+#define OID_BYTES 128u
+
+int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
+                    struct al_budget *budget, char **ret_word, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run_text(&repo->at, command, OID_BYTES, budget, &output, err);
+
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output.out.out);
+    *ret_word = al_git_read_well(&output) ? al_str_detach(&output.out.out) : NULL;
+    return 0;
+}
+
+int al_git_find_object(const struct al_repo *repo, const char *word, const char *type,
+                       struct al_budget *budget, char **ret_oid, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", NULL);
+    al_strv_addf(&command.argv, "%s^{%s}", word, type);
+    return al_git_run_word(repo, &command, budget, ret_oid, err);
+}
+
+int al_git_resolve_commit(const struct al_repo *repo, const char *word, struct al_budget *budget,
+                          char **ret_oid, struct al_error *err)
+{
+    al_auto(al_freep) char *shown = NULL;
+    int r = al_git_find_object(repo, word, "commit", budget, ret_oid, err);
+
+    if (r < 0 || *ret_oid)
+        return r;
+    shown = al_text_word(word);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND, "Branch not found: %s",
+                          shown);
+    if (err)
+        err->reason = "not_found";
+    return r;
+}
+
+const char *al_git_empty_tree(const struct al_repo *repo)
+{
+    return repo->vetting->is_sha256
+               ? "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+               : "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+}

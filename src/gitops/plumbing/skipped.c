@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Saying what did not run, so that an answer is never silently another than git's. */
+#include "gitops/plumbing/skipped.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/layer.h"
+#include "gitops/vet.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define ATTRIBUTES_MAX_BYTES (1u << 20)
+#define FILTERS_NAMED_MAX    8
+#define FILTERS_ASKED_MAX    4
+
+static char *hooks_dir(const struct al_repo *repo)
+{
+    const char *configured = repo->vetting->hooks_path;
+
+    return configured ? al_fs_join(repo->at.top, configured)
+                      : al_fs_join(repo->at.common_dir, "hooks");
+}
+
+/*
+ * Whether git would run this file.  The person's own hooks may lie anywhere; for the repository's,
+ * what lies outside the roots counts as a hook whether it is there or not, so that nothing is told
+ * about it.
+ */
+static bool is_hook(const struct al_repo *repo, const char *path)
+{
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    struct stat st;
+    int r;
+
+    if (repo->vetting->hooks_path_is_personal)
+        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
+    r = al_roots_open(repo->at.git->roots, path, O_PATH, &fd, &abs, NULL);
+    if (r < 0)
+        return r == AL_ERR_SANDBOX;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
+}
+
+void al_git_note_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out)
+{
+    al_auto(al_freep) char *dir = hooks_dir(repo);
+    al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT;
+
+    for (; *hooks; hooks++) {
+        al_auto(al_freep) char *path = al_fs_join(dir, *hooks);
+
+        if (is_hook(repo, path))
+            al_strv_add(&there, *hooks);
+    }
+    if (!there.count)
+        return;
+    if (out->len)
+        al_str_addc(out, '\n');
+    al_str_adds(out, there.count == 1 ? "airlock: hook not run: " : "airlock: hooks not run: ");
+    al_text_add_list(out, &there, there.count);
+}
+
+/* Whether a line of an attributes file gives `filter=<name>` to something. */
+static bool mentions(const char *text, const char *name)
+{
+    al_auto(al_freep) char *needle = al_asprintf("filter=%s", name);
+    size_t len = strlen(needle);
+
+    for (const char *at = text; (at = strstr(at, needle)); at += len)
+        if (!at[len] || strchr(" \t\r\n", at[len]))
+            return true;
+    return false;
+}
+
+static void add_attributes(struct al_str *text, const char *dir, const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    al_auto(al_str_clear) struct al_str part = AL_STR_INIT;
+
+    if (al_fs_read(AT_FDCWD, path, ATTRIBUTES_MAX_BYTES, &part) == 0) {
+        al_str_add(text, part.buf, part.len);
+        al_str_addc(text, '\n');
+    }
+}
+
+/*
+ * Whether a tracked file goes through a filter, wherever the attribute is given.  One more git, so
+ * only for the filters a repository brings itself; a person's own (LFS in ~/.gitconfig) would make
+ * every answer of every repository cost it.
+ */
+static bool is_used(const struct al_repo *repo, const char *name, struct al_budget *budget)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    if (strpbrk(name, "\\,()") || !*name)
+        return true; /* not to be written in a pathspec */
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
+    al_strv_addf(&command.argv, ":(top,attr:filter=%s)", name);
+    return al_git_run_text(&repo->at, &command, 1, budget, &output, NULL) == 0 &&
+           al_git_read_well(&output) && output.out.out.len > 0;
+}
+
+void al_git_note_filters(const struct al_repo *repo, struct al_budget *budget, struct al_str *out)
+{
+    const struct al_vetting *vetting = repo->vetting;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv named = AL_STRV_INIT;
+
+    if (!vetting->filters.count)
+        return;
+    add_attributes(&text, repo->at.top, ".gitattributes");
+    add_attributes(&text, repo->at.common_dir, "info/attributes");
+    if (vetting->attributes_path)
+        add_attributes(&text, "/", vetting->attributes_path);
+    for (size_t i = 0, asked = 0; i < vetting->filters.count; i++) {
+        const char *name = vetting->filters.items[i];
+        bool own = al_strv_contains(&vetting->own_filters, name);
+
+        if (mentions(text.buf, name) ||
+            (own && asked++ < FILTERS_ASKED_MAX && is_used(repo, name, budget)))
+            al_strv_add(&named, name);
+    }
+    if (!named.count)
+        return;
+    if (out->len)
+        al_str_addc(out, '\n');
+    al_str_adds(out, named.count == 1 ? "airlock: filter not run: " : "airlock: filters not run: ");
+    al_text_add_list(out, &named, FILTERS_NAMED_MAX);
+}

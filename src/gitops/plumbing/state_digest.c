@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What an approval is bound to: one digest of everything in a repository that decides what an
+ * approved call would do.
+ *
+ * Files that git reads are taken with all of their bytes.  git verifies neither an index's checksum
+ * nor how long MERGE_HEAD is, so a part of a file says nothing about the rest.
+ *
+ * Source: gitrepository-layout(5), gitformat-index(5) "Split index".
+ */
+#include "gitops/plumbing/state_digest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/layer.h"
+#include "gitops/plumbing/nested.h"
+#include "gitops/refs.h"
+#include "gitops/repo/repo.h"
+#include "gitops/vet.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define PIECE_BYTES   (64u * 1024u)
+#define OID_MAX_BYTES 32u
+
+/* The working tree's own files that say what is checked out, what is in progress and how it goes
+ * on. */
+static const char *const own_files[] = {
+    "HEAD",        "MERGE_HEAD",      "MERGE_MODE",
+    "MERGE_MSG",   "SQUASH_MSG",      "CHERRY_PICK_HEAD",
+    "REVERT_HEAD", "config.worktree", "info/sparse-checkout",
+};
+
+/* Those of all working trees that change what git makes of a file or of a name. */
+static const char *const common_files[] = { "config", "info/attributes", "info/exclude" };
+
+static const char *const sequence_dirs[] = { "rebase-merge", "rebase-apply", "sequencer" };
+
+/* Which of these files there are differs between an interactive rebase, `am` and a sequence. */
+static const char *const sequence_files[] = {
+    "git-rebase-todo",
+    "done",
+    "onto",
+    "head-name",
+    "orig-head",
+    "message",
+    "author-script",
+    "stopped-sha",
+    "amend",
+    "autostash",
+    "strategy",
+    "strategy_opts",
+    "squash-onto",
+    "current-fixups",
+    "todo",
+    "head",
+    "opts",
+    "abort-safety",
+    "next",
+    "last",
+    "patch",
+    "final-commit",
+};
+
+struct digest {
+    const struct al_repo *repo;
+    struct sha256_ctx sum;
+    struct al_error *err;
+};
+
+static void add(struct digest *digest, const void *data, size_t len)
+{
+    sha256_update(&digest->sum, len, data);
+}
+
+static void add_word(struct digest *digest, const char *word)
+{
+    add(digest, word, strlen(word) + 1);
+}
+
+static void add_number(struct digest *digest, uint64_t number)
+{
+    add(digest, &number, sizeof(number));
+}
+
+static void add_id(struct digest *digest, const struct al_file_id *id)
+{
+    add_number(digest, id->exists);
+    add_number(digest, id->dev);
+    add_number(digest, id->ino);
+    add_number(digest, id->size);
+    add_number(digest, (uint64_t)id->mtime_ns);
+    add_number(digest, (uint64_t)id->ctime_ns);
+}
+
+/* An answer may not be bound to a file that cannot be read. */
+static int cannot_read(struct digest *digest, const char *path, int error)
+{
+    al_auto(al_freep) char *name = al_text_word(path);
+
+    return al_error_errno(digest->err, error, "cannot read '%s', so nobody can be asked", name);
+}
+
+/* The bytes and their number; what grows meanwhile differs next time. */
+static int add_bytes(struct digest *digest, const char *path, int fd, struct al_str *ret_copy)
+{
+    al_auto(al_freep) char *piece = al_malloc(PIECE_BYTES);
+    uint64_t total = 0;
+    ssize_t n;
+
+    while ((n = read(fd, piece, PIECE_BYTES)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return cannot_read(digest, path, errno);
+        add(digest, piece, (size_t)n);
+        total += (uint64_t)n;
+        if (ret_copy)
+            al_str_add(ret_copy, piece, (size_t)n);
+    }
+    add_number(digest, total);
+    return 0;
+}
+
+/* Add what `dir`/`name` holds; a link is followed as git follows it, inside the roots. */
+static int add_file(struct digest *digest, const char *dir, const char *name,
+                    struct al_str *ret_copy)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    struct stat st;
+    int r = al_roots_open(digest->repo->at.git->roots, path, O_RDONLY, &fd, &abs, NULL);
+
+    add_word(digest, name);
+    add_number(digest, r == 0);
+    if (r == AL_ERR_NOT_FOUND)
+        return 0;
+    if (r < 0)
+        return cannot_read(digest, name, EACCES);
+    if (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))
+        return cannot_read(digest, name, EISDIR);
+    if (!S_ISREG(st.st_mode))
+        return cannot_read(digest, name, EINVAL);
+    return add_bytes(digest, name, fd, ret_copy);
+}
+
+static int add_files(struct digest *digest, const char *dir, const char *const *names, size_t count)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < count && r == 0; i++)
+        r = add_file(digest, dir, names[i], NULL);
+    return r;
+}
+
+static int add_sequences(struct digest *digest)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < AL_COUNT(sequence_dirs) && r == 0; i++) {
+        al_auto(al_freep) char *dir = al_fs_join(digest->repo->at.git_dir, sequence_dirs[i]);
+        struct stat st;
+
+        if (stat(dir, &st) == 0 || errno != ENOENT)
+            r = add_files(digest, dir, sequence_files, AL_COUNT(sequence_files));
+    }
+    return r;
+}
+
+/*
+ * A split index names the file with most of its entries by an id that git does not verify.  Every
+ * word that could be such a name is looked for, so nothing has to be parsed that an agent wrote.
+ */
+static int add_shared_index(struct digest *digest, const struct al_str *index)
+{
+    const char *at = index->buf, *end = index->buf + index->len;
+    size_t oid_len = digest->repo->vetting->is_sha256 ? OID_MAX_BYTES : 20;
+    int r = 0;
+
+    while (r == 0 && (at = memmem(at, (size_t)(end - at), "link", 4))) {
+        char name[sizeof("sharedindex.") + 2 * OID_MAX_BYTES] = "sharedindex.";
+        al_auto(al_freep) char *path = NULL;
+        const unsigned char *size = (const unsigned char *)(at += 4);
+        const char *oid = at + 4;
+
+        /* An extension is shorter than what follows; most words of a path are not. */
+        if ((size_t)(end - at) < 4 + oid_len)
+            break;
+        if (((size_t)size[0] << 24 | (size_t)size[1] << 16 | (size_t)size[2] << 8 | size[3]) >
+            (size_t)(end - oid))
+            continue;
+        for (size_t i = 0; i < oid_len; i++)
+            (void)snprintf(name + strlen(name), 3, "%02x", (unsigned char)oid[i]);
+        path = al_fs_join(digest->repo->at.git_dir, name);
+        if (access(path, F_OK) == 0)
+            r = add_file(digest, digest->repo->at.git_dir, name, NULL);
+    }
+    return r;
+}
+
+static int add_index(struct digest *digest)
+{
+    al_auto(al_str_clear) struct al_str index = AL_STR_INIT;
+    int r = add_file(digest, digest->repo->at.git_dir, "index", &index);
+
+    return r == 0 ? add_shared_index(digest, &index) : r;
+}
+
+/* A directory stands for the commit that the repository in it is at: that is what git stages. */
+static void add_nested(struct digest *digest, const char *path)
+{
+    al_auto(al_freep) char *head = al_git_nested_head(&digest->repo->at, path);
+
+    add_number(digest, head != NULL);
+    add_word(digest, head ? head : "");
+}
+
+/* A file, and the attributes beside it that decide what git makes of it. */
+static void add_path(struct digest *digest, const char *path, struct al_str *dir)
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = slash ? (size_t)(slash - path) + 1 : 0;
+    struct al_file_id id = { .exists = false };
+    struct stat st;
+
+    if (fstatat(digest->repo->at.dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        id = al_file_id_from(&st);
+    add_word(digest, path);
+    add_id(digest, &id);
+    if (id.exists && S_ISDIR(st.st_mode))
+        add_nested(digest, path);
+    if (dir->len == len && !memcmp(dir->buf, path, len))
+        return;
+    al_str_reset(dir);
+    al_str_add(dir, path, len);
+    al_str_adds(dir, ".gitattributes");
+    id = al_file_id_at(digest->repo->at.dir_fd, dir->buf);
+    al_str_truncate(dir, len);
+    add_id(digest, &id);
+}
+
+static void add_paths(struct digest *digest, const struct al_strv *paths)
+{
+    al_auto(al_str_clear) struct al_str dir = AL_STR_INIT;
+    al_auto(al_freep) char *top = al_fs_join(digest->repo->at.top, ".gitattributes");
+
+    add_path(digest, top, &dir);
+    for (size_t i = 0; paths && i < paths->count; i++)
+        add_path(digest, paths->items[i], &dir);
+}
+
+/* The configuration may include other files, and those decide as much. */
+static void add_configuration(struct digest *digest)
+{
+    const struct al_strv *sources = &digest->repo->vetting->sources;
+
+    for (size_t i = 0; i < sources->count; i++) {
+        struct al_file_id id = al_file_id_at(AT_FDCWD, sources->items[i]);
+
+        add_word(digest, sources->items[i]);
+        add_id(digest, &id);
+    }
+}
+
+int al_repo_state(const struct al_repo *repo, const struct al_strv *paths,
+                  const struct al_str *objects, char ret_hex[65], struct al_error *err)
+{
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    struct digest digest = { .repo = repo, .err = err };
+    uint8_t bytes[SHA256_DIGEST_SIZE];
+    int r;
+
+    sha256_init(&digest.sum);
+    add_word(&digest, head);
+    r = add_files(&digest, repo->at.git_dir, own_files, AL_COUNT(own_files));
+    if (r == 0)
+        r = add_files(&digest, repo->at.common_dir, common_files, AL_COUNT(common_files));
+    if (r == 0)
+        r = add_sequences(&digest);
+    if (r == 0)
+        r = add_index(&digest);
+    if (r < 0)
+        return r;
+    add_configuration(&digest);
+    add_paths(&digest, paths);
+    if (objects)
+        add(&digest, objects->buf, objects->len);
+    sha256_digest(&digest.sum, sizeof(bytes), bytes);
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        (void)snprintf(ret_hex + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/porcelain/add.h"
+
+#include "gitops/command.h"
+#include "gitops/plumbing/index_scan.h"
+#include "gitops/repo/repo.h"
+
+/* Everything but these. */
+static void add_exclusions(const struct al_add_options *options, struct al_str *list)
+{
+    static const char everywhere[] = ":/";
+
+    if (!options->without || !options->without->count)
+        return;
+    al_str_add(list, everywhere, sizeof(everywhere));
+    for (size_t i = 0; i < options->without->count; i++) {
+        al_str_addf(list, ":(top,exclude,literal)%s", options->without->items[i]);
+        al_str_add(list, "", 1);
+    }
+}
+
+int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
+               struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    int r;
+
+    command.class = AL_GIT_WRITE;
+    command.starts_children = al_repo_may_have_gitlinks(&repo->at);
+    al_strv_adds(&command.argv, "git", "add", NULL);
+    if (options->mode == AL_ADD_ALL) {
+        al_strv_add(&command.argv, "-A");
+        add_exclusions(options, &list);
+    } else if (options->mode == AL_ADD_UPDATE) {
+        al_strv_add(&command.argv, "-u");
+    } else {
+        r = al_repo_pathspecs(repo, options->paths, budget, &list, err);
+        if (r < 0)
+            return r;
+    }
+    if (list.len) {
+        al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", NULL);
+        command.input = list.buf;
+        command.input_len = list.len;
+    }
+    return al_git_run_writer(&repo->at, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_count_staged(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "diff", "--cached", "--name-only", "-z", "--no-ext-diff",
+                 "--no-textconv", "--ignore-submodules=dirty", "--", NULL);
+    return al_git_count_records(&repo->at, &command, budget, ret_count, err);
+}

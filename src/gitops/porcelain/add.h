@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `git add`. */
+#ifndef AL_GITOPS_PORCELAIN_ADD_H
+#define AL_GITOPS_PORCELAIN_ADD_H
+
+#include <stdint.h>
+
+#include "gitops/command.h"
+#include "gitops/repo/repo.h"
+
+/** Which of the three ways to stage. */
+enum al_add_mode { AL_ADD_PATHS, AL_ADD_ALL, AL_ADD_UPDATE };
+
+/** The choices of git_add; `paths` counts with AL_ADD_PATHS. */
+struct al_add_options {
+    enum al_add_mode mode;
+    const struct al_strv *paths;
+    const struct al_strv *without; /**< names relative to the top that AL_ADD_ALL passes by; NULL */
+};
+
+/** `git add`; a failing git is an error. */
+int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
+               struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
+
+/** How many entries differ between HEAD and the index. */
+int al_git_count_staged(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
+                        struct al_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `git blame`. */
+#ifndef AL_GITOPS_PORCELAIN_BLAME_H
+#define AL_GITOPS_PORCELAIN_BLAME_H
+
+#include <stdint.h>
+
+#include "gitops/command.h"
+#include "gitops/repo/repo.h"
+
+/** The choices of git_blame; a line of 0 is not given. */
+struct al_blame_options {
+    const char *path, *commit;
+    int64_t start_line, end_line;
+};
+
+/** `git blame`; a failing git is an error. */
+int al_git_blame(const struct al_repo *repo, const struct al_blame_options *options,
+                 size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                 struct al_error *err);
+
+#endif

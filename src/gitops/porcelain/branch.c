@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/porcelain/branch.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/diff/diff.h"
+#include "gitops/excerpt.h"
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/porcelain/parse.h"
+#include "gitops/refs.h"
+
+int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
+                       struct al_budget *budget, struct al_git_output *ret_output,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", "-v", NULL);
+    if (all)
+        al_strv_add(&command.argv, "-a");
+    else if (remote)
+        al_strv_add(&command.argv, "-r");
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
+                         struct al_budget *budget, struct al_branches *ret_branches,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_branches_clear) struct al_branches branches = AL_BRANCHES_INIT;
+    struct al_branches_reader reader;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", AL_BRANCHES_FORMAT, "refs/heads", NULL);
+    if (remote)
+        al_strv_add(&command.argv, "refs/remotes");
+    al_branches_reader_init(&reader, &branches, max_bytes);
+    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
+    al_records_clear(&reader.records);
+    if (r < 0)
+        return r;
+    *ret_branches = branches;
+    branches = AL_BRANCHES_INIT;
+    return 0;
+}
+
+int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_budget *budget,
+                          struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", NULL);
+    al_strv_addf(&command.argv, "refs/heads/%s", name);
+    al_strv_add(&command.argv, "--not");
+    al_strv_addf(&command.argv, "--exclude=refs/heads/%s", name);
+    al_strv_adds(&command.argv, "--all", "--", NULL);
+    r = al_git_run_text(&repo->at, &command, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
+                        budget, &output, err);
+    if (r < 0)
+        return r;
+    if (al_git_read_well(&output) && output.out.out.len) {
+        al_str_adds(out, "Lost, because nothing else holds these commits:\n");
+        al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
+    }
+    return 0;
+}
+
+/* Where a branch has to be merged to: its upstream where that is there, else HEAD. */
+static int merge_goal(const struct al_repo *repo, const char *ref, struct al_budget *budget,
+                      char **ret_goal, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(upstream)", ref, NULL);
+    r = al_git_run_checked(&repo->at, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
+    if (r < 0)
+        return r;
+    al_str_truncate(&output.out.out, strcspn(output.out.out.buf, "\n"));
+    *ret_goal = output.out.out.len && al_ref_exists(&repo->at, output.out.out.buf)
+                    ? al_str_detach(&output.out.out)
+                    : al_strdup("HEAD");
+    return 0;
+}
+
+int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force,
+                        struct al_budget *budget, bool *ret_stays, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_freep) char *goal = NULL;
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_ref_head_branches(&repo->at, &current);
+    *ret_stays = !al_ref_exists(&repo->at, ref) || al_strv_contains(&current, name);
+    if (*ret_stays || force)
+        return 0;
+    r = merge_goal(repo, ref, budget, &goal, err);
+    if (r < 0)
+        return r;
+    al_strv_adds(&command.argv, "git", "merge-base", "--is-ancestor", ref, goal, NULL);
+    r = al_git_run_text(&repo->at, &command, 0, budget, &output, err);
+    if (r == 0)
+        *ret_stays = output.exit_code == 1;
+    return r;
+}
+
+void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out)
+{
+    al_strv_addf(out, "%s/refs/heads/%s", repo->at.common_dir, name);
+    al_strv_addf(out, "%s/packed-refs", repo->at.common_dir);
+}
+
+/* `git branch <words…>`, telling apart the failures a caller can act on. */
+static int change(struct al_repo *repo, struct al_git_command *command, size_t max_bytes,
+                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    command->class = AL_GIT_WRITE;
+    return al_git_run_checked(&repo->at, command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
+                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", "--", name, NULL);
+    return change(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
+                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", force ? "-D" : "-d", "--", name, NULL);
+    return change(repo, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
+                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "branch", "-m", "--", from, to, NULL);
+    return change(repo, &command, max_bytes, budget, ret_output, err);
+}

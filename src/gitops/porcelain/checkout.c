@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/porcelain/checkout.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/partial.h"
+#include "gitops/plumbing/remote_branches.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/refs.h"
+#include "gitops/sequencer/merge.h"
+#include "gitops/sequencer/savepoint.h"
+#include "gitops/vet.h"
+
+static int check_target(const struct al_repo *repo, const char *target, struct al_budget *budget,
+                        struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = al_git_list_changed(repo, "HEAD", target, budget, &list, err);
+
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, target, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+/* The branches of this name that remotes have: git makes a local one of the only one there is. */
+static int check_remote_branches(const struct al_repo *repo, const char *branch,
+                                 struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    int r = al_git_remote_branches(repo, branch, budget, &refs, err);
+
+    for (size_t i = 0; r == 0 && i < refs.count; i++)
+        r = check_target(repo, refs.items[i], budget, err);
+    return r;
+}
+
+int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_options *options,
+                          struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
+    al_auto(al_freep) char *ref = NULL;
+    const char *target = options->commit;
+    int r;
+
+    if (!repo->vetting->filters.count)
+        return 0;
+    if (options->branch) { /* which comes before a tag of its name */
+        ref = al_asprintf("refs/heads/%s", options->branch);
+        target = al_ref_exists(&repo->at, ref) ? ref : options->branch;
+    }
+    r = check_target(repo, target, budget, &complaint);
+    /* A target that does not exist, or an unborn HEAD, is for git itself to complain about. */
+    if (al_git_complained(r, budget))
+        return options->branch ? check_remote_branches(repo, options->branch, budget, err) : 0;
+    if (r < 0 && err) {
+        *err = complaint;
+        complaint = AL_ERROR_INIT;
+    }
+    return r;
+}
+
+/* Run a command that writes the files of `commit` and leaves changed ones alone.  When it fails or
+ * is killed, the repository is put back; where there is too much to remember, it is not. */
+static int run_or_put_back(struct al_repo *repo, const struct al_git_command *command,
+                           const char *commit, size_t max_bytes, struct al_budget *budget,
+                           struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
+    al_auto(al_freep) char *oid = NULL;
+    bool noted;
+    int r;
+
+    if (commit && al_git_resolve_commit(repo, commit, budget, &oid, NULL) == 0)
+        al_strv_add(&incoming, oid);
+    noted = al_before_note(repo, &incoming, budget, &before, NULL) == 0;
+    r = al_git_run_writer_raw(&repo->at, command, max_bytes, budget, &output, err);
+    if (r == 0 && !al_git_did_all(&output)) {
+        r = al_git_failed(&output, err);
+        return noted ? al_before_undo(repo, &before, r, err) : r;
+    }
+    if (r < 0)
+        return noted ? al_before_settle(repo, &before, r, err) : r;
+    *ret_output = output;
+    output = (struct al_git_output){ .exit_code = -1 };
+    return 0;
+}
+
+int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
+                    size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                    struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    const char *target = options->branch ? options->branch : options->commit;
+    int r = 0;
+
+    if (options->force && !options->create)
+        r = al_git_check_downloaded(repo, target, NULL, budget, err);
+    if (r < 0)
+        return r;
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "checkout", NULL);
+    if (options->force)
+        al_strv_add(&command.argv, "--force");
+    if (options->create) /* any further option would have git rewrite the index */
+        al_strv_adds(&command.argv, "-b", options->create, NULL);
+    else if (options->branch)
+        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
+                     options->branch, "--", NULL);
+    else
+        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
+                     "--no-guess", options->commit, "--", NULL);
+    if (options->create || options->force) /* writes no file, or over what is not in git */
+        return al_git_run_writer(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return run_or_put_back(repo, &command, target, max_bytes, budget, ret_output, err);
+}
+
+static int name_branch(const struct al_repo *repo, const char *word, struct al_budget *budget,
+                       char **ret_branch, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", word);
+    al_auto(al_freep) char *name = NULL;
+    al_auto(al_freep) char *other = NULL;
+    int r;
+
+    if (al_ref_exists(&repo->at, ref)) {
+        *ret_branch = al_take(&ref);
+        return 0;
+    }
+    if (!strstr(word, "@{"))
+        return 0;
+    /* "@{-1}" and "main@{upstream}" may be branches: this is what checkout makes of them. */
+    al_strv_adds(&command.argv, "git", "check-ref-format", "--branch", word, NULL);
+    r = al_git_run_word(repo, &command, budget, &name, err);
+    if (r < 0 || !name)
+        return r;
+    other = al_asprintf("refs/heads/%s", name);
+    if (al_ref_exists(&repo->at, other))
+        *ret_branch = al_take(&other);
+    return 0;
+}
+
+/* What git makes a new branch of when no other thing has the name: each with its commit. */
+static int list_remote_branches(const struct al_repo *repo, const char *name,
+                                struct al_budget *budget, char **ret_guess, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    struct al_str guess = AL_STR_INIT;
+    int r = al_git_remote_branches(repo, name, budget, &refs, err);
+
+    for (size_t i = 0; r == 0 && i < refs.count; i++) {
+        al_auto(al_freep) char *oid = al_ref_oid(&repo->at, refs.items[i]);
+
+        al_str_addf(&guess, "%s %s\n", refs.items[i], oid);
+    }
+    if (r == 0)
+        *ret_guess = al_str_detach(&guess);
+    al_str_clear(&guess);
+    return r;
+}
+
+void al_checkout_target_clear(struct al_checkout_target *target)
+{
+    free(target->branch);
+    free(target->oid);
+    free(target->guess);
+}
+
+int al_git_resolve_checkout(const struct al_repo *repo, const char *word, struct al_budget *budget,
+                            struct al_checkout_target *ret_target, struct al_error *err)
+{
+    al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
+    int r = name_branch(repo, word, budget, &target.branch, err);
+
+    if (r == 0 && target.branch)
+        target.oid = al_ref_oid(&repo->at, target.branch);
+    else if (r == 0)
+        r = al_git_find_object(repo, word, "commit", budget, &target.oid, err);
+    if (r == 0 && !target.oid)
+        r = list_remote_branches(repo, word, budget, &target.guess, err);
+    if (r < 0)
+        return r;
+    *ret_target = target;
+    target = (struct al_checkout_target){ .branch = NULL };
+    return 0;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Files put back as a commit has them, in the index and the working tree. */
+#include "gitops/porcelain/checkout_from.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/partial.h"
+#include "gitops/repo/repo.h"
+
+/** Of what git says, which only matters when it fails. */
+#define SAID_MAX_BYTES 65536
+
+/* What git says about a commit that is not there is about a branch here. */
+static int about_target(int r, struct al_error *err)
+{
+    if (r == AL_ERR_EXECUTION && err && err->code == AL_CODE_NONE && err->reason)
+        err->code = AL_CODE_BRANCH_NOT_FOUND;
+    return r;
+}
+
+/* The files that differ from the commit and are in it. */
+static int list_files(const struct al_repo *repo, const struct al_checkout_from *from,
+                      struct al_budget *budget, struct al_buffer *list, struct al_error *err)
+{
+    const char *const words[] = { "git",
+                                  "diff",
+                                  "--name-only",
+                                  "-z",
+                                  "--no-renames",
+                                  "--diff-filter=a",
+                                  "--no-ext-diff",
+                                  "--no-textconv",
+                                  "--ignore-submodules=dirty",
+                                  from->target,
+                                  "--",
+                                  NULL };
+    al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
+    int r = al_repo_pathspecs(repo, from->paths, budget, &specs, err);
+
+    return r < 0 ? r : about_target(al_batch_list(repo, words, &specs, budget, list, err), err);
+}
+
+int al_git_checkout_from_check(const struct al_repo *repo, const struct al_checkout_from *from,
+                               struct al_budget *budget, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = list_files(repo, from, budget, &list, err);
+
+    /* A file may lie between two sets of attributes: those that are there, and those it brings. */
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, NULL, budget, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, from->target, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *from,
+                         struct al_budget *budget, struct al_buffer *ret_files,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
+    int r = list_files(repo, from, budget, ret_files, err);
+
+    if (r == 0)
+        r = al_git_check_downloaded(repo, from->target, from->paths, budget, err);
+    if (r == 0)
+        r = al_repo_pathspecs(repo, from->paths, budget, &specs, err);
+    if (r < 0)
+        return r;
+    command.class = AL_GIT_WRITE;
+    command.input = specs.buf;
+    command.input_len = specs.len;
+    al_strv_adds(&command.argv, "git", "checkout", "--no-guess", "--no-recurse-submodules", NULL);
+    if (from->force)
+        al_strv_add(&command.argv, "--force");
+    al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", from->target, "--",
+                 NULL);
+    return al_git_run_writer(&repo->at, &command, SAID_MAX_BYTES, budget, &output, err);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/porcelain/commit.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/diff/diff.h"
+#include "gitops/failure.h"
+#include "gitops/preview/diff_excerpt.h"
+#include "gitops/sequencer/concludes.h"
+#include "gitops/sequencer/outcome.h"
+#include "gitops/sequencer/savepoint.h"
+#include "gitops/vet.h"
+#include "util/fs.h"
+
+static int nothing_to_commit(struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES, "nothing to commit");
+}
+
+/* A merge that was resolved to our own side has nothing staged and is still to be concluded. */
+static bool concludes_merge(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_HEAD");
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
+                          struct al_error *err)
+{
+    static const struct al_diff_options staged = { .cached = true, .unified = -1 };
+    al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
+    int r = al_git_diff_excerpt(repo, &staged, budget, &diff, err);
+
+    if (r < 0)
+        return r;
+    if (!diff.len && !concludes_merge(repo))
+        return nothing_to_commit(err);
+    if (!repo->vetting->has_identity)
+        return al_git_no_identity(err);
+    r = al_git_concludes_excerpt(repo, budget, out, err);
+    if (r == 0)
+        al_str_add(out, diff.buf, diff.len);
+    return r;
+}
+
+static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
+                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command.class = AL_GIT_WRITE;
+    command.input = message;
+    command.input_len = strlen(message);
+    al_strv_adds(&command.argv, "git", "commit", "--no-verify", "--no-gpg-sign", "-F", "-", NULL);
+    r = al_git_run_writer_raw(&repo->at, &command, max_bytes, budget, &output, err);
+    if (r < 0)
+        return r;
+    /* Why there is nothing goes to standard output; what went wrong does not, with the same code.
+     */
+    if (output.exit_code == 1 && output.out.out.len)
+        return nothing_to_commit(err);
+    if (output.exit_code != 0 && !repo->vetting->has_identity)
+        return al_git_no_identity(err);
+    if (output.exit_code != 0)
+        return al_git_failed(&output, err);
+    *ret_output = output;
+    output = (struct al_git_output){ .exit_code = -1 };
+    return 0;
+}
+
+int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
+                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    if (!expected)
+        return commit(repo, message, max_bytes, budget, ret_output, err);
+    r = al_before_note_git_dir(repo, &before, err);
+    if (r == 0)
+        r = commit(repo, message, max_bytes, budget, &output, err);
+    if (r < 0)
+        return r;
+    r = al_git_check_commit(repo, expected, before.commit, budget, err);
+    if (r < 0) {
+        int undone = al_before_put_back_git_dir(repo, &before, NULL);
+
+        if (undone < 0 && err)
+            err->remedy = "It could not be taken back; a user can do so with 'airlock rollback'.";
+        return r;
+    }
+    *ret_output = output;
+    output = (struct al_git_output){ .exit_code = -1 };
+    return 0;
+}

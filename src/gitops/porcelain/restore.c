@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/porcelain/restore.h"
+
+#include "gitops/command.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/partial.h"
+#include "gitops/repo/repo.h"
+#include "gitops/vet.h"
+
+int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths,
+                         struct al_budget *budget, struct al_error *err)
+{
+    static const char *const tracked[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r;
+
+    if (!repo->vetting->filters.count)
+        return 0;
+    r = al_repo_pathspecs(repo, paths, budget, &words, err);
+    if (r == 0)
+        r = al_batch_list(repo, tracked, &words, budget, &list, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, NULL, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
+                      struct al_budget *budget, bool *ret_staged, struct al_error *err)
+{
+    static const char *const staged[] = {
+        "git",
+        "diff",
+        "--cached",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=dirty",
+        "--",
+        NULL,
+    };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = al_repo_pathspecs(repo, paths, budget, &words, err);
+
+    if (r == 0)
+        r = al_batch_list(repo, staged, &words, budget, &list, err);
+    *ret_staged = list.len > 0;
+    al_buffer_clear(&list);
+    return r;
+}
+
+static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
+                        const struct al_strv *paths, size_t max_bytes, struct al_budget *budget,
+                        struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    int r = al_repo_pathspecs(repo, paths, budget, &list, err);
+
+    if (r < 0)
+        return r;
+    command->class = AL_GIT_WRITE;
+    command->input = list.buf;
+    command->input_len = list.len;
+    al_strv_adds(&command->argv, "--no-recurse-submodules", "--pathspec-from-file=-",
+                 "--pathspec-file-nul", NULL);
+    return al_git_run_writer(&repo->at, command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_restore(struct al_repo *repo, const struct al_restore_options *options, size_t max_bytes,
+                   struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    if (options->worktree) {
+        int r = al_git_check_downloaded(repo, options->staged ? "HEAD" : NULL, options->paths,
+                                        budget, err);
+
+        if (r < 0)
+            return r;
+    }
+    al_strv_adds(&command.argv, "git", "restore", NULL);
+    if (options->staged)
+        al_strv_add(&command.argv, "--staged");
+    if (options->worktree)
+        al_strv_add(&command.argv, "--worktree");
+    return run_on_paths(repo, &command, options->paths, max_bytes, budget, ret_output, err);
+}
+
+int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, size_t max_bytes,
+                          struct al_budget *budget, struct al_git_output *ret_output,
+                          struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
+
+    r = al_git_check_downloaded(repo, NULL, paths, budget, err);
+    if (r < 0)
+        return r;
+    al_strv_adds(&command.argv, "git", "checkout", NULL);
+    return run_on_paths(repo, &command, paths, max_bytes, budget, ret_output, err);
+}

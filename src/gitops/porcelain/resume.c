@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/porcelain/resume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/location.h"
+#include "gitops/porcelain/commit.h"
+#include "gitops/refs.h"
+#include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/merge.h"
+#include "gitops/sequencer/merge_run.h"
+#include "gitops/sequencer/operation_state.h"
+#include "gitops/sequencer/rebase_continue.h"
+#include "gitops/sequencer/savepoint.h"
+#include "gitops/vet.h"
+#include "guard/nofollow.h"
+#include "util/fs.h"
+
+/** What is left to do beyond this many bytes is not looked through, and refused. */
+#define SEQUENCER_BYTES (4u << 20)
+
+#define CONFLICTS_NAMED 8
+
+enum al_underway al_git_resumable(const struct al_repo *repo)
+{
+    enum al_underway what = al_git_underway(repo);
+
+    return what == AL_UNDERWAY_REBASE || what == AL_UNDERWAY_CHERRY_PICK ||
+                   what == AL_UNDERWAY_REVERT
+               ? what
+               : AL_UNDERWAY_NONE;
+}
+
+static int left_to_git(enum al_underway what, const char *why, struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                             "This %s %s, which airlock leaves to git itself",
+                             al_underway_name(what), why);
+}
+
+/* A file of the sequencer; "" where there is none. */
+static int read_file(const struct al_repo *repo, const char *name, struct al_str *text)
+{
+    al_auto(al_closep) int git_dir = -1;
+    al_auto(al_closep) int fd = -1;
+
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
+        return -EIO;
+    fd = al_plain_open(git_dir, name, O_RDONLY);
+    if (fd == -ENOENT)
+        return 0;
+    return fd < 0 ? fd : al_fs_read_fd(fd, SEQUENCER_BYTES, text);
+}
+
+char *al_sequencer_vet_todo(const char *todo, struct al_strv *ret_commits)
+{
+    for (const char *at = todo; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        size_t len = strcspn(at, " \t\r\n");
+        const char *oid = at + len + strspn(at + len, " \t");
+        size_t oid_len = strcspn(oid, " \t\r\n");
+        al_auto(al_freep) char *word = al_strndup(at, len);
+
+        if (!len || *at == '#')
+            continue;
+        if (strcmp(word, "pick") != 0 && strcmp(word, "revert") != 0)
+            return al_take(&word);
+        if (!al_is_oid(oid, oid_len))
+            return al_strndup(oid, oid_len);
+        al_strv_take(ret_commits, al_strndup(oid, oid_len));
+    }
+    return NULL;
+}
+
+/* The commits that the sequencer has, the one at work first. */
+static int read_todo(const struct al_repo *repo, enum al_underway what, struct al_strv *commits,
+                     struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
+    al_auto(al_freep) char *word = NULL;
+    al_auto(al_freep) char *shown = NULL;
+    al_auto(al_freep) char *why = NULL;
+
+    if (read_file(repo, "sequencer/todo", &todo) < 0 || strlen(todo.buf) != todo.len)
+        return left_to_git(what, "has notes that cannot be read", err);
+    word = al_sequencer_vet_todo(todo.buf, commits);
+    if (!word)
+        return 0;
+    shown = al_text_word(word);
+    why = al_asprintf("has '%s' among what is left to do", shown);
+    return left_to_git(what, why, err);
+}
+
+bool al_git_resume_writes(const struct al_repo *repo)
+{
+    al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
+    enum al_underway what = al_git_resumable(repo);
+    const char *second;
+
+    if (what == AL_UNDERWAY_NONE || what == AL_UNDERWAY_REBASE)
+        return what == AL_UNDERWAY_REBASE;
+    if (read_file(repo, "sequencer/todo", &todo) < 0)
+        return true; /* it will be refused */
+    second = strchr(todo.buf, '\n');
+    return second && second[1];
+}
+
+/* Its options are written like a configuration: a key stands there as it is. */
+static int vet_options(const struct al_repo *repo, enum al_underway what, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str options = AL_STR_INIT;
+
+    if (read_file(repo, "sequencer/opts", &options) < 0 || strlen(options.buf) != options.len)
+        return left_to_git(what, "has notes that cannot be read", err);
+    if (strcasestr(options.buf, "gpg"))
+        return left_to_git(what, "signs its commits", err);
+    if (strcasestr(options.buf, "strategy"))
+        return left_to_git(what, "has a merge strategy of its own", err);
+    return 0;
+}
+
+/* What is left brings in its commits, or goes back to before them. */
+static int vet_programs(const struct al_repo *repo, enum al_underway what,
+                        const struct al_strv *commits, struct al_budget *budget,
+                        struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
+
+    for (size_t i = 1; i < commits->count; i++) {
+        al_strv_add(&sides, commits->items[i]);
+        if (what == AL_UNDERWAY_REVERT)
+            al_strv_addf(&sides, "%s^", commits->items[i]);
+    }
+    return al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
+}
+
+static int check(const struct al_repo *repo, enum al_underway what, struct al_budget *budget,
+                 struct al_strv *commits, struct al_error *err)
+{
+    int r = al_git_check_no_conflicts(repo, budget, err);
+
+    if (r == 0 && !repo->vetting->has_identity)
+        r = al_git_no_identity(err);
+    if (r == 0)
+        r = read_todo(repo, what, commits, err);
+    if (r == 0)
+        r = vet_options(repo, what, err);
+    return r < 0 ? r : vet_programs(repo, what, commits, budget, err);
+}
+
+int al_git_resume_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    enum al_underway what = al_git_resumable(repo);
+
+    if (what == AL_UNDERWAY_REBASE)
+        return al_git_rebase_check(repo, budget, err);
+    return check(repo, what, budget, &commits, err);
+}
+
+int al_git_resume_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
+                          struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    enum al_underway what = al_git_resumable(repo);
+    int r;
+
+    if (what == AL_UNDERWAY_REBASE)
+        return al_git_rebase_preview(repo, budget, out, err);
+    r = check(repo, what, budget, &commits, err);
+    if (r < 0)
+        return r;
+    al_str_addf(out, "A %s is in progress and ", al_underway_name(what));
+    if (commits.count > 1)
+        al_str_addf(out, "goes on, with %zu more commit%s after this one.\n", commits.count - 1,
+                    commits.count == 2 ? "" : "s");
+    else
+        al_str_adds(out, "is concluded.\n");
+    return al_git_commit_preview(repo, budget, out, err);
+}
+
+/* The verb with "--continue"; git takes the message that it has prepared itself. */
+static int run_continue(struct al_repo *repo, enum al_underway what, size_t max_bytes,
+                        struct al_budget *budget, struct al_merge_outcome *outcome,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* it runs git commit */
+    al_strv_adds(&command.argv, "git", al_underway_name(what), "--continue", NULL);
+    return al_git_join_run(repo, &command, max_bytes, budget, outcome, err);
+}
+
+/* A commit with the caller's message is one; what is left after it has messages of its own. */
+static int run(struct al_repo *repo, enum al_underway what, const char *message,
+               const char *expected, size_t max_bytes, struct al_budget *budget,
+               struct al_merge_outcome *outcome, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    if (!message)
+        return run_continue(repo, what, max_bytes, budget, outcome, err);
+    r = al_git_commit(repo, message, expected, max_bytes, budget, &output, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output.out.out);
+    al_str_add(&outcome->text, output.out.out.buf, output.out.out.len);
+    outcome->truncated = al_text_truncate(&outcome->text, max_bytes);
+    if (al_git_resumable(repo) != what)
+        return 0;
+    al_str_addc(&outcome->text, '\n');
+    return run_continue(repo, what, max_bytes, budget, outcome, err);
+}
+
+static int resume(struct al_repo *repo, enum al_underway what, const char *message,
+                  const char *expected, size_t max_bytes, struct al_budget *budget,
+                  struct al_merge_outcome *outcome, struct al_error *err)
+{
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str staged = AL_STR_INIT;
+    int r = check(repo, what, budget, &commits, err);
+
+    if (r == 0) /* that there is nothing to commit is told before anything happens */
+        r = al_git_commit_preview(repo, budget, &staged, err);
+    if (r == 0)
+        r = al_before_note(repo, &AL_STRV_INIT, budget, &before, err);
+    if (r < 0)
+        return r;
+    r = run(repo, what, message, expected, max_bytes, budget, outcome, err);
+    return outcome->ran ? al_before_undo(repo, &before, r, err)
+                        : al_before_settle(repo, &before, r, err);
+}
+
+int al_git_resume(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
+                  struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                  struct al_error *err)
+{
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    enum al_underway what = al_git_resumable(repo);
+    int r;
+
+    if (what == AL_UNDERWAY_REBASE)
+        return al_git_rebase_continue(repo, message, max_bytes, budget, ret_outcome, err);
+    r = resume(repo, what, message, expected, max_bytes, budget, &outcome, err);
+    if (r < 0)
+        return r;
+    outcome.waits = al_git_resumable(repo) == what;
+    *ret_outcome = outcome;
+    outcome = AL_MERGE_INIT;
+    return 0;
+}
+
+void al_git_resume_tell(const struct al_repo *repo, enum al_underway what, struct al_str *out)
+{
+    if (al_git_resumable(repo) == what)
+        al_str_addf(out, "The %s in progress went on and stopped again.", al_underway_name(what));
+    else
+        al_str_addf(out, "The %s in progress went on to its end.", al_underway_name(what));
+}
+
+int al_git_resume_conflicted(enum al_underway what, const struct al_merge_outcome *outcome,
+                             struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    int r;
+
+    al_text_add_list(&names, &outcome->conflicts, CONFLICTS_NAMED);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
+                          "The %s went on and stopped at a conflict in %s", al_underway_name(what),
+                          names.buf);
+    if (err)
+        err->reason = "conflict";
+    return r;
+}

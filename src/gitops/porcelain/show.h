@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `git show`. */
+#ifndef AL_GITOPS_PORCELAIN_SHOW_H
+#define AL_GITOPS_PORCELAIN_SHOW_H
+
+#include <stdbool.h>
+
+#include "gitops/command.h"
+#include "gitops/repo/repo.h"
+
+/** The choices of git_show. */
+struct al_show_options {
+    const char *commit;
+    bool stat, name_only;
+    const char *format;
+};
+
+/** `git show`; a failing git is an error. */
+int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
+                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
+
+#endif

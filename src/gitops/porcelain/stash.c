@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/porcelain/stash.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/partial.h"
+#include "gitops/porcelain/parse.h"
+#include "gitops/refs.h"
+#include "gitops/vet.h"
+
+static int stash_empty(struct al_error *err)
+{
+    int r =
+        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_STASH_EMPTY, "No stash entries found.");
+
+    if (err)
+        err->reason = "not_found";
+    return r;
+}
+
+int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+                      struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    if (!al_ref_exists(&repo->at, "refs/stash")) {
+        *ret_output = (struct al_git_output){
+            .out = AL_TEXT_INIT(0),
+            .err = AL_TEXT_INIT(0),
+        };
+        return 0;
+    }
+    /* What `git stash list` runs, without the child it starts for it. */
+    al_strv_adds(&command.argv, "git", "log", "--format=%gd: %gs", "-g", "--first-parent", "-m",
+                 "refs/stash", "--", NULL);
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+}
+
+int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+                        struct al_stashes *ret_stashes, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
+    struct al_stashes_reader reader;
+    int r;
+
+    *ret_stashes = AL_STASHES_INIT;
+    if (!al_ref_exists(&repo->at, "refs/stash"))
+        return 0;
+    al_strv_adds(&command.argv, "git", "log", "-z", AL_STASHES_FORMAT, "-g", "--no-patch",
+                 "--no-show-signature", "refs/stash", "--", NULL);
+    al_stashes_reader_init(&reader, &stashes, max_bytes);
+    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
+    al_records_clear(&reader.records);
+    if (r < 0)
+        return r;
+    *ret_stashes = stashes;
+    stashes = AL_STASHES_INIT;
+    return 0;
+}
+
+int al_git_count_stashes(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    *ret_count = 0;
+    if (!al_ref_exists(&repo->at, "refs/stash"))
+        return 0;
+    al_strv_adds(&command.argv, "git", "log", "-z", "--format=%h", "-g", "--no-patch",
+                 "--no-show-signature", "refs/stash", "--", NULL);
+    return al_git_count_records(&repo->at, &command, budget, ret_count, err);
+}
+
+int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,
+                      struct al_budget *budget, struct al_git_output *ret_output,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    if (!al_ref_exists(&repo->at, "refs/stash"))
+        return stash_empty(err);
+    al_strv_adds(&command.argv, "git", "stash", "show", NULL);
+    al_strv_addf(&command.argv, "stash@{%" PRId64 "}", index);
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+}
+
+/* Untracked files, which a push takes along, or which an entry keeps in its third parent. */
+static int list_untracked(const struct al_repo *repo, const struct al_stash_options *options,
+                          const char *entry, struct al_budget *budget, struct al_buffer *list,
+                          struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
+
+    if (options->action == AL_STASH_PUSH) {
+        if (!options->include_untracked)
+            return 0;
+        al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others",
+                     "--exclude-standard", NULL);
+    } else {
+        al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
+                     NULL);
+        al_strv_addf(&command.argv, "%s^3", entry);
+    }
+    r = al_git_list_paths(repo, &command, budget, list, err);
+    return al_git_complained(r, budget) ? 0 : r; /* most entries have none */
+}
+
+/* Content goes through filters on its way in and out: by the attributes of the files, and by those
+ * of the commit that git resets to or brings back. */
+static int check_programs(const struct al_repo *repo, const struct al_stash_options *options,
+                          const char *tree, const struct al_buffer *list, struct al_budget *budget,
+                          struct al_error *err)
+{
+    int r = al_git_check_filters(repo, list, NULL, budget, err);
+
+    if (r == 0)
+        r = al_git_check_filters(repo, list, tree, budget, err);
+    if (r == 0 && options->action != AL_STASH_PUSH)
+        r = al_git_check_merge_drivers(repo, list, NULL, budget, err);
+    return r;
+}
+
+int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
+                       struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *entry = al_asprintf("stash@{%" PRId64 "}", options->index);
+    al_auto(al_freep) char *parent = al_asprintf("%s^", entry);
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    bool pushes = options->action == AL_STASH_PUSH;
+    bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
+    al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
+    int r;
+
+    if (!pushes && !al_ref_exists(&repo->at, "refs/stash"))
+        return options->action == AL_STASH_CLEAR ? 0 : stash_empty(err);
+    if (!pushes && !applies)
+        return 0;
+    if (!repo->vetting->filters.count && !(applies && repo->vetting->merge_drivers.count))
+        return 0;
+    r = al_git_list_changed(repo, pushes ? "HEAD" : parent, pushes ? NULL : entry, budget, &list,
+                            &complaint);
+    if (r == 0)
+        r = list_untracked(repo, options, entry, budget, &list, &complaint);
+    if (r == 0)
+        r = check_programs(repo, options, pushes ? "HEAD" : entry, &list, budget, err);
+    else if (al_git_complained(r, budget))
+        r = 0; /* no such entry, no commit yet: for git itself to complain about */
+    else if (err && complaint.message) {
+        *err = complaint;
+        complaint = AL_ERROR_INIT;
+    }
+    al_buffer_clear(&list);
+    return r;
+}
+
+static void add_words(struct al_strv *argv, const struct al_stash_options *options)
+{
+    static const char *const verbs[] = { "push", "pop", "apply", "drop", "clear" };
+
+    al_strv_adds(argv, "git", "stash", verbs[options->action], NULL);
+    if (options->action == AL_STASH_PUSH) {
+        if (options->include_untracked)
+            al_strv_add(argv, "--include-untracked");
+        if (options->message)
+            al_strv_addf(argv, "--message=%s", options->message);
+    } else if (options->action != AL_STASH_CLEAR) {
+        al_strv_addf(argv, "stash@{%" PRId64 "}", options->index);
+    }
+}
+
+int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
+                 struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r = 0;
+
+    /* A push puts the files back as HEAD has them, after it has made its entry. */
+    if (options->action == AL_STASH_PUSH)
+        r = al_git_check_downloaded(repo, "HEAD", NULL, budget, err);
+    if (r < 0)
+        return r;
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* git stash runs gits of its own: reset, clean, apply */
+    add_words(&command.argv, options);
+    r = al_git_run_writer(&repo->at, &command, max_bytes, budget, ret_output, err);
+    if (r == AL_ERR_EXECUTION && err && strstr(err->message, "CONFLICT")) {
+        err->code = AL_CODE_CONFLICT;
+        err->reason = "conflict";
+    }
+    return r;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/porcelain/status.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/nul_records.h"
+#include "gitops/porcelain/parse.h"
+#include "gitops/refs.h"
+
+int al_git_status(const struct al_repo *repo, const struct al_status_options *options,
+                  size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                  struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    al_strv_adds(&command.argv, "git", "status", NULL);
+    if (options->porcelain) {
+        al_strv_add(&command.argv, "--porcelain=1");
+        if (options->branch)
+            al_strv_add(&command.argv, "-b");
+    }
+    if (!options->untracked)
+        al_strv_add(&command.argv, "-uno");
+    al_strv_add(&command.argv, "--ignore-submodules=dirty");
+    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+}
+
+/* "(detached)" is what git calls no branch, and also a name a branch may have. */
+static void name_branch(const struct al_repo *repo, struct al_worktree *status)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    if (status->branch && strcmp(status->branch, "(detached)") != 0)
+        return;
+    al_ref_head_branches(&repo->at, &names);
+    free(status->branch);
+    status->branch = al_strdup(names.items[0]);
+}
+
+int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+                       struct al_worktree *status, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct al_status_reader reader;
+    int r;
+
+    al_status_reader_init(&reader, status, max_bytes);
+    al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "--no-ahead-behind",
+                 "-z", "--untracked-files=all", "--find-renames", "--ignore-submodules=dirty",
+                 NULL);
+    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
+    al_records_clear(&reader.records);
+    if (r == 0)
+        name_branch(repo, status);
+    return r;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/preview/concerned.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gitops/diff/diff.h"
+#include "gitops/excerpt.h"
+#include "gitops/location.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/preview/diff_excerpt.h"
+#include "gitops/preview/hidden.h"
+#include "gitops/repo/repo.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+static int words_of(const struct al_repo *repo, const struct al_strv *paths,
+                    struct al_budget *budget, struct al_str *words, struct al_error *err)
+{
+    static const char everywhere[] = ":/";
+
+    if (paths)
+        return al_repo_pathspecs(repo, paths, budget, words, err);
+    al_str_add(words, everywhere, sizeof(everywhere));
+    return 0;
+}
+
+/* Files whose content differs from the index, and with `untracked` those git does not know and does
+ * not ignore. */
+static int list_dirty(const struct al_repo *repo, const struct al_str *words, bool untracked,
+                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+{
+    static const char *const modified[] = { "git",        "ls-files", "-z", "--full-name",
+                                            "--modified", "--",       NULL };
+    static const char *const with_new[] = {
+        "git",      "ls-files",           "-z", "--full-name", "--modified",
+        "--others", "--exclude-standard", "--", NULL
+    };
+
+    return al_batch_list(repo, untracked ? with_new : modified, words, budget, ret_list, err);
+}
+
+static void add_files(const struct al_repo *repo, const struct al_buffer *list, struct al_strv *out)
+{
+    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
+        al_strv_take(out, al_fs_join(repo->at.top, list->data + at));
+}
+
+int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                     struct al_budget *budget, struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = words_of(repo, paths, budget, &words, err);
+
+    if (r == 0)
+        r = list_dirty(repo, &words, untracked, budget, &list, err);
+    if (r == 0)
+        add_files(repo, &list, out);
+    al_buffer_clear(&list);
+    return r;
+}
+
+/* What git sees of them, and what it does not. */
+static int find_lost(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                     struct al_budget *budget, struct al_buffer *list, struct al_hidden *hidden,
+                     struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    int r = words_of(repo, paths, budget, &words, err);
+
+    if (r == 0)
+        r = list_dirty(repo, &words, untracked, budget, list, err);
+    return r == 0 ? al_git_find_hidden(repo, &words, list, budget, hidden, err) : r;
+}
+
+int al_git_endangered(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                      struct al_budget *budget, struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_hidden_clear) struct al_hidden hidden = AL_HIDDEN_INIT;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = find_lost(repo, paths, untracked, budget, &list, &hidden, err);
+
+    if (r == 0) {
+        add_files(repo, &list, out);
+        add_files(repo, &hidden.names, out);
+    }
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_git_hidden_excerpt(const struct al_repo *repo, const struct al_strv *paths,
+                          struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_hidden_clear) struct al_hidden hidden = AL_HIDDEN_INIT;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_diff_options change = { .unified = -1 };
+    int r = find_lost(repo, paths, false, budget, &list, &hidden, err);
+
+    al_buffer_clear(&list);
+    if (r < 0 || !hidden.names.len)
+        return r;
+    al_str_adds(out, "The index says that these files are not changed, and they are:\n");
+    change.index = hidden.index;
+    return al_git_diff_excerpt(repo, &change, budget, out, err);
+}
+
+void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,
+                          const char *title, const struct al_budget *budget, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const char *below = al_location_worktree_name(&repo->at, files->items[i]);
+        al_auto(al_freep) char *name = below ? al_text_shown_word(below) : NULL;
+
+        if (name)
+            al_str_addf(&lines, "  %s\n", name);
+    }
+    if (!lines.len)
+        return;
+    al_str_addf(out, "%s\n", title);
+    al_git_add_excerpt(budget, lines.buf, lines.len, false, out);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A diff as an excerpt for a question. */
+#ifndef AL_GITOPS_PREVIEW_DIFF_EXCERPT_H
+#define AL_GITOPS_PREVIEW_DIFF_EXCERPT_H
+
+#include "gitops/command.h"
+#include "gitops/diff/diff.h"
+#include "gitops/repo/repo.h"
+
+/** The same diff as an excerpt for an approval, appended to `out`. */
+int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
+                        struct al_budget *budget, struct al_str *out, struct al_error *err);
+
+#endif

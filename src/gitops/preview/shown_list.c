@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The excerpt of a change: the list of its files, then the patch as far as it fits. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "gitops/preview/shown.h"
+#include "guard/text.h"
+
+#define LISTED_MAX     200
+#define LIST_MAX_BYTES ((size_t)16 * 1024)
+#define TYPE_MASK      0170000u
+
+static const struct kind {
+    char status;
+    const char *word;
+} kinds[] = {
+    { 'D', "deleted" }, { 'T', "another type" }, { 'U', "in conflict" }, { 'A', "added" },
+    { 'R', "renamed" }, { 'C', "copied" },       { 'M', "modified" },
+};
+
+/* Files that say what others mean, or that another machine runs. */
+static const struct remarkable {
+    const char *name; /* "/" at the end: whatever is below; without one in it: in any directory */
+    const char *remark;
+} remarkables[] = {
+    { ".gitattributes", "says how git treats files" },
+    { ".gitmodules", "says where submodules come from" },
+    { ".github/workflows/", "runs in CI" },
+    { ".github/actions/", "runs in CI" },
+    { ".gitlab-ci.yml", "runs in CI" },
+    { ".circleci/", "runs in CI" },
+    { ".travis.yml", "runs in CI" },
+    { "azure-pipelines.yml", "runs in CI" },
+    { "bitbucket-pipelines.yml", "runs in CI" },
+    { "Jenkinsfile", "runs in CI" },
+};
+
+static const char *word_of(char status)
+{
+    for (size_t i = 0; i < AL_COUNT(kinds); i++)
+        if (kinds[i].status == status)
+            return kinds[i].word;
+    return "changed";
+}
+
+static bool has_new_mode(const struct al_change *change)
+{
+    return change->old_mode && change->new_mode && change->old_mode != change->new_mode;
+}
+
+/* What is lost, or becomes something else, comes first. */
+static int rank_of(const struct al_change *change)
+{
+    if (change->status == 'D')
+        return 0;
+    if (has_new_mode(change))
+        return 1;
+    if (change->status == 'U')
+        return 2;
+    return change->status == 'A' ? 3 : 4;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct al_change *const *one = a, *const *two = b;
+    int ranks = rank_of(*one) - rank_of(*two);
+
+    if (ranks)
+        return ranks;
+    return *one < *two ? -1 : *one > *two; /* else as git lists them */
+}
+
+static const char *remark_on(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    for (size_t i = 0; i < AL_COUNT(remarkables); i++) {
+        const char *name = remarkables[i].name;
+
+        if (al_ends_with(name, "/") ? al_starts_with(path, name)
+                                    : !strcmp(slash ? slash + 1 : path, name))
+            return remarkables[i].remark;
+    }
+    return NULL;
+}
+
+/* Names come last: nothing in one can pose as a number. */
+static void add_file(const struct al_change *change, struct al_str *out)
+{
+    al_auto(al_freep) char *path = al_text_shown_word(change->path);
+    al_auto(al_freep) char *old = change->old_path ? al_text_shown_word(change->old_path) : NULL;
+    const char *remark = remark_on(change->path);
+
+    al_str_adds(out, "  ");
+    if (change->binary)
+        al_str_adds(out, "binary");
+    else
+        al_str_addf(out, "+%" PRIu64 " -%" PRIu64, change->added, change->deleted);
+    al_str_addf(out, "  %s", word_of(change->status));
+    if (has_new_mode(change))
+        al_str_addf(out, ", mode %06o to %06o", change->old_mode, change->new_mode);
+    if (change->status == 'A' && (change->new_mode & TYPE_MASK) == 0120000)
+        al_str_adds(out, ", a link");
+    if (change->status == 'A' && (change->new_mode & TYPE_MASK) == 0100000 &&
+        change->new_mode & 0111)
+        al_str_adds(out, ", executable");
+    if (remark)
+        al_str_addf(out, ", %s", remark);
+    al_str_addf(out, ": %s%s%s\n", old ? old : "", old ? " => " : "", path);
+}
+
+static void add_list(const struct al_changes *changes, bool in_full, struct al_str *out)
+{
+    const struct al_change **sorted = al_reallocarray(NULL, changes->count, sizeof(*sorted));
+    const size_t start = out->len;
+    size_t listed = 0;
+
+    for (size_t i = 0; i < changes->count; i++)
+        sorted[i] = &changes->items[i];
+    qsort(sorted, changes->count, sizeof(*sorted), compare);
+    while (listed < changes->count &&
+           (in_full || (listed < LISTED_MAX && out->len - start < LIST_MAX_BYTES)))
+        add_file(sorted[listed++], out);
+    free(sorted);
+    if (listed < changes->total)
+        al_str_addf(out, "  … and %zu more file%s\n", changes->total - listed,
+                    changes->total - listed == 1 ? "" : "s");
+}
+
+/* Where so many lines of the patch end. */
+static size_t end_of(const struct al_str *patch, size_t lines)
+{
+    size_t at = 0;
+
+    while (lines-- && at < patch->len) {
+        const char *eol = memchr(patch->buf + at, '\n', patch->len - at);
+
+        at = eol ? (size_t)(eol - patch->buf) + 1 : patch->len;
+    }
+    return at;
+}
+
+static void add_heading(const struct al_changes *changes, size_t end, bool more, struct al_str *out)
+{
+    size_t hidden = changes->total - changes->count;
+    uint64_t added = 0, deleted = 0;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct al_change *change = &changes->items[i];
+
+        hidden += change->patch_end == 0 || change->patch_end > end;
+        added += change->added;
+        deleted += change->deleted;
+    }
+    al_str_addf(out, "%zu file%s, %s+%" PRIu64 " -%" PRIu64, changes->total,
+                changes->total == 1 ? "" : "s", more ? "at least " : "", added, deleted);
+    if (hidden)
+        al_str_addf(out, ", of which %zu %s not shown in full", hidden, hidden == 1 ? "is" : "are");
+    al_str_adds(out, ":\n");
+}
+
+static void write_in_full(struct al_shown *shown, struct al_str *out)
+{
+    add_heading(&shown->changes, shown->patch.len, shown->more, out);
+    add_list(&shown->changes, true, out);
+    al_text_show(shown->patch.buf, shown->patch.len, out);
+    if (out->buf[out->len - 1] != '\n')
+        al_str_addc(out, '\n');
+    al_text_add_left(out, 0, shown->more);
+}
+
+void al_shown_write(struct al_shown *shown, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str head = AL_STR_INIT;
+    size_t lines;
+
+    if (!shown->changes.total)
+        return;
+    if (shown->in_full) {
+        write_in_full(shown, out);
+        return;
+    }
+    lines = al_text_add_head(&head, shown->patch.buf, shown->patch.len);
+    add_heading(&shown->changes, end_of(&shown->patch, lines), shown->more, out);
+    add_list(&shown->changes, false, out);
+    al_str_add(out, head.buf, head.len);
+    al_text_add_left(out, shown->lines - lines, shown->more);
+}

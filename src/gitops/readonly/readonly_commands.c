@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/readonly/readonly_commands.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/layer.h"
+#include "gitops/plumbing/blame_check.h"
+#include "gitops/repo/repo.h"
+#include "guard/date.h"
+#include "guard/guards.h"
+#include "guard/text.h"
+#include "util/utf8.h"
+
+#define WORDS_MAX     4
+#define FLAGS_MAX     5
+#define REF_MAX_BYTES 200
+
+/* Letters that may stand in a reference: nothing a shell or git's own syntax for paths means. */
+#define REF_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./~^@-"
+
+/* What means something to a shell.  No shell reads these words; whoever copies the command that a
+ * result shows into one must not be surprised. */
+#define SHELL_LETTERS "|&;<>()$`\\\"'*?[]#!{}"
+
+enum need { NEVER, MAY, MUST };
+enum value { NONE, NUMBER_FOLLOWS, TEXT_ATTACHED };
+
+/* An option of an operation. */
+struct flag {
+    const char *name;
+    enum value value;
+};
+
+/* An operation. */
+struct row {
+    const char *name;
+    const char *words[WORDS_MAX]; /* the command, and what always goes with it */
+    const char *held[WORDS_MAX];  /* what git can be told on its command line alone */
+    struct flag flags[FLAGS_MAX];
+    enum need ref, path;
+    bool ranges; /* A..B is a reference too */
+    const char *standard_ref;
+};
+
+static const struct row rows[] = {
+    [AL_INSPECT_STATUS] = { .name = "status",
+                            .words = { "status", "--porcelain" },
+                            .held = { "--ignore-submodules=dirty" },
+                            .path = MAY },
+    [AL_INSPECT_LOG] = { .name = "log",
+                         .words = { "log" },
+                         .flags = { { "--oneline", NONE },
+                                    { "--graph", NONE },
+                                    { "-n", NUMBER_FOLLOWS },
+                                    { "--since", TEXT_ATTACHED },
+                                    { "--author", TEXT_ATTACHED } },
+                         .ref = MAY,
+                         .ranges = true,
+                         .path = MAY },
+    [AL_INSPECT_DIFF] = { .name = "diff",
+                          .words = { "diff" },
+                          .held = { "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty" },
+                          .ref = MAY,
+                          .ranges = true,
+                          .path = MAY },
+    [AL_INSPECT_SHOW] = { .name = "show",
+                          .words = { "show" },
+                          .held = { "--no-ext-diff", "--no-textconv" },
+                          .ref = MUST,
+                          .path = MAY },
+    [AL_INSPECT_BRANCH] = { .name = "branch", .words = { "branch", "-a", "--no-color" } },
+    [AL_INSPECT_BLAME] = { .name = "blame",
+                           .words = { "blame" },
+                           .held = { "--no-textconv" },
+                           .ref = MAY,
+                           .path = MUST },
+    [AL_INSPECT_LS_FILES] = { .name = "ls_files", .words = { "ls-files" }, .path = MAY },
+    [AL_INSPECT_REV_PARSE] = { .name = "rev_parse",
+                               .words = { "rev-parse", "--short" },
+                               .ref = MAY,
+                               .standard_ref = "HEAD" },
+#ifdef AL_GUARDS_OFF
+    [AL_INSPECT_COMMIT] = { .name = "commit", .words = { "commit" } },
+    [AL_INSPECT_UPDATE_REF] = { .name = "update_ref", .words = { "update-ref" } },
+    [AL_INSPECT_CONFIG] = { .name = "config", .words = { "config" } },
+    [AL_INSPECT_GC] = { .name = "gc", .words = { "gc" } },
+#endif
+};
+
+static bool has_control(const char *text)
+{
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++)
+        if (*s < 0x20 || *s == 0x7f)
+            return true;
+    return false;
+}
+
+/* Options. */
+
+static const struct flag *find_flag(const struct row *row, const char *word)
+{
+    for (size_t i = 0; i < FLAGS_MAX && row->flags[i].name; i++) {
+        const struct flag *flag = &row->flags[i];
+        size_t len = strlen(flag->name);
+
+        /* As written, in full: git would take an abbreviation for another option. */
+        if (flag->value == TEXT_ATTACHED ? !strncmp(word, flag->name, len) && word[len] == '='
+                                         : !strcmp(word, flag->name))
+            return flag;
+    }
+    return NULL;
+}
+
+static int refuse_flag(const struct row *row, const char *word, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_word(word);
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+
+    for (size_t i = 0; i < FLAGS_MAX && row->flags[i].name; i++)
+        al_str_addf(&list, "%s%s%s", i ? " " : "", row->flags[i].name,
+                    row->flags[i].value == TEXT_ATTACHED    ? "=..."
+                    : row->flags[i].value == NUMBER_FOLLOWS ? " N"
+                                                            : "");
+    return al_error_set(err, AL_ERR_BAD_ARGS, "args: '%s' is not allowed for %s (allowed: %s)",
+                        safe, row->name, list.len ? list.buf : "none");
+}
+
+static int check_number(const char *word, struct al_error *err)
+{
+    size_t len = word ? strlen(word) : 0;
+
+    if (len >= 1 && len <= 9 && strspn(word, "0123456789") == len)
+        return 0;
+    return al_error_set(err, AL_ERR_BAD_ARGS,
+                        "args: -n is followed by a number of at most nine digits, in an argument "
+                        "of its own");
+}
+
+static int check_text(const char *word, struct al_error *err)
+{
+    if (has_control(word))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "args must not contain control characters");
+    if (strpbrk(word, SHELL_LETTERS)) {
+        al_auto(al_freep) char *safe = al_text_word(word);
+
+        return al_error_set(err, AL_ERR_BAD_ARGS, "args: '%s' contains a shell metacharacter",
+                            safe);
+    }
+    return 0;
+}
+
+static int check_args(const struct row *row, const struct al_strv *args, struct al_error *err)
+{
+    unsigned seen = 0;
+
+    for (size_t i = 0; i < args->count; i++) {
+        const char *word = args->items[i];
+        const struct flag *flag = find_flag(row, word);
+        unsigned bit;
+        int r = 0;
+
+        if (!flag)
+            return refuse_flag(row, word, err);
+        bit = 1u << (flag - row->flags);
+        if (seen & bit)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "args: %s is given twice", flag->name);
+        seen |= bit;
+        if (flag->value == NUMBER_FOLLOWS)
+            r = check_number(args->items[++i], err); /* the list ends with NULL */
+        else
+            r = check_text(word, err);
+        if (r == 0 && !strcmp(flag->name, "--since"))
+            r = al_date_check("args: --since", strchr(word, '=') + 1, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* References and paths. */
+
+static int check_ref(const struct row *row, const char *ref, struct al_error *err)
+{
+    if (!ref && row->ref == MUST)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "ref is required for %s", row->name);
+    if (!ref)
+        return 0;
+    if (row->ref == NEVER)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s takes no ref", row->name);
+    if (!*ref || strlen(ref) > REF_MAX_BYTES || ref[strspn(ref, REF_LETTERS)])
+        return al_error_set(err, AL_ERR_BAD_ARGS, "ref must match " AL_INSPECT_REF_PATTERN);
+    if (*ref == '-')
+        return al_error_set(err, AL_ERR_BAD_ARGS, "ref must not begin with '-'");
+    if (!row->ranges && strstr(ref, ".."))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "ref: a range is for log and diff only");
+    return 0;
+}
+
+static bool has_parent(const char *path)
+{
+    while (*path) {
+        size_t len = strcspn(path, "/");
+
+        if (len == 2 && path[0] == '.' && path[1] == '.')
+            return true;
+        path += len + strspn(path + len, "/");
+    }
+    return false;
+}
+
+static int check_path(const struct row *row, const char *path, struct al_error *err)
+{
+    if (!path && row->path == MUST)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "path is required for %s", row->name);
+    if (!path)
+        return 0;
+    if (row->path == NEVER)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s takes no path", row->name);
+    if (!*path)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "path must not be empty");
+    if (has_control(path))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "path must not contain control characters");
+    if (*path == '/')
+        return al_error_set(err, AL_ERR_BAD_ARGS, "path must be relative to repo");
+    if (has_parent(path))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "path must not contain '..'");
+    return 0;
+}
+
+int al_inspect_check(const struct al_inspect_options *options, struct al_error *err)
+{
+    const struct row *row = &rows[options->op];
+    int r;
+
+    if (!al_guarded)
+        return 0;
+    r = check_args(row, options->args, err);
+    if (r == 0)
+        r = check_ref(row, options->ref, err);
+    return r < 0 ? r : check_path(row, options->path, err);
+}
+
+/* Running. */
+
+/* A path leads to something in this repository, or it is not the agent's to name. */
+static int resolve_path(const struct al_repo *repo, const struct al_inspect_options *options,
+                        struct al_budget *budget, char **ret_word, struct al_error *err)
+{
+    int r;
+
+    if (!al_guarded) {
+        *ret_word = al_strdup(options->path);
+        return 0;
+    }
+    if (options->op == AL_INSPECT_BLAME) /* takes a file and no pattern */
+        r = al_repo_file(repo, "path", options->path, ret_word, err);
+    else
+        r = al_repo_pathspec(repo, "path", options->path, budget, ret_word, err);
+    if (r != AL_ERR_SANDBOX)
+        return r;
+    return al_error_set(err, AL_ERR_BAD_ARGS, "path leads out of the repository");
+}
+
+static void add_words(struct al_strv *argv, const char *const words[WORDS_MAX])
+{
+    for (size_t i = 0; i < WORDS_MAX && words[i]; i++)
+        al_strv_add(argv, words[i]);
+}
+
+static void build(const struct al_repo *repo, const struct al_inspect_options *options,
+                  const char *path, struct al_strv *argv)
+{
+    const struct row *row = &rows[options->op];
+    const char *ref = options->ref ? options->ref : row->standard_ref;
+
+    al_strv_adds(argv, repo->at.git->program, "-C", options->dir, NULL);
+    add_words(argv, row->words);
+    add_words(argv, row->held);
+    for (size_t i = 0; i < options->args->count; i++)
+        al_strv_add(argv, options->args->items[i]);
+    if (ref)
+        al_strv_add(argv, ref);
+    /* So that a word is never taken for a file; rev-parse would print it. */
+    if (path || (ref && !row->standard_ref && options->op != AL_INSPECT_BLAME))
+        al_strv_add(argv, "--");
+    if (path)
+        al_strv_add(argv, path);
+}
+
+/* The text is one character longer than the cap when there was more. */
+static bool cut(struct al_str *text, size_t max_bytes)
+{
+    if (text->len <= max_bytes)
+        return false;
+    al_str_truncate(text, al_utf8_floor(text->buf, max_bytes));
+    return true;
+}
+
+int al_git_inspect(const struct al_repo *repo, const struct al_inspect_options *options,
+                   struct al_budget *budget, struct al_inspection *ret_inspection,
+                   struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_inspection found = AL_INSPECTION_INIT;
+    al_auto(al_freep) char *path = NULL;
+    int r = 0;
+
+    if (!repo->at.git->program)
+        return al_git_none(err);
+    if (options->op == AL_INSPECT_BLAME)
+        r = al_git_blame_check(repo, err);
+    if (r == 0 && options->path)
+        r = resolve_path(repo, options, budget, &path, err);
+    if (r < 0)
+        return r;
+    build(repo, options, path, &command.argv);
+    command.quotes_names = true; /* what git prints, as it prints it */
+    r = al_git_run_until(&repo->at, &command, AL_INSPECT_OUT_MAX_BYTES, AL_INSPECT_ERR_MAX_BYTES,
+                         budget, &found.output, err);
+    if (r < 0)
+        return r;
+    found.out_truncated = cut(&found.output.out.out, AL_INSPECT_OUT_MAX_BYTES);
+    found.err_truncated = cut(&found.output.err.out, AL_INSPECT_ERR_MAX_BYTES);
+    found.argv = command.argv;
+    command.argv = AL_STRV_INIT;
+    *ret_inspection = found;
+    return 0;
+}
+
+void al_inspection_clear(struct al_inspection *inspection)
+{
+    al_strv_clear(&inspection->argv);
+    al_git_output_clear(&inspection->output);
+}

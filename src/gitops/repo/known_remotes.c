@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/repo/known_remotes.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "gitops/layer.h"
+#include "gitops/repo/remotes.h"
+#include "gitops/vet.h"
+#include "guard/root.h"
+
+#define NAMES_MAX   512  /* remotes of one repository; where there are more all are new */
+#define ENTRIES_MAX 8192 /* of one repository */
+
+/* An address of a remote, and how far it may be used unasked. */
+struct address {
+    char *name, *url;
+    bool to_push; /* else to fetch alone */
+};
+
+struct seen {
+    struct al_file_id place; /* the common directory: device and inode */
+    struct address *items;
+    size_t count;
+};
+
+struct al_known_remotes {
+    pthread_mutex_t lock; /* guards what follows */
+    int64_t began_ns;     /* of the wall clock, as files have it */
+    struct seen *items;
+    size_t count;
+};
+
+struct al_known_remotes *al_known_remotes_new(void)
+{
+    struct al_known_remotes *known = al_calloc(1, sizeof(*known));
+    struct timespec now;
+
+    (void)pthread_mutex_init(&known->lock, NULL);
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    known->began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return known;
+}
+
+static void clear_address(struct address *address)
+{
+    free(address->name);
+    free(address->url);
+}
+
+void al_known_remotes_free(struct al_known_remotes *known)
+{
+    if (!known)
+        return;
+    for (size_t i = 0; i < known->count; i++) {
+        for (size_t k = 0; k < known->items[i].count; k++)
+            clear_address(&known->items[i].items[k]);
+        free(known->items[i].items);
+    }
+    free(known->items);
+    (void)pthread_mutex_destroy(&known->lock);
+    free(known);
+}
+
+/* Looked at before the lock is taken: a place may not answer. */
+static struct al_file_id place_of(const struct al_repo *repo)
+{
+    return al_file_id_at(AT_FDCWD, repo->at.common_dir);
+}
+
+/* The rest is called with the lock held. */
+
+static struct seen *find(const struct al_known_remotes *known, const struct al_file_id *place)
+{
+    for (size_t i = 0; place->exists && i < known->count; i++)
+        if (known->items[i].place.dev == place->dev && known->items[i].place.ino == place->ino)
+            return &known->items[i];
+    return NULL;
+}
+
+static struct address *find_address(const struct seen *seen, const char *name, const char *url)
+{
+    for (size_t i = 0; seen && i < seen->count; i++)
+        if (!strcmp(seen->items[i].name, name) && !strcmp(seen->items[i].url, url))
+            return &seen->items[i];
+    return NULL;
+}
+
+static void allow(struct seen *seen, const char *name, const char *url, bool to_push)
+{
+    struct address *found = find_address(seen, name, url);
+
+    if (found) {
+        found->to_push |= to_push;
+        return;
+    }
+    if (seen->count == ENTRIES_MAX)
+        return;
+    seen->items = al_reallocarray(seen->items, seen->count + 1, sizeof(*seen->items));
+    seen->items[seen->count++] = (struct address){ al_strdup(name), al_strdup(url), to_push };
+}
+
+static void allow_all(struct seen *seen, const char *name, const struct al_strv *urls, bool to_push)
+{
+    for (size_t i = 0; i < urls->count; i++)
+        allow(seen, name, urls->items[i], to_push);
+}
+
+static struct seen *add(struct al_known_remotes *known, const struct al_file_id *place)
+{
+    if (!place->exists || known->count == AL_KNOWN_REPOSITORIES_MAX)
+        return NULL;
+    known->items = al_reallocarray(known->items, known->count + 1, sizeof(*known->items));
+    known->items[known->count] = (struct seen){ .place = *place };
+    return &known->items[known->count++];
+}
+
+/* Files of the configuration that an agent could write.  HEAD and branches say nothing of remotes,
+ * and change all the time. */
+static bool may_be_an_agents(const struct al_repo *repo, const char *path)
+{
+    const char *name = al_fs_below(repo->at.common_dir, path);
+
+    if (name && al_starts_with(name, "refs/"))
+        return false;
+    name = al_fs_below(repo->at.git_dir, path);
+    if (name && !strcmp(name, "HEAD"))
+        return false;
+    return al_roots_find(repo->at.git->roots, path);
+}
+
+static bool changed_since(const struct al_repo *repo, int64_t began_ns)
+{
+    const struct al_vetting *vetting = repo->vetting;
+
+    for (size_t i = 0; i < vetting->sources.count; i++)
+        if (vetting->ids[i].exists && vetting->ids[i].ctime_ns > began_ns &&
+            may_be_an_agents(repo, vetting->sources.items[i]))
+            return true;
+    return vetting->sources.count >= AL_VETTING_SOURCES_MAX;
+}
+
+static void note(struct al_known_remotes *known, const struct al_repo *repo,
+                 const struct al_file_id *place)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    struct seen *seen = find(known, place) ? NULL : add(known, place);
+
+    if (!seen || changed_since(repo, known->began_ns))
+        return;
+    al_remote_names(repo, &names);
+    for (size_t i = 0; names.count <= NAMES_MAX && i < names.count; i++) {
+        al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT;
+        al_auto(al_strv_clear) struct al_strv push_urls = AL_STRV_INIT;
+
+        (void)al_remote_addresses(repo, names.items[i], &urls, &push_urls);
+        allow_all(seen, names.items[i], &urls, true);
+        allow_all(seen, names.items[i], &push_urls, true);
+    }
+}
+
+static bool is_new(const struct seen *seen, const char *name, const char *url,
+                   enum al_direction direction)
+{
+    const struct address *found = find_address(seen, name, url);
+
+    return !found || (direction == AL_PUSHES && !found->to_push);
+}
+
+static void forget(struct seen *seen, const char *name)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; seen && i < seen->count; i++) {
+        if (!strcmp(seen->items[i].name, name))
+            clear_address(&seen->items[i]);
+        else
+            seen->items[kept++] = seen->items[i];
+    }
+    if (seen)
+        seen->count = kept;
+}
+
+/* From here on it is taken. */
+
+void al_known_remotes_note(const struct al_repo *repo)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id place = place_of(repo);
+
+    (void)pthread_mutex_lock(&known->lock);
+    note(known, repo, &place);
+    (void)pthread_mutex_unlock(&known->lock);
+}
+
+bool al_remote_address_is_new(const struct al_repo *repo, const char *name, const char *address,
+                              enum al_direction direction)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id place = place_of(repo);
+    bool answer;
+
+    (void)pthread_mutex_lock(&known->lock);
+    answer = is_new(find(known, &place), name, address, direction);
+    (void)pthread_mutex_unlock(&known->lock);
+    return answer;
+}
+
+bool al_remote_is_new(const struct al_repo *repo, const struct al_remote *remote,
+                      enum al_direction direction)
+{
+    const struct al_strv *urls = direction == AL_PUSHES ? &remote->push_urls : &remote->urls;
+
+    for (size_t i = 0; i < urls->count; i++)
+        if (al_remote_address_is_new(repo, remote->name, urls->items[i], direction))
+            return true;
+    return false;
+}
+
+void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote,
+                      enum al_direction direction)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id place = place_of(repo);
+    struct seen *seen;
+
+    (void)pthread_mutex_lock(&known->lock);
+    seen = find(known, &place);
+    if (seen && direction == AL_PUSHES)
+        allow_all(seen, remote->name, &remote->push_urls, true);
+    else if (seen)
+        allow_all(seen, remote->name, &remote->urls, false);
+    (void)pthread_mutex_unlock(&known->lock);
+}
+
+void al_remote_forget(const struct al_repo *repo, const char *name)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id place = place_of(repo);
+
+    (void)pthread_mutex_lock(&known->lock);
+    forget(find(known, &place), name);
+    (void)pthread_mutex_unlock(&known->lock);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/repo/repo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/layer.h"
+#include "gitops/location.h"
+#include "gitops/repo/known_remotes.h"
+#include "gitops/repo/write_lock.h"
+#include "gitops/vet.h"
+#include "guard/arg.h"
+#include "guard/nofollow.h"
+#include "guard/root.h"
+#include "util/fs.h"
+
+/* Among so many words one is searched for that comes out of order. */
+#define PATHSPECS_SEARCHED 64
+
+/* Words and what they were resolved to, in the order they came.  Lists are gone through again in
+ * their order, so the next one is where it was the last time; ten thousand are not searched. */
+struct al_pathspecs {
+    struct al_strv given, specs;
+    size_t next;
+};
+
+void al_repo_forget_pathspecs(struct al_repo *repo)
+{
+    al_strv_clear(&repo->pathspecs->given);
+    al_strv_clear(&repo->pathspecs->specs);
+    repo->pathspecs->next = 0;
+}
+
+static const char *recall_at(struct al_pathspecs *known, size_t at, const char *given)
+{
+    if (at >= known->given.count || strcmp(known->given.items[at], given) != 0)
+        return NULL;
+    known->next = at + 1;
+    return known->specs.items[at];
+}
+
+static const char *recall_pathspec(struct al_pathspecs *known, const char *given)
+{
+    const char *spec = recall_at(known, known->next, given);
+
+    for (size_t at = 0; !spec && at < known->given.count && at < PATHSPECS_SEARCHED; at++)
+        spec = recall_at(known, at, given);
+    return spec;
+}
+
+void al_repo_free(struct al_repo *repo)
+{
+    if (!repo)
+        return;
+    al_repo_end_write(repo);
+    if (repo->vetting)
+        al_vetting_unref(repo->at.git, repo->vetting);
+    al_location_clear(&repo->at);
+    al_repo_forget_pathspecs(repo);
+    free(repo->pathspecs);
+    free(repo);
+}
+
+// safe.directory as git reads it: a path, "*" for every one, "<dir>/*" for all below.
+static bool is_declared_safe(const struct al_repo *repo)
+{
+    const struct al_strv *safe = &repo->vetting->safe_directories;
+
+    for (size_t i = 0; i < safe->count; i++) {
+        const char *entry = safe->items[i];
+        size_t len = strlen(entry);
+
+        if (!strcmp(entry, "*") || !strcmp(entry, repo->at.top))
+            return true;
+        if (al_ends_with(entry, "/*") && !strncmp(entry, repo->at.top, len - 1))
+            return true;
+    }
+    return false;
+}
+
+static int check_owner(const struct al_repo *repo, const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = NULL;
+
+    if (al_location_is_owned(&repo->at) || is_declared_safe(repo))
+        return 0;
+    word = al_text_word(given);
+    return al_error_set(err, AL_ERR_SANDBOX,
+                        "The repository at '%s' belongs to another user; if you trust it, run: "
+                        "git config --global --add safe.directory <its path>",
+                        word);
+}
+
+static int open_dir(struct al_repo *repo, const char *base, const char *given, struct al_error *err)
+{
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+    int r = al_path_resolve(repo->at.git->roots, base, given, &path, err);
+
+    if (r < 0)
+        return r;
+    if (path.fd < 0 || !S_ISDIR(path.mode)) {
+        al_auto(al_freep) char *word = al_text_word(given);
+
+        return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s", word);
+    }
+    repo->at.root = path.root;
+    repo->at.dir_fd = al_take_fd(&path.fd);
+    repo->at.dir = al_take(&path.abs);
+    return 0;
+}
+
+static struct al_repo *new_repo(struct al_git *git)
+{
+    struct al_repo *repo = al_calloc(1, sizeof(*repo));
+
+    repo->at = AL_LOCATION_INIT;
+    repo->at.git = git;
+    repo->pathspecs = al_calloc(1, sizeof(*repo->pathspecs));
+    return repo;
+}
+
+/* A repository that was found (`r`) is vetted, and has to be its user's. */
+static int vet_found(int r, struct al_repo *repo, const char *given, struct al_budget *budget,
+                     struct al_repo **ret_repo, struct al_error *err)
+{
+    bool is_new = false;
+
+    if (r == 0)
+        r = al_vetting_get(&repo->at, budget, &repo->vetting, &is_new, err);
+    if (r == 0) {
+        repo->at.config = &repo->vetting->config;
+        if (is_new)
+            al_known_remotes_note(repo);
+        r = check_owner(repo, given, err);
+    }
+    if (r < 0) {
+        al_repo_free(repo);
+        return r;
+    }
+    *ret_repo = repo;
+    return 0;
+}
+
+int al_repo_open(struct al_git *git, const char *base, const char *given, struct al_budget *budget,
+                 struct al_repo **ret_repo, struct al_error *err)
+{
+    struct al_repo *repo = new_repo(git);
+    int r = open_dir(repo, base, given, err);
+
+    if (r == 0)
+        r = al_location_find(&repo->at, git->roots, given, err);
+    return vet_found(r, repo, given, budget, ret_repo, err);
+}
+
+static int open_exactly(struct al_repo *repo, const char *base, const char *path,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *abs = al_fs_join(base, path);
+    al_auto(al_freep) char *word = al_text_word(path);
+    int r = al_roots_open(repo->at.git->roots, abs, O_PATH | O_DIRECTORY, &repo->at.dir_fd,
+                          &repo->at.dir, err);
+
+    if (r == AL_ERR_SANDBOX)
+        return al_error_set(err, r, "Path outside sandbox: %s", word);
+    if (r < 0)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR,
+                                 "No such directory: %s", word);
+    repo->at.root = al_roots_find(repo->at.git->roots, repo->at.dir);
+    return al_location_find_at(&repo->at, repo->at.git->roots, path, err);
+}
+
+int al_repo_open_at(struct al_git *git, const char *base, const char *path,
+                    struct al_budget *budget, struct al_repo **ret_repo, struct al_error *err)
+{
+    struct al_repo *repo = new_repo(git);
+
+    return vet_found(open_exactly(repo, base, path, err), repo, path, budget, ret_repo, err);
+}
+
+static int outside_repository(const char *param, const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_word(given);
+
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s: '%s' is outside the repository", param, word);
+}
+
+/*
+ * An absolute word keeps its last component: a link names itself, as it does for git.  One that
+ * ends in '/', or comes here through a link from elsewhere, is the path it leads to, and nothing
+ * wider.
+ */
+static char *canonical_word(const struct al_repo *repo, const char *given, const char *abs)
+{
+    const char *slash = strrchr(given, '/');
+    al_auto(al_path_clear) struct al_path parent = AL_PATH_INIT;
+    al_auto(al_freep) char *head = NULL;
+
+    if (given[0] != '/')
+        return al_strdup(given);
+    head = slash == given ? al_strdup("/") : al_strndup(given, (size_t)(slash - given));
+    if (!slash[1] || al_path_resolve(repo->at.git->roots, repo->at.dir, head, &parent, NULL) < 0 ||
+        !al_fs_below(repo->at.top, parent.abs))
+        return al_strdup(abs);
+    return al_fs_join(parent.abs, slash + 1);
+}
+
+/* A missing file whose name looks like a pattern may still be an entry of the index. */
+static int is_index_entry(const struct al_repo *repo, const char *word, struct al_budget *budget,
+                          bool *ret_is, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
+    al_strv_addf(&command.argv, ":(literal)%s", word);
+    r = al_git_run_text(&repo->at, &command, 1, budget, &output, err);
+    if (r == 0)
+        *ret_is = al_git_read_well(&output) && output.out.out.len > 0;
+    return r;
+}
+
+int al_repo_file(const struct al_repo *repo, const char *param, const char *given, char **ret_path,
+                 struct al_error *err)
+{
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+    int r = al_path_resolve(repo->at.git->roots, repo->at.dir, given, &path, err);
+
+    if (r < 0)
+        return r;
+    if (!al_fs_below(repo->at.top, path.abs))
+        return outside_repository(param, given, err);
+    *ret_path = canonical_word(repo, given, path.abs);
+    return 0;
+}
+
+static int resolve_pathspec(const struct al_repo *repo, const char *param, const char *given,
+                            struct al_budget *budget, char **ret_spec, struct al_error *err)
+{
+    al_auto(al_freep) char *word = NULL;
+    struct stat st;
+    bool names_a_file;
+    int r = al_repo_file(repo, param, given, &word, err);
+
+    if (r < 0)
+        return r;
+    names_a_file = fstatat(repo->at.dir_fd, word, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!names_a_file && (word[0] == ':' || strpbrk(word, "*?[\\"))) {
+        r = is_index_entry(repo, word, budget, &names_a_file, err);
+        if (r < 0)
+            return r;
+    }
+    return al_arg_pathspec(param, word, names_a_file, ret_spec, err);
+}
+
+int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
+                     struct al_budget *budget, char **ret_spec, struct al_error *err)
+{
+    const char *known = recall_pathspec(repo->pathspecs, given);
+    int r;
+
+    if (known) {
+        *ret_spec = al_strdup(known);
+        return 0;
+    }
+    r = resolve_pathspec(repo, param, given, budget, ret_spec, err);
+    if (r < 0)
+        return r;
+    al_strv_add(&repo->pathspecs->given, given);
+    al_strv_add(&repo->pathspecs->specs, *ret_spec);
+    repo->pathspecs->next = repo->pathspecs->given.count;
+    return 0;
+}
+
+int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
+                      struct al_budget *budget, struct al_str *ret_list, struct al_error *err)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        al_auto(al_freep) char *spec = NULL;
+        int r = al_repo_pathspec(repo, "paths", given->items[i], budget, &spec, err);
+
+        if (r < 0)
+            return r;
+        al_str_add(ret_list, spec, strlen(spec) + 1);
+    }
+    return 0;
+}
+
+int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
+{
+    const struct al_root *root = al_roots_find(repo->at.git->roots, repo->at.top);
+    int fd, r;
+
+    if (!strcmp(repo->at.dir, repo->at.top))
+        return 0;
+    al_repo_forget_pathspecs(repo);
+    r = al_location_open_top(&repo->at, &fd, err);
+    if (r < 0)
+        return r;
+    al_close(repo->at.dir_fd);
+    repo->at.dir_fd = fd;
+    free(repo->at.dir);
+    repo->at.dir = al_strdup(repo->at.top);
+    repo->at.root = root ? root : repo->at.root;
+    return 0;
+}
+
+void al_repo_go_by_path(struct al_repo *repo)
+{
+    repo->at.by_path = true;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Writers of one repository, one at a time, first come first served. */
+#include "gitops/repo/write_lock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "gitops/index_lock.h"
+#include "gitops/layer.h"
+#include "gitops/repo/repo.h"
+#include "util/clock.h"
+
+static bool is_first(const struct al_git *git, const struct al_turn *mine)
+{
+    for (const struct al_turn *at = git->turns; at != mine; at = at->next)
+        if (!strcmp(at->common_dir, mine->common_dir))
+            return false;
+    return true;
+}
+
+static void append(struct al_git *git, struct al_turn *turn)
+{
+    struct al_turn **end = &git->turns;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = turn;
+}
+
+/* Take a turn off the list and wake whoever is first now. */
+static void leave(struct al_git *git, struct al_turn *turn)
+{
+    (void)pthread_mutex_lock(&git->lock);
+    for (struct al_turn **at = &git->turns; *at; at = &(*at)->next) {
+        if (*at == turn) {
+            *at = turn->next;
+            break;
+        }
+    }
+    for (struct al_turn *at = git->turns; at; at = at->next) {
+        if (!strcmp(at->common_dir, turn->common_dir)) {
+            (void)eventfd_write(at->ready_fd, 1);
+            break;
+        }
+    }
+    (void)pthread_mutex_unlock(&git->lock);
+    al_close(turn->ready_fd);
+    free(turn);
+}
+
+static int cancelled(struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+}
+
+/* Called with the lock held: who has the turn of a repository that somebody waits for. */
+static const struct al_turn *holder_of(const struct al_git *git, const char *common_dir)
+{
+    const struct al_turn *at = git->turns;
+
+    while (strcmp(at->common_dir, common_dir) != 0)
+        at = at->next;
+    return at;
+}
+
+/* Called with the lock held: what the holder of a turn waits for besides, NULL: nothing. */
+static const struct al_turn *waiting_with(const struct al_git *git, const struct al_turn *held)
+{
+    const struct al_turn *at = git->turns;
+
+    while (at && at->held != held)
+        at = at->next;
+    return at;
+}
+
+/* Called with the lock held: whether the turn we have is what those before us wait for.  A circle
+ * can only close with the one who comes last, so that there is none among the others. */
+static bool closes_circle(const struct al_git *git, const struct al_turn *mine)
+{
+    const struct al_turn *at = mine->held ? mine : NULL;
+
+    while (at) {
+        const struct al_turn *holder = holder_of(git, at->common_dir);
+
+        if (holder == mine->held)
+            return true;
+        at = waiting_with(git, holder);
+    }
+    return false;
+}
+
+static int would_never_end(struct al_error *err)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                              "The other repository is busy with a push that waits for this one");
+
+    if (err)
+        err->remedy = "Nothing was pushed; try again.";
+    return r;
+}
+
+/* Wait for a turn; `held` is the one the caller has already, NULL: none. */
+static int begin(struct al_repo *repo, const struct al_turn *held, struct al_cancel *cancel,
+                 struct al_error *err)
+{
+    al_auto(al_closep) int ready_fd = eventfd(0, EFD_CLOEXEC);
+    struct al_git *git = repo->at.git;
+    struct al_turn *turn;
+    bool first, circle;
+
+    /* Without it nobody could be told that the turn has come. */
+    if (ready_fd < 0)
+        return al_error_errno(err, errno, "cannot wait for a turn");
+    turn = al_calloc(1, sizeof(*turn));
+    turn->common_dir = repo->at.common_dir;
+    turn->ready_fd = al_take_fd(&ready_fd);
+    turn->held = held;
+    (void)pthread_mutex_lock(&git->lock);
+    append(git, turn);
+    first = is_first(git, turn);
+    circle = closes_circle(git, turn);
+    (void)pthread_mutex_unlock(&git->lock);
+    if (circle) {
+        leave(git, turn);
+        return would_never_end(err);
+    }
+    while (!first) {
+        struct pollfd wait[2] = {
+            { .fd = turn->ready_fd, .events = POLLIN },
+            { .fd = al_cancel_fd(cancel), .events = POLLIN },
+        };
+
+        (void)poll(wait, 2, -1);
+        if (al_cancel_fired(cancel)) {
+            leave(git, turn);
+            return cancelled(err);
+        }
+        (void)pthread_mutex_lock(&git->lock);
+        first = is_first(git, turn);
+        (void)pthread_mutex_unlock(&git->lock);
+    }
+    repo->turn = turn;
+    return 0;
+}
+
+int al_repo_begin_turn(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err)
+{
+    return begin(repo, NULL, cancel, err);
+}
+
+int al_repo_begin_turn_beside(struct al_repo *other, const struct al_repo *own,
+                              struct al_cancel *cancel, struct al_error *err)
+{
+    if (!strcmp(other->at.common_dir, own->at.common_dir))
+        return 0;
+    return begin(other, own->turn, cancel, err);
+}
+
+int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+{
+    int r = al_repo_begin_turn(repo, budget->cancel, err);
+
+    if (r < 0)
+        return r;
+    r = al_index_lock_wait(&repo->at, budget, err);
+    if (r < 0)
+        al_repo_end_write(repo);
+    return r;
+}
+
+void al_repo_end_write(struct al_repo *repo)
+{
+    if (repo && repo->turn)
+        leave(repo->at.git, al_take(&repo->turn));
+}

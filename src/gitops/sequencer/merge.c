@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/sequencer/merge.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/diff/diff.h"
+#include "gitops/excerpt.h"
+#include "gitops/failure.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/preview/diff_excerpt.h"
+#include "gitops/preview/genuine.h"
+#include "gitops/refs.h"
+#include "gitops/repo/signature.h"
+#include "gitops/sequencer/merge_run.h"
+#include "gitops/sequencer/operation_state.h"
+#include "gitops/vet.h"
+
+#define COMMITS_BYTES (64u * 1024u)
+
+void al_merge_outcome_clear(struct al_merge_outcome *outcome)
+{
+    al_strv_clear(&outcome->conflicts);
+    al_str_clear(&outcome->text);
+}
+
+static int merge_base(const struct al_repo *repo, const char *commit, struct al_budget *budget,
+                      char **ret_oid, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "merge-base", "HEAD", commit, NULL);
+    return al_git_run_word(repo, &command, budget, ret_oid, err);
+}
+
+static int check_programs_of(const struct al_repo *repo, const char *from, const char *to,
+                             struct al_budget *budget, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = al_git_list_changed(repo, from, to, budget, &list, err);
+
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, to, budget, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, NULL, budget, err);
+    if (r == 0)
+        r = al_git_check_merge_drivers(repo, &list, to, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
+                                const struct al_strv *to, struct al_budget *budget,
+                                struct al_error *err)
+{
+    int r = 0;
+
+    if (!repo->vetting->filters.count && !repo->vetting->merge_drivers.count)
+        return 0;
+    for (size_t i = 0; r == 0 && i < to->count; i++)
+        r = check_programs_of(repo, from, to->items[i], budget, err);
+    return r;
+}
+
+/* Whatever either side changed since they parted may be written or merged. */
+static int check_programs(const struct al_repo *repo, const char *oid, const char *base,
+                          struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
+
+    al_strv_add(&sides, oid);
+    if (base)
+        al_strv_add(&sides, "HEAD");
+    return al_git_check_merge_programs(repo, base ? base : "HEAD", &sides, budget, err);
+}
+
+/* What the checks found out. */
+struct plan {
+    char *oid;  /* the commit */
+    char *base; /* where the two parted; NULL: they have nothing in common */
+    char *head; /* "" on an unborn branch */
+};
+
+static void plan_clear(struct plan *plan)
+{
+    free(plan->oid);
+    free(plan->base);
+    free(plan->head);
+}
+
+static bool moves_only(const struct plan *plan, const struct al_merge_options *options)
+{
+    if (!*plan->head || (plan->base && !strcmp(plan->base, plan->oid)))
+        return true; /* nothing was there, or nothing comes in */
+    return !options->no_ff && plan->base && !strcmp(plan->base, plan->head);
+}
+
+/* An unborn branch takes everything over. */
+static int check_filters_of_all(const struct al_repo *repo, const char *oid,
+                                struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r;
+
+    if (!repo->vetting->filters.count)
+        return 0;
+    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree", oid,
+                 NULL);
+    r = al_git_list_paths(repo, &command, budget, &list, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, oid, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+static int make_plan(const struct al_repo *repo, const struct al_merge_options *options,
+                     struct al_budget *budget, struct plan *plan, struct al_error *err)
+{
+    int r = al_git_check_nothing_underway(repo, budget, err);
+
+    if (r == 0 && options->oid)
+        plan->oid = al_strdup(options->oid);
+    else if (r == 0)
+        r = al_git_resolve_commit(repo, options->commit, budget, &plan->oid, err);
+    if (r < 0)
+        return r;
+    plan->head = al_ref_head(&repo->at);
+    if (!*plan->head)
+        return check_filters_of_all(repo, plan->oid, budget, err);
+    r = merge_base(repo, plan->oid, budget, &plan->base, err);
+    if (r == 0)
+        r = check_programs(repo, plan->oid, plan->base, budget, err);
+    if (r == 0 && !moves_only(plan, options) && !repo->vetting->has_identity)
+        r = al_git_no_identity(err);
+    if (r == 0 && !moves_only(plan, options))
+        r = al_git_check_signature(repo, err);
+    return r;
+}
+
+int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options *options,
+                       struct al_budget *budget, struct al_error *err)
+{
+    al_auto(plan_clear) struct plan plan = { .oid = NULL };
+
+    return make_plan(repo, options, budget, &plan, err);
+}
+
+/* What somebody wrote in the place of a commit would be shown instead of it. */
+static int check_commits(const struct al_repo *repo, const struct plan *plan,
+                         struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_freep) char *without = *plan->head ? al_asprintf("^%s", plan->head) : NULL;
+    const char *const words[] = { plan->oid, without, NULL };
+    bool all = true;
+    int r = al_git_check_genuine_commits(repo, words, budget, &all, err);
+
+    if (r == 0 && !all)
+        al_str_adds(out, "There are too many commits to verify all of them.\n");
+    return r;
+}
+
+static int show_commits(const struct al_repo *repo, const char *range, struct al_budget *budget,
+                        struct al_str *out, bool *ret_any, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command.show_controls = true;
+    al_strv_adds(&command.argv, "git", "log", "--format=  %h %s", "--no-decorate",
+                 "--no-show-signature", "--no-color", range, "--", NULL);
+    r = al_git_run_checked(&repo->at, &command, al_git_excerpt_bytes(budget, COMMITS_BYTES), budget,
+                           &output, err);
+    if (r < 0)
+        return r;
+    *ret_any = output.out.out.len > 0;
+    if (!*ret_any)
+        return 0;
+    al_str_adds(out, "These commits come in:\n");
+    al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
+    return 0;
+}
+
+int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_options *options,
+                         struct al_budget *budget, struct al_str *out, bool *ret_any,
+                         struct al_error *err)
+{
+    al_auto(plan_clear) struct plan plan = { .oid = NULL };
+    al_auto(al_freep) char *range = NULL;
+    struct al_diff_options change = { .unified = -1 };
+    int r = make_plan(repo, options, budget, &plan, err);
+
+    if (r < 0)
+        return r;
+    range = *plan.head ? al_asprintf("HEAD..%s", plan.oid) : al_strdup(plan.oid);
+    if (!moves_only(&plan, options))
+        al_git_show_unsigned(repo, out);
+    r = check_commits(repo, &plan, budget, out, err);
+    if (r == 0)
+        r = show_commits(repo, range, budget, out, ret_any, err);
+    if (r < 0 || !*ret_any || !plan.base || !strcmp(plan.base, plan.oid))
+        return r;
+    al_str_adds(out, "What they change:\n");
+    change.from_ref = plan.base;
+    change.to_ref = plan.oid;
+    return al_git_diff_excerpt(repo, &change, budget, out, err);
+}
+
+/*
+ * git labels the other side of a conflict with the word it was given, so it gets the word; what it
+ * merged is compared with the id afterwards.  FETCH_HEAD alone means more than one commit to it.
+ */
+static void add_words(const struct al_merge_options *options, const char *oid,
+                      struct al_git_command *command)
+{
+    bool ambiguous = !strcmp(options->commit, "FETCH_HEAD");
+
+    command->class = AL_GIT_WRITE;
+    command->starts_children = true; /* git merge runs git stash to be able to go back */
+    al_strv_adds(&command->argv, "git", "merge", "--strategy=ort", "--commit", "--no-squash",
+                 "--no-verify", "--no-gpg-sign", "--no-edit", "--no-verify-signatures",
+                 "--no-autostash", "--no-rerere-autoupdate", "--stat", "--no-progress",
+                 options->no_ff ? "--no-ff" : "--ff", NULL);
+    if (options->message) /* git merge reads none from standard input */
+        al_strv_adds(&command->argv, "-m", options->message, NULL);
+    al_strv_add(&command->argv, ambiguous ? oid : options->commit);
+}
+
+int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
+                 struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                 struct al_error *err)
+{
+    al_auto(plan_clear) struct plan plan = { .oid = NULL };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r = make_plan(repo, options, budget, &plan, err);
+
+    if (r < 0)
+        return r;
+    add_words(options, plan.oid, &command);
+    return al_git_join_commit(
+        repo,
+        &(struct al_join){
+            .command = &command, .oid = plan.oid, .head = plan.head, .merges = true },
+        max_bytes, budget, ret_outcome, err);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/sequencer/merge_run.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/plumbing/ls_files_tracked.h"
+#include "gitops/refs.h"
+#include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/merge.h"
+#include "gitops/sequencer/outcome.h"
+#include "gitops/sequencer/savepoint.h"
+#include "guard/text.h"
+
+int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
+                    struct al_budget *budget, struct al_merge_outcome *outcome,
+                    struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    int r = al_git_run_writer_raw(&repo->at, command, max_bytes, budget, &output, err);
+
+    outcome->ran = r == 0;
+    if (r == 0 && output.exit_code > 0)
+        r = al_git_conflicts(repo, budget, &conflicts, err);
+    if (r < 0)
+        return r;
+    if (!al_git_did_all(&output) && !conflicts.count)
+        return al_git_failed(&output, err);
+    al_conflicts_add_paths(&conflicts, &outcome->conflicts);
+    outcome->conflicted = conflicts.count > 0;
+    al_str_trim_end(&output.out.out);
+    al_str_add(&outcome->text, output.out.out.buf, output.out.out.len);
+    outcome->truncated = al_text_truncate(&outcome->text, max_bytes);
+    return 0;
+}
+
+/* An untracked file, ignored or not, in the way of what comes in. */
+static int check_not_in_the_way(const struct al_repo *repo, const struct al_before *before,
+                                struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, tracked = AL_STRV_INIT;
+    int r;
+
+    for (size_t at = 0; at < before->there.len; at += strlen(before->there.data + at) + 1)
+        al_strv_add(&names, before->there.data + at);
+    r = al_repo_tracked_files(repo, &names, budget, &tracked, err);
+    al_strv_sort(&tracked);
+    for (size_t i = 0; r == 0 && i < names.count; i++) {
+        al_auto(al_freep) char *word = NULL;
+
+        if (al_strv_contains_sorted(&tracked, names.items[i]))
+            continue;
+        word = al_text_word(names.items[i]);
+        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
+                              "The untracked file '%s' would be overwritten; move or remove it "
+                              "first",
+                              word);
+        if (err)
+            err->reason = "conflict";
+    }
+    return r;
+}
+
+/* What failed without conflicts has not happened: not half of it, when git died.  One that never
+ * ran has changed nothing, and what differs by now is somebody else's doing. */
+static int failed(struct al_repo *repo, const struct al_before *before, int r, struct al_error *err)
+{
+    (void)al_before_undo(repo, before, r, err);
+    if (!err)
+        return r;
+    if (strstr(err->message, "You have unstaged changes") ||
+        strstr(err->message, "index contains uncommitted changes"))
+        err->code = AL_CODE_DIRTY_WORKDIR;
+    if (err->code == AL_CODE_NONE)
+        err->code = AL_CODE_OPERATION_FAILED;
+    return r;
+}
+
+/* " <parent> <parent>" of the commit HEAD is at, or of the one that a stopped merge would make. */
+static int read_joined(const struct al_repo *repo, const char *head, bool conflicted,
+                       struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_freep) char *now = al_ref_head(&repo->at);
+
+    if (!conflicted)
+        return al_git_read_parents(repo, now, budget, out, err);
+    al_str_addf(out, " %s", head);
+    return al_git_add_merge_heads(repo, out, err);
+}
+
+/* Whether it is this commit that came in.  Words can mean another one a moment later. */
+static int check_joined(const struct al_repo *repo, const struct al_join *join,
+                        const struct al_merge_outcome *outcome, struct al_budget *budget,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *now = al_ref_head(&repo->at);
+    al_auto(al_freep) char *both = al_asprintf(" %s %s", join->head, join->oid);
+    al_auto(al_str_clear) struct al_str joined = AL_STR_INIT;
+    int r;
+
+    if (!outcome->conflicted && (!strcmp(now, join->oid) || !strcmp(now, join->head)))
+        return 0;
+    r = read_joined(repo, join->head, outcome->conflicted, budget, &joined, err);
+    if (r == 0 && strcmp(joined.buf, both) != 0)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "What git merged is not the commit that was looked at, since somebody "
+                         "moved it meanwhile; the repository was put back as it was");
+    return r;
+}
+
+static int run_or_put_back(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
+                           const struct al_before *before, struct al_budget *budget,
+                           struct al_merge_outcome *outcome, struct al_error *err)
+{
+    int r = al_git_join_run(repo, join->command, max_bytes, budget, outcome, err);
+
+    if (r == 0 && join->merges)
+        r = check_joined(repo, join, outcome, budget, err);
+    return r == AL_ERR_EXECUTION && outcome->ran ? failed(repo, before, r, err)
+                                                 : al_before_settle(repo, before, r, err);
+}
+
+int al_git_join_commit(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
+                       struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                       struct al_error *err)
+{
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
+    al_auto(al_freep) char *now = NULL;
+    int r;
+
+    al_strv_add(&incoming, join->oid);
+    r = al_before_note(repo, &incoming, budget, &before, err);
+    if (r == 0)
+        r = check_not_in_the_way(repo, &before, budget, err);
+    if (r == 0)
+        r = run_or_put_back(repo, join, max_bytes, &before, budget, &outcome, err);
+    if (r < 0)
+        return r;
+    now = al_ref_head(&repo->at);
+    outcome.up_to_date = !outcome.conflicted && !strcmp(now, join->head);
+    outcome.fast_forward = !outcome.up_to_date && !strcmp(now, join->oid);
+    *ret_outcome = outcome;
+    outcome = AL_MERGE_INIT;
+    return 0;
+}

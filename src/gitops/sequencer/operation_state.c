@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/sequencer/operation_state.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "gitops/command.h"
+#include "gitops/diff/diff.h"
+#include "gitops/location.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/preview/concerned.h"
+#include "gitops/preview/diff_excerpt.h"
+#include "gitops/preview/overwritten.h"
+#include "gitops/refs.h"
+#include "gitops/sequencer/conflict.h"
+#include "gitops/vet.h"
+#include "guard/nofollow.h"
+#include "util/fs.h"
+
+#define OID_FILE_BYTES  4096u
+#define SEQUENCER_BYTES (1u << 20)
+#define OUTPUT_BYTES    (64u * 1024u)
+
+static bool has(int git_dir, const char *name)
+{
+    struct stat st;
+
+    return fstatat(git_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* A cherry-pick or a revert of several commits that stopped between two of them. */
+static enum al_underway sequenced(int git_dir)
+{
+    al_auto(al_closep) int fd = al_plain_open(git_dir, "sequencer/todo", O_RDONLY);
+    al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
+
+    if (fd < 0 || al_fs_read_fd(fd, SEQUENCER_BYTES, &todo) < 0)
+        return AL_UNDERWAY_NONE;
+    return al_starts_with(todo.buf, "revert") ? AL_UNDERWAY_REVERT : AL_UNDERWAY_CHERRY_PICK;
+}
+
+enum al_underway al_git_underway(const struct al_repo *repo)
+{
+    al_auto(al_closep) int git_dir = -1;
+
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
+        return AL_UNDERWAY_NONE;
+    if (has(git_dir, "rebase-apply/applying"))
+        return AL_UNDERWAY_AM;
+    if (has(git_dir, "rebase-merge") || has(git_dir, "rebase-apply"))
+        return AL_UNDERWAY_REBASE;
+    if (has(git_dir, "MERGE_HEAD"))
+        return AL_UNDERWAY_MERGE;
+    if (has(git_dir, "CHERRY_PICK_HEAD"))
+        return AL_UNDERWAY_CHERRY_PICK;
+    if (has(git_dir, "REVERT_HEAD"))
+        return AL_UNDERWAY_REVERT;
+    return sequenced(git_dir);
+}
+
+const char *al_underway_name(enum al_underway underway)
+{
+    static const char *const names[] = {
+        [AL_UNDERWAY_NONE] = "",         [AL_UNDERWAY_MERGE] = "merge",
+        [AL_UNDERWAY_REBASE] = "rebase", [AL_UNDERWAY_CHERRY_PICK] = "cherry-pick",
+        [AL_UNDERWAY_REVERT] = "revert", [AL_UNDERWAY_AM] = "am",
+    };
+
+    return names[underway];
+}
+
+const char *al_underway_noun(enum al_underway underway)
+{
+    return underway == AL_UNDERWAY_AM ? "application of patches" : al_underway_name(underway);
+}
+
+/* A number that a rebase keeps in a file; 0 where there is none. */
+static unsigned long read_number(int git_dir, const char *name)
+{
+    al_auto(al_closep) int fd = al_plain_open(git_dir, name, O_RDONLY);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    return fd >= 0 && al_fs_read_fd(fd, OID_FILE_BYTES, &text) == 0 ? strtoul(text.buf, NULL, 10)
+                                                                    : 0;
+}
+
+static void add_step(const struct al_repo *repo, struct al_str *out)
+{
+    static const char *const files[][2] = { { "rebase-merge/msgnum", "rebase-merge/end" },
+                                            { "rebase-apply/next", "rebase-apply/last" } };
+    al_auto(al_closep) int git_dir = -1;
+
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
+        return;
+    for (size_t i = 0; i < AL_COUNT(files); i++) {
+        unsigned long step = read_number(git_dir, files[i][0]);
+        unsigned long last = read_number(git_dir, files[i][1]);
+
+        if (step && last)
+            al_str_addf(out, " (%lu of %lu)", step, last);
+    }
+}
+
+void al_git_underway_line(const struct al_repo *repo, size_t conflicts, struct al_str *out)
+{
+    enum al_underway underway = al_git_underway(repo);
+    const char *name =
+        underway == AL_UNDERWAY_AM ? "series of patches" : al_underway_name(underway);
+
+    if (underway != AL_UNDERWAY_NONE) {
+        al_str_addf(out, "A %s is in progress", name);
+        add_step(repo, out);
+    }
+    if (conflicts)
+        al_str_addf(out, "%s%zu conflict%s", underway != AL_UNDERWAY_NONE ? ", " : "", conflicts,
+                    conflicts == 1 ? "" : "s");
+}
+
+int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *budget,
+                                  struct al_error *err)
+{
+    enum al_underway underway = al_git_underway(repo);
+    int r = al_git_check_no_conflicts(repo, budget, err);
+
+    if (r < 0 || underway == AL_UNDERWAY_NONE)
+        return r;
+    if (underway == AL_UNDERWAY_AM)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                 "An application of patches (git am) is in progress; a user "
+                                 "concludes it with git itself, git_merge and abort gives it up");
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                             "A %s is in progress; conclude it with git_commit, or give it up with "
+                             "git_merge and abort",
+                             al_underway_name(underway));
+}
+
+/* The commit that a rebase goes back to, "HEAD" for everything else.  Caller frees. */
+static char *goes_back_to(const struct al_repo *repo)
+{
+    static const char *const files[] = { "rebase-merge/orig-head", "rebase-apply/orig-head",
+                                         "sequencer/head" };
+    al_auto(al_closep) int git_dir = -1;
+
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
+        return al_strdup("HEAD");
+    for (size_t i = 0; i < AL_COUNT(files); i++) {
+        al_auto(al_closep) int fd = al_plain_open(git_dir, files[i], O_RDONLY);
+        al_auto(al_str_clear) struct al_str oid = AL_STR_INIT;
+
+        if (fd < 0 || al_fs_read_fd(fd, OID_FILE_BYTES, &oid) < 0)
+            continue;
+        al_str_trim_end(&oid);
+        if (al_is_oid(oid.buf, oid.len))
+            return al_str_detach(&oid);
+    }
+    return al_strdup("HEAD");
+}
+
+int al_git_abort_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    al_auto(al_freep) char *target = NULL;
+    int r;
+
+    if (al_git_underway(repo) == AL_UNDERWAY_NONE) {
+        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                              "There is nothing to abort: no merge, rebase, cherry-pick or revert "
+                              "is in progress");
+        if (err)
+            err->remedy = "Nothing has to be given up: go on with what is to be done.";
+        return r;
+    }
+    if (!repo->vetting->filters.count)
+        return 0;
+    target = goes_back_to(repo);
+    r = al_git_list_changed(repo, target, NULL, budget, &list, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, target, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_git_abort_concerned(const struct al_repo *repo, struct al_budget *budget,
+                           struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_freep) char *target = goes_back_to(repo);
+    int r = al_git_endangered(repo, NULL, false, budget, out, err);
+
+    return r < 0 ? r : al_git_overwritten(repo, target, NULL, budget, out, err);
+}
+
+int al_git_abort_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
+                         struct al_error *err)
+{
+    al_auto(al_freep) char *target = goes_back_to(repo);
+    const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = target };
+    al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
+    enum al_underway underway = al_git_underway(repo);
+    int r = al_git_diff_excerpt(repo, &lost, budget, &excerpt, err);
+
+    if (r == 0)
+        r = al_git_hidden_excerpt(repo, NULL, budget, &excerpt, err);
+    if (r < 0)
+        return r;
+    al_str_addf(out, "%s %s is in progress.", underway == AL_UNDERWAY_AM ? "An" : "A",
+                al_underway_noun(underway));
+    if (excerpt.len)
+        al_str_addf(out, " Going back loses these changes:\n%s", excerpt.buf);
+    else
+        al_str_adds(out, " Going back loses no changes.\n");
+    return 0;
+}
+
+/* git gives no merge up while it takes files for changed that only have another time, as they do
+ * after a rollback.  What is still in conflict or changed makes it say 1. */
+static int refresh_index(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "update-index", "-q", "--refresh", NULL);
+    return al_git_run_writer_raw(&repo->at, &command, OUTPUT_BYTES, budget, &output, err);
+}
+
+int al_git_abort(struct al_repo *repo, struct al_budget *budget, enum al_underway *ret_done,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    enum al_underway underway = al_git_underway(repo);
+    int r = al_git_abort_check(repo, budget, err);
+
+    if (r == 0)
+        r = refresh_index(repo, budget, err);
+    if (r < 0)
+        return r;
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* merge runs reset, rebase runs am or stash */
+    al_strv_adds(&command.argv, "git", al_underway_name(underway), "--abort", NULL);
+    r = al_git_run_writer(&repo->at, &command, OUTPUT_BYTES, budget, &output, err);
+    if (r == 0)
+        *ret_done = underway;
+    return r;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/sequencer/outcome.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/preview/genuine.h"
+#include "gitops/refs.h"
+#include "gitops/vet.h"
+#include "util/fs.h"
+
+#define MERGE_HEAD_MAX_BYTES (64u * 1024u)
+#define PARENTS_MAX_BYTES    (64u * 1024u)
+
+static bool hash(void *payload, const char *data, size_t len)
+{
+    sha256_update(payload, len, (const uint8_t *)data);
+    return true;
+}
+
+/* A digest of the files that differ: `to` NULL compares with the index. */
+static int digest_changes(const struct al_repo *repo, const char *from, const char *to,
+                          struct al_budget *budget, char ret_hex[65], struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    uint8_t bytes[SHA256_DIGEST_SIZE];
+    struct sha256_ctx sum;
+    int r;
+
+    sha256_init(&sum);
+    al_strv_adds(&command.argv, "git", "diff", "--raw", "-z", "--no-abbrev", "--no-renames",
+                 "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
+    if (!to)
+        al_strv_add(&command.argv, "--cached");
+    al_strv_add(&command.argv, *from ? from : al_git_empty_tree(repo));
+    if (to)
+        al_strv_add(&command.argv, to);
+    al_strv_add(&command.argv, "--");
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ hash, &sum }, budget, &output, err);
+    if (r == 0 && output.exit_code != 0)
+        r = al_git_failed(&output, err);
+    sha256_digest(&sum, sizeof(bytes), bytes);
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        (void)snprintf(ret_hex + 2 * i, 3, "%02x", bytes[i]);
+    return r;
+}
+
+int al_git_add_merge_heads(const struct al_repo *repo, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_HEAD");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char *save = NULL;
+    int r = al_fs_read(AT_FDCWD, path, MERGE_HEAD_MAX_BYTES, &text);
+
+    if (r == -ENOENT)
+        return 0;
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot read 'MERGE_HEAD'");
+    for (char *id = strtok_r(text.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
+        al_str_addf(out, " %s", id);
+    return 0;
+}
+
+/* Whether git merge was told to record every parent, also one that another of them contains. */
+static bool keeps_all_parents(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_MODE");
+    al_auto(al_str_clear) struct al_str mode = AL_STR_INIT;
+
+    return al_fs_read(AT_FDCWD, path, MERGE_HEAD_MAX_BYTES, &mode) == 0 &&
+           strstr(mode.buf, "no-ff");
+}
+
+/* Of a merge's parents git commit leaves out those that others contain. */
+static int add_parents(const struct al_repo *repo, const char *head, struct al_budget *budget,
+                       struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str merged = AL_STR_INIT;
+    char *save = NULL;
+    int r = al_git_add_merge_heads(repo, &merged, err);
+
+    if (r < 0 || !merged.len || !*head || keeps_all_parents(repo)) {
+        al_str_addf(out, "%s%s%s", *head ? " " : "", head, merged.buf);
+        return r;
+    }
+    al_strv_adds(&command.argv, "git", "merge-base", "--independent", head, NULL);
+    for (char *id = strtok_r(merged.buf, " ", &save); id; id = strtok_r(NULL, " ", &save))
+        if (al_is_oid(id, strlen(id)))
+            al_strv_add(&command.argv, id);
+    r = al_git_run_checked(&repo->at, &command, PARENTS_MAX_BYTES, budget, &output, err);
+    if (r < 0)
+        return r;
+    for (char *id = strtok_r(output.out.out.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
+        al_str_addf(out, " %s", id);
+    return 0;
+}
+
+int al_git_expect_commit(const struct al_repo *repo, struct al_budget *budget, char **ret_expected,
+                         struct al_error *err)
+{
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    al_auto(al_str_clear) struct al_str expected = AL_STR_INIT;
+    char changes[65];
+    int r = digest_changes(repo, head, NULL, budget, changes, err);
+
+    if (r < 0)
+        return r;
+    al_str_adds(&expected, changes);
+    r = add_parents(repo, head, budget, &expected, err);
+    if (r == 0)
+        *ret_expected = al_str_detach(&expected);
+    return r;
+}
+
+int al_git_read_parents(const struct al_repo *repo, const char *commit, struct al_budget *budget,
+                        struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    const char *blank;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "rev-list", "--parents", "--max-count=1", commit, "--",
+                 NULL);
+    r = al_git_run_checked(&repo->at, &command, PARENTS_MAX_BYTES, budget, &output, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output.out.out);
+    blank = strchr(output.out.out.buf, ' ');
+    al_str_adds(out, blank ? blank : "");
+    return 0;
+}
+
+int al_git_check_commit(const struct al_repo *repo, const char *expected, const char *from,
+                        struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *commit = al_ref_head(&repo->at);
+    al_auto(al_str_clear) struct al_str became = AL_STR_INIT;
+    char changes[65];
+    int r = digest_changes(repo, from, commit, budget, changes, err);
+
+    if (r < 0)
+        return r;
+    al_str_adds(&became, changes);
+    r = al_git_read_parents(repo, commit, budget, &became, err);
+    if (r == 0 && strcmp(became.buf, expected) != 0)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "What was committed is not what was shown, since somebody changed the "
+                         "index meanwhile; the commit was taken back");
+    return r;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/sequencer/rebase_continue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/diff/diff.h"
+#include "gitops/failure.h"
+#include "gitops/location.h"
+#include "gitops/preview/diff_excerpt.h"
+#include "gitops/refs.h"
+#include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/merge.h"
+#include "gitops/sequencer/merge_run.h"
+#include "gitops/sequencer/operation_state.h"
+#include "gitops/sequencer/savepoint.h"
+#include "gitops/vet.h"
+#include "guard/nofollow.h"
+#include "util/fs.h"
+
+#define STATE_BYTES 4096u
+
+/* Everything else runs a program (exec), writes references (label, update-ref), goes elsewhere
+ * (reset), or merges in a way that files decide (merge). */
+static bool is_allowed(const char *word, bool *ret_is_commit)
+{
+    static const char *const commits[] = { "pick", "p",      "reword", "r",     "edit",
+                                           "e",    "squash", "s",      "fixup", "f" };
+    static const char *const others[] = { "drop", "d", "noop", "break", "b" };
+
+    for (size_t i = 0; i < AL_COUNT(commits); i++)
+        if (!strcmp(word, commits[i]))
+            return *ret_is_commit = true;
+    *ret_is_commit = false;
+    for (size_t i = 0; i < AL_COUNT(others); i++)
+        if (!strcmp(word, others[i]))
+            return true;
+    return false;
+}
+
+char *al_rebase_vet_todo(const char *todo, size_t *ret_left)
+{
+    *ret_left = 0;
+    for (const char *at = todo; *at;) {
+        size_t len = strcspn(at, "\n");
+        size_t blank = strspn(at, " \t\r");
+        al_auto(al_freep) char *word = NULL;
+        bool is_commit;
+
+        if (blank < len && at[blank] != '#') {
+            word = al_strndup(at + blank, strcspn(at + blank, " \t\r\n"));
+            if (!is_allowed(word, &is_commit))
+                return al_take(&word);
+            *ret_left += is_commit;
+        }
+        at += len + (at[len] == '\n');
+    }
+    return NULL;
+}
+
+static int left_to_git(const char *why, struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                             "This rebase %s, which airlock leaves to git itself", why);
+}
+
+/* A file of the rebase without its last newline; "" where there is none. */
+static int read_state(int git_dir, const char *name, size_t max_bytes, struct al_str *text,
+                      struct al_error *err)
+{
+    al_auto(al_closep) int fd = al_plain_open(git_dir, name, O_RDONLY);
+    int r = fd == -ENOENT ? 0 : fd < 0 ? fd : al_fs_read_fd(fd, max_bytes, text);
+
+    if (r < 0)
+        return left_to_git("has notes that cannot be read", err);
+    al_str_trim_end(text);
+    return 0;
+}
+
+static int vet_todo(int git_dir, size_t *ret_left, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
+    al_auto(al_freep) char *word = NULL;
+    al_auto(al_freep) char *shown = NULL;
+    al_auto(al_freep) char *why = NULL;
+    int r = read_state(git_dir, "rebase-merge/git-rebase-todo", AL_REBASE_TODO_BYTES, &todo, err);
+
+    if (r < 0)
+        return r;
+    word = strlen(todo.buf) == todo.len ? al_rebase_vet_todo(todo.buf, ret_left) : al_strdup("NUL");
+    if (!word)
+        return 0;
+    shown = al_text_word(word);
+    why = al_asprintf("has '%s' among what is left to do", shown);
+    return left_to_git(why, err);
+}
+
+/* Notes that would change what going on means. */
+static int vet_notes(int git_dir, struct al_error *err)
+{
+    static const struct {
+        const char *name, *why;
+    } notes[] = {
+        { "rebase-merge/gpg_sign_opt", "signs its commits" },
+        { "rebase-apply/gpg_sign_opt", "signs its commits" },
+        { "rebase-merge/update-refs", "moves other branches too" },
+    };
+    al_auto(al_str_clear) struct al_str strategy = AL_STR_INIT;
+    int r;
+
+    for (size_t i = 0; i < AL_COUNT(notes); i++) {
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        r = read_state(git_dir, notes[i].name, AL_REBASE_TODO_BYTES, &text, err);
+        if (r < 0)
+            return r;
+        if (text.len)
+            return left_to_git(notes[i].why, err);
+    }
+    r = read_state(git_dir, "rebase-merge/strategy", STATE_BYTES, &strategy, err);
+    if (r == 0 && strategy.len && strcmp(strategy.buf, "ort") != 0 &&
+        strcmp(strategy.buf, "recursive") != 0)
+        r = left_to_git("has a merge strategy of its own", err);
+    return r;
+}
+
+/* What is left to write lies between here and the commit the rebase began at. */
+static int vet_programs(const struct al_repo *repo, int git_dir, struct al_budget *budget,
+                        struct al_error *err)
+{
+    static const char *const files[] = { "rebase-merge/orig-head", "rebase-apply/orig-head" };
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++) {
+        al_auto(al_str_clear) struct al_str oid = AL_STR_INIT;
+
+        r = read_state(git_dir, files[i], STATE_BYTES, &oid, err);
+        if (al_is_oid(oid.buf, oid.len))
+            al_strv_add(&commits, oid.buf);
+    }
+    return r < 0 ? r : al_git_check_merge_programs(repo, "HEAD", &commits, budget, err);
+}
+
+/* A rebase stops with HEAD on no branch.  After a checkout git would add the commit to the branch
+ * that HEAD is on, and end the rebase there. */
+static int check_where(const struct al_repo *repo, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_freep) char *word = NULL;
+    int r;
+
+    al_ref_head_branches(&repo->at, &names);
+    if (!strcmp(names.items[0], "HEAD"))
+        return 0;
+    word = al_text_word(names.items[0]);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                          "A rebase is in progress, but HEAD is on branch '%s' and not where the "
+                          "rebase stopped",
+                          word);
+    if (err)
+        err->remedy = "Go back to the commit where it stopped with git_checkout, or give the "
+                      "rebase up with git_merge and abort.";
+    return r;
+}
+
+static int check(const struct al_repo *repo, struct al_budget *budget, size_t *ret_left,
+                 struct al_error *err)
+{
+    al_auto(al_closep) int git_dir = -1;
+    int r;
+
+    if (al_git_underway(repo) != AL_UNDERWAY_REBASE)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                 "No rebase is in progress");
+    r = check_where(repo, err);
+    if (r == 0)
+        r = al_git_check_no_conflicts(repo, budget, err);
+    if (r == 0 && !repo->vetting->has_identity)
+        r = al_git_no_identity(err);
+    if (r == 0)
+        r = al_location_open_git_dir(&repo->at, &git_dir, err);
+    if (r == 0)
+        r = vet_todo(git_dir, ret_left, err);
+    if (r == 0)
+        r = vet_notes(git_dir, err);
+    return r < 0 ? r : vet_programs(repo, git_dir, budget, err);
+}
+
+int al_git_rebase_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+{
+    size_t left;
+
+    return check(repo, budget, &left, err);
+}
+
+int al_git_rebase_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
+                          struct al_error *err)
+{
+    static const struct al_diff_options staged = { .cached = true, .unified = -1 };
+    al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
+    size_t left = 0;
+    int r = check(repo, budget, &left, err);
+
+    if (r == 0)
+        r = al_git_diff_excerpt(repo, &staged, budget, &excerpt, err);
+    if (r < 0)
+        return r;
+    al_str_adds(out, "A rebase is in progress and goes on");
+    if (left)
+        al_str_addf(out, ", with %zu more commit%s after this one", left, left == 1 ? "" : "s");
+    al_str_addf(out, ".\n%s", excerpt.len ? excerpt.buf : "Nothing of this commit is left.\n");
+    return 0;
+}
+
+/* git takes the message from its notes.  Whatever is in them is written again by the next stop. */
+static int note_message(const struct al_repo *repo, const char *message, struct al_error *err)
+{
+    static const char *const files[] = { "rebase-merge/message", "rebase-apply/final-commit" };
+    al_auto(al_closep) int git_dir = -1;
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
+
+    for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++) {
+        const char *name;
+        al_auto(al_closep) int parent = al_plain_open_parent(git_dir, files[i], false, &name);
+        int written;
+
+        if (parent < 0)
+            continue; /* the rebase is of the other kind */
+        written = al_fs_write_beside(parent, name, message, strlen(message), 0666, true);
+        if (written < 0)
+            r = al_error_errno(err, -written, "cannot write the message of the commit");
+    }
+    return r;
+}
+
+static int run(struct al_repo *repo, const char *message, size_t max_bytes,
+               struct al_budget *budget, struct al_merge_outcome *outcome, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r = message ? note_message(repo, message, err) : 0;
+
+    if (r < 0)
+        return r;
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* git rebase runs git commit, git am */
+    al_strv_adds(&command.argv, "git", "rebase", "--continue", NULL);
+    r = al_git_join_run(repo, &command, max_bytes, budget, outcome, err);
+    if (r == 0)
+        outcome->waits = al_git_underway(repo) == AL_UNDERWAY_REBASE;
+    return r;
+}
+
+int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max_bytes,
+                           struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                           struct al_error *err)
+{
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    int r = al_git_rebase_check(repo, budget, err);
+
+    if (r == 0)
+        r = al_before_note(repo, &AL_STRV_INIT, budget, &before, err);
+    if (r < 0)
+        return r;
+    r = run(repo, message, max_bytes, budget, &outcome, err);
+    r = outcome.ran ? al_before_undo(repo, &before, r, err)
+                    : al_before_settle(repo, &before, r, err);
+    if (r < 0)
+        return r;
+    *ret_outcome = outcome;
+    outcome = AL_MERGE_INIT;
+    return 0;
+}

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/sequencer/resolve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/excerpt.h"
+#include "gitops/failure.h"
+#include "gitops/layer.h"
+#include "gitops/location.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/sequencer/conflict.h"
+#include "guard/gitdir.h"
+#include "guard/nofollow.h"
+#include "guard/root.h"
+#include "util/fs.h"
+#include "util/utf8.h"
+
+#define TYPE_MASK    0170000u
+#define TYPE_LINK    0120000u
+#define TYPE_GITLINK 0160000u
+#define EXECUTABLE   0111u
+
+/* What was found out about one resolution. */
+struct plan {
+    struct al_conflicts conflicts;
+    const struct al_conflict *conflict;
+    const struct al_side *side; /* the one chosen; NULL: the content given */
+    bool marks_executable;      /* the index is told, since git does not go by the file */
+};
+
+static void plan_clear(struct plan *plan)
+{
+    al_conflicts_clear(&plan->conflicts);
+}
+
+static int refuse(const char *path, const char *why, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_word(path);
+
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "'%s' %s", word, why);
+}
+
+/* The directory has to be inside; the last component may be a link to anywhere, which is replaced
+ * and never followed. */
+static int check_inside(const struct al_repo *repo, const char *given, struct al_error *err)
+{
+    const char *slash = strrchr(given, '/');
+    al_auto(al_freep) char *parent = al_strndup(given, slash ? (size_t)(slash - given) + 1 : 0);
+    al_auto(al_freep) char *word = al_text_word(given);
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+
+    if (al_path_has_dot_git(given))
+        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
+                                 word);
+    if (!strcmp(slash ? slash + 1 : given, "..") ||
+        al_path_resolve(repo->at.git->roots, repo->at.top, *parent ? parent : ".", &path, NULL) < 0)
+        return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
+    return 0;
+}
+
+/* The path as git has it: relative to the top. */
+static const char *below_top(const struct al_repo *repo, const char *given)
+{
+    size_t len = strlen(repo->at.top);
+
+    if (!strncmp(given, repo->at.top, len) && given[len] == '/')
+        given += len + 1;
+    while (al_starts_with(given, "./"))
+        given += 2;
+    return given;
+}
+
+void al_git_resolve_concerned(const struct al_repo *repo, const struct al_resolve_options *options,
+                              struct al_strv *out)
+{
+    al_strv_take(out, al_fs_join(repo->at.top, below_top(repo, options->path)));
+}
+
+static bool is_type(const struct al_side *side, unsigned type)
+{
+    return side->oid && (side->mode & TYPE_MASK) == type;
+}
+
+static int check_content(const struct al_repo *repo, const struct plan *plan, const char *content,
+                         struct al_budget *budget, struct al_error *err)
+{
+    const struct al_conflict *conflict = plan->conflict;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    size_t marker_size;
+    int r;
+
+    for (size_t i = AL_STAGE_OURS; i <= AL_STAGE_THEIRS; i++)
+        if (is_type(&conflict->sides[i], TYPE_LINK) || is_type(&conflict->sides[i], TYPE_GITLINK))
+            return refuse(conflict->path,
+                          "is a symbolic link or a submodule on one side; choose ours or theirs",
+                          err);
+    al_strv_add(&paths, conflict->path);
+    r = al_git_marker_sizes(repo, &paths, budget, &marker_size, err);
+    if (r < 0 || !al_conflict_has_markers(content, strlen(content), marker_size))
+        return r;
+    r = al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
+                          "content still has conflict markers");
+    if (err) {
+        err->reason = "conflict";
+        err->remedy = "Give the whole file as it is to be, without the lines that begin with "
+                      "<<<<<<<, ||||||| or >>>>>>>.";
+    }
+    return r;
+}
+
+static int check_filters(const struct al_repo *repo, const struct al_conflict *conflict,
+                         struct al_budget *budget, struct al_error *err)
+{
+    const struct al_buffer list = { .data = conflict->path, .len = strlen(conflict->path) + 1 };
+
+    return al_git_check_filters(repo, &list, NULL, budget, err);
+}
+
+/* Whether every directory on the way is one, or missing. */
+static int check_way(const struct al_repo *repo, const char *path, struct al_error *err)
+{
+    al_auto(al_closep) int top = -1;
+    al_auto(al_closep) int parent = -1;
+    const char *name;
+    int r = al_location_open_top(&repo->at, &top, err);
+
+    if (r < 0)
+        return r;
+    parent = al_plain_open_parent(top, path, false, &name);
+    if (parent >= 0 || parent == -ENOENT)
+        return 0;
+    return refuse(path, "lies behind a symbolic link or something that is no directory", err);
+}
+
+static int make_plan(const struct al_repo *repo, const struct al_resolve_options *options,
+                     struct al_budget *budget, struct plan *plan, struct al_error *err)
+{
+    int r = check_inside(repo, options->path, err);
+
+    if (r == 0)
+        r = al_git_conflicts(repo, budget, &plan->conflicts, err);
+    if (r < 0)
+        return r;
+    plan->conflict = al_conflicts_find(&plan->conflicts, below_top(repo, options->path));
+    if (!plan->conflict) {
+        r = refuse(options->path, "is not in conflict", err);
+        if (err) {
+            err->reason = "not_found";
+            err->remedy = "See git_conflict_info for the files that are.";
+        }
+        return r;
+    }
+    if (options->how == AL_RESOLVE_CONTENT)
+        r = check_content(repo, plan, options->content, budget, err);
+    else
+        plan->side =
+            &plan->conflict
+                 ->sides[options->how == AL_RESOLVE_OURS ? AL_STAGE_OURS : AL_STAGE_THEIRS];
+    if (r == 0)
+        r = check_way(repo, plan->conflict->path, err);
+    return r < 0 ? r : check_filters(repo, plan->conflict, budget, err);
+}
+
+int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
+                         struct al_budget *budget, struct al_error *err)
+{
+    al_auto(plan_clear) struct plan plan = { .conflicts = AL_CONFLICTS_INIT };
+
+    return make_plan(repo, options, budget, &plan, err);
+}
+
+/* What git would write into the working tree for this side: line endings as configured. */
+static int read_side(const struct al_repo *repo, const struct plan *plan, struct al_budget *budget,
+                     struct al_buffer *content, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "cat-file", NULL);
+    if (is_type(plan->side, TYPE_LINK)) {
+        al_strv_adds(&command.argv, "blob", plan->side->oid, NULL);
+    } else {
+        al_strv_add(&command.argv, "--filters");
+        al_strv_addf(&command.argv, "--path=%s", plan->conflict->path);
+        al_strv_add(&command.argv, plan->side->oid);
+    }
+    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(content), budget, &output, err);
+    if (r < 0)
+        return r;
+    if (output.stopped)
+        return refuse(plan->conflict->path, "is too large; do this one with git itself", err);
+    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+}
+
+/* Every line indented, so that none can pose as what airlock says. */
+static void add_indented(const struct al_budget *budget, struct al_str *out, const char *text,
+                         size_t len)
+{
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+
+    for (const char *at = text, *end = text + len; at < end;) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t line = (size_t)((newline ? newline : end) - at);
+
+        al_str_adds(&lines, "    ");
+        al_str_add(&lines, at, line);
+        al_str_addc(&lines, '\n');
+        at += line + 1;
+    }
+    al_git_add_excerpt(budget, lines.buf, lines.len, false, out);
+}
+
+static int preview_side(const struct al_repo *repo, const struct plan *plan,
+                        struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    struct al_buffer content = { .max_bytes = AL_RESOLVE_MAX_BYTES };
+    int r = read_side(repo, plan, budget, &content, err);
+
+    if (r == 0 && content.len &&
+        (memchr(content.data, '\0', content.len) || !al_utf8_valid(content.data, content.len)))
+        al_str_addf(out, "The file becomes %zu bytes that are no text.\n", content.len);
+    else if (r == 0) {
+        al_str_adds(out, is_type(plan->side, TYPE_LINK) ? "It becomes a symbolic link to:\n"
+                                                        : "The file becomes:\n");
+        add_indented(budget, out, content.data ? content.data : "", content.len);
+    }
+    al_buffer_clear(&content);
+    return r;
+}
+
+int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
+                           struct al_budget *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(plan_clear) struct plan plan = { .conflicts = AL_CONFLICTS_INIT };
+    int r = make_plan(repo, options, budget, &plan, err);
+
+    if (r < 0)
+        return r;
+    if (!plan.side) {
+        al_str_adds(out, "The file becomes:\n");
+        add_indented(budget, out, options->content, strlen(options->content));
+    } else if (!plan.side->oid) {
+        al_str_adds(out, "The file is removed: this side has none.\n");
+    } else if (is_type(plan.side, TYPE_GITLINK)) {
+        al_str_addf(out, "The submodule becomes commit %s.\n", plan.side->oid);
+    } else {
+        return preview_side(repo, &plan, budget, out, err);
+    }
+    return 0;
+}
+
+/* A link made beside its place and renamed there. */
+static int write_link(int dir_fd, const char *name, const char *target)
+{
+    static _Atomic unsigned serial;
+    al_auto(al_freep) char *beside = al_asprintf(".airlock-link-%ld-%u", (long)getpid(), serial++);
+    int r = symlinkat(target, dir_fd, beside) < 0 ? -errno : 0;
+
+    if (r == 0 && renameat(dir_fd, beside, dir_fd, name) < 0)
+        r = -errno;
+    if (r < 0)
+        (void)unlinkat(dir_fd, beside, 0);
+    return r;
+}
+
+/* Whether the file is to be executable: as the chosen side is, else as the side that changed it.
+ * Where both did, it is ours. */
+static bool is_executable(const struct plan *plan)
+{
+    const struct al_side *sides = plan->conflict->sides;
+    const struct al_side *base = &sides[AL_STAGE_BASE], *ours = &sides[AL_STAGE_OURS];
+    const struct al_side *like = plan->side ? plan->side : ours;
+
+    if (!plan->side && sides[AL_STAGE_THEIRS].oid &&
+        (!ours->oid || (base->oid && base->mode == ours->mode)))
+        like = &sides[AL_STAGE_THEIRS];
+    return like->mode & EXECUTABLE;
+}
+
+/* The permissions a new content gets: those of the file that is there, else what git gives. */
+static mode_t mode_for(int dir_fd, const char *name, const struct plan *plan)
+{
+    struct stat st;
+
+    if (!plan->side && fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+        return st.st_mode & 0777;
+    return is_executable(plan) ? 0777 : 0666;
+}
+
+static int write_file(int top, const struct plan *plan, const char *content, size_t len,
+                      struct al_error *err)
+{
+    const char *path = plan->conflict->path, *name;
+    al_auto(al_closep) int parent = al_plain_open_parent(top, path, true, &name);
+    al_auto(al_freep) char *word = al_text_word(path);
+    int r = parent;
+
+    if (r >= 0 && !plan->side && al_gitdir_holds(parent, name))
+        return al_gitdir_refuse(path, err);
+    if (r >= 0 && plan->side && is_type(plan->side, TYPE_LINK))
+        r = write_link(parent, name, content);
+    else if (r >= 0)
+        r = al_fs_write_beside(parent, name, content, len, mode_for(parent, name, plan), true);
+    return r < 0 ? al_error_errno(err, -r, "cannot write '%s'", word) : 0;
+}
+
+static int remove_file(int top, const char *path, struct al_error *err)
+{
+    const char *name;
+    al_auto(al_closep) int parent = al_plain_open_parent(top, path, false, &name);
+    al_auto(al_freep) char *word = al_text_word(path);
+    int r = parent;
+
+    if (r >= 0 && unlinkat(parent, name, 0) < 0)
+        r = -errno;
+    if (r >= 0)
+        al_plain_remove_parents(top, path);
+    return r < 0 && r != -ENOENT ? al_error_errno(err, -r, "cannot remove '%s'", word) : 0;
+}
+
+static int put_into_worktree(const struct al_repo *repo, const struct plan *plan, const char *given,
+                             struct al_budget *budget, struct al_error *err)
+{
+    struct al_buffer content = { .max_bytes = AL_RESOLVE_MAX_BYTES };
+    al_auto(al_closep) int top = -1;
+    int r = al_location_open_top(&repo->at, &top, err);
+
+    if (r < 0)
+        return r;
+    if (!plan->side)
+        return write_file(top, plan, given, strlen(given), err);
+    if (!plan->side->oid)
+        return remove_file(top, plan->conflict->path, err);
+    if (is_type(plan->side, TYPE_GITLINK))
+        return 0; /* its files are another repository's */
+    r = read_side(repo, plan, budget, &content, err);
+    if (r == 0)
+        r = write_file(top, plan, content.data ? content.data : "", content.len, err);
+    al_buffer_clear(&content);
+    return r;
+}
+
+/* With core.fileMode off git forgets with the stages of a conflict that a file is executable. */
+static int look_at_modes(const struct al_repo *repo, struct plan *plan, struct al_budget *budget,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_buffer answer = { .max_bytes = 64 };
+    int r;
+
+    if (plan->side || !is_executable(plan))
+        return 0;
+    al_strv_adds(&command.argv, "git", "config", "--type=bool", "--default=true", "--get",
+                 "core.fileMode", NULL);
+    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(&answer), budget, &output, err);
+    if (r == 0 && !al_git_read_well(&output))
+        r = al_git_failed(&output, err);
+    plan->marks_executable = answer.len && answer.data[0] == 'f';
+    al_buffer_clear(&answer);
+    return r;
+}
+
+/* A side goes into the index as the very object it is; content is what git makes of the file. */
+static int put_into_index(struct al_repo *repo, const struct plan *plan, struct al_budget *budget,
+                          struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    const char *path = plan->conflict->path;
+
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "update-index", "-z", NULL);
+    if (!plan->side) {
+        if (plan->marks_executable)
+            al_strv_add(&command.argv, "--chmod=+x");
+        al_strv_adds(&command.argv, "--add", "--stdin", NULL);
+    } else if (!plan->side->oid) {
+        al_strv_adds(&command.argv, "--force-remove", "--stdin", NULL);
+    } else {
+        al_strv_add(&command.argv, "--index-info");
+        al_str_addf(&input, "%o %s 0\t", plan->side->mode, plan->side->oid);
+    }
+    al_str_add(&input, path, strlen(path) + 1);
+    command.class = AL_GIT_WRITE;
+    command.input = input.buf;
+    command.input_len = input.len;
+    return al_git_run_writer(&repo->at, &command, 0, budget, &output, err);
+}
+
+int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options,
+                   struct al_budget *budget, struct al_error *err)
+{
+    al_auto(plan_clear) struct plan plan = { .conflicts = AL_CONFLICTS_INIT };
+    int r = make_plan(repo, options, budget, &plan, err);
+
+    if (r == 0)
+        r = look_at_modes(repo, &plan, budget, err);
+    if (r == 0)
+        r = put_into_worktree(repo, &plan, options->content, budget, err);
+    return r < 0 ? r : put_into_index(repo, &plan, budget, err);
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Everything here is named below the descriptor of the git directory, and no link is followed. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/location.h"
+#include "gitops/private_dir.h"
+#include "gitops/sequencer/savepoint.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define COPY_BYTES  (256u * 1024u)
+#define ENTRIES_MAX 4096
+
+/* What says that something is in progress, how far it got, and what it would say. */
+static const char *const files[] = {
+    "ORIG_HEAD",   "MERGE_HEAD", "MERGE_MSG",        "MERGE_MODE",
+    "MERGE_RR",    "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD",
+    "REBASE_HEAD", "SQUASH_MSG", "MERGE_AUTOSTASH",  "COMMIT_EDITMSG",
+};
+
+/* Directories of the same; they hold files only. */
+static const char *const dirs[] = { "rebase-merge", "rebase-apply", "sequencer" };
+
+static int unreadable(const char *name, int r, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_word(name);
+
+    if (r == -EFBIG)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "'%s' in the git directory is too large to be put back if this were "
+                            "interrupted; do this one with git itself",
+                            word);
+    return al_error_errno(err, -r, "cannot read '%s' in the git directory", word);
+}
+
+static int note_file(int git_dir, const char *name, size_t *left, struct al_before *before,
+                     struct al_error *err)
+{
+    al_auto(al_closep) int fd = al_plain_open(git_dir, name, O_RDONLY);
+    struct al_str text = AL_STR_INIT;
+    int r = fd < 0 ? fd : al_fs_read_fd(fd, *left, &text);
+
+    if (r == -ENOENT)
+        return 0;
+    if (r < 0)
+        return unreadable(name, r, err);
+    *left -= text.len;
+    before->files = al_reallocarray(before->files, before->nfiles + 1, sizeof(*before->files));
+    before->files[before->nfiles++] =
+        (struct al_before_file){ .name = al_strdup(name), .text = text };
+    return 0;
+}
+
+/* The names in a directory of the git directory; 0 as well where there is none. */
+static int list_dir(int git_dir, const char *name, struct al_strv *ret_names)
+{
+    int fd = al_plain_open(git_dir, name, O_RDONLY | O_DIRECTORY);
+    al_auto(al_closedirp) DIR *dir = NULL;
+    struct dirent *entry;
+    int r = 0;
+
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd;
+    dir = al_fs_list(fd);
+    if (!dir)
+        return -errno;
+    while (r == 0 && (entry = readdir(dir))) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        al_strv_addf(ret_names, "%s/%s", name, entry->d_name);
+        r = ret_names->count > ENTRIES_MAX ? -EFBIG : 0;
+    }
+    return r;
+}
+
+/* Copy what is open; `to` is a new file. */
+static int copy(int from, int to)
+{
+    al_auto(al_freep) char *piece = al_malloc(COPY_BYTES);
+    off_t at = 0;
+
+    for (;;) {
+        ssize_t n = pread(from, piece, COPY_BYTES, at);
+        int r;
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : 0;
+        r = al_write_all(to, piece, (size_t)n);
+        if (r < 0)
+            return r;
+        at += n;
+    }
+}
+
+static int note_index(const struct al_repo *repo, int git_dir, struct al_before *before)
+{
+    al_auto(al_closep) int from = al_plain_open(git_dir, "index", O_RDONLY);
+    al_auto(al_closep) int to = -1;
+    struct stat st;
+
+    before->index = al_git_private_name(repo->at.git, "index");
+    if (from == -ENOENT)
+        return 0;
+    if (from < 0)
+        return from;
+    if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode))
+        return -EINVAL;
+    to = open(before->index, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (to < 0)
+        return -errno;
+    before->had_index = true;
+    return copy(from, to);
+}
+
+int al_before_note_files(const struct al_repo *repo, struct al_before *before, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_closep) int git_dir = -1;
+    size_t left = AL_BEFORE_FILES_BYTES;
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < AL_COUNT(files); i++)
+        al_strv_add(&names, files[i]);
+    for (size_t i = 0; i < AL_COUNT(dirs); i++) {
+        r = list_dir(git_dir, dirs[i], &names);
+        if (r < 0)
+            return unreadable(dirs[i], r, err);
+    }
+    for (size_t i = 0; i < names.count; i++) {
+        r = note_file(git_dir, names.items[i], &left, before, err);
+        if (r < 0)
+            return r;
+    }
+    r = note_index(repo, git_dir, before);
+    return r < 0 ? unreadable("index", r, err) : 0;
+}
+
+static const struct al_before_file *find(const struct al_before *before, const char *name)
+{
+    for (size_t i = 0; i < before->nfiles; i++)
+        if (!strcmp(before->files[i].name, name))
+            return &before->files[i];
+    return NULL;
+}
+
+static bool had_dir(const struct al_before *before, const char *dir)
+{
+    size_t len = strlen(dir);
+
+    for (size_t i = 0; i < before->nfiles; i++)
+        if (!strncmp(before->files[i].name, dir, len) && before->files[i].name[len] == '/')
+            return true;
+    return false;
+}
+
+/* Write one file as it was, or remove it when it was not there. */
+static int put_back_file(int git_dir, const struct al_before *before, const char *name)
+{
+    const struct al_before_file *file = find(before, name);
+    const char *last;
+    al_auto(al_closep) int fd = al_plain_open_parent(git_dir, name, file != NULL, &last);
+
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd;
+    if (file)
+        return al_fs_write_beside(fd, last, file->text.buf, file->text.len, 0666, true);
+    return unlinkat(fd, last, 0) < 0 && errno != ENOENT && errno != EISDIR ? -errno : 0;
+}
+
+static int put_back_all(int git_dir, const struct al_before *before)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    for (size_t i = 0; i < AL_COUNT(files); i++)
+        al_strv_add(&names, files[i]);
+    for (size_t i = 0; r == 0 && i < AL_COUNT(dirs); i++)
+        r = list_dir(git_dir, dirs[i], &names);
+    for (size_t i = 0; i < before->nfiles; i++)
+        if (!al_strv_contains(&names, before->files[i].name))
+            al_strv_add(&names, before->files[i].name);
+    for (size_t i = 0; r == 0 && i < names.count; i++)
+        r = put_back_file(git_dir, before, names.items[i]);
+    for (size_t i = 0; r == 0 && i < AL_COUNT(dirs); i++)
+        if (!had_dir(before, dirs[i]))
+            (void)unlinkat(git_dir, dirs[i], AT_REMOVEDIR);
+    return r;
+}
+
+int al_before_put_back_files(const struct al_repo *repo, const struct al_before *before,
+                             struct al_error *err)
+{
+    al_auto(al_closep) int git_dir = -1;
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
+
+    if (r < 0)
+        return r;
+    r = put_back_all(git_dir, before);
+    return r < 0 ? al_error_errno(err, -r, "cannot write in the git directory") : 0;
+}
+
+/* Under git's own lock, so that no git reads half of it. */
+static int write_index(int git_dir, const char *saved)
+{
+    al_auto(al_closep) int from = open(saved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    al_auto(al_closep) int to = -1;
+    int r;
+
+    if (from < 0)
+        return -errno;
+    to = openat(git_dir, "index.lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (to < 0)
+        return -errno;
+    r = copy(from, to);
+    if (r == 0 && renameat(git_dir, "index.lock", git_dir, "index") < 0)
+        r = -errno;
+    if (r < 0)
+        (void)unlinkat(git_dir, "index.lock", 0);
+    return r;
+}
+
+int al_before_put_back_index(const struct al_repo *repo, const struct al_before *before,
+                             struct al_error *err)
+{
+    al_auto(al_closep) int git_dir = -1;
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
+
+    if (r < 0)
+        return r;
+    if (before->had_index)
+        r = write_index(git_dir, before->index);
+    else if (unlinkat(git_dir, "index", 0) < 0 && errno != ENOENT)
+        r = -errno;
+    return r < 0 ? al_error_errno(err, -r, "cannot write the index") : 0;
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The working tree.  A file that git wrote is told from one that somebody else made meanwhile: an
+ * incoming commit has its name, or the object store has its content, since git never writes a file
+ * from anywhere else.  So nothing is removed that could not be had again.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/diff/cat_file.h"
+#include "gitops/failure.h"
+#include "gitops/location.h"
+#include "gitops/nul_records.h"
+#include "gitops/sequencer/savepoint.h"
+#include "guard/nofollow.h"
+
+static const char too_many[] =
+    "Too many changed and untracked files to be put back if this were interrupted; do this one "
+    "with git itself";
+
+/* Run a command that lists names into a buffer. */
+static int list(const struct al_repo *repo, struct al_git_command *command, struct al_sink sink,
+                struct al_budget *budget, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_run_sink(&repo->at, command, sink, budget, &output, err);
+
+    if (r < 0)
+        return r;
+    if (output.stopped)
+        return al_error_set(err, AL_ERR_EXECUTION, "%s", too_many);
+    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+}
+
+/* `ls-files` with these options (NULL-terminated) over `index` (NULL: the repository's). */
+static int list_files(const struct al_repo *repo, const char *index, const char *const *options,
+                      struct al_budget *budget, struct al_buffer *names, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", NULL);
+    for (; *options; options++)
+        al_strv_add(&command.argv, *options);
+    return list(repo, &command, al_buffer_sink(names), budget, err);
+}
+
+/* The names that `commit` has and the noted commit has not, one record each. */
+static int list_added(const struct al_repo *repo, const struct al_before *before,
+                      const char *commit, struct al_records *records, struct al_budget *budget,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    if (*before->commit)
+        al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", "--no-renames",
+                     "--diff-filter=A", "--no-ext-diff", "--no-textconv",
+                     "--ignore-submodules=dirty", before->commit, commit, "--", NULL);
+    else
+        al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
+                     commit, NULL);
+    return list(repo, &command, (struct al_sink){ al_records_add, records }, budget, err);
+}
+
+struct noting {
+    int top;
+    struct al_buffer *there;
+};
+
+static bool note_added(void *payload, char *const *fields)
+{
+    const struct noting *noting = payload;
+    struct stat st;
+
+    if (fstatat(noting->top, fields[0], &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return true;
+    return al_buffer_sink(noting->there).add(noting->there, fields[0], strlen(fields[0]) + 1);
+}
+
+int al_before_note_tree(const struct al_repo *repo, struct al_budget *budget,
+                        struct al_before *before, struct al_error *err)
+{
+    static const char *const dirty[] = { "--modified", "--others", "--exclude-standard", NULL };
+    al_auto(al_closep) int top = -1;
+    struct noting noting = { .there = &before->there };
+    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, note_added, &noting);
+    int r = al_location_open_top(&repo->at, &top, err);
+
+    noting.top = top;
+    if (r == 0)
+        r = list_files(repo, NULL, dirty, budget, &before->dirty, err);
+    for (size_t i = 0; r == 0 && i < before->incoming.count; i++)
+        r = list_added(repo, before, before->incoming.items[i], &records, budget, err);
+    return r;
+}
+
+/* Names in order, to be looked up; they lie in the buffer. */
+struct names {
+    const char **items;
+    size_t count;
+};
+
+static void names_clear(struct names *names)
+{
+    free(names->items);
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static struct names names_of(const struct al_buffer *buffer)
+{
+    struct names names = { .items = NULL };
+
+    for (size_t at = 0; at < buffer->len; at += strlen(buffer->data + at) + 1)
+        names.count++;
+    names.items = al_calloc(names.count, sizeof(*names.items));
+    names.count = 0;
+    for (size_t at = 0; at < buffer->len; at += strlen(buffer->data + at) + 1)
+        names.items[names.count++] = buffer->data + at;
+    qsort(names.items, names.count, sizeof(*names.items), compare);
+    return names;
+}
+
+static bool has(const struct names *names, const char *name)
+{
+    return names->count &&
+           bsearch(&name, names->items, names->count, sizeof(*names->items), compare);
+}
+
+struct removing {
+    int top;
+    const struct names *dirty, *there;
+};
+
+/* Remove a file or a link that was not there, and the directories that were made for it. */
+static bool remove_added(void *payload, char *const *fields)
+{
+    const struct removing *removing = payload;
+    const char *path = fields[0], *name;
+    al_auto(al_closep) int parent = -1;
+
+    if (has(removing->dirty, path) || has(removing->there, path))
+        return true;
+    parent = al_plain_open_parent(removing->top, path, false, &name);
+    if (parent >= 0 && unlinkat(parent, name, 0) == 0)
+        al_plain_remove_parents(removing->top, path);
+    return true;
+}
+
+/* The object ids git would give to these files' contents, one a line. */
+static int hash_files(const struct al_repo *repo, const struct al_strv *paths,
+                      struct al_budget *budget, struct al_buffer *oids, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    for (size_t i = 0; i < paths->count; i++)
+        al_str_addf(&input, "%s\n", paths->items[i]);
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "hash-object", "--stdin-paths", NULL);
+    return list(repo, &command, al_buffer_sink(oids), budget, err);
+}
+
+/* Of these files, remove those whose content the object store has. */
+static int remove_stored(const struct al_repo *repo, const struct al_strv *paths,
+                         struct al_budget *budget, struct removing *removing, struct al_error *err)
+{
+    struct al_buffer oids = { .max_bytes = AL_BEFORE_NAMES_BYTES };
+    al_auto(al_freep) struct al_blob *blobs = al_calloc(paths->count, sizeof(*blobs));
+    size_t count = 0;
+    char *save = NULL;
+    int r = hash_files(repo, paths, budget, &oids, err);
+
+    for (char *oid = oids.data ? strtok_r(oids.data, "\n", &save) : NULL;
+         r == 0 && oid && count < paths->count; oid = strtok_r(NULL, "\n", &save), count++)
+        blobs[count] = (struct al_blob){ .oid = oid, .group = count };
+    if (r == 0)
+        r = al_git_read_blobs(repo, blobs, count, 0, budget, err);
+    for (size_t i = 0; r == 0 && i < count; i++)
+        if (blobs[i].there)
+            (void)remove_added(removing, &paths->items[i]);
+    if (r == 0)
+        al_blobs_clear(blobs, count);
+    al_buffer_clear(&oids);
+    return r;
+}
+
+/* A name that hash-object takes as it is, of a file. */
+static bool is_hashable(int top, const char *path)
+{
+    struct stat st;
+
+    return *path != '"' && !strchr(path, '\n') &&
+           fstatat(top, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+}
+
+static int remove_untracked(const struct al_repo *repo, const struct al_before *before,
+                            struct al_budget *budget, struct removing *removing,
+                            struct al_error *err)
+{
+    static const char *const untracked[] = { "--others", "--exclude-standard", NULL };
+    struct al_buffer found = { .max_bytes = AL_BEFORE_NAMES_BYTES };
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    int r = list_files(repo, before->index, untracked, budget, &found, err);
+
+    for (size_t at = 0; r == 0 && at < found.len; at += strlen(found.data + at) + 1) {
+        const char *path = found.data + at;
+
+        if (!has(removing->dirty, path) && !has(removing->there, path) &&
+            is_hashable(removing->top, path))
+            al_strv_add(&paths, path);
+    }
+    if (r == 0 && paths.count)
+        r = remove_stored(repo, &paths, budget, removing, err);
+    al_buffer_clear(&found);
+    return r;
+}
+
+/* Every other file is what the index says. */
+static int write_changed(const struct al_repo *repo, const struct al_before *before,
+                         const struct names *dirty, struct al_budget *budget, struct al_error *err)
+{
+    static const char *const modified[] = { "--modified", NULL };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    struct al_buffer found = { .max_bytes = AL_BEFORE_NAMES_BYTES };
+    int r = list_files(repo, before->index, modified, budget, &found, err);
+
+    for (size_t at = 0; r == 0 && at < found.len; at += strlen(found.data + at) + 1)
+        if (!has(dirty, found.data + at))
+            al_str_add(&input, found.data + at, strlen(found.data + at) + 1);
+    al_buffer_clear(&found);
+    if (r < 0 || !input.len)
+        return r;
+    command.class = AL_GIT_WRITE;
+    command.index = before->index;
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "checkout-index", "--force", "-z",
+                 "--stdin", NULL);
+    return al_git_run_checked(&repo->at, &command, 0, budget, &output, err);
+}
+
+int al_before_put_back_tree(const struct al_repo *repo, const struct al_before *before,
+                            struct al_budget *budget, struct al_error *err)
+{
+    al_auto(names_clear) struct names dirty = names_of(&before->dirty);
+    al_auto(names_clear) struct names there = names_of(&before->there);
+    struct removing removing = { .dirty = &dirty, .there = &there };
+    al_auto(al_records_clear) struct al_records records =
+        AL_RECORDS_INIT(1, remove_added, &removing);
+    al_auto(al_closep) int top = -1;
+    int r = al_location_open_top(&repo->at, &top, err);
+
+    removing.top = top;
+    for (size_t i = 0; r == 0 && i < before->incoming.count; i++)
+        r = list_added(repo, before, before->incoming.items[i], &records, budget, err);
+    if (r == 0)
+        r = remove_untracked(repo, before, budget, &removing, err);
+    if (r == 0)
+        r = write_changed(repo, before, &dirty, budget, err);
+    return r;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/submodule/submodules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/environment.h"
+#include "gitops/location.h"
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/nested.h"
+#include "gitops/refs.h"
+#include "gitops/submodule/look.h"
+#include "gitops/vet.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "util/clock.h"
+#include "util/fs.h"
+
+#define TYPE_GITLINK 0160000u
+#define NAMED_MAX    20
+
+const char al_look_too_many[] = "it has too many files";
+const char al_look_too_long[] = "it takes too long";
+
+static const char outside[] = "its git directory lies outside the allowed roots";
+static const char no_git_dir[] = "its .git leads to no git directory";
+static const char no_index[] = "its index cannot be read";
+static const char no_commit[] = "its commit cannot be read";
+static const char too_many_submodules[] = "there are too many submodules";
+
+/** Working trees to be looked at: those of the repository, then what is found in them. */
+struct queue {
+    struct al_strv paths; /* from the top */
+    size_t owners;        /* as many of the first are the repository's own */
+    const char *within;
+};
+
+void al_submodules_clear(struct al_submodules *submodules)
+{
+    for (size_t i = 0; i < submodules->count; i++)
+        free(submodules->items[i].name);
+    free(submodules->items);
+    *submodules = AL_SUBMODULES_INIT;
+}
+
+bool al_look_has_time(struct al_look *look)
+{
+    if (al_clock_ms() < look->room->deadline_ms)
+        return true;
+    look->unseen = al_look_too_long;
+    return false;
+}
+
+/* Which submodules there are. */
+
+static bool is_within(const char *name, const char *within)
+{
+    size_t len = within ? strlen(within) : 0;
+
+    return !len || (!strncmp(name, within, len) && (!name[len] || name[len] == '/'));
+}
+
+/* A conflict is git's to tell, and one that need not be there is not. */
+static bool take_gitlink(void *payload, const struct al_index_entry *entry)
+{
+    struct queue *queue = payload;
+
+    if ((entry->mode & 0170000u) != TYPE_GITLINK || entry->stage || entry->skipped ||
+        !is_within(entry->name, queue->within))
+        return true;
+    al_strv_add(&queue->paths, entry->name);
+    return true;
+}
+
+/* "<mode> <oid> <stage> TAB <path>" */
+static bool take_listed(void *payload, char *const *fields)
+{
+    struct queue *queue = payload;
+    const char *tab = strchr(fields[0], '\t');
+
+    if (tab && al_starts_with(fields[0], "160000 ") && tab[-1] == '0' &&
+        is_within(tab + 1, queue->within))
+        al_strv_add(&queue->paths, tab + 1);
+    return true;
+}
+
+/* Where the entries are in more than one file, git knows them. */
+static void list_gitlinks(const struct al_repo *repo, struct queue *queue, struct al_budget *budget)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_listed, queue);
+
+    al_strv_clear(&queue->paths);
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "--stage", "-z", NULL);
+    if (al_git_read_records(&repo->at, &command, &records, budget, NULL) < 0)
+        al_strv_clear(&queue->paths);
+}
+
+static void find_gitlinks(const struct al_repo *repo, struct queue *queue, struct al_budget *budget)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    enum al_index_end end;
+
+    if (fd < 0)
+        return;
+    end = al_index_read(fd, repo->vetting->is_sha256 ? 32 : 20, take_gitlink, queue);
+    if (end == AL_INDEX_SPLIT || end == AL_INDEX_NOT_UNDERSTOOD)
+        list_gitlinks(repo, queue, budget);
+    queue->owners = queue->paths.count;
+}
+
+/* What is staged in one. */
+
+/* An object store that borrows from others might lead anywhere. */
+static bool has_store(int common)
+{
+    al_auto(al_closep) int fd = al_plain_open(common, "objects", O_PATH | O_DIRECTORY);
+    al_auto(al_closep) int other = fd < 0 ? -1 : al_plain_open(fd, "info/alternates", O_PATH);
+
+    return fd >= 0 && other == -ENOENT;
+}
+
+/*
+ * Its index against its commit: by a git of the repository around it, to which only these two and
+ * the objects are the submodule's.
+ */
+static void look_at_staged(struct al_look *look, const char *index, const char *common_dir,
+                           const char *head, struct al_budget *budget)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    al_auto(al_freep) char *objects = al_fs_join(common_dir, "objects");
+    const struct al_git_link link = { .protocol = "none", .env = &env };
+
+    if (!al_is_oid(head, strlen(head)) || !has_store(look->common)) {
+        look->unseen = no_commit;
+        return;
+    }
+    al_strv_take(&env, al_git_alternate(objects));
+    command.index = index;
+    command.link = &link;
+    al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--quiet", "--no-ext-diff",
+                 "--no-textconv", "--ignore-submodules=dirty", head, "--", NULL);
+    if (al_git_run_text(&look->repo->at, &command, 0, budget, &output, NULL) < 0 ||
+        (output.exit_code != 0 && output.exit_code != 1))
+        look->unseen = no_commit;
+    else if (output.exit_code == 1)
+        look->content |= AL_MODIFIED_CONTENT;
+}
+
+/* One of them. */
+
+static void look_at_repository(struct al_look *look, const char *git_dir, const char *common_dir,
+                               struct al_budget *budget)
+{
+    const struct al_location nested = { .git = look->repo->at.git,
+                                        .git_dir = (char *)git_dir,
+                                        .common_dir = (char *)common_dir,
+                                        .git_fd = -1 };
+    al_auto(al_freep) char *index = al_fs_join(git_dir, "index");
+    al_auto(al_closep) int fd = open(index, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    al_auto(al_closep) int common = open(common_dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    al_auto(al_freep) char *head = al_ref_head(&nested);
+
+    if (fd < 0 || common < 0) {
+        look->unseen = no_index;
+        return;
+    }
+    look->common = common;
+    al_look_at_files(look, fd);
+    if (!look->unseen && !(look->content & AL_MODIFIED_CONTENT))
+        look_at_staged(look, index, common_dir, head, budget);
+    if (!look->unseen && !look->room->no_untracked)
+        al_look_for_untracked(look);
+}
+
+/* A directory without a `.git` is a submodule that nobody has checked out. */
+static void look_at(struct al_look *look, struct al_budget *budget)
+{
+    al_auto(al_freep) char *top = al_fs_join(look->repo->at.top, look->path);
+    al_auto(al_freep) char *git_dir = NULL;
+    al_auto(al_freep) char *common_dir = NULL;
+    int r = al_git_nested_dirs(&look->repo->at, top, &git_dir, &common_dir);
+
+    if (r == 0)
+        look_at_repository(look, git_dir, common_dir, budget);
+    else if (r != AL_ERR_NOT_FOUND)
+        look->unseen = r == AL_ERR_SANDBOX ? outside : no_git_dir;
+}
+
+/* Adds to what is known of `name`, whose part it is. */
+static void keep(struct al_submodules *to, const char *name, const struct al_look *look)
+{
+    struct al_submodule *item = NULL;
+
+    if (!look->content && !look->unseen)
+        return;
+    for (size_t i = 0; i < to->count; i++)
+        if (!strcmp(to->items[i].name, name))
+            item = &to->items[i];
+    if (!item) {
+        to->items = al_reallocarray(to->items, to->count + 1, sizeof(*to->items));
+        item = &to->items[to->count++];
+        *item = (struct al_submodule){ .name = al_strdup(name) };
+    }
+    item->content |= look->content;
+    item->unseen = item->unseen ? item->unseen : look->unseen;
+}
+
+/* The submodule of the repository itself that a path is or lies in. */
+static const char *owner_of(const struct queue *queue, const char *path)
+{
+    for (size_t i = 0; i < queue->owners; i++)
+        if (is_within(path, queue->paths.items[i]))
+            return queue->paths.items[i];
+    return path;
+}
+
+static void look_at_number(const struct al_repo *repo, int top, struct queue *queue, size_t number,
+                           struct al_look_room *room, struct al_budget *budget,
+                           struct al_submodules *to)
+{
+    al_auto(al_freep) char *path = al_strdup(queue->paths.items[number]);
+    al_auto(al_closep) int fd = al_plain_open(top, path, O_PATH | O_DIRECTORY);
+    struct al_look look = {
+        .repo = repo, .room = room, .path = path, .top = fd, .common = -1, .nested = &queue->paths
+    };
+
+    if (fd < 0)
+        return; /* git says that it is gone, or no directory */
+    if (number >= AL_SUBMODULES_MAX)
+        look.unseen = too_many_submodules;
+    else if (al_look_has_time(&look))
+        look_at(&look, budget);
+    keep(to, owner_of(queue, path), &look);
+    al_strv_clear(&look.names);
+}
+
+void al_git_look_into_submodules(const struct al_repo *repo, const char *within, bool untracked,
+                                 struct al_budget *budget, struct al_submodules *ret_submodules)
+{
+    struct queue queue = { .within = within };
+    struct al_submodules found = AL_SUBMODULES_INIT;
+    struct al_look_room room = {
+        .entries = AL_SUBMODULE_ENTRIES_MAX,
+        .listed = AL_SUBMODULE_ENTRIES_MAX,
+        .bytes = AL_SUBMODULE_HASHED_MAX,
+        .deadline_ms = al_clock_ms() + AL_SUBMODULE_TIME_MAX_MS,
+        .no_untracked = !untracked,
+    };
+    int top = -1;
+
+    find_gitlinks(repo, &queue, budget);
+    if (queue.owners && al_location_open_top(&repo->at, &top, NULL) == 0)
+        for (size_t i = 0; i < queue.paths.count; i++)
+            look_at_number(repo, top, &queue, i, &room, budget, &found);
+    al_close(top);
+    al_strv_clear(&queue.paths);
+    *ret_submodules = found;
+}
+
+/* What is said of them. */
+
+static void say_one(const struct al_submodule *submodule, struct al_str *out)
+{
+    static const char *const words[] = {
+        [AL_MODIFIED_CONTENT] = "modified content",
+        [AL_UNTRACKED_CONTENT] = "untracked content",
+        [AL_MODIFIED_CONTENT | AL_UNTRACKED_CONTENT] = "modified content, untracked content",
+    };
+    al_auto(al_freep) char *name = al_text_shown_word(submodule->name);
+
+    al_str_addf(out, "%s (", name);
+    if (submodule->content)
+        al_str_adds(out, words[submodule->content]);
+    if (submodule->unseen)
+        al_str_addf(out, "%s: %s", submodule->content ? ", not looked at in full" : "not looked at",
+                    submodule->unseen);
+    al_str_addc(out, ')');
+}
+
+void al_submodules_say(const struct al_submodules *submodules, struct al_str *out)
+{
+    if (!submodules->count)
+        return;
+    if (out->len)
+        al_str_addc(out, '\n');
+    al_str_adds(out, "airlock: inside submodules: ");
+    for (size_t i = 0; i < submodules->count && i < NAMED_MAX; i++) {
+        al_str_adds(out, i ? ", " : "");
+        say_one(&submodules->items[i], out);
+    }
+    if (submodules->count > NAMED_MAX)
+        al_str_addf(out, ", and %zu more", submodules->count - NAMED_MAX);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/transport/fetch.h"
+
+#include "gitops/command.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/transport/network.h"
+
+/* "From <where>" says nothing a caller does not know. */
+static void add_changes(const struct al_git_output *output, struct al_str *out)
+{
+    const char *line = output->err.out.buf;
+
+    while (*line) {
+        size_t len = strcspn(line, "\n");
+
+        if (len && !al_starts_with(line, "From ")) {
+            if (out->len)
+                al_str_addc(out, '\n');
+            al_str_add(out, line, len);
+        }
+        line += len + (line[len] == '\n');
+    }
+}
+
+int al_git_fetch(struct al_network *network, const struct al_fetch_options *options,
+                 const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
+                 struct al_str *ret_text, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "fetch", "--no-recurse-submodules", "--no-auto-maintenance",
+                 "--upload-pack=git-upload-pack", "--no-prune-tags",
+                 options->prune ? "--prune" : "--no-prune",
+                 progress ? "--progress" : "--no-progress", al_network_name(network), NULL);
+    if (options->branch)
+        al_strv_addf(&command.argv, "refs/heads/%s", options->branch);
+    r = al_network_run(network, &command, max_bytes, progress, budget, &output, err);
+    if (r < 0)
+        return r;
+    if (output.exit_code != 0)
+        return al_network_failed(network, &output, err);
+    add_changes(&output, ret_text);
+    return 0;
+}
+
+static int list_all(const struct al_repo *repo, struct al_budget *budget, struct al_buffer *list,
+                    struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD",
+                 NULL);
+    return al_git_list_paths(repo, &command, budget, list, err);
+}
+
+int al_git_count_updated(const struct al_repo *repo, const char *before, struct al_budget *budget,
+                         uint64_t *ret_count, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    int r = *before ? al_git_list_changed(repo, before, "HEAD", budget, &list, err)
+                    : list_all(repo, budget, &list, err);
+    uint64_t count = 0;
+
+    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
+        count++;
+    *ret_count = count;
+    al_buffer_clear(&list);
+    return r;
+}

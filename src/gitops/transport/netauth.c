@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A server of http that asks who we are. */
+#include <errno.h>
+
+#include "gitops/command.h"
+#include "gitops/layer.h"
+#include "gitops/repo/known_remotes.h"
+#include "gitops/repo/remotes.h"
+#include "gitops/transport/credential.h"
+#include "gitops/transport/netparts.h"
+#include "gitops/transport/network.h"
+#include "guard/credential_hosts.h"
+
+static bool says(const struct al_git_output *output, const char *words)
+{
+    return strstr(output->err.out.buf, words);
+}
+
+static bool asks(const struct al_git_output *output)
+{
+    return output->exit_code != 0 && (says(output, "fatal: could not read Username for '") ||
+                                      says(output, "fatal: could not read Password for '"));
+}
+
+static bool was_refused(const struct al_git_output *output)
+{
+    return output->exit_code != 0 && says(output, "fatal: Authentication failed for '");
+}
+
+static int refused(const struct al_network *network, struct al_error *err)
+{
+    return al_remote_error(err,
+                           "A person can put the right ones into their credential helper, or sign "
+                           "in there once with git.",
+                           "%s does not accept the credentials it was given", network->url.origin);
+}
+
+static int run_with(const struct al_network_job *job, const char *user, const char *password,
+                    struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_closep) int answers = al_credential_answers(&job->network->url, user, password);
+
+    if (answers < 0)
+        return al_error_errno(err, errno, "cannot hand over the credentials");
+    return al_network_run_once(job, answers, ret_output, err);
+}
+
+/* An agent chooses addresses, and a helper without a host gives its token to each of them.  So they
+ * are asked for what the user listed, and for the addresses that are the user's over https. */
+static bool may_have_credentials(const struct al_network *network)
+{
+    const struct al_repo *repo = network->repo;
+
+    if (al_credential_hosts_match(&repo->at.git->credential_hosts, &network->url))
+        return true;
+    return !strcmp(network->url.protocol, "https") &&
+           !al_remote_address_is_new(repo, network->remote->name, network->address, AL_FETCHES);
+}
+
+static int withheld(const struct al_network *network, struct al_error *err)
+{
+    if (strcmp(network->url.protocol, "https") != 0)
+        return al_remote_error(
+            err,
+            "Use https; or the user can list the server with its scheme and port "
+            "in credential_hosts of [tools.git]: [\"http://host:port\"].",
+            "%s asks for a user and a password, and gets none over plain http",
+            network->url.origin);
+    return al_remote_error(err,
+                           "The user can list the host in credential_hosts of [tools.git] in the "
+                           "configuration of airlock.",
+                           "%s asks for a user and a password, and gets none: this address was "
+                           "added or changed in this conversation, and nobody agreed to it",
+                           network->url.origin);
+}
+
+/* The server asked: once more, with what the person's helpers have. */
+static int run_with_helpers(const struct al_network_job *job, struct al_git_output *ret_output,
+                            struct al_error *err)
+{
+    al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
+    const struct al_network *network = job->network;
+    struct al_git *git = network->repo->at.git;
+    bool found, right;
+    int r;
+
+    if (!may_have_credentials(network))
+        return withheld(network, err);
+    r = al_credential_fill(git, &network->url, job->budget, &credential, &found, err);
+
+    if (r < 0)
+        return r;
+    if (!found)
+        return al_remote_error(err,
+                               "A person can set up a credential helper, or sign in there once "
+                               "with git; airlock never prompts.",
+                               "%s asks for a user and a password, and no credential helper has "
+                               "them",
+                               network->url.origin);
+    r = run_with(job, credential.user, credential.password, ret_output, err);
+    if (r < 0)
+        return r;
+    right = !was_refused(ret_output) && !asks(ret_output);
+    al_credential_tell(git, &credential, right, job->budget);
+    if (right)
+        return 0;
+    al_git_output_clear(ret_output);
+    return refused(network, err);
+}
+
+int al_network_run_http(const struct al_network_job *job, struct al_git_output *ret_output,
+                        struct al_error *err)
+{
+    const struct al_url *url = &job->network->url;
+    struct al_git_output output;
+    int r = url->password ? run_with(job, url->user, url->password, &output, err)
+                          : al_network_run_once(job, -1, &output, err);
+
+    if (r < 0)
+        return r;
+    if (!asks(&output) && !was_refused(&output)) {
+        *ret_output = output;
+        return 0;
+    }
+    al_git_output_clear(&output);
+    if (url->password)
+        return refused(job->network, err);
+    return run_with_helpers(job, ret_output, err);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What git is told about the other end, in place of what the repository says. */
+#include "gitops/layer.h"
+#include "gitops/transport/netparts.h"
+#include "gitops/vet.h"
+#include "guard/env.h"
+
+/* The remote of this exchange.  Its address is a word that only our own rule rewrites: a rule of
+ * the repository would have to know it, or be shorter. */
+static void add_remote(struct al_strv *config, const struct al_network *network,
+                       const char *address)
+{
+    const char *name = network->name;
+    const struct al_remote *remote = network->remote;
+
+    al_strv_addf(config, "url.%s.insteadof", address);
+    al_strv_add(config, name);
+    al_strv_addf(config, "remote.%s.url", name);
+    al_strv_add(config, name);
+    al_strv_addf(config, "remote.%s.pushurl", name);
+    al_strv_add(config, name);
+    for (size_t i = 0; i < remote->refspecs.count; i++) {
+        al_strv_addf(config, "remote.%s.fetch", name);
+        al_strv_add(config, remote->refspecs.items[i]);
+    }
+    if (remote->tag_option) {
+        al_strv_addf(config, "remote.%s.tagopt", name);
+        al_strv_add(config, remote->tag_option);
+    }
+    al_strv_adds(config, "credential.helper", "", "push.pushoption", "", "transfer.bundleuri",
+                 "false", "core.alternaterefscommand", ":", NULL);
+    /* One pack however small it is, so that the limit of a file is that of a transfer. */
+    al_strv_adds(config, "fetch.unpacklimit", "1", "transfer.unpacklimit", "1",
+                 "fetch.uriprotocols", "", NULL);
+}
+
+/* The proxy of the person's configuration or environment, "" for none. */
+static const char *proxy_for(const struct al_network *network)
+{
+    static const char *const of_http[] = { "http_proxy", "all_proxy", "ALL_PROXY" };
+    static const char *const of_https[] = { "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                            "ALL_PROXY" };
+    bool secure = !strcmp(network->url.protocol, "https");
+    const char *const *names = secure ? of_https : of_http;
+    size_t count = secure ? AL_COUNT(of_https) : AL_COUNT(of_http);
+
+    if (network->repo->vetting->proxy)
+        return network->repo->vetting->proxy;
+    for (size_t i = 0; i < count; i++) {
+        const char *value = al_env_get(&network->repo->at.git->env_network, names[i]);
+
+        if (value)
+            return value;
+    }
+    return "";
+}
+
+/* What a repository must not decide where git speaks http: under no address, and under this one,
+ * which is more than any other key can say about it. */
+static void add_http(struct al_strv *config, const struct al_network *network)
+{
+    const struct {
+        const char *variable, *value;
+    } rows[] = {
+        { "proxy", proxy_for(network) },  { "sslverify", "true" },  { "cookiefile", "" },
+        { "savecookies", "false" },       { "extraheader", "" },    { "curloptresolve", "" },
+        { "followredirects", "initial" }, { "emptyauth", "false" }, { "delegation", "none" },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(rows); i++) {
+        al_strv_addf(config, "http.%s", rows[i].variable);
+        al_strv_add(config, rows[i].value);
+        al_strv_addf(config, "http.%s.%s", network->url.bare, rows[i].variable);
+        al_strv_add(config, rows[i].value);
+    }
+}
+
+void al_network_add_env(struct al_strv *env, const struct al_network *network)
+{
+    const struct al_git *git = network->repo->at.git;
+    bool ssh = network->url.kind == AL_URL_SSH;
+
+    if (network->url.kind == AL_URL_GIT)
+        return;
+    for (size_t i = 0; i < git->env_network.count; i++)
+        if (ssh == al_starts_with(git->env_network.items[i], "SSH_AUTH_SOCK="))
+            al_strv_add(env, git->env_network.items[i]);
+    if (ssh) {
+        /* One word, found in PATH: git gives everything else to a shell. */
+        al_strv_addf(env, "PATH=/usr/bin:/bin:%s/bin", git->private_dir);
+        al_env_add(env, "GIT_SSH_COMMAND", "airlock-ssh");
+        al_env_add(env, "AIRLOCK_SSH", git->ssh);
+    } else if (network->repo->vetting->ca_path && !al_env_get(env, "GIT_SSL_CAINFO")) {
+        al_env_add(env, "GIT_SSL_CAINFO", network->repo->vetting->ca_path);
+    }
+}
+
+void al_network_add_config(struct al_strv *config, const struct al_network *network,
+                           const char *address)
+{
+    add_remote(config, network, address);
+    if (network->url.kind == AL_URL_HTTP)
+        add_http(config, network);
+}

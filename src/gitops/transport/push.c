@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/transport/push.h"
+
+#include <stdlib.h>
+
+#include "gitops/command.h"
+#include "gitops/excerpt.h"
+#include "gitops/refs.h"
+#include "gitops/repo/remotes.h"
+#include "gitops/transport/network.h"
+#include "guard/text.h"
+
+#define SHA1_HEX_BYTES   40
+#define SHA256_HEX_BYTES 64
+
+void al_pushed_clear(struct al_pushed *pushed)
+{
+    free(pushed->range);
+    al_str_clear(&pushed->from_hook);
+    *pushed = AL_PUSHED_INIT;
+}
+
+/* Lines of the other side, without the word in front; joined with a newline. */
+static void add_hook_words(const struct al_git_output *output, struct al_str *out)
+{
+    static const char mark[] = "remote: ";
+    const char *line = output->err.out.buf;
+
+    while (*line) {
+        size_t len = strcspn(line, "\n"), end = len;
+
+        while (end && line[end - 1] == ' ') /* git fills up what it may have to write over */
+            end--;
+        if (end > strlen(mark) && al_starts_with(line, mark)) {
+            if (out->len)
+                al_str_addc(out, '\n');
+            al_str_add(out, line + strlen(mark), end - strlen(mark));
+        }
+        line += len + (line[len] == '\n');
+    }
+}
+
+/* "<flag> TAB <from>:<to> TAB <summary>"; NULL when git did not get that far.  Caller frees. */
+static char *status_line(const struct al_git_output *output, const struct al_push_options *options)
+{
+    al_auto(al_freep) char *mark =
+        al_asprintf("\t%s:refs/heads/%s\t", options->commit, options->branch);
+    const char *at = strstr(output->out.out.buf, mark), *summary;
+
+    if (!at || at == output->out.out.buf)
+        return NULL;
+    summary = at + strlen(mark);
+    return al_asprintf("%c%.*s", at[-1], (int)strcspn(summary, "\n"), summary);
+}
+
+static const struct refusal {
+    const char *words, *cause, *remedy;
+} refusals[] = {
+    { "(stale info)",
+      "The remote's branch '%s' is not what was seen there last, so nothing was "
+      "overwritten",
+      "Look at what is new with git_fetch, then decide again." },
+    { "(fetch first)", "The remote's branch '%s' has commits that are not here",
+      "Bring them in with git_pull first, then push again." },
+    { "(non-fast-forward)", "The remote's branch '%s' has commits that this branch does not have",
+      "Bring them in with git_pull first; or push with force: true where they are to go." },
+    { "branch is currently checked out", "The remote is a working tree that has '%s' checked out",
+      "Push another branch, or use git_pull over there: a push never changes files." },
+};
+
+/* The branch was rejected: by git here, by git there, or by a hook there. */
+static int rejected(const struct al_git_output *output, const char *branch, const char *status,
+                    struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str hook = AL_STR_INIT;
+
+    for (size_t i = 0; i < AL_COUNT(refusals); i++) {
+        const char *gap = strstr(refusals[i].cause, "%s");
+
+        if (strstr(status, refusals[i].words))
+            return al_remote_error(err, refusals[i].remedy, "%.*s%s%s",
+                                   (int)(gap - refusals[i].cause), refusals[i].cause, branch,
+                                   gap + strlen("%s"));
+    }
+    add_hook_words(output, &hook);
+    return al_remote_error(err, "Do what the other side asks for, then push again.",
+                           "The remote rejected '%s': %s%s%s", branch, status + 1,
+                           hook.len ? ". It says: " : "", hook.buf);
+}
+
+static void take(const struct al_git_output *output, const char *status, struct al_pushed *pushed)
+{
+    pushed->up_to_date = *status == '=';
+    pushed->is_new = *status == '*';
+    pushed->forced = *status == '+';
+    if (*status == ' ' || *status == '+')
+        pushed->range = al_strndup(status + 1, strcspn(status + 1, " "));
+    add_hook_words(output, &pushed->from_hook);
+}
+
+static void add_words(struct al_strv *argv, const struct al_push_options *options,
+                      const char *remote, bool progress)
+{
+    al_strv_adds(argv, "git", "push", "--porcelain", "--no-verify", "--no-recurse-submodules",
+                 "--no-signed", "--no-follow-tags", "--receive-pack=git-receive-pack",
+                 progress ? "--progress" : "--no-progress", NULL);
+    if (options->lease)
+        al_strv_addf(argv, "--force-with-lease=refs/heads/%s:%s", options->branch, options->lease);
+    al_strv_add(argv, remote);
+    al_strv_addf(argv, "%s:refs/heads/%s", options->commit, options->branch);
+}
+
+static bool is_whole_oid(const char *text)
+{
+    size_t len = strlen(text);
+
+    return (len == SHA1_HEX_BYTES || len == SHA256_HEX_BYTES) && al_is_oid(text, len);
+}
+
+int al_git_push(struct al_network *network, const struct al_push_options *options,
+                const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
+                struct al_pushed *ret_pushed, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *status = NULL;
+    int r;
+
+    if (!is_whole_oid(options->commit)) /* nothing at all would delete the branch there */
+        return al_remote_error(err, "See git_branch with action list.",
+                               "There is no commit on '%s'", options->branch);
+    add_words(&command.argv, options, al_network_name(network), progress);
+    r = al_network_run(network, &command, max_bytes, progress, budget, &output, err);
+    if (r < 0)
+        return r;
+    status = status_line(&output, options);
+    if (status && *status == '!')
+        return rejected(&output, options->branch, status, err);
+    if (output.exit_code != 0 || !status)
+        return al_network_failed(network, &output, err);
+    take(&output, status, ret_pushed);
+    return 0;
+}
+
+/* What one commit has in its history and another one does not; `without` NULL: that no remote has.
+ */
+static int add_commits(const struct al_repo *repo, const char *commit, const char *without,
+                       const char *title, struct al_budget *budget, struct al_str *out,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", commit, "--not",
+                 without ? without : "--remotes", "--", NULL);
+    r = al_git_run_text(&repo->at, &command, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
+                        budget, &output, err);
+    if (r == 0 && al_git_read_well(&output) && output.out.out.len) {
+        al_str_addf(out, "%s\n", title);
+        al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
+    }
+    return r;
+}
+
+int al_git_push_preview(const struct al_repo *repo, const char *commit, const char *seen,
+                        bool force, struct al_budget *budget, struct al_str *out,
+                        struct al_error *err)
+{
+    int r = 0;
+
+    if (force && *seen)
+        r = add_commits(repo, seen, commit, "Replaced, and gone from there:", budget, out, err);
+    return r < 0 ? r : add_commits(repo, commit, *seen ? seen : NULL, "Pushed:", budget, out, err);
+}
+
+int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
+                        struct al_budget *budget, struct al_error *err)
+{
+    const char *const variables[] = { "remote", "merge" };
+    al_auto(al_freep) char *merge = al_asprintf("refs/heads/%s", branch);
+    const char *const values[] = { remote, merge };
+    int r = 0;
+
+    for (size_t i = 0; i < AL_COUNT(variables) && r == 0; i++) {
+        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+        command.class = AL_GIT_WRITE;
+        al_strv_adds(&command.argv, "git", "config", "--local", "--replace-all", NULL);
+        al_strv_addf(&command.argv, "branch.%s.%s", branch, variables[i]);
+        al_strv_add(&command.argv, values[i]);
+        r = al_git_run_checked(&repo->at, &command, 0, budget, &output, err);
+    }
+    return r;
+}

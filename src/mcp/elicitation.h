@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Asking the person behind a legacy client, with elicitation/create, while the call stays open.
+ *
+ * Source: MCP 2025-06-18 and 2025-11-25, "Elicitation".
+ */
+#ifndef AL_MCP_ELICITATION_H
+#define AL_MCP_ELICITATION_H
+
+#include "mcp/approval_form.h"
+#include "mcp/client_request.h"
+
+/** Ask and wait; the contract is al_approver_fn's.  Threads: any. */
+int al_elicit_ask(struct al_questions *questions, enum al_form form,
+                  const struct al_approval_request *request, struct al_cancel *cancel,
+                  struct al_approval_answer *ret_answer, struct al_error *err);
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/flusher.h"
+
+#include <poll.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "mcp/calls.h"
+#include "mcp/writer.h"
+
+#define STACK_BYTES ((size_t)128 * 1024)
+
+static void *thread_main(void *payload)
+{
+    struct al_pump *pump = payload;
+    struct pollfd fds[] = {
+        { .fd = pump->out->work_fd, .events = POLLIN },
+        { .fd = pump->out->fd, .events = POLLOUT },
+    };
+    uint64_t count;
+
+    while (!atomic_load(&pump->stop)) {
+        /* Progress first: what it queues is part of what is flushed. */
+        int timeout_ms = al_calls_progress(pump->calls);
+        bool more = al_out_flush(pump->out);
+
+        (void)poll(fds, more ? 2 : 1, timeout_ms);
+        (void)!read(pump->out->work_fd, &count, sizeof(count));
+    }
+    return NULL;
+}
+
+int al_pump_start(struct al_pump *pump, struct al_out *out, struct al_calls *calls,
+                  struct al_error *err)
+{
+    pthread_attr_t attr;
+    int r;
+
+    pump->out = out;
+    pump->calls = calls;
+    atomic_init(&pump->stop, false);
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    r = pthread_create(&pump->thread, &attr, thread_main, pump);
+    (void)pthread_attr_destroy(&attr);
+    return r ? al_error_errno(err, r, "cannot start a thread") : 0;
+}
+
+void al_pump_stop(struct al_pump *pump)
+{
+    atomic_store(&pump->stop, true);
+    al_out_wake(pump->out);
+    (void)pthread_join(pump->thread, NULL);
+}

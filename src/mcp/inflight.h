@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A call in flight, as mcp/calls.c and mcp/backlog.c share it. */
+#ifndef AL_MCP_INFLIGHT_H
+#define AL_MCP_INFLIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mcp/calls.h"
+
+/** One of calls->nreading, one of calls->nlong, or neither. */
+enum al_count { AL_COUNT_NOT, AL_COUNT_NEW, AL_COUNT_LONG };
+
+/** Between al_calls_take() and the end of al_calls_run(). */
+struct al_running {
+    struct al_running *next;
+    struct al_calls *calls;
+    struct al_call_order order;
+    struct al_cancel *cancel;
+
+    /* Under the lock of `calls`. */
+    struct al_running *next_aside;
+    bool is_aside;
+    bool reads;           /* it counts while it runs and waits for nobody outside */
+    enum al_count count;  /* as what it counts now */
+    int64_t reading_from; /* AL_COUNT_NEW: since when */
+    bool cancelled;
+    const char *waiting_for; /* NULL: for nobody outside */
+    int64_t progress_at_ms;
+    int64_t told_at_ms; /* when the last one was sent */
+    char *heard;        /* what git said last about how far it is, NULL: nothing */
+    unsigned long progress;
+};
+
+/** Caller holds the lock.  Have the pump look here at that time, if it would look later. */
+void al_calls_plan_pump(struct al_calls *calls, int64_t at_ms);
+
+/** Caller holds the lock.  The call does not count for now: it waits for somebody outside. */
+void al_aside_pause(struct al_running *call);
+
+/** Caller holds the lock.  It counts again, whether there is room or not. */
+void al_aside_resume(struct al_running *call);
+
+/** Caller holds the lock.  The call was cancelled: it waits no longer, and does not count. */
+void al_aside_cancel(struct al_running *call);
+
+/** Caller holds the lock.  Let those make room that read for long by now.  When to look again,
+ * INT64_MAX: nothing waits for that. */
+int64_t al_aside_look(struct al_calls *calls, int64_t now_ms);
+
+/** Caller holds the lock.  The call has ended; its thread asks al_calls_next(). */
+void al_aside_end(struct al_running *call);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/input_required.h"
+
+#include <nettle/sha2.h>
+#include <stdlib.h>
+
+#include "mcp/approval_form.h"
+
+/* The one question of a call, among its inputRequests and inputResponses. */
+#define QUESTION "approve"
+
+static void hash_string(struct sha256_ctx *sum, const char *text)
+{
+    sha256_update(sum, strlen(text) + 1, (const uint8_t *)text);
+}
+
+static int hash_piece(const char *data, size_t len, void *sum)
+{
+    sha256_update(sum, len, (const uint8_t *)data);
+    return 0;
+}
+
+static struct al_ticket_digest digest_of(struct sha256_ctx *sum)
+{
+    struct al_ticket_digest digest;
+
+    sha256_digest(sum, sizeof(digest.bytes), digest.bytes);
+    return digest;
+}
+
+/* The arguments as they were understood: white space and the order of names do not matter. */
+static struct al_ticket_digest digest_call(const struct al_round *round)
+{
+    struct sha256_ctx sum;
+
+    sha256_init(&sum);
+    hash_string(&sum, round->tool);
+    if (!round->arguments)
+        (void)hash_piece("{}", 2, &sum);
+    else if (json_dump_callback(round->arguments, hash_piece, &sum, JSON_COMPACT | JSON_SORT_KEYS) <
+             0)
+        abort(); /* only what is no object, or no memory */
+    return digest_of(&sum);
+}
+
+static struct al_ticket_digest digest_shown(const struct al_approval_request *request)
+{
+    struct sha256_ctx sum;
+
+    sha256_init(&sum);
+    hash_string(&sum, request->operation);
+    hash_string(&sum, request->summary);
+    hash_string(&sum, request->detail);
+    hash_string(&sum, request->repository);
+    hash_string(&sum, request->state);
+    hash_string(&sum, request->always_covers ? request->always_covers : "");
+    return digest_of(&sum);
+}
+
+static bool same(const struct al_ticket_digest *a, const struct al_ticket_digest *b)
+{
+    return !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+enum al_rpc_code al_round_begin(struct al_round *round, const json_t *params,
+                                const char **ret_problem)
+{
+    const json_t *state = json_object_get(params, "requestState");
+    const json_t *responses = json_object_get(params, "inputResponses");
+    const json_t *response = json_object_get(responses, QUESTION);
+    struct al_ticket_digest call;
+
+    if (responses && !json_is_object(responses)) {
+        *ret_problem = "inputResponses must be an object";
+        return AL_RPC_INVALID_PARAMS;
+    }
+    if (!state)
+        return AL_RPC_OK; /* an answer to nothing in particular is none */
+    if (!json_is_string(state) || !al_ticket_read(round->tickets, json_string_value(state),
+                                                  json_string_length(state), &round->ticket)) {
+        *ret_problem = "requestState was not issued by this server process, or was changed; "
+                       "make the call again without it";
+        return AL_RPC_INVALID_PARAMS;
+    }
+    call = digest_call(round);
+    if (!same(&call, &round->ticket.call)) {
+        *ret_problem = "requestState belongs to a call of another tool or with other arguments; "
+                       "make the call again without it";
+        return AL_RPC_INVALID_PARAMS;
+    }
+    if (response)
+        al_form_answer(response, &round->answer);
+    return AL_RPC_OK;
+}
+
+void al_round_clear(struct al_round *round)
+{
+    al_str_clear(&round->question);
+    al_approval_answer_clear(&round->answer);
+    *round = AL_ROUND_INIT;
+}
+
+static int put_question(struct al_round *round, const struct al_approval_request *request,
+                        const struct al_ticket_digest *shown, struct al_approval_answer *ret_answer,
+                        struct al_error *err)
+{
+    const struct al_ticket_digest call = digest_call(round);
+    al_auto(al_json_decrefp) json_t *params = NULL;
+    char state[AL_TICKET_CHARS + 1];
+    int r;
+
+    r = al_ticket_issue(round->tickets, &call, shown, state, err);
+    if (r < 0)
+        return r;
+    params = al_form_params(AL_FORM_RESULT, request);
+    al_str_reset(&round->question);
+    al_str_adds(&round->question, "\"resultType\":\"input_required\",\"inputRequests\":{\"" QUESTION
+                                  "\":{\"method\":\"elicitation/create\",\"params\":");
+    al_json_dump(params, false, &round->question);
+    al_str_addf(&round->question, "}},\"requestState\":\"%s\"", state);
+    ret_answer->decision = AL_ANSWER_LATER;
+    return 0;
+}
+
+int al_round_ask(struct al_round *round, const struct al_approval_request *request,
+                 struct al_approval_answer *ret_answer, struct al_error *err)
+{
+    const struct al_ticket_digest shown = digest_shown(request);
+    al_auto(al_approval_answer_clear) struct al_approval_answer answer = round->answer;
+    bool counts;
+
+    round->answer =
+        AL_APPROVAL_ANSWER_INIT; /* to this question, and to no other of the same call */
+    if (answer.decision == AL_ANSWER_NONE)
+        return put_question(round, request, &shown, ret_answer, err);
+    counts = al_ticket_spend(round->tickets, &round->ticket) && same(&shown, &round->ticket.shown);
+    if (!counts && answer.decision != AL_ANSWER_REJECT)
+        return put_question(round, request, &shown, ret_answer, err);
+    *ret_answer = answer;
+    answer = AL_APPROVAL_ANSWER_INIT;
+    return 0;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Asking in rounds: a call ends with a question, and another call, which is the same, brings the
+ * answer.
+ *
+ * The answer counts for the same tool with the same arguments, shown with the same words in the
+ * same repository state, once, and for a few minutes; otherwise the person is asked again, except
+ * that a no is always a no.
+ *
+ * Source: MCP 2026-07-28, "Multi round-trip requests"; docs/PROTOCOL.md.
+ */
+#ifndef AL_MCP_INPUT_REQUIRED_H
+#define AL_MCP_INPUT_REQUIRED_H
+
+#include "guard/approval.h"
+#include "mcp/jsonrpc.h"
+#include "mcp/request_state.h"
+#include "util/str.h"
+
+/** One call's part in it.  All but `question` is borrowed. */
+struct al_round {
+    struct al_tickets *tickets;
+    const char *tool;
+    const json_t *arguments; /**< NULL: {} */
+
+    struct al_approval_answer answer; /**< what the call brought; AL_ANSWER_NONE: nothing */
+    struct al_ticket ticket;          /**< of the question it answers */
+    struct al_str
+        question; /**< members of the InputRequiredResult; "" when nobody is to be asked */
+};
+
+#define AL_ROUND_INIT ((struct al_round){ .question = AL_STR_INIT })
+
+/**
+ * Take what the call brings: `requestState` and `inputResponses` of its params.
+ * @return AL_RPC_OK, or AL_RPC_INVALID_PARAMS with a sentence.
+ */
+enum al_rpc_code al_round_begin(struct al_round *round, const json_t *params,
+                                const char **ret_problem);
+void al_round_clear(struct al_round *round);
+
+/** Give the answer that was brought, or put the question; the contract is al_approver_fn's. */
+int al_round_ask(struct al_round *round, const struct al_approval_request *request,
+                 struct al_approval_answer *ret_answer, struct al_error *err);
+
+#endif

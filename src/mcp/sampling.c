@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/sampling.h"
+
+bool al_sample_usable(const json_t *capabilities)
+{
+    return json_is_object(json_object_get(capabilities, "sampling"));
+}
+
+static json_t *params_of(const struct al_writing *writing)
+{
+    json_t *params = al_json_object(), *messages = al_json_array();
+    json_t *message = al_json_object(), *content = al_json_object();
+
+    al_json_set(content, "type", al_json_string("text"));
+    al_json_set(content, "text", al_json_string(writing->task));
+    al_json_set(message, "role", al_json_string("user"));
+    al_json_set(message, "content", content);
+    al_json_append(messages, message);
+    al_json_set(params, "messages", messages);
+    al_json_set(params, "systemPrompt", al_json_string(writing->role));
+    al_json_set(params, "maxTokens", al_json_int(writing->max_tokens));
+    return params;
+}
+
+char *al_sample_text(const json_t *result)
+{
+    const char *role = al_json_get_string(result, "role");
+    const char *stop = al_json_get_string(result, "stopReason");
+    const json_t *content = json_object_get(result, "content");
+    const char *type, *text;
+
+    if (json_is_array(content) && json_array_size(content) == 1) /* from 2025-11-25 */
+        content = json_array_get(content, 0);
+    type = al_json_get_string(content, "type");
+    text = al_json_get_string(content, "text");
+    if (!role || strcmp(role, "assistant") != 0 || !type || strcmp(type, "text") != 0 || !text ||
+        strlen(text) != json_string_length(json_object_get(content, "text")) ||
+        (stop && !strcmp(stop, "maxTokens")))
+        return NULL;
+    return al_strdup(text);
+}
+
+int al_sample_ask(struct al_questions *questions, const struct al_writing *writing,
+                  struct al_cancel *cancel, char **ret_text, struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *params = params_of(writing);
+    al_auto(al_json_decrefp) json_t *result = NULL;
+    int r = al_questions_ask(questions, "sampling/createMessage", params, writing->timeout_ms,
+                             cancel, &result, err);
+
+    if (r == 0)
+        *ret_text = result ? al_sample_text(result) : NULL;
+    return r;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/tools_list.h"
+
+#include <stdlib.h>
+
+#include "tool/call.h"
+#include "tool/tool.h"
+#include "util/json.h"
+
+static json_t *output_schema_of(const struct al_tool *tool)
+{
+    json_t *schema = json_loads(tool->output_schema, JSON_REJECT_DUPLICATES, NULL);
+
+    if (!schema)
+        abort(); /* a constant of ours; the table test parses every one */
+    return schema;
+}
+
+static json_t *describe(const struct al_tool *tool, const struct al_tool_defaults *defaults)
+{
+    json_t *item = al_json_object();
+
+    al_json_set(item, "name", al_json_string(tool->name));
+    al_json_set(item, "title", al_json_string(tool->title));
+    al_json_set(item, "description", al_json_string(tool->about));
+    al_json_set(item, "inputSchema", al_tool_schema(tool, defaults));
+    if (tool->output_schema)
+        al_json_set(item, "outputSchema", output_schema_of(tool));
+    al_json_set(item, "annotations", al_tool_annotations(tool));
+    return item;
+}
+
+char *al_catalog_text(const struct al_session *session)
+{
+    al_auto(al_json_decrefp) json_t *tools = al_json_array();
+    struct al_str text = AL_STR_INIT;
+
+    for (size_t i = 0; i < session->registry->count; i++) {
+        const struct al_tool *tool = session->registry->items[i].tool;
+
+        if (al_grant_has_tool(session->grant, tool->name))
+            al_json_append(tools, describe(tool, &session->defaults));
+    }
+    al_str_adds(&text, "\"tools\":");
+    al_json_dump(tools, false, &text);
+    return al_str_detach(&text);
+}

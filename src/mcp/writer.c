@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+
+/*
+ * A pipe of the size the kernel gives it is made to hold larger answers too once there is one,
+ * which otherwise goes out in turns with the reader.  Not before: what a user's pipes may hold
+ * together is limited (pipe(7), pipe-user-pages-soft).  One that somebody gave another size keeps
+ * it.
+ */
+#define PIPE_USUAL_BYTES (64 * 1024)
+#define PIPE_BYTES       (1024 * 1024)
+
+static void notify(int event_fd)
+{
+    const uint64_t one = 1;
+
+    (void)!write(event_fd, &one, sizeof(one));
+}
+
+/*
+ * How to write without blocking, though O_NONBLOCK may not be set: the description is shared with
+ * whoever started us.  A socket has a flag for it; a pipe is opened once more, which gives a
+ * description of our own; for anything else poll() says when a small write will do.
+ */
+static void choose_method(struct al_out *out)
+{
+    struct stat st;
+
+    if (fstat(out->fd, &st) < 0)
+        return;
+    out->is_socket = S_ISSOCK(st.st_mode);
+    out->poll_first = !out->is_socket;
+    if (S_ISFIFO(st.st_mode)) {
+        al_auto(al_freep) char *path = al_asprintf("/proc/self/fd/%d", out->fd);
+
+        out->may_widen = fcntl(out->fd, F_GETPIPE_SZ) == PIPE_USUAL_BYTES;
+        out->owned_fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    }
+    if (out->owned_fd >= 0) {
+        out->fd = out->owned_fd;
+        out->poll_first = false;
+    }
+}
+
+int al_out_init(struct al_out *out, int fd, struct al_error *err)
+{
+    *out = (struct al_out){ .fd = fd, .owned_fd = -1, .queue = AL_STR_INIT, .poll_first = true };
+    out->work_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    out->notice_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    (void)pthread_mutex_init(&out->lock, NULL);
+    if (out->work_fd < 0 || out->notice_fd < 0) {
+        int r = al_error_errno(err, errno, "cannot create an event descriptor");
+
+        al_out_clear(out);
+        return r;
+    }
+    choose_method(out);
+    return 0;
+}
+
+void al_out_clear(struct al_out *out)
+{
+    al_close(al_take_fd(&out->owned_fd));
+    al_close(al_take_fd(&out->work_fd));
+    al_close(al_take_fd(&out->notice_fd));
+    al_str_clear(&out->queue);
+    (void)pthread_mutex_destroy(&out->lock);
+}
+
+/* One attempt: bytes written, 0 when there is no room, -1 when nobody is there any more. */
+static ssize_t write_once(struct al_out *out, const char *data, size_t len)
+{
+    struct pollfd ready = { .fd = out->fd, .events = POLLOUT };
+    ssize_t n;
+
+    do {
+        if (out->is_socket) {
+            n = send(out->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        } else if (out->poll_first) {
+            if (poll(&ready, 1, 0) == 0)
+                return 0;
+            n = write(out->fd, data, len < PIPE_BUF ? len : PIPE_BUF);
+        } else {
+            n = write(out->fd, data, len);
+        }
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
+    return n;
+}
+
+/* The number of bytes that went out; fewer than `len` when there is no room or nobody. */
+static size_t write_some(struct al_out *out, const char *data, size_t len)
+{
+    size_t done = 0;
+
+    while (done < len && !out->dead) {
+        ssize_t n = write_once(out, data + done, len - done);
+
+        if (n == 0)
+            break;
+        if (n < 0) {
+            out->dead = true;
+            notify(out->notice_fd);
+        } else {
+            done += (size_t)n;
+        }
+    }
+    return done;
+}
+
+/* Caller holds the lock.  Whether there is more room now. */
+static bool widen(struct al_out *out)
+{
+    bool may = out->may_widen && !out->dead;
+
+    out->may_widen = false;
+    return may && fcntl(out->fd, F_SETPIPE_SZ, PIPE_BYTES) > PIPE_USUAL_BYTES;
+}
+
+void al_out_send(struct al_out *out, struct al_str *line)
+{
+    size_t done = 0;
+
+    al_str_addc(line, '\n');
+    (void)pthread_mutex_lock(&out->lock);
+    if (out->queue.len == 0)
+        done = write_some(out, line->buf, line->len);
+    if (done < line->len && out->queue.len == 0 && widen(out))
+        done += write_some(out, line->buf + done, line->len - done);
+    if (done < line->len && !out->dead) {
+        if (out->queue.len == 0)
+            notify(out->work_fd);
+        al_str_add(&out->queue, line->buf + done, line->len - done);
+    }
+    (void)pthread_mutex_unlock(&out->lock);
+}
+
+/* A client may never catch up: what it has taken goes once it is more than what waits, so that a
+ * byte is moved at most once for each that was written. */
+static void drop_sent(struct al_out *out)
+{
+    size_t waiting = out->queue.len - out->sent;
+
+    if (out->sent <= waiting)
+        return;
+    memmove(out->queue.buf, out->queue.buf + out->sent, waiting);
+    al_str_truncate(&out->queue, waiting);
+    out->sent = 0;
+}
+
+bool al_out_flush(struct al_out *out)
+{
+    bool was_full, more;
+
+    (void)pthread_mutex_lock(&out->lock);
+    was_full = out->queue.len - out->sent > AL_OUT_FULL_BYTES;
+    out->sent += write_some(out, out->queue.buf + out->sent, out->queue.len - out->sent);
+    more = out->sent < out->queue.len && !out->dead;
+    if (!more) {
+        al_str_clear(&out->queue);
+        out->sent = 0;
+    }
+    drop_sent(out);
+    if (was_full && out->queue.len - out->sent <= AL_OUT_FULL_BYTES)
+        notify(out->notice_fd);
+    (void)pthread_mutex_unlock(&out->lock);
+    return more;
+}
+
+static size_t waiting(struct al_out *out)
+{
+    size_t bytes;
+
+    (void)pthread_mutex_lock(&out->lock);
+    bytes = out->queue.len - out->sent;
+    (void)pthread_mutex_unlock(&out->lock);
+    return bytes;
+}
+
+void al_out_drain(struct al_out *out, int idle_ms)
+{
+    struct pollfd ready = { .fd = out->fd, .events = POLLOUT };
+    int64_t end = al_clock_ms() + idle_ms;
+    size_t before = SIZE_MAX;
+
+    while (al_out_flush(out)) {
+        const size_t left = waiting(out);
+        int64_t now = al_clock_ms();
+
+        if (left < before)
+            end = now + idle_ms;
+        before = left;
+        if (now >= end)
+            return;
+        (void)poll(&ready, 1, (int)(end - now));
+    }
+}
+
+bool al_out_full(struct al_out *out)
+{
+    return waiting(out) > AL_OUT_FULL_BYTES;
+}
+
+bool al_out_dead(struct al_out *out)
+{
+    bool dead;
+
+    (void)pthread_mutex_lock(&out->lock);
+    dead = out->dead;
+    (void)pthread_mutex_unlock(&out->lock);
+    return dead;
+}
+
+void al_out_wake(struct al_out *out)
+{
+    notify(out->work_fd);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/jobs.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "proc/proc.h"
+#include "util/clock.h"
+
+/* Somebody in the queue; lives on the stack of the thread that waits. */
+struct waiter {
+    struct waiter *next;
+    struct al_slot *slot;
+    int fd; /* readable once granted */
+    bool granted;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static unsigned limit; /* 0 until asked or set */
+static struct al_slot *holders;
+static unsigned fresh, kept; /* of the holders: new ones, and those that last long */
+static struct waiter *first;
+static struct waiter **last = &first;
+
+static unsigned online_cores(void)
+{
+    cpu_set_t cpus;
+    int count;
+
+    if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
+        return 1;
+    count = CPU_COUNT(&cpus);
+    return count > 0 ? (unsigned)count : 1;
+}
+
+bool al_slot_has_room(unsigned young, unsigned kept_long, unsigned most)
+{
+    return !young || (young < most && young + kept_long < most + AL_SLOT_LONG_MAX);
+}
+
+/* Under the mutex, as what follows. */
+static void hold(struct al_slot *slot)
+{
+    *slot = (struct al_slot){ .next = holders, .since_ms = al_clock_ms() };
+    holders = slot;
+    fresh++;
+}
+
+/* Tell the holders that last long by now from the others.  Milliseconds until the next one does, -1
+ * when none will. */
+static int look_at_holders(void)
+{
+    const int64_t now = al_clock_ms();
+    int64_t next = -1;
+
+    for (struct al_slot *slot = holders; slot; slot = slot->next) {
+        const int64_t left = slot->since_ms + AL_SLOT_LONG_MS - now;
+
+        if (slot->is_long)
+            continue;
+        slot->is_long = left <= 0;
+        fresh -= slot->is_long;
+        kept += slot->is_long;
+        if (!slot->is_long && (next < 0 || left < next))
+            next = left;
+    }
+    return (int)next;
+}
+
+/* Hand out what is free, in order of arrival. */
+static void grant_free_turns(void)
+{
+    const uint64_t one = 1;
+
+    while (first && al_slot_has_room(fresh, kept, limit)) {
+        struct waiter *waiter = first;
+
+        first = waiter->next;
+        if (!first)
+            last = &first;
+        waiter->granted = true;
+        hold(waiter->slot);
+        (void)!write(waiter->fd, &one, sizeof(one)); /* a fresh counter always takes one */
+    }
+}
+
+/* Under the mutex: leave the queue without a turn. */
+static void leave(struct waiter *waiter)
+{
+    struct waiter **at = &first;
+
+    while (*at != waiter)
+        at = &(*at)->next;
+    *at = waiter->next;
+    if (last == &waiter->next)
+        last = at;
+}
+
+/* Blocks until granted (true) or cancelled (false). */
+static bool wait_in_queue(struct waiter *waiter, const struct al_cancel *cancel)
+{
+    struct pollfd fds[] = {
+        { .fd = waiter->fd, .events = POLLIN },
+        { .fd = al_cancel_fd(cancel), .events = POLLIN },
+    };
+    bool granted;
+
+    do {
+        int next_ms;
+
+        pthread_mutex_lock(&mutex);
+        next_ms = look_at_holders();
+        grant_free_turns();
+        pthread_mutex_unlock(&mutex);
+        (void)poll(fds, 2, next_ms);
+    } while (!fds[0].revents && !fds[1].revents);
+
+    pthread_mutex_lock(&mutex);
+    granted = waiter->granted;
+    if (!granted)
+        leave(waiter);
+    pthread_mutex_unlock(&mutex);
+    return granted;
+}
+
+/* Under the mutex. */
+static void know_limit(void)
+{
+    if (!limit)
+        limit = online_cores();
+}
+
+/* Takes a free turn, or queues up when there is none. */
+static bool take_or_queue(struct al_slot *slot, struct waiter *waiter)
+{
+    bool free_turn;
+
+    pthread_mutex_lock(&mutex);
+    know_limit();
+    free_turn = !first && al_slot_has_room(fresh, kept, limit);
+    if (free_turn) {
+        hold(slot);
+    } else if (waiter) {
+        *last = waiter;
+        last = &waiter->next;
+    }
+    pthread_mutex_unlock(&mutex);
+    return free_turn;
+}
+
+int al_slot_take(struct al_slot *slot, struct al_cancel *cancel, struct al_error *err)
+{
+    struct waiter waiter = { .slot = slot, .fd = -1 };
+    bool granted;
+
+    if (al_cancel_fired(cancel))
+        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+    if (take_or_queue(slot, NULL))
+        return 0;
+
+    al_auto(al_closep) int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0)
+        return al_error_errno(err, errno, "cannot wait for a turn");
+    waiter.fd = fd;
+    granted = take_or_queue(slot, &waiter) || wait_in_queue(&waiter, cancel);
+    if (granted && !al_cancel_fired(cancel))
+        return 0;
+    if (granted)
+        al_slot_give(slot);
+    return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+}
+
+void al_slot_give(struct al_slot *slot)
+{
+    struct al_slot **at = &holders;
+
+    pthread_mutex_lock(&mutex);
+    while (*at != slot)
+        at = &(*at)->next;
+    *at = slot->next;
+    fresh -= !slot->is_long;
+    kept -= slot->is_long;
+    grant_free_turns();
+    pthread_mutex_unlock(&mutex);
+}
+
+unsigned al_proc_slots(void)
+{
+    unsigned slots;
+
+    pthread_mutex_lock(&mutex);
+    know_limit();
+    slots = limit;
+    pthread_mutex_unlock(&mutex);
+    return slots;
+}
+
+void al_proc_set_slots(unsigned slots)
+{
+    pthread_mutex_lock(&mutex);
+    limit = slots ? slots : 1;
+    grant_free_turns();
+    pthread_mutex_unlock(&mutex);
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/reaper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proc/proc.h"
+#include "util/clock.h"
+#include "util/fs.h"
+#include "util/mem.h"
+
+#define WAITED_FOR_MAX 64 /* more than turns there are to run in */
+
+/* Where children that cannot leave strays end beside others, strays are looked for this often. */
+#define LOOK_MS 500
+
+/* Writers first: sweeps are rare, and starts would otherwise keep one waiting for ever. */
+static pthread_rwlock_t order = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* the list */
+static struct al_running *running;
+static struct al_pids others;          /* children from before the start; never touched */
+static atomic_uint starting;           /* children that may not be in the list yet */
+static atomic_int_least64_t looked_ms; /* when strays were last looked for */
+
+/* Kernels without CONFIG_PROC_CHILDREN have no lists to read. */
+static void add_children(struct al_pids *pids, pid_t parent)
+{
+    size_t before = pids->count;
+
+    if (al_pids_add_listed(pids, parent))
+        return;
+    pids->count = before;
+    al_pids_add_scanned(pids, parent);
+}
+
+void al_strays_init(void)
+{
+    al_pids_clear(&others);
+    add_children(&others, getpid());
+}
+
+void al_running_open(void)
+{
+    pthread_rwlock_rdlock(&order);
+    atomic_fetch_add(&starting, 1);
+}
+
+void al_running_close(void)
+{
+    atomic_fetch_sub(&starting, 1);
+    pthread_rwlock_unlock(&order);
+}
+
+void al_running_enter(struct al_running *child)
+{
+    pthread_mutex_lock(&mutex);
+    child->previous = NULL;
+    child->next = running;
+    if (running)
+        running->previous = child;
+    running = child;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Under the mutex. */
+static void leave(struct al_running *child)
+{
+    if (child->previous)
+        child->previous->next = child->next;
+    else
+        running = child->next;
+    if (child->next)
+        child->next->previous = child->previous;
+}
+
+static bool is_running(pid_t pid)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&mutex);
+    for (const struct al_running *child = running; child && !found; child = child->next)
+        found = child->pid == pid;
+    pthread_mutex_unlock(&mutex);
+    return found;
+}
+
+/* Wait for one of them to end, or until the time is over; both may have happened. */
+static void wait_for_end(int pidfd, int64_t until_ms)
+{
+    struct pollfd wait = { .fd = pidfd, .events = POLLIN };
+    int64_t left_ms;
+
+    while ((left_ms = until_ms - al_clock_ms()) > 0)
+        if (poll(&wait, 1, (int)left_ms) > 0)
+            return;
+}
+
+/* One that is ours since its parent ended: wait for it, and reap it if it has ended. */
+static void see_off(pid_t pid, int64_t until_ms)
+{
+    al_auto(al_closep) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    if (pidfd < 0)
+        return;
+    wait_for_end(pidfd, until_ms);
+    (void)waitid(P_PIDFD, (id_t)pidfd, NULL, WEXITED | WNOHANG);
+}
+
+/*
+ * A git may end before the gits it started, which were asked as well and still have locks to
+ * remove: they are ours then, in its session.
+ */
+static void wait_for_orphans(pid_t session, int64_t until_ms)
+{
+    bool found;
+
+    do {
+        al_auto(al_pids_clear) struct al_pids pids = { .items = NULL };
+
+        found = false;
+        add_children(&pids, getpid());
+        for (size_t i = 0; i < pids.count; i++) {
+            if (pids.items[i] == session || getsid(pids.items[i]) != session)
+                continue;
+            see_off(pids.items[i], until_ms);
+            found = true;
+        }
+    } while (found && al_clock_ms() < until_ms);
+}
+
+void al_running_kill(const struct al_running *child)
+{
+    int64_t until_ms = al_clock_ms() + child->grace_ms;
+
+    if (child->grace_ms && kill(-child->pid, SIGTERM) == 0) {
+        wait_for_end(child->pidfd, until_ms);
+        wait_for_orphans(child->pid, until_ms);
+    }
+    (void)kill(-child->pid, SIGKILL);
+}
+
+/*
+ * A process that lost its parent but stayed in the session of a child at work belongs to that
+ * child, and is left to its end.
+ */
+static bool is_stray(pid_t pid)
+{
+    return !al_pids_contain(&others, pid) && !is_running(pid) && !is_running(getsid(pid));
+}
+
+/*
+ * Kills strays with all their descendants and reaps the strays; true when there was one.  Parents
+ * are killed before their children are looked up, so that they cannot fork once more.  Descendants
+ * are known by number only, which could be taken over only if the whole range of numbers went
+ * round between the look and the kill.
+ */
+static bool kill_strays_once(void)
+{
+    al_auto(al_pids_clear) struct al_pids pids = { .items = NULL };
+    size_t strays = 0;
+
+    add_children(&pids, getpid());
+    for (size_t i = 0; i < pids.count; i++) {
+        if (is_stray(pids.items[i]))
+            pids.items[strays++] = pids.items[i];
+    }
+    pids.count = strays;
+    for (size_t i = 0; i < pids.count; i++) {
+        (void)kill(pids.items[i], SIGKILL);
+        add_children(&pids, pids.items[i]);
+    }
+    for (size_t i = 0; i < strays; i++)
+        (void)waitid(P_PID, (id_t)pids.items[i], NULL, WEXITED | __WALL);
+    return strays > 0;
+}
+
+/* Each round's orphans become our children, and strays of the next round. */
+static void sweep(void)
+{
+    pthread_rwlock_wrlock(&order);
+    atomic_store(&looked_ms, al_clock_ms());
+    while (kill_strays_once())
+        continue;
+    pthread_rwlock_unlock(&order);
+}
+
+/*
+ * Whether anything may be left once the child itself is reaped; wrong only on the safe side.  Under
+ * exec-once there is nothing but where the filter was got round, so that it is enough to look when
+ * no other child is there, which costs little, and every now and then.
+ */
+static bool may_have_left_strays(pid_t group, bool own_group, bool alone)
+{
+    siginfo_t info;
+
+    if (own_group && kill(-group, 0) == 0)
+        return true;
+    if (own_group && !alone)
+        return al_clock_ms() - atomic_load(&looked_ms) >= LOOK_MS;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
+void al_running_end(struct al_running *child, bool own_group, siginfo_t *ret_info)
+{
+    const id_t pidfd = (id_t)child->pidfd;
+    bool alone;
+
+    (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOWAIT);
+
+    /* While it is a zombie its number, and so its group's, cannot belong to anybody else. */
+    pthread_rwlock_rdlock(&order);
+    (void)kill(-child->pid, SIGKILL);
+    pthread_mutex_lock(&mutex);
+    (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED);
+    leave(child);
+    alone = !running && !atomic_load(&starting);
+    pthread_mutex_unlock(&mutex);
+    pthread_rwlock_unlock(&order);
+
+    if (may_have_left_strays(child->pid, own_group, alone))
+        sweep();
+}
+
+/*
+ * One signal to each running child of a kind: with grace, or without.  The descriptors of those
+ * with grace, as far as there is room, stay open for us: their own are closed by whoever reaps
+ * them.
+ */
+static size_t signal_running(int number, bool with_grace, int *pidfds, size_t room,
+                             uint32_t *ret_grace_ms)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&mutex);
+    for (const struct al_running *child = running; child; child = child->next) {
+        if (with_grace != (child->grace_ms > 0))
+            continue;
+        (void)kill(-child->pid, number);
+        if (count == room)
+            continue;
+        pidfds[count] = fcntl(child->pidfd, F_DUPFD_CLOEXEC, 3);
+        count += pidfds[count] >= 0;
+        if (child->grace_ms > *ret_grace_ms)
+            *ret_grace_ms = child->grace_ms;
+    }
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
+/* The sessions of the children at work. */
+static void add_running(struct al_pids *pids)
+{
+    pthread_mutex_lock(&mutex);
+    for (const struct al_running *child = running; child; child = child->next)
+        al_pids_add(pids, child->pid);
+    pthread_mutex_unlock(&mutex);
+}
+
+void al_proc_kill_all(void)
+{
+    al_auto(al_pids_clear) struct al_pids pids = { .items = NULL };
+    al_auto(al_pids_clear) struct al_pids sessions = { .items = NULL };
+    int pidfds[WAITED_FOR_MAX];
+    uint32_t grace_ms = 0;
+    int64_t until_ms;
+    size_t count;
+
+    /* Alone with the register: a child just started is in it. */
+    pthread_rwlock_wrlock(&order);
+    (void)signal_running(SIGKILL, false, NULL, 0, &grace_ms);
+    count = signal_running(SIGTERM, true, pidfds, AL_COUNT(pidfds), &grace_ms);
+    add_running(&sessions);
+    until_ms = al_clock_ms() + grace_ms;
+    for (size_t i = 0; i < count; i++) {
+        wait_for_end(pidfds[i], until_ms);
+        al_close(pidfds[i]);
+    }
+    for (size_t i = 0; i < sessions.count; i++)
+        wait_for_orphans(sessions.items[i], until_ms);
+    (void)signal_running(SIGKILL, true, NULL, 0, &grace_ms);
+
+    add_children(&pids, getpid());
+    for (size_t i = 0; i < pids.count; i++) {
+        if (al_pids_contain(&others, pids.items[i]))
+            continue;
+        (void)kill(pids.items[i], SIGKILL);
+        add_children(&pids, pids.items[i]);
+    }
+    pthread_rwlock_unlock(&order);
+}

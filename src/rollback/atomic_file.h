@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Files put in place below a directory, which somebody else may change meanwhile.
+ *
+ * A file is written beside its place and renamed; directories are made as needed, and removed only
+ * when empty.  No link is followed anywhere, so nothing outside the directory is touched whatever
+ * is in it.
+ *
+ * Source: openat2(2) RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, rename(2).
+ */
+#ifndef AL_ROLLBACK_ATOMIC_FILE_H
+#define AL_ROLLBACK_ATOMIC_FILE_H
+
+#include "util/error.h"
+#include "util/str.h"
+
+/** Where files go.  Borrowed. */
+struct al_place {
+    int fd;           /**< the directory */
+    const char *dir;  /**< the same, for messages */
+    const char *temp; /**< the name a file has until it is in place; nobody else's */
+};
+
+/** A file on its way.  Set up with AL_PLACING_INIT. */
+struct al_placing {
+    const struct al_place *place;
+    const char *path, *name; /* borrowed; the name is its last component */
+    unsigned mode;
+    int parent_fd, fd;
+    struct al_str target; /* of a link */
+};
+
+#define AL_PLACING_INIT ((struct al_placing){ .parent_fd = -1, .fd = -1, .target = AL_STR_INIT })
+
+/**
+ * Begin a file at `path`, in place of what is there when it ends; a directory there is an error.
+ *
+ * @param mode  st_mode: S_IFREG or S_IFLNK, and the permission bits.
+ */
+int al_placing_begin(struct al_placing *placing, const struct al_place *place, const char *path,
+                     unsigned mode, struct al_error *err);
+
+/** More of its bytes, or of a link's target. */
+int al_placing_add(struct al_placing *placing, const void *data, size_t len, struct al_error *err);
+
+/** It is complete: put it in place. */
+int al_placing_end(struct al_placing *placing, struct al_error *err);
+
+/** Give up what was begun and did not end. */
+void al_placing_clear(struct al_placing *placing);
+
+/** A whole file at once. */
+int al_place_file(const struct al_place *place, const char *path, unsigned mode, const void *data,
+                  size_t len, struct al_error *err);
+
+/** Remove a file, and the directories that are empty without it.  One that is gone is fine. */
+int al_place_remove(const struct al_place *place, const char *path, struct al_error *err);
+
+/** Open the directory a path is in: a descriptor and the path's last component, borrowed; or -errno
+ * (-ENOENT: there is none). */
+int al_place_open_parent(const struct al_place *place, const char *path, const char **ret_name);
+
+/** Remove a leftover with the temporary name from the directory `path` is in. */
+void al_place_clean(const struct al_place *place, const char *path, const char *temp);
+
+/** Whether a path is one of plain names: no empty one, no `.` and no `..`. */
+bool al_place_is_plain(const char *path);
+
+#endif

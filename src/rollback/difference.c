@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rollback/difference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "checkpoint/store.h"
+#include "gitops/plumbing/bare.h"
+#include "rollback/executions.h"
+#include "rollback/plan.h"
+
+/** One look at what executions changed. */
+struct look {
+    struct al_store *store;
+    const struct al_difference_options *options;
+    const struct al_executions *executions;
+    struct al_budget *budget;
+};
+
+/* The checkpoint after an execution; when it did not end, what comes next is as good. */
+static int find_end(const struct look *look, size_t which, char ret_id[AL_OID_TEXT],
+                    bool *ret_ended, struct al_error *err)
+{
+    const struct al_executions *executions = look->executions;
+    const struct al_execution *execution = &executions->items[which];
+
+    *ret_ended = al_checkpoint_find_after(look->store, execution->before, ret_id, NULL) == 0;
+    if (*ret_ended)
+        return 0;
+    if (which + 1 < executions->count) {
+        memcpy(ret_id, executions->items[which + 1].before, AL_OID_TEXT);
+        return 0;
+    }
+    return al_checkpoint_take(look->store,
+                              &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
+                              look->budget, ret_id, err);
+}
+
+/* What cannot be shown as a patch is named all the same. */
+static int forgive(int r)
+{
+    return r == AL_ERR_EXECUTION || r == AL_ERR_NOT_FOUND ? 0 : r;
+}
+
+/* The commit that HEAD leads to, or the empty tree where there is none. */
+static void find_head(const struct look *look, const struct al_saved_state *state,
+                      char ret_id[AL_OID_TEXT])
+{
+    const char *name = al_starts_with(state->head, "ref: ") ? state->head + strlen("ref: ") : NULL;
+    struct al_oid none;
+
+    al_oid_of(look->store->sha256, AL_OBJECT_TREE, "", 0, &none);
+    al_oid_text(&none, look->store->sha256, ret_id);
+    if (!name)
+        (void)snprintf(ret_id, AL_OID_TEXT, "%s", state->head);
+    for (size_t i = 0; name && i < state->nrefs; i++)
+        if (!strcmp(state->refs[i].name, name))
+            (void)snprintf(ret_id, AL_OID_TEXT, "%s", state->refs[i].value);
+}
+
+static int diff_trees(const struct look *look, const char *from, const char *to,
+                      struct al_str *ret_text, struct al_error *err)
+{
+    return al_bare_diff_trees(&look->store->bare, from, to, look->options->lines,
+                              AL_DIFFERENCE_MAX_BYTES, look->budget, ret_text, err);
+}
+
+static int diff_indexes(const struct look *look, const struct al_saved_state *from,
+                        const struct al_saved_state *to, struct al_str *ret_text,
+                        struct al_error *err)
+{
+    const struct al_saved_state *const sides[] = { from, to };
+    char *trees[2] = { NULL };
+    int r = 0;
+
+    for (size_t i = 0; i < 2 && r == 0; i++) {
+        struct al_saved_state unborn = { .nrefs = 0, .head = (char[]){ "ref: " } };
+
+        if (sides[i]->has_index) {
+            r = al_bare_write_tree(&look->store->bare, &sides[i]->index, look->budget, &trees[i],
+                                   err);
+        } else {
+            trees[i] = al_malloc(AL_OID_TEXT);
+            find_head(look, &unborn, trees[i]);
+        }
+    }
+    if (r == 0)
+        r = diff_trees(look, trees[0], trees[1], ret_text, err);
+    free(trees[0]);
+    free(trees[1]);
+    return r;
+}
+
+static bool changed(const struct al_differences *changes, enum al_part part)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].part == part)
+            return true;
+    return false;
+}
+
+/* The patches of what is no file of the working tree. */
+static int diff_states(const struct look *look, const char *from, const char *to,
+                       struct al_execution_changes *found, struct al_error *err)
+{
+    struct al_saved_state before = { .index = AL_STR_INIT }, after = { .index = AL_STR_INIT };
+    char head_before[AL_OID_TEXT], head_after[AL_OID_TEXT];
+    int r = al_checkpoint_state(look->store, from, look->budget, &before, err);
+
+    if (r == 0)
+        r = al_checkpoint_state(look->store, to, look->budget, &after, err);
+    if (r == 0 && changed(&found->changes, AL_PART_INDEX))
+        r = forgive(diff_indexes(look, &before, &after, &found->patches[AL_PATCH_INDEX], NULL));
+    if (r == 0) {
+        find_head(look, &before, head_before);
+        find_head(look, &after, head_after);
+        if (strcmp(head_before, head_after) != 0)
+            r = forgive(
+                diff_trees(look, head_before, head_after, &found->patches[AL_PATCH_HEAD], NULL));
+    }
+    al_saved_state_clear(&before);
+    al_saved_state_clear(&after);
+    return r < 0 && err && !err->message ? al_error_set(err, r, "the changes cannot be read") : r;
+}
+
+static int look_at(const struct look *look, size_t which, al_difference_fn take, void *payload,
+                   struct al_error *err)
+{
+    const struct al_execution *execution = &look->executions->items[which];
+    struct al_execution_changes found = { .seq = execution->seq,
+                                          .tool = execution->tool,
+                                          .summary = execution->summary };
+    char end[AL_OID_TEXT];
+    int r;
+
+    for (size_t i = 0; i < AL_PATCH_COUNT; i++)
+        found.patches[i] = AL_STR_INIT;
+    r = find_end(look, which, end, &found.ended, err);
+    if (r == 0)
+        r = al_checkpoint_compare(look->store, execution->before, end, look->budget, &found.changes,
+                                  err);
+    if (r == 0 && changed(&found.changes, AL_PART_WORKTREE))
+        r = al_bare_diff(&look->store->bare, execution->before, end, look->options->lines,
+                         AL_DIFFERENCE_MAX_BYTES, look->budget, &found.patches[AL_PATCH_WORKTREE],
+                         err);
+    if (r == 0 && found.changes.count)
+        r = diff_states(look, execution->before, end, &found, err);
+    if (r == 0 && found.changes.count)
+        take(payload, &found);
+    al_differences_clear(&found.changes);
+    for (size_t i = 0; i < AL_PATCH_COUNT; i++)
+        al_str_clear(&found.patches[i]);
+    return r;
+}
+
+static int look_at_all(struct look *look, al_difference_fn take, void *payload,
+                       struct al_error *err)
+{
+    struct al_plan plan;
+    int r = al_plan_choose(look->store, look->executions, look->options->count, look->budget, &plan,
+                           err);
+
+    for (size_t i = plan.first; r == 0 && i < look->executions->count; i++)
+        r = look_at(look, i, take, payload, err);
+    return r;
+}
+
+int al_difference_read(struct al_repo *repo, const struct al_difference_options *options,
+                       struct al_budget *budget, al_difference_fn take, void *payload,
+                       struct al_error *err)
+{
+    struct al_executions executions = { .items = NULL };
+    struct look look = { .options = options, .executions = &executions, .budget = budget };
+    int r = al_store_open(options->settings, repo, false, budget, &look.store, err);
+
+    if (r == AL_ERR_NOT_FOUND)
+        return al_error_set(err, r, "nothing was changed in this repository");
+    if (r == 0)
+        r = al_executions_read(options->journal_file, repo->at.top, &executions, err);
+    if (r == 0)
+        r = look_at_all(&look, take, payload, err);
+    al_executions_clear(&executions);
+    al_store_close(look.store);
+    return r;
+}

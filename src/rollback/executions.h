@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The executions of the journal that a rollback could undo. */
+#ifndef AL_ROLLBACK_EXECUTIONS_H
+#define AL_ROLLBACK_EXECUTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "checkpoint/checkpoint.h"
+#include "util/error.h"
+#include "util/json.h"
+
+/** One that a checkpoint was taken before. */
+struct al_execution {
+    uint64_t seq;
+    char *tool;
+    char *summary; /**< NULL when there was none */
+    char before[AL_OID_TEXT];
+    bool interrupted;
+    bool redo;     /**< a rollback that undid a rollback */
+    json_t *input; /**< owned; NULL unless it was a rollback */
+};
+
+/** Oldest first. */
+struct al_executions {
+    struct al_execution *items;
+    size_t count;
+};
+
+/**
+ * Read the executions of one working tree from all files of a journal.
+ *
+ * @param file  The journal; it need not exist.
+ * @param top   The top of the working tree, as al_repo has it.
+ */
+int al_executions_read(const char *file, const char *top, struct al_executions *ret_executions,
+                       struct al_error *err);
+void al_executions_clear(struct al_executions *executions);
+
+#endif

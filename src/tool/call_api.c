@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a tool asks of the call it runs in. */
+#include <stdlib.h>
+
+#include "gitops/repo/repo.h"
+#include "guard/root.h"
+#include "tool/call.h"
+#include "tool/ignored.h"
+#include "tool/private.h"
+
+const struct al_session *al_call_session(const struct al_call *call)
+{
+    return call->session;
+}
+
+struct al_cancel *al_call_cancel(const struct al_call *call)
+{
+    return call->input->cancel;
+}
+
+const struct al_progress *al_call_progress(const struct al_call *call)
+{
+    return call->input->progress;
+}
+
+const char *al_call_place(const struct al_call *call)
+{
+    return call->repo ? call->repo->at.top : call->session->roots->items[0].path;
+}
+
+const struct al_writer *al_call_writer(const struct al_call *call)
+{
+    return call->input->writer;
+}
+
+const char *al_call_draft(const struct al_call *call)
+{
+    return call->draft;
+}
+
+void al_call_set_draft(struct al_call *call, char *draft)
+{
+    free(call->draft);
+    call->draft = draft;
+}
+
+void al_call_keep(struct al_call *call, void *made, void (*free_made)(void *))
+{
+    if (call->free_made)
+        call->free_made(call->made);
+    call->made = made;
+    call->free_made = free_made;
+}
+
+void *al_call_kept(const struct al_call *call)
+{
+    return call->made;
+}
+
+const char *al_call_expected(const struct al_call *call)
+{
+    return call->expected;
+}
+
+void al_call_set_expected(struct al_call *call, char *expected)
+{
+    free(call->expected);
+    call->expected = expected;
+}
+
+struct al_repo *al_call_repo(const struct al_call *call)
+{
+    return call->repo;
+}
+
+struct al_budget *al_call_budget(struct al_call *call)
+{
+    return &call->budget;
+}
+
+int al_call_concerned(struct al_call *call, const struct al_strv **ret_files, struct al_error *err)
+{
+    int r = 0;
+
+    if (!call->knows_concerned && call->tool->concerns)
+        r = call->tool->concerns(call, call->args, &call->concerned, err);
+    call->knows_concerned = r == 0;
+    *ret_files = &call->concerned;
+    return r;
+}
+
+int al_call_resolve(struct al_call *call, struct al_error *err)
+{
+    int r = 0;
+
+    if (!call->is_resolved && call->tool->resolve)
+        r = call->tool->resolve(call, call->args, &call->resolved, err);
+    call->is_resolved = r == 0;
+    if (r < 0)
+        al_resolved_clear(&call->resolved);
+    return r;
+}
+
+const char *al_call_resolved(const struct al_call *call, const char *name)
+{
+    return al_resolved_find(&call->resolved, name);
+}
+
+void al_call_forget(struct al_call *call)
+{
+    al_strv_clear(&call->concerned);
+    call->knows_concerned = false;
+    al_resolved_clear(&call->resolved);
+    call->is_resolved = false;
+    if (call->repo)
+        al_repo_forget_pathspecs(call->repo);
+}
+
+bool al_call_was_asked(const struct al_call *call)
+{
+    return call->decision && (!strcmp(call->decision, "once") || !strcmp(call->decision, "always"));
+}
+
+int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
+                          struct al_error *err)
+{
+    return al_grant_check_dir(call->session->grant, dir, writes, err);
+}
+
+void al_call_note_ignored(const struct al_call *call, struct al_str *out)
+{
+    al_auto(al_ignored_clear) struct al_ignored ignored = AL_IGNORED_INIT;
+
+    if (call->tool->ignored)
+        call->tool->ignored(call->args, &ignored);
+    al_ignored_note(&ignored, out);
+}
+
+void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
+                        struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    struct al_str *text = &result->text;
+
+    al_str_adds(&lines, notes);
+    al_call_note_ignored(call, &lines);
+    result->has_notes = true;
+    al_str_clear(text);
+    *text = output->out.out;
+    output->out.out = AL_STR_INIT;
+    if (output->err.out.len || lines.len)
+        al_str_adds(text, AL_TEXT_STDERR);
+    al_str_add(text, output->err.out.buf, output->err.out.len);
+    if (output->err.out.len && lines.len && text->buf[text->len - 1] != '\n')
+        al_str_addc(text, '\n');
+    al_str_add(text, lines.buf, lines.len);
+    result->truncated = al_text_truncate(text, al_call_max_bytes(call));
+    result->exit_code = output->stopped ? 0 : output->exit_code;
+}
+
+void al_call_ask_nobody(struct al_call *call)
+{
+    call->asks_nobody = true;
+}

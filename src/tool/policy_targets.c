@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a call concerns, read from its parameter rows: the branches and paths that policy rules look
+ * at. */
+#include <sys/stat.h>
+
+#include "gitops/plumbing/ls_files_tracked.h"
+#include "gitops/refs.h"
+#include "gitops/repo/repo.h"
+#include "guard/root.h"
+#include "tool/private.h"
+#include "util/fs.h"
+
+#define TOUCHES_FILES                                                                              \
+    (AL_READS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_WRITES_FILES)
+
+static const void *field_of(const struct al_call *call, const struct al_param *param)
+{
+    return (const char *)call->args + param->offset;
+}
+
+static const char *string_of(const struct al_call *call, const struct al_param *param)
+{
+    const char *value;
+
+    memcpy(&value, field_of(call, param), sizeof(value));
+    return value;
+}
+
+void al_call_named_branches(const struct al_call *call, unsigned flag, struct al_strv *ret_branches)
+{
+    const struct al_tool *tool = call->tool;
+
+    for (size_t i = 0; i < tool->nparams; i++) {
+        const char *name = tool->params[i].flags & flag ? string_of(call, &tool->params[i]) : NULL;
+
+        if (name)
+            al_strv_add(ret_branches, name);
+    }
+}
+
+static void add_branches(const struct al_call *call, struct al_strv *branches)
+{
+    static const char heads[] = "refs/heads/";
+    const char *resolved = al_resolved_find(&call->resolved, AL_RESOLVED_BRANCH);
+
+    al_call_named_branches(call, AL_PARAM_BRANCH, branches);
+    /* "@{-1}" names a branch as well as its name does. */
+    if (resolved && al_starts_with(resolved, heads) &&
+        !al_strv_contains(branches, resolved + strlen(heads)))
+        al_strv_add(branches, resolved + strlen(heads));
+    if (!branches->count && call->tool->moves_branch)
+        al_ref_head_branches(&call->repo->at, branches);
+}
+
+/** Paths on the way to being names relative to the top. */
+struct collection {
+    struct al_call *call;
+    struct al_strv *paths;
+    struct al_strv *shown;                 /* for each path what a person is shown; may be NULL */
+    struct al_strv missing, missing_given; /* names that are not on the disk, and as given */
+};
+
+static void add(struct collection *to, const char *name, bool is_dir, const char *shown)
+{
+    al_strv_addf(to->paths, is_dir && *name ? "%s/" : "%s", name);
+    if (to->shown)
+        al_strv_add(to->shown, shown ? shown : to->paths->items[to->paths->count - 1]);
+}
+
+/* The name below the top; an absolute one for what lies elsewhere in the roots. */
+static const char *below_top(const struct al_call *call, const char *abs)
+{
+    const char *below = al_fs_below(call->repo->at.top, abs);
+
+    return below ? below : abs;
+}
+
+/* The name itself, when it is that of a link: what leads to it is followed, and it is not. */
+static int add_link(struct collection *to, const char *given, const char *resolved,
+                    struct al_error *err)
+{
+    const struct al_call *call = to->call;
+    const char *slash = strrchr(given, '/');
+    const char *last = slash ? slash + 1 : given;
+    al_auto(al_path_clear) struct al_path parent = AL_PATH_INIT;
+    al_auto(al_freep) char *head = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    int r;
+
+    if (!*last || !strcmp(last, "."))
+        return 0; /* no name but that of the directory */
+    if (slash)
+        head = slash == given ? al_strdup("/") : al_strndup(given, (size_t)(slash - given));
+    r = al_path_resolve(call->session->roots, call->repo->at.dir, head ? head : ".", &parent, err);
+    if (r < 0)
+        return r;
+    abs = al_fs_join(parent.abs, last);
+    if (strcmp(below_top(call, abs), resolved) != 0)
+        add(to, below_top(call, abs), false, NULL);
+    return 0;
+}
+
+/* Whether git takes the word for a pattern: what names a file is quoted or needs no quotes. */
+static bool is_pattern(const char *spec)
+{
+    return spec[0] != ':' && strpbrk(spec, "*?[\\");
+}
+
+/* A pattern matches whatever is there when git looks, so it concerns the directory in front of its
+ * first special character with all that is below. */
+static int add_pattern(struct collection *to, const char *given, struct al_error *err)
+{
+    const struct al_call *call = to->call;
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+    al_auto(al_freep) char *head = al_strndup(given, strcspn(given, "*?[\\"));
+    char *slash = strrchr(head, '/');
+    int r;
+
+    if (slash)
+        slash[slash == head] = '\0';
+    r = al_path_resolve(call->session->roots, call->repo->at.dir, slash ? head : ".", &dir, err);
+    if (r < 0)
+        return r;
+    /* What leads to the working tree from outside of it may match any of it. */
+    add(to, al_fs_below(dir.abs, call->repo->at.top) ? "" : below_top(call, dir.abs), true, given);
+    return 0;
+}
+
+/* What a path names is concerned, and where it leads when that is elsewhere. */
+static int add_path(struct collection *to, const char *param, const char *given,
+                    struct al_error *err)
+{
+    struct al_call *call = to->call;
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+    al_auto(al_freep) char *spec = NULL;
+    const char *name;
+    int r;
+
+    r = al_repo_pathspec(call->repo, param, given, &call->budget, &spec, err);
+    if (r == 0 && is_pattern(spec))
+        return add_pattern(to, given, err);
+    if (r == 0)
+        r = al_path_resolve(call->session->roots, call->repo->at.dir, given, &path, err);
+    if (r < 0)
+        return r;
+    name = below_top(call, path.abs);
+    if (path.fd < 0) {
+        al_strv_add(&to->missing, name);
+        al_strv_addf(&to->missing_given, al_ends_with(given, "/") ? "%s/" : "%s", name);
+    } else {
+        add(to, name, S_ISDIR(path.mode), NULL);
+    }
+    return add_link(to, given, name, err);
+}
+
+/* A directory that files are written into: which ones, nobody knows before. */
+static int add_output(struct collection *to, const struct al_param *param, struct al_error *err)
+{
+    struct al_call *call = to->call;
+    const char *given = string_of(call, param), *name;
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+    int r;
+
+    if (!given)
+        return 0;
+    r = al_path_resolve(call->session->roots, call->repo->at.dir, given, &dir, err);
+    if (r < 0)
+        return r;
+    name = below_top(call, dir.abs);
+    add(to, name, true, NULL);
+    return add_link(to, given, name, err);
+}
+
+/* The index knows whether a name that is gone was a file's; else it may be any directory's. */
+static int add_missing(struct collection *to, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    int r = al_repo_tracked_files(to->call->repo, &to->missing, &to->call->budget, &files, err);
+
+    for (size_t i = 0; r == 0 && i < to->missing.count; i++) {
+        const char *name = to->missing.items[i];
+
+        add(to, name, !al_strv_contains(&files, name), to->missing_given.items[i]);
+    }
+    return r;
+}
+
+static int add_row(struct collection *to, const struct al_param *param, bool *ret_named,
+                   struct al_error *err)
+{
+    const struct al_strv *list;
+    const char *path;
+    int r = 0;
+
+    if (param->type == AL_TYPE_STRING) {
+        path = string_of(to->call, param);
+        *ret_named |= path != NULL;
+        return path ? add_path(to, param->name, path, err) : 0;
+    }
+    list = field_of(to->call, param);
+    *ret_named |= list->count > 0;
+    for (size_t i = 0; i < list->count && r == 0; i++)
+        r = add_path(to, param->name, list->items[i], err);
+    return r;
+}
+
+static bool is_given(const struct al_call *call, const struct al_param *param)
+{
+    if (param->type == AL_TYPE_STRING)
+        return string_of(call, param);
+    return *(const bool *)field_of(call, param);
+}
+
+/*
+ * A call that reads or writes files and names none concerns every path, if its tool could be given
+ * some or it writes the working tree.
+ */
+static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv *shown,
+                     struct al_error *err)
+{
+    const struct al_tool *tool = call->tool;
+    struct collection to = { .call = call, .paths = paths, .shown = shown };
+    bool every = false, named = false, takes_paths = false;
+    int r = 0;
+
+    if (!(call->operation->effects & TOUCHES_FILES))
+        return 0;
+    for (size_t i = 0; i < tool->nparams && r == 0; i++) {
+        const struct al_param *param = &tool->params[i];
+
+        if (param->flags & AL_PARAM_EVERY_PATH)
+            every |= is_given(call, param);
+        if (param->flags & AL_PARAM_PATH) {
+            takes_paths = true;
+            r = add_row(&to, param, &named, err);
+        }
+        if (r == 0 && (param->flags & AL_PARAM_OUTPUT))
+            r = add_output(&to, param, err);
+    }
+    if (r == 0 && to.missing.count)
+        r = add_missing(&to, err);
+    al_strv_clear(&to.missing);
+    al_strv_clear(&to.missing_given);
+    if (every || (!named && (takes_paths || (call->operation->effects & AL_WRITES_WORKTREE))))
+        add(&to, "", false, NULL);
+    return r;
+}
+
+int al_call_concern(struct al_call *call, struct al_strv *ret_branches, struct al_strv *ret_paths,
+                    struct al_strv *ret_shown, struct al_error *err)
+{
+    add_branches(call, ret_branches);
+    return add_paths(call, ret_paths, ret_shown, err);
+}
+
+struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *branches,
+                              const struct al_strv *paths)
+{
+    return al_policy_decide(call->session->policy, call->session->mode,
+                            &(struct al_policy_query){
+                                .tool = call->tool->name,
+                                .operation = call->operation->name,
+                                .effects = call->operation->effects,
+                                .asks = al_operation_asks(call->operation),
+                                .branches = branches,
+                                .paths = paths,
+                            });
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a call does, told to a person while it does it (`-v`). */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "gitops/repo/remotes.h"
+#include "guard/text.h"
+#include "tool/private.h"
+#include "util/clock.h"
+#include "util/utf8.h"
+
+#define RESULT_MAX_BYTES 200u
+
+al_printf(2, 3) static void tell(const struct al_call *call, const char *fmt, ...)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_freep) char *safe = NULL;
+    va_list args;
+
+    if (!call->session->tell)
+        return;
+    va_start(args, fmt);
+    al_str_addv(&line, fmt, args);
+    va_end(args);
+    safe = al_text_word(line.buf);
+    call->session->tell(safe);
+}
+
+void al_call_tell_begin(const struct al_call *call)
+{
+    tell(call, "Tool: %s", call->tool->name);
+    if (call->summary && call->tool->tell_command) {
+        al_auto(al_str_clear) struct al_str command = AL_STR_INIT;
+
+        call->tool->tell_command(call->args, &command);
+        tell(call, "Command: %s", command.buf);
+    } else if (call->summary) {
+        tell(call, "Command: %s", call->summary);
+    }
+}
+
+static void tell_effects(const struct al_call *call)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+
+    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
+        if (call->operation->effects & 1u << bit)
+            al_str_addf(&names, "%s%s", names.len ? ", " : "",
+                        al_effect_name((enum al_effects)(1u << bit)));
+    tell(call, "Validation: \u2713 passed (%s: %s; %s, %s)", call->operation->name, names.buf,
+         call->decision ? call->decision : "none", call->decided_by ? call->decided_by : "none");
+}
+
+static void tell_checkpoint(const struct al_call *call)
+{
+    char stamp[16];
+
+    if (!al_effects_have_side_effects(call->operation->effects))
+        return;
+    al_clock_stamp(stamp);
+    if (!call->repo)
+        tell(call, AL_TELL_NO_GIT);
+    else if (call->checkpoint[0])
+        tell(call, "Git: committed %.10s (pre-tool: %s at %s)", call->checkpoint, call->tool->name,
+             stamp);
+}
+
+static void tell_found(const struct al_call *call)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    call->tool->found(call->args, &words);
+    tell(call, "Validation: \u2713 passed (%s)", words.buf);
+}
+
+void al_call_tell_execute(const struct al_call *call, int64_t timeout_ms)
+{
+    if (!call->session->tell)
+        return;
+    if (call->tool->found)
+        tell_found(call);
+    else
+        tell_effects(call);
+    tell_checkpoint(call);
+    tell(call, "Executing with timeout %gs...", (double)timeout_ms / 1000);
+}
+
+void al_call_tell_end(const struct al_call *call, const struct al_result *result, bool executed)
+{
+    const char *text = result->text.buf;
+    size_t len = strcspn(text, "\n");
+
+    if (result->status != AL_OK && !executed) {
+        tell(call, "Validation: \u2717 %s", result->error.message);
+        if (result->error.code == AL_CODE_NOT_INITIALIZED)
+            tell(call, AL_TELL_NO_GIT);
+    }
+    tell(call, "Duration: %" PRId64 "ms", result->duration_ms);
+    if (!executed)
+        return;
+    if (len > RESULT_MAX_BYTES)
+        len = al_utf8_floor(text, RESULT_MAX_BYTES);
+    tell(call, "Result: %s%.*s%s", result->status == AL_OK ? "" : "failed: ", (int)len, text,
+         text[len] && text[len + 1] ? " ..." : "");
+}

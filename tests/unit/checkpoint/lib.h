@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A world with a store of checkpoints: what the tests of checkpoint/checkpoint.h and its parts
+ * share.
+ */
+#ifndef TESTS_UNIT_CHECKPOINT_LIB_H
+#define TESTS_UNIT_CHECKPOINT_LIB_H
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/store.h"
+#include "gitops/command.h"
+#include "gitops/repo/repo.h"
+#include "tests/unit/gitops/lib.h"
+
+struct saver {
+    struct world *w;
+    struct al_strv include_ignored;
+    struct al_checkpoint_settings settings;
+    struct al_repo *repo;
+    struct al_store *store;
+    char id[AL_OID_TEXT]; /* of the last checkpoint */
+};
+
+/* Open the repository and its store again, as the next call would. */
+static inline void saver_reopen(struct saver *s, const char *given)
+{
+    struct al_budget budget = long_budget();
+    int r;
+
+    al_store_close(s->store);
+    al_repo_free(s->repo);
+    s->store = NULL;
+    s->repo = must_open(s->w, given);
+    r = al_store_open(&s->settings, s->repo, true, &budget, &s->store, &s->w->err);
+    if (r < 0)
+        print_message("# %s\n", s->w->err.message);
+    assert_int_equal(r, 0);
+}
+
+static inline int saver_setup(void **state)
+{
+    struct saver *s = al_calloc(1, sizeof(*s));
+    void *world = NULL;
+
+    (void)world_setup(&world);
+    s->w = world;
+    s->settings = (struct al_checkpoint_settings){
+        .state_dir = s->w->state->path,
+        .max_store_bytes = 1u << 30,
+        .max_age_days = 30,
+        .max_file_bytes = 1u << 20,
+        .include_ignored = &s->include_ignored,
+    };
+    saver_reopen(s, "repo");
+    *state = s;
+    return 0;
+}
+
+static inline int saver_teardown(void **state)
+{
+    struct saver *s = *state;
+    void *world = s->w;
+
+    al_store_close(s->store);
+    al_repo_free(s->repo);
+    al_strv_clear(&s->include_ignored);
+    free(s);
+    return world_teardown(&world);
+}
+
+#define SAVER_TEST(name) cmocka_unit_test_setup_teardown(name, saver_setup, saver_teardown)
+
+/* Take a checkpoint; the status, and s->id on success. */
+static inline int try_take(struct saver *s, const char *before, const struct al_strv *dropping)
+{
+    struct al_budget budget = long_budget();
+    struct al_checkpoint_reason reason = {
+        .tool = "git_test", .operation = "test", .before = before, .dropping = dropping
+    };
+
+    al_error_clear(&s->w->err);
+    return al_checkpoint_take(s->store, &reason, &budget, s->id, &s->w->err);
+}
+
+static inline void take(struct saver *s, const char *before)
+{
+    int r = try_take(s, before, NULL);
+
+    if (r < 0)
+        print_message("# %s\n", s->w->err.message);
+    assert_int_equal(r, 0);
+}
+
+/* The store as plain git sees it.  Released with subdir_close(). */
+static inline struct tmpdir *store_open_bare(struct saver *s)
+{
+    struct tmpdir *bare = al_calloc(1, sizeof(*bare));
+
+    bare->path = al_fs_join(s->store->dir, "checkpoints.git");
+    bare->fd = open(bare->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(bare->fd >= 0);
+    return bare;
+}
+
+/* Plain git's answer about the store: store_git(s, "fsck", …).  Caller frees. */
+#define store_git(s, ...)                                                                          \
+    store_answer(s, (const char *const[]){ __VA_ARGS__, NULL, NULL, NULL, NULL, NULL, NULL })
+
+static inline char *store_answer(struct saver *s, const char *const *words)
+{
+    al_auto(subdir_closep) struct tmpdir *bare = store_open_bare(s);
+
+    return git_output(bare, words[0], words[1], words[2], words[3], words[4], words[5], NULL);
+}
+
+#endif

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+/* checkpoint/checkpoint.h: what is taken is all there is, byte for byte, and nothing else changes.
+ */
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "checkpoint/checkpoint.h"
+#include "gitops/command.h"
+#include "guard/root.h"
+#include "tests/unit/checkpoint/lib.h"
+
+/* "<octal mode> <path>\n" of every file of the last checkpoint's working tree. */
+static char *files_of(struct saver *s)
+{
+    al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
+    struct al_budget budget = long_budget();
+    struct al_str text = AL_STR_INIT;
+
+    assert_int_equal(al_checkpoint_worktree(s->store, s->id, &budget, &files, &s->w->err), 0);
+    for (size_t i = 0; i < files.count; i++)
+        al_str_addf(&text, "%o %s\n", files.items[i].mode, files.items[i].path);
+    return al_str_detach(&text);
+}
+
+static void assert_files(struct saver *s, const char *expected)
+{
+    al_auto(al_freep) char *files = files_of(s);
+
+    assert_string_equal(files, expected);
+}
+
+/* The blob of a path in the last checkpoint's tree. */
+static void assert_content(struct saver *s, const char *path, const char *expected)
+{
+    al_auto(al_freep) char *name = al_asprintf("%s:%s", s->id, path);
+    al_auto(al_freep) char *content = store_git(s, "cat-file", "blob", name);
+
+    assert_string_equal(content, expected);
+}
+
+static void assert_store_is_sound(struct saver *s)
+{
+    al_auto(al_freep) char *said =
+        store_git(s, "fsck", "--full", "--strict", "--no-dangling", "--no-progress");
+
+    assert_string_equal(said, "");
+}
+
+static void takes_every_kind_of_file(void **state)
+{
+    struct saver *s = *state;
+
+    tmpdir_write(s->w->repo, "new.txt", "new\n");
+    tmpdir_write(s->w->repo, "dir/sub/deep.txt", "deep\n");
+    tmpdir_write(s->w->repo, "dir-file", "beside\n");
+    tmpdir_write(s->w->repo, "empty", "");
+    tmpdir_write(s->w->repo, "not\xffutf8\n", "odd\n");
+    tmpdir_symlink(s->w->repo, "/etc/passwd", "link");
+    tmpdir_write(s->w->repo, "run.sh", "#!/bin/sh\n");
+    tmpdir_write(s->w->repo, "secret", "hush\n");
+    assert_int_equal(fchmodat(s->w->repo->fd, "run.sh", 0755, 0), 0);
+    assert_int_equal(fchmodat(s->w->repo->fd, "secret", 0600, 0), 0);
+    take(s, NULL);
+    assert_files(s, "100644 a.txt\n100644 dir-file\n100644 dir/sub/deep.txt\n100644 empty\n"
+                    "120777 link\n100644 new.txt\n100644 not\xffutf8\n\n100755 run.sh\n"
+                    "100600 secret\n");
+    assert_content(s, "worktree/link", "/etc/passwd");
+    assert_content(s, "worktree/dir/sub/deep.txt", "deep\n");
+    assert_store_is_sound(s);
+}
+
+static void leaves_out_what_is_ignored_unless_it_is_named(void **state)
+{
+    struct saver *s = *state;
+
+    tmpdir_write(s->w->repo, ".gitignore", "*.o\nbuild/\n.env\n");
+    tmpdir_write(s->w->repo, "x.o", "object\n");
+    tmpdir_write(s->w->repo, ".env", "KEY=1\n");
+    tmpdir_write(s->w->repo, "build/out.env", "out\n");
+    tmpdir_write(s->w->repo, "build/deep/a.bin", "bin\n");
+    take(s, NULL);
+    assert_files(s, "100644 .gitignore\n100644 a.txt\n");
+    al_strv_adds(&s->include_ignored, ".env", "build/*", NULL);
+    take(s, NULL);
+    assert_files(s, "100644 .env\n100644 .gitignore\n100644 a.txt\n100644 build/deep/a.bin\n"
+                    "100644 build/out.env\n");
+}
+
+static void takes_raw_bytes_whatever_attributes_say(void **state)
+{
+    struct saver *s = *state;
+
+    tmpdir_write(s->w->repo, ".gitattributes", "* text eol=crlf filter=canary ident\n");
+    git_ok(s->w->repo, "config", "filter.canary.clean", "touch ../fired; cat", NULL);
+    tmpdir_write(s->w->repo, "a.txt", "one\r\n$Id$\r\n");
+    saver_reopen(s, "repo");
+    take(s, NULL);
+    assert_content(s, "worktree/a.txt", "one\r\n$Id$\r\n");
+    assert_int_equal(faccessat(s->w->root->fd, "fired", F_OK, 0), -1);
+    (void)git_status_of(s->w->repo, "add", "-A", NULL);
+    assert_int_equal(faccessat(s->w->root->fd, "fired", F_OK, 0), 0); /* git itself runs it */
+}
+
+static void skips_what_is_no_file(void **state)
+{
+    struct saver *s = *state;
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    al_auto(al_closep) int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    al_auto(al_freep) char *path = tmpdir_path(s->w->repo, "a.txt");
+
+    assert_int_equal(mkfifoat(s->w->repo->fd, "fifo", 0644), 0);
+    assert_int_equal(unlinkat(s->w->repo->fd, "a.txt", 0), 0);
+    assert_int_equal(mkfifo(path, 0644), 0); /* in place of a file of the index */
+    assert_true(strlen(s->w->repo->path) + 6 < sizeof(address.sun_path));
+    (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/sock", s->w->repo->path);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    tmpdir_write(s->w->repo, "file", "x\n");
+    take(s, NULL);
+    assert_files(s, "100644 file\n");
+}
+
+static void walks_nested_repositories_as_files(void **state)
+{
+    struct saver *s = *state;
+    al_auto(subdir_closep) struct tmpdir *nested = subdir_open(s->w->repo, "nested");
+    al_auto(al_freep) char *files = NULL;
+
+    git_fixture_init(nested);
+    git_fixture_commit(nested, "inner.txt", "inner\n", "inner");
+    tmpdir_write(nested, "untracked.txt", "u\n");
+    take(s, NULL);
+    files = files_of(s);
+    assert_non_null(strstr(files, "100644 nested/inner.txt\n100644 nested/untracked.txt\n"));
+    assert_non_null(strstr(files, "100644 nested/.git/HEAD\n"));
+    assert_null(strstr(files, "160000"));
+}
+
+static void takes_a_submodules_files(void **state)
+{
+    struct saver *s = *state;
+
+    git_ok(s->w->outside, "init", "-q", "lib", NULL);
+    git_ok(s->w->outside, "-C", "lib", "commit", "-q", "--allow-empty", "-m", "lib", NULL);
+    git_ok(s->w->repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q",
+           "../../outside/lib", "sub", NULL);
+    tmpdir_write(s->w->repo, "sub/file.c", "c\n");
+    saver_reopen(s, "repo");
+    take(s, NULL);
+    assert_content(s, "worktree/sub/file.c", "c\n");
+}
+
+static void never_follows_a_directory_that_became_a_link(void **state)
+{
+    struct saver *s = *state;
+
+    git_fixture_commit(s->w->repo, "dir/file.txt", "inside\n", "dir");
+    take(s, NULL);
+    assert_content(s, "worktree/dir/file.txt", "inside\n");
+    tmpdir_write(s->w->outside, "file.txt", "outside\n");
+    git_ok(s->w->repo, "rm", "-q", "-r", "--cached", "a.txt", NULL);
+    assert_int_equal(renameat(s->w->repo->fd, "dir", s->w->root->fd, "moved"), 0);
+    tmpdir_symlink(s->w->repo, "../moved", "dir"); /* the very same file is behind it */
+    take(s, NULL);
+    assert_files(s, "100644 a.txt\n120777 dir\n");
+}
+
+static void refuses_names_that_are_no_paths_of_the_tree(void **state)
+{
+    static const char *const names[] = { "../outside/x", ".git/config", ".GIT/config",
+                                         "/etc/passwd",  "a//b",        "./a.txt",
+                                         "sub/../a.txt" };
+    struct saver *s = *state;
+    al_auto(al_freep) char *oid = git_output(s->w->repo, "rev-parse", "HEAD:a.txt", NULL);
+
+    tmpdir_write(s->w->outside, "x", "outside\n");
+    oid[strcspn(oid, "\n")] = '\0';
+    for (size_t i = 0; i < COUNT(names); i++) {
+        /* git refuses to write such an index, so a name of the same length is patched. */
+        al_auto(al_freep) char *stand_in =
+            al_asprintf("zz%.*s", (int)strlen(names[i]) - 2, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        al_auto(al_freep) char *info = al_asprintf("100644,%s,%s", oid, stand_in);
+        al_auto(al_str_clear) struct al_str index = AL_STR_INIT;
+        al_auto(al_freep) char *files = NULL;
+        char *at;
+
+        git_ok(s->w->repo, "read-tree", "HEAD", NULL);
+        git_ok(s->w->repo, "update-index", "--add", "--cacheinfo", info, NULL);
+        assert_int_equal(al_fs_read(s->w->repo->fd, ".git/index", 1u << 20, &index), 0);
+        at = memmem(index.buf, index.len, stand_in, strlen(stand_in));
+        assert_non_null(at);
+        memcpy(at, names[i], strlen(names[i]));
+        memset(index.buf + index.len - 20, 0, 20); /* no checksum: git does not look then */
+        tmpdir_write_bytes(s->w->repo, ".git/index", index.buf, index.len);
+        if (try_take(s, NULL, NULL) < 0)
+            continue; /* git may refuse to read it; so nothing is followed either */
+        files = files_of(s);
+        assert_string_equal(files, "100644 a.txt\n");
+    }
+}
+
+static void changes_nothing_in_the_repository(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *before = NULL;
+    al_auto(al_freep) char *after = NULL;
+
+    tmpdir_write(s->w->repo, "new.txt", "new\n");
+    tmpdir_write(s->w->repo, "a.txt", "changed\n");
+    git_ok(s->w->repo, "add", "new.txt", NULL);
+    git_ok(s->w->repo, "stash", "push", "-q", NULL);
+    before = git_output(s->w->repo, "-c", "core.fsync=none", "ls-files", "--debug", NULL);
+    take(s, NULL);
+    take(s, NULL);
+    after = git_output(s->w->repo, "-c", "core.fsync=none", "ls-files", "--debug", NULL);
+    assert_string_equal(before, after);
+    assert_int_equal(git_status_of(s->w->repo, "cat-file", "-e", s->id, NULL), 1);
+}
+
+static void needs_no_lock(void **state)
+{
+    struct saver *s = *state;
+
+    tmpdir_write(s->w->repo, ".git/index.lock", "somebody else's\n");
+    tmpdir_write(s->w->repo, ".git/HEAD.lock", "");
+    take(s, NULL);
+    assert_files(s, "100644 a.txt\n");
+}
+
+static void keeps_the_index_and_what_only_it_has(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
+    al_auto(al_str_clear) struct al_str index = AL_STR_INIT;
+    al_auto(al_freep) char *oid = NULL;
+    al_auto(al_freep) char *content = NULL;
+    struct al_budget budget = long_budget();
+
+    tmpdir_write(s->w->repo, "a.txt", "staged\n");
+    git_ok(s->w->repo, "add", "a.txt", NULL);
+    oid = git_output(s->w->repo, "rev-parse", ":a.txt", NULL);
+    oid[strcspn(oid, "\n")] = '\0';
+    tmpdir_write(s->w->repo, "a.txt", "then changed\n");
+    take(s, NULL);
+    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
+    assert_int_equal(al_fs_read(s->w->repo->fd, ".git/index", 1u << 20, &index), 0);
+    assert_true(saved.has_index);
+    assert_int_equal(saved.index.len, index.len);
+    assert_memory_equal(saved.index.buf, index.buf, index.len);
+    git_ok(s->w->repo, "reset", "-q", "--hard", NULL);
+    git_ok(s->w->repo, "gc", "-q", "--prune=now", NULL);
+    assert_int_not_equal(git_status_of(s->w->repo, "cat-file", "-e", oid, NULL), 0);
+    content = store_git(s, "cat-file", "blob", oid);
+    assert_string_equal(content, "staged\n");
+}
+
+static void keeps_a_conflict(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
+    struct al_budget budget = long_budget();
+    bool merge_head = false;
+
+    git_ok(s->w->repo, "switch", "-q", "-c", "other", NULL);
+    git_fixture_commit(s->w->repo, "a.txt", "theirs\n", "theirs");
+    git_ok(s->w->repo, "switch", "-q", "main", NULL);
+    git_fixture_commit(s->w->repo, "a.txt", "ours\n", "ours");
+    assert_int_equal(git_status_of(s->w->repo, "merge", "-q", "other", NULL), 1);
+    take(s, NULL);
+    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
+    assert_string_equal(saved.head, "ref: refs/heads/main");
+    assert_int_equal(saved.nrefs, 2);
+    assert_string_equal(saved.refs[0].name, "refs/heads/main");
+    for (size_t i = 0; i < saved.files.count; i++)
+        merge_head |= !strcmp(saved.files.items[i].path, "MERGE_HEAD");
+    assert_true(merge_head);
+    assert_store_is_sound(s);
+}
+
+static void works_without_a_commit_and_with_sha256(void **state)
+{
+    struct saver *s = *state;
+    al_auto(subdir_closep) struct tmpdir *fresh = subdir_open(s->w->root, "fresh");
+
+    git_ok(fresh, "init", "-q", "--object-format=sha256", NULL);
+    tmpdir_write(fresh, "first.txt", "first\n");
+    saver_reopen(s, "fresh");
+    take(s, NULL);
+    assert_int_equal(strlen(s->id), 64);
+    assert_files(s, "100644 first.txt\n");
+    git_ok(fresh, "add", "first.txt", NULL);
+    tmpdir_write(fresh, "first.txt", "second\n");
+    git_ok(fresh, "stash", "list", NULL);
+    take(s, NULL);
+    assert_content(s, "worktree/first.txt", "second\n");
+    assert_store_is_sound(s);
+}
+
+static void works_in_a_linked_working_tree(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
+    struct al_budget budget = long_budget();
+
+    git_ok(s->w->repo, "worktree", "add", "-q", "-b", "side", "../linked", NULL);
+    tmpdir_write(s->w->root, "linked/new.txt", "new\n");
+    saver_reopen(s, "linked");
+    take(s, NULL);
+    assert_files(s, "100644 a.txt\n100644 new.txt\n");
+    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
+    assert_string_equal(saved.head, "ref: refs/heads/side");
+    assert_int_equal(saved.nrefs, 2);
+}
+
+static void leaves_out_large_files_at_the_limit(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
+    al_auto(al_freep) char *bytes = al_calloc(1, 301 * 1024);
+    struct al_budget budget = long_budget();
+
+    s->settings.max_file_bytes = 300 * 1024; /* more than is read at once */
+    tmpdir_write_bytes(s->w->repo, "less", bytes, 300 * 1024 - 1);
+    tmpdir_write_bytes(s->w->repo, "just", bytes, 300 * 1024);
+    tmpdir_write_bytes(s->w->repo, "more", bytes, 300 * 1024 + 1);
+    take(s, NULL);
+    assert_files(s, "100644 a.txt\n100644 just\n100644 less\n");
+    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
+    assert_int_equal(saved.left_out.count, 1);
+    assert_string_equal(saved.left_out.items[0], "more");
+    assert_store_is_sound(s);
+}
+
+static void sees_every_change(void **state)
+{
+    struct saver *s = *state;
+    char text[] = "same size 0\n";
+
+    for (char c = '0'; c <= '9'; c++) { /* one after the other, faster than file times tick */
+        text[10] = c;
+        tmpdir_write(s->w->repo, "a.txt", text);
+        take(s, NULL);
+        assert_content(s, "worktree/a.txt", text);
+    }
+}
+
+static void sees_a_change_that_hides_its_time(void **state)
+{
+    struct saver *s = *state;
+    struct timespec past[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+
+    tmpdir_write(s->w->repo, "a.txt", "AAAA\n");
+    assert_int_equal(utimensat(s->w->repo->fd, "a.txt", past, 0), 0);
+    take(s, NULL);
+    tmpdir_write(s->w->repo, "a.txt", "BBBB\n");
+    assert_int_equal(utimensat(s->w->repo->fd, "a.txt", past, 0), 0);
+    take(s, NULL);
+    assert_content(s, "worktree/a.txt", "BBBB\n");
+}
+
+static void shares_the_tree_when_nothing_changed(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *first = NULL;
+    al_auto(al_freep) char *second = NULL;
+    al_auto(al_freep) char *parent = NULL;
+    char before[AL_OID_TEXT], found[AL_OID_TEXT], name[AL_OID_TEXT + 16];
+
+    take(s, NULL);
+    memcpy(before, s->id, sizeof(before));
+    (void)snprintf(name, sizeof(name), "%s^{tree}", s->id);
+    first = store_git(s, "rev-parse", name);
+    assert_int_equal(al_checkpoint_find_after(s->store, before, found, NULL), AL_ERR_NOT_FOUND);
+    take(s, before);
+    (void)snprintf(name, sizeof(name), "%s^{tree}", s->id);
+    second = store_git(s, "rev-parse", name);
+    assert_string_equal(first, second);
+    assert_string_not_equal(before, s->id);
+    (void)snprintf(name, sizeof(name), "%s^", s->id);
+    parent = store_git(s, "rev-parse", name);
+    parent[strcspn(parent, "\n")] = '\0';
+    assert_string_equal(parent, before);
+    assert_int_equal(al_checkpoint_find_after(s->store, before, found, NULL), 0);
+    assert_string_equal(found, s->id);
+    assert_true(al_checkpoint_exists(s->store, before));
+    assert_false(al_checkpoint_exists(s->store, "0123456789012345678901234567890123456789"));
+    assert_false(al_checkpoint_exists(s->store, "../../HEAD"));
+}
+
+/* So many that they are looked at ahead, by a thread. */
+static void sees_changes_among_many_files(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *files = NULL;
+
+    for (int i = 0; i < 1200; i++) {
+        al_auto(al_freep) char *name = al_asprintf("many%d/%d", i % 5, i);
+
+        tmpdir_write(s->w->repo, name, "same\n");
+    }
+    take(s, NULL);
+    tmpdir_write(s->w->repo, "many1/1", "diff\n");
+    assert_int_equal(unlinkat(s->w->repo->fd, "many2/2", 0), 0);
+    assert_int_equal(renameat(s->w->repo->fd, "many3", s->w->root->fd, "moved"), 0);
+    tmpdir_symlink(s->w->repo, "../moved", "many3");
+    tmpdir_write(s->w->repo, "many4/new", "new\n");
+    take(s, NULL);
+    files = files_of(s);
+    assert_content(s, "worktree/many1/1", "diff\n");
+    assert_content(s, "worktree/many4/new", "new\n");
+    assert_null(strstr(files, " many2/2\n"));
+    assert_non_null(strstr(files, "120777 many3\n"));
+    assert_null(strstr(files, " many3/"));
+    assert_non_null(strstr(files, " many0/1195\n"));
+}
+
+/* The parts and names of all differences, a line each. */
+static char *changes_between(struct saver *s, const char *from, const char *to)
+{
+    static const char *const parts[] = { "worktree", "index", "head", "ref", "stash", "state" };
+    struct al_differences changes = { .items = NULL };
+    struct al_budget budget = long_budget();
+    struct al_str text = AL_STR_INIT;
+
+    assert_int_equal(al_checkpoint_compare(s->store, from, to, &budget, &changes, &s->w->err), 0);
+    for (size_t i = 0; i < changes.count; i++)
+        al_str_addf(&text, "%s %s%s%s\n", parts[changes.items[i].part], changes.items[i].name,
+                    changes.items[i].from ? "" : " +", changes.items[i].to ? "" : " -");
+    al_differences_clear(&changes);
+    return al_str_detach(&text);
+}
+
+static void tells_what_differs(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *all = NULL;
+    al_auto(al_freep) char *none = NULL;
+    char from[AL_OID_TEXT], same[AL_OID_TEXT];
+
+    tmpdir_write(s->w->repo, "gone.txt", "gone\n");
+    take(s, NULL);
+    memcpy(from, s->id, sizeof(from));
+    /* Neither packing references nor refreshing the index is a change. */
+    git_ok(s->w->repo, "pack-refs", "--all", NULL);
+    tmpdir_write(s->w->repo, "a.txt", "one\n");
+    git_ok(s->w->repo, "update-index", "--really-refresh", NULL);
+    take(s, NULL);
+    memcpy(same, s->id, sizeof(same));
+    none = changes_between(s, from, same);
+    assert_string_equal(none, "");
+    assert_int_equal(unlinkat(s->w->repo->fd, "gone.txt", 0), 0);
+    assert_int_equal(fchmodat(s->w->repo->fd, "a.txt", 0600, 0), 0);
+    tmpdir_write(s->w->repo, "new.txt", "new\n");
+    git_ok(s->w->repo, "add", "new.txt", NULL);
+    git_ok(s->w->repo, "switch", "-q", "-c", "side", NULL);
+    take(s, NULL);
+    all = changes_between(s, same, s->id);
+    assert_string_equal(all, "worktree a.txt\nworktree gone.txt -\nworktree new.txt +\n"
+                             "index index\nhead HEAD\nref refs/heads/side +\n");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        SAVER_TEST(takes_every_kind_of_file),
+        SAVER_TEST(leaves_out_what_is_ignored_unless_it_is_named),
+        SAVER_TEST(takes_raw_bytes_whatever_attributes_say),
+        SAVER_TEST(skips_what_is_no_file),
+        SAVER_TEST(walks_nested_repositories_as_files),
+        SAVER_TEST(takes_a_submodules_files),
+        SAVER_TEST(never_follows_a_directory_that_became_a_link),
+        SAVER_TEST(refuses_names_that_are_no_paths_of_the_tree),
+        SAVER_TEST(changes_nothing_in_the_repository),
+        SAVER_TEST(needs_no_lock),
+        SAVER_TEST(keeps_the_index_and_what_only_it_has),
+        SAVER_TEST(keeps_a_conflict),
+        SAVER_TEST(works_without_a_commit_and_with_sha256),
+        SAVER_TEST(works_in_a_linked_working_tree),
+        SAVER_TEST(leaves_out_large_files_at_the_limit),
+        SAVER_TEST(sees_every_change),
+        SAVER_TEST(sees_a_change_that_hides_its_time),
+        SAVER_TEST(sees_changes_among_many_files),
+        SAVER_TEST(shares_the_tree_when_nothing_changed),
+        SAVER_TEST(tells_what_differs),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("journal/checkpoint", tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/* checkpoint/pin.h: what a repository loses, and then removes for good, its checkpoints still have.
+ */
+#include "checkpoint/pin.h"
+
+#include "tests/unit/checkpoint/lib.h"
+
+static char *rev(struct saver *s, const char *name)
+{
+    char *oid = git_output(s->w->repo, "rev-parse", name, NULL);
+
+    oid[strcspn(oid, "\n")] = '\0';
+    return oid;
+}
+
+/* Everything that git can be told to forget. */
+static void forget(struct saver *s)
+{
+    git_ok(s->w->repo, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all",
+           NULL);
+    git_ok(s->w->repo, "gc", "-q", "--prune=now", NULL);
+}
+
+/* The repository has lost it, and the store has it with its files. */
+static void assert_kept(struct saver *s, const char *oid, const char *file, const char *content)
+{
+    al_auto(al_freep) char *path = al_asprintf("%s:%s", oid, file);
+    al_auto(al_freep) char *found = NULL;
+
+    assert_int_not_equal(git_status_of(s->w->repo, "cat-file", "-e", oid, NULL), 0);
+    found = store_git(s, "cat-file", "blob", path);
+    assert_string_equal(found, content);
+}
+
+static void keeps_a_stash_that_is_dropped(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *first = NULL;
+    al_auto(al_freep) char *second = NULL;
+
+    tmpdir_write(s->w->repo, "a.txt", "stashed once\n");
+    git_ok(s->w->repo, "stash", "push", "-q", NULL);
+    first = rev(s, "stash@{0}");
+    tmpdir_write(s->w->repo, "a.txt", "stashed twice\n");
+    git_ok(s->w->repo, "stash", "push", "-q", NULL);
+    second = rev(s, "stash@{0}");
+    take(s, NULL);
+    git_ok(s->w->repo, "stash", "clear", NULL);
+    forget(s);
+    assert_kept(s, first, "a.txt", "stashed once\n");
+    assert_kept(s, second, "a.txt", "stashed twice\n");
+}
+
+/* A branch with a commit that nothing else reaches; HEAD is on main. */
+static char *make_side(struct saver *s)
+{
+    char *oid;
+
+    git_ok(s->w->repo, "switch", "-q", "-c", "side", NULL);
+    git_fixture_commit(s->w->repo, "side.txt", "side\n", "side");
+    oid = rev(s, "side");
+    git_ok(s->w->repo, "switch", "-q", "main", NULL);
+    return oid;
+}
+
+static void keeps_a_branch_before_it_is_dropped(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *side = make_side(s);
+    al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
+
+    al_strv_add(&dropping, "refs/heads/side");
+    assert_int_equal(try_take(s, NULL, &dropping), 0);
+    git_ok(s->w->repo, "branch", "-q", "-D", "side", NULL);
+    forget(s); /* airlock never got to its checkpoint after */
+    assert_kept(s, side, "side.txt", "side\n");
+}
+
+static void keeps_a_branch_that_is_found_missing(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *side = make_side(s);
+
+    take(s, NULL);
+    git_ok(s->w->repo, "branch", "-q", "-D", "side", NULL);
+    take(s, NULL);
+    forget(s);
+    assert_kept(s, side, "side.txt", "side\n");
+}
+
+static void keeps_what_a_branch_was_moved_from(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *old = NULL;
+
+    git_fixture_commit(s->w->repo, "b.txt", "first try\n", "try");
+    old = rev(s, "HEAD");
+    take(s, NULL);
+    tmpdir_write(s->w->repo, "b.txt", "second try\n");
+    git_ok(s->w->repo, "commit", "-q", "-a", "--amend", "-m", "again", NULL);
+    take(s, NULL);
+    forget(s);
+    assert_kept(s, old, "b.txt", "first try\n");
+}
+
+static void keeps_a_detached_head_that_is_left(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *lost = NULL;
+
+    git_ok(s->w->repo, "switch", "-q", "--detach", NULL);
+    git_fixture_commit(s->w->repo, "d.txt", "detached\n", "detached");
+    lost = rev(s, "HEAD");
+    take(s, NULL);
+    git_ok(s->w->repo, "switch", "-q", "main", NULL);
+    forget(s);
+    assert_kept(s, lost, "d.txt", "detached\n");
+}
+
+/* One branch after the other is lost, each of which the other's pack was made without. */
+static void keeps_what_lost_branches_shared(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *one = make_side(s);
+    al_auto(al_freep) char *two = NULL;
+
+    git_ok(s->w->repo, "switch", "-q", "side", NULL);
+    git_ok(s->w->repo, "switch", "-q", "-c", "two", NULL);
+    git_fixture_commit(s->w->repo, "two.txt", "two\n", "two");
+    two = rev(s, "two");
+    git_ok(s->w->repo, "switch", "-q", "main", NULL);
+    take(s, NULL);
+    git_ok(s->w->repo, "branch", "-q", "-D", "two", NULL);
+    take(s, NULL);
+    git_ok(s->w->repo, "branch", "-q", "-D", "side", NULL);
+    take(s, NULL);
+    forget(s);
+    assert_kept(s, one, "side.txt", "side\n");
+    assert_kept(s, two, "two.txt", "two\n");
+    assert_kept(s, two, "side.txt", "side\n");
+}
+
+/* A reference that only goes on leaves nothing to be kept. */
+static void keeps_nothing_that_is_still_there(void **state)
+{
+    struct saver *s = *state;
+    al_auto(subdir_closep) struct tmpdir *bare = NULL;
+    al_auto(al_freep) char *packs = NULL;
+
+    take(s, NULL);
+    git_fixture_commit(s->w->repo, "b.txt", "more\n", "more");
+    take(s, NULL);
+    bare = store_open_bare(s);
+    packs = git_output(bare, "-c", "alias.k=!ls objects/pack", "k", NULL);
+    assert_null(strstr(packs, ".keep"));
+}
+
+static void lives_with_a_stash_that_is_broken(void **state)
+{
+    struct saver *s = *state;
+
+    tmpdir_write(s->w->repo, ".git/refs/stash", "1111111111111111111111111111111111111111\n");
+    tmpdir_write(s->w->repo, ".git/logs/refs/stash",
+                 "not a log\n2222222222222222222222222222222222222222 \n");
+    take(s, NULL);
+    take(s, NULL);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        SAVER_TEST(keeps_a_stash_that_is_dropped),
+        SAVER_TEST(keeps_a_branch_before_it_is_dropped),
+        SAVER_TEST(keeps_a_branch_that_is_found_missing),
+        SAVER_TEST(keeps_what_a_branch_was_moved_from),
+        SAVER_TEST(keeps_a_detached_head_that_is_left),
+        SAVER_TEST(keeps_what_lost_branches_shared),
+        SAVER_TEST(keeps_nothing_that_is_still_there),
+        SAVER_TEST(lives_with_a_stash_that_is_broken),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("journal/keep", tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/* journal/journal.h: what is on the disk when, and that reads do not wait for it. */
+#include "journal/journal.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "guard/effects.h"
+#include "tests/unit/journal/fixture.h"
+
+/* How often something was synchronised, and what each time gave. */
+static int syncs, sync_error;
+
+static int sync_as_told(void)
+{
+    syncs++;
+    errno = sync_error;
+    return sync_error ? -1 : 0;
+}
+
+int __wrap_fdatasync(int fd);
+int __wrap_fsync(int fd);
+
+int __wrap_fdatasync(int fd)
+{
+    (void)fd;
+    return sync_as_told();
+}
+
+int __wrap_fsync(int fd)
+{
+    (void)fd;
+    return sync_as_told();
+}
+
+static struct al_record *begin(struct al_journal *journal)
+{
+    struct al_record *record = NULL;
+
+    assert_int_equal(al_journal_open_record(journal, "tool", NULL, &record, NULL), 0);
+    return record;
+}
+
+/* How often closing a record synchronises. */
+static int close_one(struct al_journal *journal, unsigned effects, const char *outcome)
+{
+    struct al_record_end end = { .effects = effects, .outcome = outcome };
+
+    syncs = 0;
+    assert_int_equal(al_journal_close_record(journal, begin(journal), &end, NULL), 0);
+    return syncs;
+}
+
+static void synchronises_what_changes_something_and_nothing_else(void **state)
+{
+    struct al_journal *journal = journal_open(*state);
+
+    assert_int_equal(close_one(journal, AL_READS, "ok"), 0);
+    assert_int_equal(close_one(journal, AL_READS, "error"), 0);
+    assert_int_equal(close_one(journal, 0, "refused"), 0);
+    assert_int_equal(close_one(journal, AL_DISCARDS_WORK, "refused"), 0);
+    assert_int_equal(close_one(journal, AL_DISCARDS_WORK, "declined"), 0);
+    assert_int_equal(close_one(journal, AL_RUNS_PROGRAM, "dry_run"), 0);
+    /* log, head, and once the directory that has their names */
+    assert_int_equal(close_one(journal, AL_WRITES_INDEX, "ok"), 3);
+    assert_int_equal(close_one(journal, AL_WRITES_INDEX, "ok"), 2);
+    assert_int_equal(close_one(journal, AL_WRITES_REFS, "error"), 2);
+    assert_int_equal(close_one(journal, AL_LEAVES_MACHINE, "timeout"), 2);
+    assert_int_equal(close_one(journal, AL_READS, "ok"), 0);
+    al_journal_free(journal);
+}
+
+static void synchronises_a_log_that_was_begun(void **state)
+{
+    struct al_journal *journal = journal_open(*state);
+
+    al_journal_limit(journal, 1);
+    (void)close_one(journal, AL_WRITES_INDEX, "ok");
+    assert_int_equal(close_one(journal, AL_WRITES_INDEX, "ok"), 3);
+    al_journal_free(journal);
+}
+
+static void synchronises_a_note_before_anything_is_changed(void **state)
+{
+    const struct al_record_end known = { .effects = AL_DISCARDS_WORK, .git_commit = "1234" };
+    struct al_journal *journal = journal_open(*state);
+
+    for (int i = 0; i < 2; i++) { /* the second time, the file has its name already */
+        struct al_record *record = begin(journal);
+
+        syncs = 0;
+        assert_int_equal(al_journal_note(record, &known, NULL), 0);
+        assert_int_equal(syncs, i == 0 ? 2 : 1);
+        assert_int_equal(al_journal_close_record(journal, record, &known, NULL), 0);
+    }
+    al_journal_free(journal);
+}
+
+static void tells_of_a_disk_that_cannot(void **state)
+{
+    const struct al_record_end end = { .effects = AL_DISCARDS_WORK, .outcome = "ok" };
+    const struct tmpdir *dir = *state;
+    struct al_journal *journal = journal_open(dir);
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_record *record = begin(journal);
+
+    sync_error = EIO;
+    assert_int_equal(al_journal_note(record, &end, &err), AL_ERR_EXECUTION);
+    assert_int_equal(al_journal_close_record(journal, record, &end, &err), AL_ERR_EXECUTION);
+    sync_error = 0;
+    assert_intact(dir, 1); /* the line is there all the same, and once */
+    al_journal_free(journal);
+    journal_fill(dir, 1);
+    assert_intact(dir, 2);
+}
+
+static void begins_no_journal_whose_key_may_be_lost(void **state)
+{
+    al_auto(al_freep) char *file = tmpdir_path(*state, "tool_log.jsonl");
+    struct al_journal *journal = NULL;
+
+    sync_error = EIO;
+    assert_int_equal(al_journal_open(file, &journal, NULL), AL_ERR_EXECUTION);
+    sync_error = 0;
+    assert_null(journal);
+    journal_fill(*state, 1);
+    assert_intact(*state, 1);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        JOURNAL_TEST(synchronises_what_changes_something_and_nothing_else),
+        JOURNAL_TEST(synchronises_a_log_that_was_begun),
+        JOURNAL_TEST(synchronises_a_note_before_anything_is_changed),
+        JOURNAL_TEST(tells_of_a_disk_that_cannot),
+        JOURNAL_TEST(begins_no_journal_whose_key_may_be_lost),
+    };
+
+    return cmocka_run_group_tests_name("journal/sync", tests, NULL, NULL);
+}

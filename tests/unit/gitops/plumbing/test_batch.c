@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gitops/plumbing/batch.h: however many paths there are, no command line is too long and none is
+ * lost. */
+#include "gitops/command.h"
+#include "gitops/plumbing/batch.h"
+#include "tests/unit/gitops/lib.h"
+
+/* A word is counted with its NUL and a pointer. */
+#define EXTRA (1 + sizeof(char *))
+
+static void add_word(struct al_str *words, char letter, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        al_str_addc(words, letter);
+    al_str_addc(words, '\0');
+}
+
+/* How many of two words that take `bytes` together fit on the first command line. */
+static size_t fitting(size_t bytes)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv argv = AL_STRV_INIT;
+    size_t at = 0, first;
+    bool left;
+
+    add_word(&words, 'a', 10);
+    add_word(&words, 'b', bytes - 10 - 2 * EXTRA);
+    left = al_batch_add(&argv, &words, &at);
+    first = argv.count;
+    assert_true(left == (first < 2));
+    assert_true(left == (at < words.len));
+    if (left)
+        assert_false(al_batch_add(&argv, &words, &at));
+    assert_int_equal(argv.count, 2);
+    assert_int_equal(argv.items[0][0], 'a');
+    assert_int_equal(argv.items[1][0], 'b');
+    return first;
+}
+
+static void fills_a_command_line_to_the_limit(void **state)
+{
+    size_t limit = al_batch_max_bytes();
+
+    (void)state;
+    assert_int_equal(fitting(limit - 1), 2);
+    assert_int_equal(fitting(limit), 2);
+    assert_int_equal(fitting(limit + 1), 1);
+}
+
+static void takes_a_word_that_is_too_long_by_itself(void **state)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv argv = AL_STRV_INIT;
+    size_t at = 0;
+
+    (void)state;
+    add_word(&words, 'a', 2 * al_batch_max_bytes());
+    add_word(&words, 'b', 1);
+    assert_true(al_batch_add(&argv, &words, &at));
+    assert_int_equal(argv.count, 1);
+    assert_false(al_batch_add(&argv, &words, &at));
+    assert_int_equal(argv.count, 2);
+    assert_false(al_batch_add(&argv, &words, &at)); /* nothing is left */
+    assert_int_equal(argv.count, 2);
+}
+
+/* The first names listed for `words`, and how many there are. */
+static size_t list(struct world *w, const struct al_str *words, char **ret_first)
+{
+    static const char *const command[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    struct al_buffer names = { .max_bytes = 1u << 20 };
+    struct al_budget budget = long_budget();
+    size_t count = 0;
+
+    assert_int_equal(al_batch_list(repo, command, words, &budget, &names, NULL), 0);
+    *ret_first = al_strdup(names.len ? names.data : "");
+    for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
+        count++;
+    al_buffer_clear(&names);
+    return count;
+}
+
+static void lists_what_several_batches_name_once_and_in_order(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_freep) char *first = NULL;
+    al_auto(al_freep) char *none = NULL;
+    size_t batches = 0, at = 0;
+
+    assert_int_equal(list(w, &words, &none), 0);
+    git_fixture_commit(w->repo, "b/c.txt", "c\n", "second");
+    git_fixture_commit(w->repo, "b/d.txt", "d\n", "third");
+    /* Words that name nothing lie between those that do. */
+    al_str_add(&words, "b\0a.txt", sizeof("b\0a.txt"));
+    for (size_t bytes = 0; bytes <= 2 * al_batch_max_bytes(); bytes += 4000)
+        add_word(&words, 'x', 4000);
+    al_str_add(&words, "b/d.txt\0a.txt", sizeof("b/d.txt\0a.txt"));
+    do {
+        al_auto(al_strv_clear) struct al_strv argv = AL_STRV_INIT;
+
+        batches++;
+        if (!al_batch_add(&argv, &words, &at))
+            break;
+    } while (true);
+    assert_int_equal(batches, 3);
+    assert_int_equal(list(w, &words, &first), 3);
+    assert_string_equal(first, "a.txt");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fills_a_command_line_to_the_limit),
+        cmocka_unit_test(takes_a_word_that_is_too_long_by_itself),
+        WORLD_TEST(lists_what_several_batches_name_once_and_in_order),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("gitops/batch", tests, NULL, NULL);
+}

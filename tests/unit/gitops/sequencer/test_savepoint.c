@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gitops/sequencer/savepoint.c: whatever a git that was killed left behind, the repository becomes
+ * what it was, and what somebody else did meanwhile stays. */
+#include "gitops/command.h"
+#include "gitops/sequencer/savepoint.h"
+#include "tests/unit/gitops/tree.h"
+
+static void note(struct world *w, const struct al_repo *repo, const char *incoming,
+                 struct al_before *before)
+{
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    struct al_budget budget = long_budget();
+
+    if (incoming)
+        al_strv_add(&commits, incoming);
+    assert_int_equal(al_before_note(repo, &commits, &budget, before, &w->err), 0);
+}
+
+/* Main and feature change the same files, add, remove and move some. */
+static void part(struct world *w)
+{
+    git_fixture_commit(w->repo, "keep/gone.txt", "gone\n", "more");
+    git_fixture_commit(w->repo, "move.txt", "1\n2\n3\n4\n", "more");
+    git_ok(w->repo, "checkout", "-q", "-b", "feature", NULL);
+    git_fixture_commit(w->repo, "a.txt", "theirs\n", "theirs");
+    git_fixture_commit(w->repo, "new/dir/b.txt", "b\n", "theirs");
+    git_ok(w->repo, "rm", "-q", "keep/gone.txt", NULL);
+    git_ok(w->repo, "mv", "move.txt", "moved.txt", NULL);
+    git_ok(w->repo, "commit", "-q", "-m", "theirs", NULL);
+    git_ok(w->repo, "checkout", "-q", "main", NULL);
+    git_fixture_commit(w->repo, "c.txt", "c\n", "ours");
+    git_fixture_commit(w->repo, "a.txt", "ours\n", "ours");
+    tmpdir_write(w->repo, "c.txt", "edited\n");
+    tmpdir_write(w->repo, "mine.txt", "untracked\n");
+}
+
+/* Note, let plain git do `words`, put back: nothing of it is left. */
+static void assert_undone(struct world *w, const char *const *words)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_freep) char *was = tree_text(w->repo);
+    al_auto(al_freep) char *is = NULL;
+
+    note(w, repo, "feature", &before);
+    (void)git_status_of(w->repo, words[0], words[1], words[2], words[3], NULL);
+    {
+        al_auto(al_freep) char *changed = tree_text(w->repo);
+
+        assert_string_not_equal(was, changed);
+    }
+    assert_int_equal(al_before_put_back(repo, &before, &w->err), 0);
+    is = tree_text(w->repo);
+    assert_same_tree(was, is);
+}
+
+static void undoes_what_git_did(void **state)
+{
+    static const char *const merges[][4] = {
+        { "merge", "-q", "feature", NULL },
+        { "cherry-pick", "feature~2", NULL, NULL },
+    };
+    struct world *w = *state;
+
+    part(w);
+    for (size_t i = 0; i < COUNT(merges); i++)
+        assert_undone(w, merges[i]);
+}
+
+static void undoes_a_rebase_in_the_middle(void **state)
+{
+    static const char *const reset[] = { "reset", "-q", "--hard", "feature" };
+    static const char *const rebase[] = { "rebase", "-q", "feature", NULL };
+    static const char *const apply[] = { "rebase", "-q", "--apply", "feature" };
+    struct world *w = *state;
+
+    part(w);
+    git_ok(w->repo, "checkout", "-q", "--", ".", NULL);
+    assert_undone(w, reset);
+    assert_undone(w, rebase);
+    assert_undone(w, apply);
+}
+
+static void undoes_a_rebase_that_went_on(void **state)
+{
+    static const char *const goes_on[] = { "rebase", "--continue", NULL, NULL };
+    struct world *w = *state;
+
+    part(w);
+    git_ok(w->repo, "checkout", "-q", "--", ".", NULL);
+    setenv("GIT_EDITOR", ":", 1);
+    assert_int_equal(git_status_of(w->repo, "rebase", "-q", "feature", NULL), 1);
+    tmpdir_write(w->repo, "a.txt", "both\n");
+    git_ok(w->repo, "add", "a.txt", NULL);
+    assert_undone(w, goes_on);
+    git_ok(w->repo, "rebase", "--continue", NULL); /* and it still can */
+    {
+        al_auto(al_freep) char *branch = git_output(w->repo, "symbolic-ref", "HEAD", NULL);
+
+        assert_string_equal(branch, "refs/heads/main\n");
+    }
+}
+
+static void works_on_an_unborn_branch_and_a_detached_head(void **state)
+{
+    static const char *const merge[] = { "merge", "-q", "feature", NULL };
+    struct world *w = *state;
+
+    part(w);
+    git_ok(w->repo, "checkout", "-q", "--", ".", NULL);
+    git_ok(w->repo, "checkout", "-q", "--detach", "HEAD~1", NULL);
+    assert_undone(w, merge);
+    git_ok(w->repo, "checkout", "-q", "--orphan", "new", NULL);
+    git_ok(w->repo, "rm", "-q", "-rf", ".", NULL);
+    assert_undone(w, merge);
+}
+
+static void keeps_what_somebody_else_did_meanwhile(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_freep) char *theirs = NULL;
+    al_auto(al_freep) char *mine = NULL;
+
+    part(w);
+    repo = must_open(w, "repo");
+    note(w, repo, "feature", &before);
+    (void)git_status_of(w->repo, "merge", "-q", "feature", NULL);
+    tmpdir_write(w->repo, "written-meanwhile.txt", "by nobody git knows\n");
+    assert_int_equal(al_before_put_back(repo, &before, &w->err), 0);
+    mine = tmpdir_read(w->repo, "written-meanwhile.txt");
+    assert_string_equal(mine, "by nobody git knows\n");
+    theirs = tmpdir_read(w->repo, "new/dir/b.txt");
+    assert_null(theirs);
+}
+
+static void keeps_ignored_files_that_were_there(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_freep) char *kept = NULL;
+
+    part(w);
+    tmpdir_write(w->repo, ".git/info/exclude", "new/\n");
+    tmpdir_write(w->repo, "new/dir/b.txt", "ignored\n");
+    repo = must_open(w, "repo");
+    note(w, repo, "feature", &before);
+    assert_int_equal(before.there.len, sizeof("new/dir/b.txt"));
+    assert_int_equal(al_before_put_back(repo, &before, &w->err), 0);
+    kept = tmpdir_read(w->repo, "new/dir/b.txt");
+    assert_string_equal(kept, "ignored\n");
+}
+
+static void settles_only_what_was_interrupted(void **state)
+{
+    static const int ends[] = { 0, AL_ERR_EXECUTION, AL_ERR_TIMEOUT, AL_ERR_CANCELLED };
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+        bool interrupted = i >= 2;
+
+        note(w, repo, NULL, &before);
+        tmpdir_write(w->repo, "a.txt", "changed\n");
+        assert_int_equal(al_before_settle(repo, &before, ends[i], &err), ends[i]);
+        {
+            al_auto(al_freep) char *text = tmpdir_read(w->repo, "a.txt");
+
+            assert_string_equal(text, interrupted ? "one\n" : "changed\n");
+        }
+        assert_int_equal(err.detail != NULL, interrupted);
+        git_ok(w->repo, "checkout", "-q", "--", ".", NULL);
+    }
+}
+
+static void says_when_it_cannot_be_put_back(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_freep) char *moved = tmpdir_path(w->root, "moved");
+
+    note(w, repo, NULL, &before);
+    assert_int_equal(rename(w->repo->path, moved), 0);
+    assert_int_equal(al_before_settle(repo, &before, AL_ERR_TIMEOUT, &w->err), AL_ERR_TIMEOUT);
+    assert_true(al_starts_with(w->err.detail, "The repository could not be put back as it was: "));
+}
+
+static void follows_no_link_in_the_git_directory(void **state)
+{
+    static const char *const names[] = { "ORIG_HEAD", "rebase-merge", "index" };
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    struct al_budget budget = long_budget();
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+        al_auto(al_freep) char *name = al_asprintf(".git/%s", names[i]);
+        al_auto(al_freep) char *path = tmpdir_path(w->repo, name);
+
+        (void)unlink(path);
+        tmpdir_symlink(w->repo, w->outside->path, name);
+        assert_int_equal(al_before_note(repo, &AL_STRV_INIT, &budget, &before, &w->err),
+                         AL_ERR_EXECUTION);
+        assert_non_null(strstr(w->err.message, names[i]));
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WORLD_TEST(undoes_what_git_did),
+        WORLD_TEST(undoes_a_rebase_in_the_middle),
+        WORLD_TEST(undoes_a_rebase_that_went_on),
+        WORLD_TEST(works_on_an_unborn_branch_and_a_detached_head),
+        WORLD_TEST(keeps_what_somebody_else_did_meanwhile),
+        WORLD_TEST(keeps_ignored_files_that_were_there),
+        WORLD_TEST(settles_only_what_was_interrupted),
+        WORLD_TEST(says_when_it_cannot_be_put_back),
+        WORLD_TEST(follows_no_link_in_the_git_directory),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/* proc/cancel.h: a token fires once, for everybody, and ends a child at any moment. */
+#include "proc/cancel.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "tests/lib/tmpdir.h"
+#include "tests/unit/proc/lib.h"
+
+static bool readable(const struct al_cancel *cancel)
+{
+    struct pollfd fd = { .fd = al_cancel_fd(cancel), .events = POLLIN };
+
+    return poll(&fd, 1, 0) == 1;
+}
+
+static void stays_readable_once_fired(void **state)
+{
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
+
+    (void)state;
+    assert_false(al_cancel_fired(cancel));
+    assert_false(readable(cancel));
+    al_cancel_fire(cancel);
+    al_cancel_fire(cancel);
+    assert_true(al_cancel_fired(cancel));
+    assert_true(readable(cancel));
+    assert_true(readable(cancel));
+}
+
+static void none_is_never_fired(void **state)
+{
+    (void)state;
+    assert_false(al_cancel_fired(NULL));
+    assert_int_equal(al_cancel_fd(NULL), -1);
+    al_cancel_unref(NULL);
+}
+
+static void lives_until_its_last_reference_is_dropped(void **state)
+{
+    int before = count_descriptors();
+    struct al_cancel *cancel = al_cancel_new();
+    struct al_cancel *second = al_cancel_ref(cancel);
+
+    (void)state;
+    al_cancel_unref(cancel);
+    al_cancel_fire(second);
+    assert_true(al_cancel_fired(second));
+    al_cancel_unref(second);
+    assert_int_equal(count_descriptors(), before);
+}
+
+static void a_renewed_one_was_never_fired(void **state)
+{
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
+    int fd = al_cancel_fd(cancel);
+
+    (void)state;
+    assert_true(al_cancel_renew(cancel));
+    for (int i = 0; i < 2; i++) {
+        al_cancel_fire(cancel);
+        assert_true(readable(cancel));
+        assert_true(al_cancel_renew(cancel));
+        assert_false(al_cancel_fired(cancel));
+        assert_false(readable(cancel));
+        assert_int_equal(al_cancel_fd(cancel), fd);
+    }
+}
+
+static void one_that_others_have_stays_fired(void **state)
+{
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
+    struct al_cancel *second = al_cancel_ref(cancel);
+
+    (void)state;
+    al_cancel_fire(cancel);
+    assert_false(al_cancel_renew(cancel));
+    assert_true(al_cancel_fired(second));
+    assert_true(readable(second));
+    al_cancel_unref(second);
+    assert_true(al_cancel_renew(cancel));
+}
+
+static void nothing_starts_once_fired(void **state)
+{
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
+    struct al_proc_spec spec = SHELL_SPEC("echo ran");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+    uint64_t before = al_proc_started();
+
+    (void)state;
+    spec.cancel = cancel;
+    got = run(&spec);
+    assert_int_equal(got.r, 0);
+    outcome_clear(&got);
+    al_cancel_fire(cancel);
+    got = run(&spec);
+    assert_int_equal(got.r, AL_ERR_CANCELLED);
+    assert_string_equal(got.err.message, "Cancelled");
+    assert_int_equal(got.out.total, 0);
+    assert_int_equal(al_proc_started(), before + 1);
+}
+
+struct firing {
+    const struct tmpdir *dir;
+    struct al_cancel *cancel;
+};
+
+/* Fires once the child has written to the fifo. */
+static void *fire_when_up(void *payload)
+{
+    const struct firing *firing = payload;
+    int fd = openat(firing->dir->fd, "up", O_RDONLY | O_CLOEXEC);
+
+    char c;
+
+    if (read(fd, &c, 1) == 1)
+        al_cancel_fire(firing->cancel);
+    close(fd);
+    return NULL;
+}
+
+static void ends_a_child_at_work(void **state)
+{
+    static const char *const scripts[] = {
+        "echo . >up; exec sleep 600",
+        "trap '' TERM INT HUP; echo . >up; while :; do :; done",
+        "exec >&- 2>&-; echo . >up; exec sleep 600",
+        "echo . >up; (setsid sleep 600 &) ; exec sleep 600",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(scripts); i++) {
+        al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
+        struct tmpdir *dir = tmpdir_new();
+        struct firing firing = { .dir = dir, .cancel = cancel };
+        struct al_proc_spec spec = SHELL_SPEC(scripts[i]);
+        struct outcome got = { .r = 0 };
+        pthread_t thread;
+
+        print_message("  %s\n", scripts[i]);
+        assert_int_equal(mkfifoat(dir->fd, "up", 0600), 0);
+        assert_int_equal(pthread_create(&thread, NULL, fire_when_up, &firing), 0);
+        spec.cwd_fd = dir->fd;
+        spec.cancel = cancel;
+        got.r = al_proc_run(&spec, &got.result, &got.err);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_int_equal(got.r, AL_ERR_CANCELLED);
+        assert_string_equal(got.err.message, "Cancelled");
+        assert_no_children();
+        outcome_clear(&got);
+        tmpdir_free(dir);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    (void)root_fd();
+    return al_proc_init(NULL, NULL);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stays_readable_once_fired),
+        cmocka_unit_test(none_is_never_fired),
+        cmocka_unit_test(lives_until_its_last_reference_is_dropped),
+        cmocka_unit_test(a_renewed_one_was_never_fired),
+        cmocka_unit_test(one_that_others_have_stays_fired),
+        cmocka_unit_test(nothing_starts_once_fired),
+        cmocka_unit_test(ends_a_child_at_work),
+    };
+
+    return cmocka_run_group_tests_name("proc/cancel", tests, set_up, NULL);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/* proc/confine.h: a ruleset says what it was built from, and knows when that changed. */
+#include "proc/confine.h"
+
+#include "tests/lib/tmpdir.h"
+#include "tests/unit/proc/lib.h"
+
+static void this_kernel_has_landlock(void **state)
+{
+    (void)state;
+    assert_true(al_confine_abi() >= 1);
+    assert_int_equal(al_confine_abi(), al_confine_abi());
+}
+
+/* One rule on a path of the scratch directory. */
+static int build(struct tmpdir *dir, const char *name, unsigned rights, bool optional,
+                 struct al_ruleset **ret_ruleset, struct al_error *err)
+{
+    al_auto(al_freep) char *path = tmpdir_path(dir, name);
+    const struct al_confine_rule rules[] = {
+        { .path = "/usr/lib", .rights = AL_RIGHT_READ },
+        { .path = path, .rights = rights, .optional = optional },
+    };
+
+    return al_ruleset_new(rules, COUNT(rules), ret_ruleset, err);
+}
+
+static void notices_a_file_replaced_by_rename(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+    struct al_ruleset *ruleset = NULL;
+
+    (void)state;
+    tmpdir_write(dir, "git", "one");
+    assert_int_equal(build(dir, "git", AL_RIGHT_EXECUTE, false, &ruleset, NULL), 0);
+    assert_true(al_ruleset_fd(ruleset) > 2);
+    assert_true(al_ruleset_is_current(ruleset));
+    tmpdir_write(dir, "git", "written in place");
+    assert_true(al_ruleset_is_current(ruleset));
+    tmpdir_write(dir, "new", "two");
+    assert_int_equal(renameat(dir->fd, "new", dir->fd, "git"), 0);
+    assert_false(al_ruleset_is_current(ruleset));
+    al_ruleset_free(ruleset);
+    tmpdir_free(dir);
+}
+
+static void notices_a_link_that_leads_elsewhere(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+    struct al_ruleset *ruleset = NULL;
+
+    (void)state;
+    tmpdir_write(dir, "one", "");
+    tmpdir_write(dir, "two", "");
+    tmpdir_symlink(dir, "one", "link");
+    assert_int_equal(build(dir, "link", AL_RIGHT_READ, false, &ruleset, NULL), 0);
+    assert_true(al_ruleset_is_current(ruleset));
+    assert_int_equal(unlinkat(dir->fd, "link", 0), 0);
+    tmpdir_symlink(dir, "two", "link");
+    assert_false(al_ruleset_is_current(ruleset));
+    al_ruleset_free(ruleset);
+    tmpdir_free(dir);
+}
+
+static void notices_an_optional_path_that_comes_and_goes(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+    struct al_ruleset *ruleset = NULL;
+
+    (void)state;
+    assert_int_equal(build(dir, "later", AL_RIGHT_READ, true, &ruleset, NULL), 0);
+    assert_true(al_ruleset_is_current(ruleset));
+    tmpdir_write(dir, "later", "");
+    assert_false(al_ruleset_is_current(ruleset));
+    al_ruleset_free(ruleset);
+
+    assert_int_equal(build(dir, "later", AL_RIGHT_READ, true, &ruleset, NULL), 0);
+    assert_true(al_ruleset_is_current(ruleset));
+    assert_int_equal(unlinkat(dir->fd, "later", 0), 0);
+    assert_false(al_ruleset_is_current(ruleset));
+    al_ruleset_free(ruleset);
+    tmpdir_free(dir);
+}
+
+static void refuses_a_missing_path_that_is_not_optional(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+    struct al_ruleset *ruleset = NULL;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    int before = count_descriptors();
+
+    (void)state;
+    assert_int_equal(build(dir, "absent", AL_RIGHT_READ, false, &ruleset, &err), AL_ERR_EXECUTION);
+    assert_non_null(strstr(err.message, "/absent'"));
+    assert_null(ruleset);
+    assert_int_equal(count_descriptors(), before);
+    tmpdir_free(dir);
+}
+
+static void refuses_rights_of_files_on_directories(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+    struct al_ruleset *ruleset = NULL;
+
+    (void)state;
+    tmpdir_mkdir(dir, "bin");
+    assert_int_equal(build(dir, "bin", AL_RIGHT_EXECUTE, false, &ruleset, NULL), AL_ERR_EXECUTION);
+    assert_int_equal(build(dir, "bin", AL_RIGHT_WRITE_FILE, false, &ruleset, NULL),
+                     AL_ERR_EXECUTION);
+    assert_int_equal(build(dir, "bin", AL_RIGHT_READ | AL_RIGHT_WRITE, false, &ruleset, NULL), 0);
+    al_ruleset_free(ruleset);
+    al_ruleset_free(NULL);
+    tmpdir_free(dir);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(this_kernel_has_landlock),
+        cmocka_unit_test(notices_a_file_replaced_by_rename),
+        cmocka_unit_test(notices_a_link_that_leads_elsewhere),
+        cmocka_unit_test(notices_an_optional_path_that_comes_and_goes),
+        cmocka_unit_test(refuses_a_missing_path_that_is_not_optional),
+        cmocka_unit_test(refuses_rights_of_files_on_directories),
+    };
+
+    return cmocka_run_group_tests_name("proc/confine", tests, NULL, NULL);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+/* proc/jobs.h: turns are few, in order of arrival, and can be given up. */
+#include "proc/jobs.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#include "tests/unit/proc/lib.h"
+
+struct taker {
+    pthread_t thread;
+    struct al_cancel *cancel;
+    atomic_int tid;
+    int r;
+    int place; /* in the order turns were given */
+};
+
+static atomic_int served;
+static struct al_slot turn; /* the test's own */
+static atomic_llong now_ms;
+
+/* The time passes when a test says so; the linker puts this in the way. */
+int64_t __wrap_al_clock_ms(void);
+
+int64_t __wrap_al_clock_ms(void)
+{
+    return atomic_load(&now_ms);
+}
+
+static void *take_a_turn(void *payload)
+{
+    struct taker *self = payload;
+    struct al_slot slot;
+    struct al_error err = AL_ERROR_INIT;
+
+    atomic_store(&self->tid, gettid());
+    self->r = al_slot_take(&slot, self->cancel, &err);
+    al_error_clear(&err);
+    if (self->r < 0)
+        return NULL;
+    self->place = atomic_fetch_add(&served, 1);
+    al_slot_give(&slot);
+    return NULL;
+}
+
+/* Whether a thread waits in poll(): the kernel names the call a thread sleeps in. */
+static bool sleeps_in_poll(int tid)
+{
+    char path[64], text[32] = "";
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (read(fd, text, sizeof(text) - 1) <= 0)
+        text[0] = '\0';
+    close(fd);
+#ifdef SYS_poll
+    if (strtol(text, NULL, 10) == SYS_poll)
+        return true;
+#endif
+    return strtol(text, NULL, 10) == SYS_ppoll;
+}
+
+static void start_taker(struct taker *taker, struct al_cancel *cancel)
+{
+    *taker = (struct taker){ .cancel = cancel, .place = -1 };
+    assert_int_equal(pthread_create(&taker->thread, NULL, take_a_turn, taker), 0);
+    while (!atomic_load(&taker->tid) || !sleeps_in_poll(atomic_load(&taker->tid)))
+        sched_yield();
+}
+
+static void join(struct taker *taker)
+{
+    assert_int_equal(pthread_join(taker->thread, NULL), 0);
+}
+
+static void serves_in_order_of_arrival(void **state)
+{
+    struct taker takers[5];
+
+    (void)state;
+    al_proc_set_slots(1);
+    atomic_store(&served, 0);
+    assert_int_equal(al_slot_take(&turn, NULL, NULL), 0);
+    for (size_t i = 0; i < COUNT(takers); i++)
+        start_taker(&takers[i], NULL);
+    assert_int_equal(atomic_load(&served), 0);
+    al_slot_give(&turn);
+    for (size_t i = 0; i < COUNT(takers); i++) {
+        join(&takers[i]);
+        assert_int_equal(takers[i].r, 0);
+        assert_int_equal(takers[i].place, i);
+    }
+}
+
+static void a_cancelled_one_leaves_the_queue(void **state)
+{
+    struct al_cancel *cancel = al_cancel_new();
+    struct taker takers[3];
+    int before = count_descriptors();
+
+    (void)state;
+    /* The middle, then the end of the queue: both ways out of a list. */
+    for (size_t leaver = 1; leaver <= 2; leaver++) {
+        al_auto(al_cancel_unrefp) struct al_cancel *gone = al_cancel_new();
+
+        atomic_store(&served, 0);
+        assert_int_equal(al_slot_take(&turn, NULL, NULL), 0);
+        for (size_t i = 0; i < COUNT(takers); i++)
+            start_taker(&takers[i], i == leaver ? gone : cancel);
+        al_cancel_fire(gone);
+        join(&takers[leaver]);
+        assert_int_equal(takers[leaver].r, AL_ERR_CANCELLED);
+        assert_int_equal(atomic_load(&served), 0);
+        al_slot_give(&turn);
+        for (size_t i = 0; i < COUNT(takers); i++) {
+            if (i != leaver)
+                join(&takers[i]);
+        }
+        assert_int_equal(atomic_load(&served), 2);
+    }
+    al_cancel_unref(cancel);
+    assert_int_equal(count_descriptors(), before - 1);
+}
+
+static void refuses_one_that_is_cancelled_already(void **state)
+{
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+    (void)state;
+    al_cancel_fire(cancel);
+    assert_int_equal(al_slot_take(&turn, cancel, &err), AL_ERR_CANCELLED);
+    assert_string_equal(err.message, "Cancelled");
+    assert_int_equal(al_slot_take(&turn, NULL, NULL), 0); /* the turn is still there */
+    al_slot_give(&turn);
+}
+
+static void more_slots_serve_those_who_wait(void **state)
+{
+    struct taker taker;
+
+    (void)state;
+    al_proc_set_slots(0); /* at least one */
+    assert_int_equal(al_slot_take(&turn, NULL, NULL), 0);
+    start_taker(&taker, NULL);
+    al_proc_set_slots(2);
+    join(&taker);
+    assert_int_equal(taker.r, 0);
+    al_slot_give(&turn);
+    al_proc_set_slots(1);
+}
+
+static void one_that_lasts_makes_room(void **state)
+{
+    struct taker takers[3];
+
+    (void)state;
+    al_proc_set_slots(1);
+    atomic_store(&served, 0);
+    assert_int_equal(al_slot_take(&turn, NULL, NULL), 0);
+    for (size_t i = 0; i < COUNT(takers); i++)
+        start_taker(&takers[i], NULL);
+    atomic_fetch_add(&now_ms, AL_SLOT_LONG_MS - 1);
+    assert_int_equal(atomic_load(&served), 0);
+    atomic_fetch_add(&now_ms, 1); /* those who wait look at it */
+    for (size_t i = 0; i < COUNT(takers); i++) {
+        join(&takers[i]);
+        assert_int_equal(takers[i].place, i);
+    }
+    al_slot_give(&turn);
+}
+
+static void only_so_many_make_room(void **state)
+{
+    (void)state;
+    for (unsigned most = 1; most < 4; most++) {
+        assert_true(al_slot_has_room(most - 1, 0, most));
+        assert_true(al_slot_has_room(most - 1, AL_SLOT_LONG_MAX, most));
+        assert_false(al_slot_has_room(most, 0, most));
+        assert_false(al_slot_has_room(most, AL_SLOT_LONG_MAX, most));
+        assert_true(al_slot_has_room(0, 1000, most)); /* one place for what is new */
+        assert_false(al_slot_has_room(1, AL_SLOT_LONG_MAX + most - 1, most));
+    }
+}
+
+enum { THREADS = 8, RUNS = 25 };
+
+struct spawner {
+    pthread_t thread;
+    int good;
+};
+
+static void *spawn_many(void *payload)
+{
+    struct spawner *self = payload;
+
+    for (int i = 0; i < RUNS; i++) {
+        const struct al_sandbox sandbox = { .exec_once = i % 2, .no_sockets = i % 3 == 0 };
+        struct al_buffer out = { .max_bytes = 100 };
+        struct al_proc_result result = { .exit_code = -1 };
+        struct al_proc_spec spec = SHELL_SPEC("echo one; echo two; exit 7");
+
+        spec.sandbox = &sandbox;
+        spec.out = al_buffer_sink(&out);
+        if (al_proc_run(&spec, &result, NULL) == 0 && result.exit_code == 7 &&
+            strcmp(out.data, "one\ntwo\n") == 0)
+            self->good++;
+        al_buffer_clear(&out);
+    }
+    return NULL;
+}
+
+static void many_threads_start_many_children(void **state)
+{
+    struct spawner spawners[THREADS] = { { .good = 0 } };
+    int before = count_descriptors();
+
+    (void)state;
+    al_proc_set_slots(4);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&spawners[i].thread, NULL, spawn_many, &spawners[i]), 0);
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(spawners[i].thread, NULL), 0);
+        assert_int_equal(spawners[i].good, RUNS);
+    }
+    assert_int_equal(count_descriptors(), before);
+    assert_no_children();
+    al_proc_set_slots(1);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    (void)root_fd();
+    return al_proc_init("/bin/sh", NULL);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(serves_in_order_of_arrival),
+        cmocka_unit_test(a_cancelled_one_leaves_the_queue),
+        cmocka_unit_test(refuses_one_that_is_cancelled_already),
+        cmocka_unit_test(more_slots_serve_those_who_wait),
+        cmocka_unit_test(one_that_lasts_makes_room),
+        cmocka_unit_test(only_so_many_make_room),
+        cmocka_unit_test(many_threads_start_many_children),
+    };
+
+    return cmocka_run_group_tests_name("proc/slots", tests, set_up, NULL);
+}

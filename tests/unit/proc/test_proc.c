@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+/* proc/proc.h: a child's end is told truthfully, and nothing of it is left. */
+#include "proc/proc.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "tests/unit/proc/lib.h"
+#include "util/str.h"
+
+static void gives_output_errors_and_exit_code(void **state)
+{
+    const struct al_proc_spec spec = SHELL_SPEC("echo out; echo err >&2; exit 3");
+    al_auto(outcome_clear) struct outcome got = run(&spec);
+
+    (void)state;
+    assert_int_equal(got.r, 0);
+    assert_int_equal(got.result.exit_code, 3);
+    assert_int_equal(got.result.signal, 0);
+    assert_false(got.result.stopped);
+    assert_string_equal(got.out.data, "out\n");
+    assert_string_equal(got.err_out.data, "err\n");
+}
+
+static void starts_from_exactly_what_it_is_given(void **state)
+{
+    struct al_proc_spec spec = SHELL_SPEC("echo $0 $1; pwd; cat; exec env");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+    (void)state;
+    spec.argv = (const char *[]){ "sh", "-c", "echo $0 $1; pwd; cat; exec env", "a", "b c", NULL };
+    spec.envp = (const char *[]){ "PATH=/usr/bin:/bin", "ONLY=this", NULL };
+    spec.cwd_fd = open("/usr", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    got = run(&spec);
+    close(spec.cwd_fd);
+    assert_int_equal(got.result.exit_code, 0);
+    assert_string_equal(got.out.data, "a b c\n/usr\nPATH=/usr/bin:/bin\nONLY=this\nPWD=/usr\n");
+}
+
+static void leaves_no_descriptor_but_three_in_the_child(void **state)
+{
+    const struct al_proc_spec spec = SHELL_SPEC("ls /proc/$$/fd");
+    int plain = dup(STDIN_FILENO); /* without close-on-exec */
+    al_auto(outcome_clear) struct outcome got = run(&spec);
+
+    (void)state;
+    close(plain);
+    assert_string_equal(got.out.data, "0\n1\n2\n");
+}
+
+static void gives_a_child_its_own_session(void **state)
+{
+    const struct al_proc_spec spec = SHELL_SPEC("cut -d ' ' -f 5,6 /proc/$$/stat; echo $$ $$");
+    al_auto(outcome_clear) struct outcome got = run(&spec);
+    size_t half;
+
+    (void)state;
+    half = got.out.len / 2;
+    assert_memory_equal(got.out.data, got.out.data + half, half);
+}
+
+static void resets_signals_before_the_child_can_get_one(void **state)
+{
+    const struct al_proc_spec spec =
+        SHELL_SPEC("cat /proc/self/status | grep -E 'Sig(Blk|Ign|Cgt)'");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+    sigset_t some, before;
+
+    (void)state;
+    sigemptyset(&some);
+    sigaddset(&some, SIGTERM);
+    sigaddset(&some, SIGRTMAX);
+    assert_int_equal(sigprocmask(SIG_BLOCK, &some, &before), 0);
+    signal(SIGUSR1, SIG_IGN);
+    assert_int_equal(al_proc_init(NULL, NULL), 0);
+    got = run(&spec);
+    signal(SIGUSR1, SIG_DFL);
+    assert_int_equal(al_proc_init(NULL, NULL), 0);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    assert_string_equal(got.out.data, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"
+                                      "SigCgt:\t0000000000000000\n");
+}
+
+static void tells_a_signal_from_an_exit_code(void **state)
+{
+    const struct al_proc_spec killed = SHELL_SPEC("kill -TERM $$");
+    const struct al_proc_spec exited = SHELL_SPEC("exit 143");
+    al_auto(outcome_clear) struct outcome got = run(&killed);
+
+    (void)state;
+    assert_int_equal(got.r, 0);
+    assert_int_equal(got.result.exit_code, -1);
+    assert_int_equal(got.result.signal, SIGTERM);
+    outcome_clear(&got);
+    got = run(&exited);
+    assert_int_equal(got.result.exit_code, 143);
+    assert_int_equal(got.result.signal, 0);
+}
+
+static void names_a_missing_program(void **state)
+{
+    struct al_proc_spec spec = SHELL_SPEC("");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+    (void)state;
+    spec.program = "/nonexistent/git";
+    got = run(&spec);
+    assert_int_equal(got.r, AL_ERR_EXECUTION);
+    assert_string_equal(got.err.message, "git binary not available");
+    assert_string_equal(got.err.reason, "not_found");
+}
+
+static void tells_other_failures_from_a_missing_program(void **state)
+{
+    struct al_proc_spec spec = SHELL_SPEC("");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+    (void)state;
+    spec.program = "/etc/passwd";
+    got = run(&spec);
+    assert_int_equal(got.r, AL_ERR_EXECUTION);
+    assert_string_equal(got.err.message, "cannot execute 'passwd': Permission denied");
+    assert_null(got.err.reason);
+
+    outcome_clear(&got);
+    spec.program = "bin/sh";
+    got = run(&spec);
+    assert_int_equal(got.r, AL_ERR_EXECUTION);
+
+    outcome_clear(&got);
+    spec.program = "/bin/sh";
+    spec.cwd_fd = -1;
+    got = run(&spec);
+    assert_int_equal(got.r, AL_ERR_EXECUTION);
+}
+
+static void keeps_output_up_to_the_cap_and_stops_beyond(void **state)
+{
+    const struct al_proc_spec spec = SHELL_SPEC("printf 0123456789; exit 1");
+
+    (void)state;
+    for (size_t cap = 9; cap <= 11; cap++) {
+        al_auto(outcome_clear) struct outcome got = run_up_to(&spec, cap);
+
+        print_message("  cap %zu\n", cap);
+        assert_int_equal(got.r, 0);
+        assert_int_equal(got.result.stopped, cap < 10);
+        assert_int_equal(got.result.exit_code, cap < 10 ? -1 : 1);
+        assert_int_equal(got.out.len, cap < 10 ? cap : 10);
+        assert_int_equal(got.out.total, 10);
+    }
+}
+
+static void stops_a_child_that_never_stops_writing(void **state)
+{
+    const struct al_proc_spec spec = SHELL_SPEC("trap '' PIPE; while :; do echo more; done");
+    al_auto(outcome_clear) struct outcome got = run_up_to(&spec, 300000);
+
+    (void)state;
+    assert_int_equal(got.r, 0);
+    assert_true(got.result.stopped);
+    assert_int_equal(got.result.exit_code, -1);
+    assert_int_equal(got.result.signal, 0);
+    assert_int_equal(got.out.len, 300000);
+    assert_true(got.out.total > got.out.len);
+}
+
+static void drops_errors_beyond_the_cap_without_stopping(void **state)
+{
+    const struct al_proc_spec spec =
+        SHELL_SPEC("head -c 500000 /dev/zero >&2; echo done; head -c 500000 /dev/zero >&2");
+    al_auto(outcome_clear) struct outcome got = run_up_to(&spec, 1000);
+
+    (void)state;
+    assert_int_equal(got.r, 0);
+    assert_false(got.result.stopped);
+    assert_string_equal(got.out.data, "done\n");
+    assert_int_equal(got.err_out.len, 1000);
+}
+
+static void drains_what_is_beyond_the_cap_where_it_is_told_to(void **state)
+{
+    struct al_proc_spec spec = SHELL_SPEC("head -c 500000 /dev/zero; printf end >&2; exit 3");
+
+    (void)state;
+    spec.drains = true;
+    for (size_t cap = 0; cap < 3; cap++) {
+        al_auto(outcome_clear) struct outcome got = run_up_to(&spec, cap);
+
+        assert_int_equal(got.r, 0);
+        assert_false(got.result.stopped);
+        assert_int_equal(got.result.exit_code, 3);
+        assert_int_equal(got.out.len, cap);
+        assert_true(got.err_out.len == (cap < 3 ? cap : 3));
+    }
+}
+
+static void a_child_that_drains_has_its_deadline(void **state)
+{
+    struct al_proc_spec spec = SHELL_SPEC("while :; do echo more; done");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+    (void)state;
+    spec.drains = true;
+    spec.timeout_ms = 100;
+    got = run_up_to(&spec, 10);
+    assert_int_equal(got.r, AL_ERR_TIMEOUT);
+    assert_int_equal(got.out.len, 10);
+}
+
+static void passes_large_output_whole(void **state)
+{
+    const struct al_proc_spec spec = SHELL_SPEC("head -c 1000000 /dev/zero");
+    al_auto(outcome_clear) struct outcome got = run_up_to(&spec, 1000000);
+
+    (void)state;
+    assert_false(got.result.stopped);
+    assert_int_equal(got.out.len, 1000000);
+    assert_int_equal(got.out.total, 1000000);
+}
+
+static void ends_a_child_at_its_deadline(void **state)
+{
+    static const char *const scripts[] = {
+        "echo before; exec sleep 600",                               /* waits */
+        "trap '' TERM INT HUP; echo before; while :; do :; done",    /* ignores and works */
+        "echo before; exec >&- 2>&-; exec sleep 600",                /* closed its streams */
+        "echo before; while :; do echo err >&2; done",               /* never silent */
+        "echo before; sleep 600 & sleep 600 & wait",                 /* has children */
+        "echo before; (trap '' TERM; setsid sleep 600) & sleep 600", /* that left the session */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(scripts); i++) {
+        struct al_proc_spec spec = SHELL_SPEC(scripts[i]);
+        al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+        print_message("  %s\n", scripts[i]);
+        spec.timeout_ms = 100;
+        got = run(&spec);
+        assert_int_equal(got.r, AL_ERR_TIMEOUT);
+        assert_int_equal(got.err.code, AL_CODE_TIMEOUT);
+        assert_string_equal(got.err.message, "git command timed out after 100ms");
+    }
+}
+
+static void hands_over_what_came_before_the_deadline(void **state)
+{
+    struct al_proc_spec spec = SHELL_SPEC("echo before; exec sleep 600");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+    (void)state;
+    for (spec.timeout_ms = 50; spec.timeout_ms < LONG_MS && !got.out.len; spec.timeout_ms *= 2) {
+        outcome_clear(&got);
+        got = run(&spec);
+        assert_int_equal(got.r, AL_ERR_TIMEOUT);
+    }
+    assert_string_equal(got.out.data, "before\n");
+}
+
+static void calls_the_end_of_processor_time_a_timeout(void **state)
+{
+    const struct al_sandbox sandbox = { .limits.cpu_s = 1 };
+    struct al_proc_spec spec = SHELL_SPEC("while :; do :; done");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+    (void)state;
+    spec.sandbox = &sandbox;
+    got = run(&spec);
+    assert_int_equal(got.r, AL_ERR_TIMEOUT);
+    assert_int_equal(got.err.code, AL_CODE_TIMEOUT);
+}
+
+static void puts_the_limits_on(void **state)
+{
+    const struct al_sandbox sandbox = {
+        .limits = { .data_bytes = 1u << 30, .cpu_s = 7, .fsize_bytes = 1024, .nofile = 32 },
+    };
+    struct al_proc_spec spec = SHELL_SPEC("ulimit -d; ulimit -t; ulimit -f; ulimit -n; ulimit -c");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+    (void)state;
+    spec.sandbox = &sandbox;
+    got = run(&spec);
+    assert_string_equal(got.out.data, "1048576\n7\n2\n32\n0\n");
+}
+
+static void leaves_other_limits_alone(void **state)
+{
+    const struct al_proc_spec spec = SHELL_SPEC("ulimit -n; ulimit -c");
+    al_auto(outcome_clear) struct outcome got = run(&spec);
+    al_auto(al_freep) char *expected = NULL;
+    struct rlimit files;
+
+    (void)state;
+    getrlimit(RLIMIT_NOFILE, &files);
+    expected = al_asprintf("%llu\n0\n", (unsigned long long)files.rlim_cur);
+    assert_string_equal(got.out.data, expected);
+}
+
+static void feeds_input_and_never_waits_for_a_reader(void **state)
+{
+    const size_t len = 5000000;
+    al_auto(al_freep) char *input = al_calloc(len, 1);
+    struct al_proc_spec reads = SHELL_SPEC("wc -c"), ignores = SHELL_SPEC("echo no");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+    (void)state;
+    reads.input = ignores.input = input;
+    reads.input_len = ignores.input_len = len;
+    got = run(&reads);
+    assert_string_equal(got.out.data, "5000000\n");
+    outcome_clear(&got);
+    got = run(&ignores);
+    assert_string_equal(got.out.data, "no\n");
+}
+
+static void tells_empty_input_from_none(void **state)
+{
+    struct al_proc_spec spec = SHELL_SPEC("test /dev/stdin -ef /dev/null && echo null; wc -c");
+    al_auto(outcome_clear) struct outcome got = run(&spec);
+
+    (void)state;
+    assert_string_equal(got.out.data, "null\n0\n");
+    outcome_clear(&got);
+    spec.input = "";
+    got = run(&spec);
+    assert_string_equal(got.out.data, "0\n");
+}
+
+static void counts_what_it_started(void **state)
+{
+    const struct al_proc_spec spec = SHELL_SPEC(":");
+    uint64_t before = al_proc_started();
+    al_auto(outcome_clear) al_unused struct outcome got = run(&spec);
+
+    (void)state;
+    assert_int_equal(got.r, 0);
+    assert_int_equal(al_proc_started(), before + 1);
+}
+
+static void runs_exec_once_only_for_the_program_of_the_page(void **state)
+{
+    const struct al_sandbox sandbox = { .exec_once = true };
+    struct al_proc_spec spec = SHELL_SPEC("echo $0; /bin/true; echo went on");
+    struct al_proc_spec in_place = SHELL_SPEC("echo $0; exec /bin/true");
+    al_auto(outcome_clear) struct outcome got = { .r = 0 };
+
+    (void)state;
+    spec.sandbox = &sandbox;
+    got = run(&spec);
+    assert_int_equal(got.r, 0);
+    assert_string_equal(got.out.data, "sh\n");
+    assert_non_null(strstr(got.err_out.data, "fork"));
+    outcome_clear(&got);
+    in_place.sandbox = &sandbox;
+    got = run(&in_place);
+    assert_string_equal(got.out.data, "sh\n");
+    assert_non_null(strstr(got.err_out.data, "not permitted"));
+    outcome_clear(&got);
+    spec.program = "/bin/cat";
+    got = run(&spec);
+    assert_int_equal(got.r, AL_ERR_SANDBOX);
+}
+
+static void refuses_to_confine_a_set_uid_program(void **state)
+{
+    const struct al_sandbox confined = { .keep_setuid = true, .no_sockets = true };
+    const struct al_sandbox open = { .keep_setuid = true };
+    struct al_proc_spec spec = SHELL_SPEC("grep NoNewPrivs /proc/self/status");
+    al_auto(outcome_clear) struct outcome got = run(&spec);
+
+    (void)state;
+    assert_string_equal(got.out.data, "NoNewPrivs:\t1\n");
+    outcome_clear(&got);
+    spec.sandbox = &open;
+    got = run(&spec);
+    assert_string_equal(got.out.data, "NoNewPrivs:\t0\n");
+    outcome_clear(&got);
+    spec.sandbox = &confined;
+    got = run(&spec);
+    assert_int_equal(got.r, AL_ERR_SANDBOX);
+}
+
+static void is_set_up_once(void **state)
+{
+    (void)state;
+    assert_int_equal(al_proc_init("/bin/cat", NULL), 0);
+    assert_string_equal(al_exec_page_path(), "/bin/sh");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    assert_null(al_exec_page_path());
+    (void)root_fd();
+    return al_proc_init("/bin/sh", NULL);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_output_errors_and_exit_code),
+        cmocka_unit_test(starts_from_exactly_what_it_is_given),
+        cmocka_unit_test(leaves_no_descriptor_but_three_in_the_child),
+        cmocka_unit_test(gives_a_child_its_own_session),
+        cmocka_unit_test(resets_signals_before_the_child_can_get_one),
+        cmocka_unit_test(tells_a_signal_from_an_exit_code),
+        cmocka_unit_test(names_a_missing_program),
+        cmocka_unit_test(tells_other_failures_from_a_missing_program),
+        cmocka_unit_test(keeps_output_up_to_the_cap_and_stops_beyond),
+        cmocka_unit_test(drains_what_is_beyond_the_cap_where_it_is_told_to),
+        cmocka_unit_test(a_child_that_drains_has_its_deadline),
+        cmocka_unit_test(stops_a_child_that_never_stops_writing),
+        cmocka_unit_test(drops_errors_beyond_the_cap_without_stopping),
+        cmocka_unit_test(passes_large_output_whole),
+        cmocka_unit_test(ends_a_child_at_its_deadline),
+        cmocka_unit_test(hands_over_what_came_before_the_deadline),
+        cmocka_unit_test(calls_the_end_of_processor_time_a_timeout),
+        cmocka_unit_test(puts_the_limits_on),
+        cmocka_unit_test(leaves_other_limits_alone),
+        cmocka_unit_test(feeds_input_and_never_waits_for_a_reader),
+        cmocka_unit_test(tells_empty_input_from_none),
+        cmocka_unit_test(counts_what_it_started),
+        cmocka_unit_test(runs_exec_once_only_for_the_program_of_the_page),
+        cmocka_unit_test(refuses_to_confine_a_set_uid_program),
+        cmocka_unit_test(is_set_up_once),
+    };
+
+    return cmocka_run_group_tests_name("proc/proc", tests, set_up, NULL);
+}
