@@ -45,7 +45,7 @@ static void must(int r, const struct al_error *err)
 
 static void place_open(struct place *place, const char *program, const char *dir)
 {
-    struct al_budget budget = { .left_ms = LEFT_MS };
+    struct al_run_limits budget = { .left_ms = LEFT_MS };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
     *place = (struct place){ .roots = AL_ROOTS_INIT, .state_dir = "/tmp/airlock-bench-XXXXXX" };
@@ -80,13 +80,13 @@ static void place_close(struct place *place)
 
 static void take(struct place *place, const char *before, char ret_id[AL_OID_TEXT])
 {
-    struct al_budget budget = { .left_ms = LEFT_MS };
+    struct al_run_limits budget = { .left_ms = LEFT_MS };
     struct al_checkpoint_reason reason = { .tool = "bench",
                                            .operation = "bench",
                                            .before = before };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
-    must(al_checkpoint_take(place->store, &reason, &budget, ret_id, &err), &err);
+    must(al_checkpoint_create(place->store, &reason, &budget, ret_id, &err), &err);
 }
 
 static double timed_take(struct place *place)
@@ -172,7 +172,7 @@ static bool fill_store(struct place *place, const char *dir, const char *file, u
     double before_mib = disk_mib(place->state_dir), budget = STORE_BUDGET_MIB * executions / 1000;
     double content_mib = 0, grown_mib, begin = now_ms();
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_budget time = { .left_ms = LEFT_MS };
+    struct al_run_limits time = { .left_ms = LEFT_MS };
 
     for (unsigned i = 0; i < executions; i++) {
         char before[AL_OID_TEXT], after[AL_OID_TEXT];
@@ -180,7 +180,7 @@ static bool fill_store(struct place *place, const char *dir, const char *file, u
         take(place, NULL, before);
         content_mib += (double)execute(dir, file, i) / 1048576.0;
         take(place, before, after);
-        must(al_store_maintain(place->store, &time, &err), &err);
+        must(al_store_gc(place->store, &time, &err), &err);
     }
     grown_mib = disk_mib(place->state_dir) - before_mib - content_mib;
     printf("%-34s %9s %6.1f MiB %15s  <= %-19.1f %s\n", "the store, beyond what changed", "",

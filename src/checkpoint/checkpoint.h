@@ -63,14 +63,14 @@ struct al_store;
  * Ownership: the caller closes it; `settings` and `repo` outlive the handle.
  */
 int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo *repo, bool create,
-                  struct al_budget *budget, struct al_store **ret_store, struct al_error *err);
+                  struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err);
 void al_store_close(struct al_store *store);
 
 /**
  * Drop what is too old or too much and join small packs, when there is reason to.  Does nothing
  * while another handle is open on the store.
  */
-int al_store_maintain(struct al_store *store, struct al_budget *budget, struct al_error *err);
+int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err);
 
 /** How much room a store has. */
 enum al_room {
@@ -80,7 +80,7 @@ enum al_room {
 };
 
 /** Look at it, before a checkpoint is taken. */
-int al_store_room(struct al_store *store, struct al_budget *budget, enum al_room *ret_room,
+int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_room *ret_room,
                   struct al_error *err);
 
 /** What a checkpoint is taken for; borrowed. */
@@ -104,8 +104,9 @@ struct al_checkpoint_reason {
  * @return 0; AL_ERR_EXECUTION with AL_CODE_SNAPSHOT_DISABLED when it cannot be taken;
  *         AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
  */
-int al_checkpoint_take(struct al_store *store, const struct al_checkpoint_reason *reason,
-                       struct al_budget *budget, char ret_id[AL_OID_TEXT], struct al_error *err);
+int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reason *reason,
+                         struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
+                         struct al_error *err);
 
 /**
  * Give a checkpoint that was taken unnamed its reference, as one before an execution.
@@ -138,7 +139,7 @@ struct al_checkpoint_list {
 };
 
 /** Every checkpoint of the store.  Release with al_checkpoint_list_clear(). */
-int al_checkpoint_list(struct al_store *store, struct al_budget *budget,
+int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
                        struct al_checkpoint_list *ret_list, struct al_error *err);
 void al_checkpoint_list_clear(struct al_checkpoint_list *list);
 
@@ -157,7 +158,7 @@ struct al_saved_files {
 void al_saved_files_clear(struct al_saved_files *files);
 
 /** The working tree of a checkpoint. */
-int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_budget *budget,
+int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_run_limits *budget,
                            struct al_saved_files *ret_files, struct al_error *err);
 
 /** One reference: `value` is an object id, or "ref: <name>" for a symbolic one. */
@@ -168,7 +169,7 @@ struct al_saved_ref {
 /** The files below a directory of it, "" for the top, named from there.  Of the mode, only the type
  * and whether it is executable. */
 int al_checkpoint_files_in(struct al_store *store, const char *id, const char *dir,
-                           struct al_budget *budget, struct al_saved_files *ret_files,
+                           struct al_run_limits *budget, struct al_saved_files *ret_files,
                            struct al_error *err);
 
 /**
@@ -180,9 +181,9 @@ int al_checkpoint_files_in(struct al_store *store, const char *id, const char *d
  * @param names   Files in it.
  * @param[out] ret_missing  The first that cannot, borrowed from `names`; NULL: all of them can.
  */
-int al_checkpoint_holds(struct al_store *store, const char *id, int dir_fd, const char *dir,
-                        const struct al_strv *names, struct al_budget *budget,
-                        const char **ret_missing, struct al_error *err);
+int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, const char *dir,
+                           const struct al_strv *names, struct al_run_limits *budget,
+                           const char **ret_missing, struct al_error *err);
 
 /** All of a checkpoint but the working tree. */
 struct al_saved_state {
@@ -200,7 +201,7 @@ struct al_saved_state {
 };
 
 /** Read everything of a checkpoint that is small.  Release with al_saved_state_clear(). */
-int al_checkpoint_state(struct al_store *store, const char *id, struct al_budget *budget,
+int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_limits *budget,
                         struct al_saved_state *ret_state, struct al_error *err);
 void al_saved_state_clear(struct al_saved_state *state);
 
@@ -211,7 +212,7 @@ typedef int (*al_blob_fn)(void *payload, size_t which, const char *data, size_t 
 
 /** Read blobs of the store, in the order given; `which` counts in it. */
 int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t noids,
-                       al_blob_fn take, void *payload, struct al_budget *budget,
+                       al_blob_fn take, void *payload, struct al_run_limits *budget,
                        struct al_error *err);
 
 /** What a difference is about. */
@@ -245,7 +246,7 @@ struct al_differences {
  * unchanged or absent).
  */
 int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
-                          struct al_budget *budget, struct al_differences *ret_changes,
+                          struct al_run_limits *budget, struct al_differences *ret_changes,
                           struct al_error *err);
 void al_differences_clear(struct al_differences *changes);
 

@@ -116,8 +116,8 @@ static void side_clear(struct side *side)
     al_saved_state_clear(&side->state);
 }
 
-static int load(struct al_store *store, const char *id, struct side *side, struct al_budget *budget,
-                struct al_error *err)
+static int load(struct al_store *store, const char *id, struct side *side,
+                struct al_run_limits *budget, struct al_error *err)
 {
     int r = al_checkpoint_worktree(store, id, budget, &side->files, err);
 
@@ -125,7 +125,7 @@ static int load(struct al_store *store, const char *id, struct side *side, struc
 }
 
 int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
-                          struct al_budget *budget, struct al_differences *ret_changes,
+                          struct al_run_limits *budget, struct al_differences *ret_changes,
                           struct al_error *err)
 {
     al_auto(side_clear) struct side a = { .state = { .index = AL_STR_INIT } };

@@ -22,7 +22,7 @@
 
 /** The search. */
 struct search {
-    struct al_taking *taking;
+    struct al_checkpoint_writer *taking;
     struct al_strv dirs; /* those still to be looked at */
     struct al_strv *missing;
 };
@@ -32,7 +32,7 @@ static void search_clear(struct search *search)
     al_strv_clear(&search->dirs);
 }
 
-static int by_path(const void *key, const void *item)
+static int uses_absolute_paths(const void *key, const void *item)
 {
     return strcmp(key, ((const struct al_tree_file *)item)->path);
 }
@@ -41,8 +41,8 @@ static bool is_in_it(const struct search *search, const char *path)
 {
     const struct al_tree_files *worktree = &search->taking->worktree;
 
-    return worktree->count &&
-           bsearch(path, worktree->files, worktree->count, sizeof(*worktree->files), by_path);
+    return worktree->count && bsearch(path, worktree->files, worktree->count,
+                                      sizeof(*worktree->files), uses_absolute_paths);
 }
 
 /* What is there has to be in the checkpoint; of a directory, all that is in it. */
@@ -57,7 +57,7 @@ static void look_at(struct search *search, const char *path, mode_t mode)
 static int look_into(struct search *search, const char *path)
 {
     al_auto(al_closep) int fd =
-        al_plain_open(search->taking->top_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        al_nofollow_open(search->taking->top_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     al_auto(al_closedirp) DIR *dir = fd >= 0 ? al_fs_list_at(fd) : NULL;
     struct dirent *entry;
     int r = 0;
@@ -65,7 +65,7 @@ static int look_into(struct search *search, const char *path)
     while (dir && r == 0 && search->missing->count < MISSING_MAX && (entry = readdir(dir))) {
         struct stat st;
 
-        r = al_watch_step(search->taking->watch, search->taking->err);
+        r = al_deadline_step(search->taking->watch, search->taking->err);
         if (r == 0 && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
             al_auto(al_freep) char *below = al_fs_join(path, entry->d_name);
@@ -96,7 +96,7 @@ static void look_along(struct search *search, const char *path)
         look_at(search, path, st.st_mode);
 }
 
-int al_take_find_missing(struct al_taking *taking, struct al_strv *ret_missing)
+int al_create_find_missing(struct al_checkpoint_writer *taking, struct al_strv *ret_missing)
 {
     al_auto(search_clear) struct search search = { .taking = taking, .missing = ret_missing };
     const struct al_strv *paths = taking->reason->overwriting;
@@ -105,7 +105,7 @@ int al_take_find_missing(struct al_taking *taking, struct al_strv *ret_missing)
     for (size_t i = 0; r == 0 && i < paths->count && ret_missing->count < MISSING_MAX; i++) {
         if (!is_in_it(&search, paths->items[i]))
             look_along(&search, paths->items[i]);
-        r = al_watch_step(taking->watch, taking->err);
+        r = al_deadline_step(taking->watch, taking->err);
     }
     for (size_t i = 0; r == 0 && i < search.dirs.count && ret_missing->count < MISSING_MAX; i++)
         r = look_into(&search, search.dirs.items[i]);

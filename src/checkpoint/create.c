@@ -22,22 +22,22 @@
 
 #define ATTEMPTS_MAX 3
 
-static void taking_clear(struct al_taking *taking)
+static void taking_clear(struct al_checkpoint_writer *taking)
 {
-    al_ahead_free(taking->ahead); /* before what it looks at */
+    al_prefetch_free(taking->ahead); /* before what it looks at */
     al_close(taking->top_fd);
     al_close(taking->git_fd);
     al_close(taking->common_fd);
     al_objects_clear(&taking->objects);
-    al_seen_clear(&taking->seen);
-    al_seen_writer_clear(&taking->next);
+    al_stat_cache_clear(&taking->seen);
+    al_stat_cache_writer_clear(&taking->next);
     al_gathered_clear(&taking->gathered);
     al_tree_files_clear(&taking->worktree);
     al_refs_clear(&taking->refs);
     al_gitdir_files_clear(&taking->files);
 }
 
-static int open_parts(struct al_taking *taking)
+static int open_parts(struct al_checkpoint_writer *taking)
 {
     const struct al_repo *repo = taking->store->repo;
     int r = al_location_open_top(&repo->at, &taking->top_fd, taking->err);
@@ -50,11 +50,11 @@ static int open_parts(struct al_taking *taking)
 }
 
 /* What was seen is from a checkpoint; while that is there, so is everything it names. */
-static void load_seen(struct al_taking *taking)
+static void load_seen(struct al_checkpoint_writer *taking)
 {
-    struct al_seen *seen = &taking->seen;
+    struct al_stat_cache *seen = &taking->seen;
 
-    al_seen_load(seen, taking->store->dir_fd, taking->store->sha256);
+    al_stat_cache_load(seen, taking->store->dir_fd, taking->store->sha256);
     taking->head = seen->head;
     taking->seen_is_sure =
         seen->head.reference[0] && al_store_has_ref(taking->store, seen->head.reference);
@@ -62,13 +62,13 @@ static void load_seen(struct al_taking *taking)
     for (size_t i = 0; taking->seen_is_sure && i < seen->nknown; i++) {
         struct al_oid oid;
 
-        al_seen_known(seen, i, &oid);
+        al_stat_cache_known(seen, i, &oid);
         al_objects_know(&taking->objects, &oid);
     }
 }
 
 /* The names come from the index, so it may not change between their listing and its reading. */
-static int gather(struct al_taking *taking, struct al_oid *ret_index)
+static int gather(struct al_checkpoint_writer *taking, struct al_oid *ret_index)
 {
     const struct al_checkpoint_settings *settings = taking->store->settings;
     struct al_file_id ids[2] = { { .exists = false }, { .exists = false } };
@@ -78,12 +78,12 @@ static int gather(struct al_taking *taking, struct al_oid *ret_index)
 
     if (fstatat(taking->git_fd, "index", &st, AT_SYMLINK_NOFOLLOW) == 0) {
         ids[0] = al_file_id_from(&st);
-        known = taking->seen_is_sure && al_seen_is_current(&taking->seen.head.index, &st);
+        known = taking->seen_is_sure && al_stat_cache_is_current(&taking->seen.head.index, &st);
     }
     r = al_gather_names(taking->store->repo, taking->top_fd, settings->include_ignored, !known,
                         taking->watch, &taking->gathered, taking->err);
     if (r == 0)
-        r = al_take_index(taking, ret_index);
+        r = al_create_index(taking, ret_index);
     if (r < 0)
         return r;
     if (fstatat(taking->git_fd, "index", &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -95,12 +95,12 @@ static int gather(struct al_taking *taking, struct al_oid *ret_index)
                : al_error_set(taking->err, AL_ERR_AGAIN, "the index changed while it was read");
 }
 
-static int take_worktree(struct al_taking *taking, struct al_oid *ret_tree)
+static int take_worktree(struct al_checkpoint_writer *taking, struct al_oid *ret_tree)
 {
     const struct al_checkpoint_settings *settings = taking->store->settings;
     int r;
 
-    al_ahead_wait(taking->ahead);
+    al_prefetch_wait(taking->ahead);
     r = al_tree_files_read(
         &(struct al_tree_source){
             .top_fd = taking->top_fd,
@@ -122,7 +122,7 @@ static int take_worktree(struct al_taking *taking, struct al_oid *ret_tree)
                                ret_tree, taking->err);
 }
 
-static int take_refs(struct al_taking *taking, struct al_oid *ret_tree)
+static int take_refs(struct al_checkpoint_writer *taking, struct al_oid *ret_tree)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const struct al_repo *repo = taking->store->repo;
@@ -138,35 +138,36 @@ static int take_refs(struct al_taking *taking, struct al_oid *ret_tree)
         r = al_gitdir_read(taking->git_fd, taking->common_fd, taking->watch, &taking->files,
                            taking->err);
     if (r == 0 && !taking->reason->only_looks)
-        r = al_keep_lost(taking->store, &taking->refs, &taking->files, taking->reason->dropping,
-                         &taking->head, taking->watch, taking->err);
+        r = al_pin_lost(taking->store, &taking->refs, &taking->files, taking->reason->dropping,
+                        &taking->head, taking->watch, taking->err);
     if (r < 0)
         return r;
     al_refs_dump(&taking->refs, &text);
     return al_objects_put_pieces(&taking->objects, text.buf, text.len, ret_tree, taking->err);
 }
 
-static int read_all(struct al_taking *taking, struct al_parts *parts)
+static int read_all(struct al_checkpoint_writer *taking, struct al_parts *parts)
 {
     int r = gather(taking, &parts->index);
 
     if (r == 0)
         r = take_worktree(taking, &parts->worktree);
     if (r == 0)
-        r = al_take_staged(taking, &parts->staged);
+        r = al_create_staged(taking, &parts->staged);
     if (r == 0)
         r = take_refs(taking, &parts->refs);
     if (r == 0)
-        r = al_take_state(taking, &parts->state);
+        r = al_create_state(taking, &parts->state);
     if (r == 0)
-        r = al_take_about(taking, parts);
+        r = al_create_about(taking, parts);
     if (r < 0 || !taking->reason->overwriting || !taking->reason->ret_missing)
         return r;
     al_strv_clear(taking->reason->ret_missing);
-    return al_take_find_missing(taking, taking->reason->ret_missing);
+    return al_create_find_missing(taking, taking->reason->ret_missing);
 }
 
-static int put_root(struct al_taking *taking, const struct al_parts *parts, struct al_oid *ret_tree)
+static int put_root(struct al_checkpoint_writer *taking, const struct al_parts *parts,
+                    struct al_oid *ret_tree)
 {
     const struct {
         const char *name;
@@ -188,7 +189,7 @@ static int put_root(struct al_taking *taking, const struct al_parts *parts, stru
                           taking->err);
 }
 
-static int put_commit(struct al_taking *taking, const struct al_oid *tree,
+static int put_commit(struct al_checkpoint_writer *taking, const struct al_oid *tree,
                       struct al_oid *ret_commit)
 {
     static const char who[] = "airlock <airlock@localhost>";
@@ -207,41 +208,43 @@ static int put_commit(struct al_taking *taking, const struct al_oid *tree,
     al_str_addf(&text, "author %s %lld +0000\ncommitter %s %lld +0000\n\n", who, now, who, now);
     al_str_addf(&text, "%s %s %s\n\n%" PRId64 " %016" PRIx64 "\n",
                 reason->before ? "after" : "before", reason->tool, reason->operation,
-                al_seen_now_ns(), word);
+                al_stat_cache_now_ns(), word);
     return al_objects_put(&taking->objects, AL_OBJECT_COMMIT, text.buf, text.len, ret_commit,
                           taking->err);
 }
 
 /* The note is a convenience: where it cannot be written, the next checkpoint reads more. */
-static void save_seen(struct al_taking *taking, const char *reference)
+static void save_seen(struct al_checkpoint_writer *taking, const char *reference)
 {
     struct al_oid oid;
 
     for (size_t at = 0; at < taking->objects.used.len; at += sizeof(oid)) {
         memcpy(&oid, taking->objects.used.buf + at, sizeof(oid));
-        al_seen_write_known(&taking->next, &oid);
+        al_stat_cache_write_known(&taking->next, &oid);
     }
     for (size_t i = 0; i < taking->worktree.count; i++)
-        al_seen_write_file(&taking->next, taking->worktree.files[i].path,
-                           &taking->worktree.seen[i]);
+        al_stat_cache_write_file(&taking->next, taking->worktree.files[i].path,
+                                 &taking->worktree.seen[i]);
     memset(taking->head.reference, 0, sizeof(taking->head.reference));
     memcpy(taking->head.reference, reference, strlen(reference) + 1);
-    (void)al_seen_save(&taking->next, &taking->head, taking->store->dir_fd, taking->store->sha256);
+    (void)al_stat_cache_save(&taking->next, &taking->head, taking->store->dir_fd,
+                             taking->store->sha256);
 }
 
 /* The first checkpoint of a large working tree may take longer than one call: the next one goes on
  * where this one was when its time was over.  No reference names what is there, so nothing of it
  * counts unless it is found. */
-static void keep_progress(struct al_taking *taking)
+static void keep_progress(struct al_checkpoint_writer *taking)
 {
     if (taking->seen_is_sure || taking->worktree.count <= taking->seen.nfiles ||
         al_objects_finish(&taking->objects, NULL) < 0)
         return;
-    taking->head = (struct al_seen_head){ .reference = "" };
+    taking->head = (struct al_stat_cache_head){ .reference = "" };
     save_seen(taking, "");
 }
 
-static int publish(struct al_taking *taking, const struct al_parts *parts, char ret_id[AL_OID_TEXT])
+static int publish(struct al_checkpoint_writer *taking, const struct al_parts *parts,
+                   char ret_id[AL_OID_TEXT])
 {
     const char *before = taking->reason->before;
     al_auto(al_freep) char *reference = NULL;
@@ -271,17 +274,17 @@ static int publish(struct al_taking *taking, const struct al_parts *parts, char 
 }
 
 static int take_once(struct al_store *store, const struct al_checkpoint_reason *reason,
-                     struct al_watch *watch, char ret_id[AL_OID_TEXT], struct al_error *err)
+                     struct al_deadline *watch, char ret_id[AL_OID_TEXT], struct al_error *err)
 {
-    al_auto(taking_clear) struct al_taking taking = {
+    al_auto(taking_clear) struct al_checkpoint_writer taking = {
         .store = store,
         .reason = reason,
         .watch = watch,
         .top_fd = -1,
         .git_fd = -1,
         .common_fd = -1,
-        .seen = AL_SEEN_INIT,
-        .next = AL_SEEN_WRITER_INIT,
+        .seen = AL_STAT_CACHE_INIT,
+        .next = AL_STAT_CACHE_WRITER_INIT,
         .gathered = AL_GATHERED_INIT,
         .err = err,
     };
@@ -292,7 +295,7 @@ static int take_once(struct al_store *store, const struct al_checkpoint_reason *
     r = open_parts(&taking);
     if (r == 0) {
         load_seen(&taking);
-        taking.ahead = al_ahead_begin(&taking.seen, taking.top_fd);
+        taking.ahead = al_prefetch_begin(&taking.seen, taking.top_fd);
         r = read_all(&taking, &parts);
     }
     if (r == AL_ERR_TIMEOUT)
@@ -308,10 +311,11 @@ static int cannot(struct al_error *err)
                              "No checkpoint can be taken: %s", why ? why : "");
 }
 
-int al_checkpoint_take(struct al_store *store, const struct al_checkpoint_reason *reason,
-                       struct al_budget *budget, char ret_id[AL_OID_TEXT], struct al_error *err)
+int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reason *reason,
+                         struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
+                         struct al_error *err)
 {
-    struct al_watch watch = al_watch_begin(budget);
+    struct al_deadline watch = al_deadline_begin(budget);
     int r = AL_ERR_AGAIN;
 
     for (int attempt = 0; attempt < ATTEMPTS_MAX && r == AL_ERR_AGAIN; attempt++) {
@@ -319,7 +323,7 @@ int al_checkpoint_take(struct al_store *store, const struct al_checkpoint_reason
             al_error_clear(err);
         r = take_once(store, reason, &watch, ret_id, err);
     }
-    al_watch_sync(&watch);
+    al_deadline_sync(&watch);
     if (r == 0 || r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return r;
     return cannot(err);

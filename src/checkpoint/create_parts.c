@@ -13,33 +13,33 @@
 #define INDEX_MAX_BYTES (512u << 20)
 #define PERMISSIONS     0777u
 
-static int unreadable(struct al_taking *taking, const char *what, int errno_value)
+static int unreadable(struct al_checkpoint_writer *taking, const char *what, int errno_value)
 {
     return al_error_errno(taking->err, errno_value, "cannot read the %s", what);
 }
 
-static int changed_meanwhile(struct al_taking *taking)
+static int changed_meanwhile(struct al_checkpoint_writer *taking)
 {
     return al_error_set(taking->err, AL_ERR_AGAIN, "the index changed while it was read");
 }
 
-int al_take_index(struct al_taking *taking, struct al_oid *ret_tree)
+int al_create_index(struct al_checkpoint_writer *taking, struct al_oid *ret_tree)
 {
     al_auto(al_closep) int fd =
         openat(taking->git_fd, "index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
-    struct al_seen_file *file = &taking->head.index;
-    int64_t began_ns = al_seen_now_ns();
+    struct al_stat_cache_file *file = &taking->head.index;
+    int64_t began_ns = al_stat_cache_now_ns();
     struct stat before, after;
     int r;
 
     if (fd < 0 && errno == ENOENT) {
-        *file = (struct al_seen_file){ .racy = false };
+        *file = (struct al_stat_cache_file){ .racy = false };
         return 0;
     }
     if (fd < 0 || fstat(fd, &before) < 0)
         return unreadable(taking, "index", errno);
-    if (taking->seen_is_sure && al_seen_is_current(&taking->seen.head.index, &before)) {
+    if (taking->seen_is_sure && al_stat_cache_is_current(&taking->seen.head.index, &before)) {
         *ret_tree = file->oid;
         return 0;
     }
@@ -51,8 +51,8 @@ int al_take_index(struct al_taking *taking, struct al_oid *ret_tree)
         after.st_ctim.tv_nsec != before.st_ctim.tv_nsec ||
         after.st_ctim.tv_sec != before.st_ctim.tv_sec)
         return changed_meanwhile(taking);
-    *file = (struct al_seen_file){ .racy = false };
-    al_seen_note(file, &before, began_ns);
+    *file = (struct al_stat_cache_file){ .racy = false };
+    al_stat_cache_note(file, &before, began_ns);
     r = al_objects_put_pieces(&taking->objects, bytes.buf, bytes.len, &file->oid, taking->err);
     *ret_tree = file->oid;
     return r;
@@ -84,7 +84,7 @@ static void add_id(struct ids *ids, const struct al_oid *oid)
 }
 
 /* Names and files are in one order, and a file's path is the name's own. */
-static void collect_staged(const struct al_taking *taking, struct ids *ids)
+static void collect_staged(const struct al_checkpoint_writer *taking, struct ids *ids)
 {
     const struct al_gathered *gathered = &taking->gathered;
     const struct al_tree_files *worktree = &taking->worktree;
@@ -92,7 +92,7 @@ static void collect_staged(const struct al_taking *taking, struct ids *ids)
 
     for (size_t i = 0; i < gathered->names.count; i++) {
         const struct al_name *name = &gathered->names.items[i];
-        const char *path = al_names_path(&gathered->names, name);
+        const char *path = al_file_list_path(&gathered->names, name);
         const struct al_tree_file *file =
             k < worktree->count && worktree->files[k].path == path ? &worktree->files[k++] : NULL;
 
@@ -117,7 +117,7 @@ static void sort_ids(struct ids *ids)
 }
 
 /* Copy what the store does not have from the repository.  What is in neither was lost before. */
-static int copy_missing(struct al_taking *taking, const struct ids *ids)
+static int copy_missing(struct al_checkpoint_writer *taking, const struct ids *ids)
 {
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
@@ -135,7 +135,7 @@ static int copy_missing(struct al_taking *taking, const struct ids *ids)
     }
     if (!missing.count)
         return 0;
-    al_watch_sync(taking->watch);
+    al_deadline_sync(taking->watch);
     r = al_bare_existing(&store->bare, &missing, true, &lines, taking->watch->budget, taking->err);
     if (r == 0 && lines.len)
         r = al_bare_pack(&store->bare, &lines, false, taking->watch->budget, &hash, taking->err);
@@ -143,7 +143,7 @@ static int copy_missing(struct al_taking *taking, const struct ids *ids)
     return r;
 }
 
-int al_take_staged(struct al_taking *taking, struct al_oid *ret_tree)
+int al_create_staged(struct al_checkpoint_writer *taking, struct al_oid *ret_tree)
 {
     al_auto(ids_clear) struct ids ids = { .items = NULL };
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
@@ -175,7 +175,7 @@ int al_take_staged(struct al_taking *taking, struct al_oid *ret_tree)
     return r;
 }
 
-int al_take_state(struct al_taking *taking, struct al_oid *ret_tree)
+int al_create_state(struct al_checkpoint_writer *taking, struct al_oid *ret_tree)
 {
     const struct al_gitdir_files *from = &taking->files;
     struct al_tree_file *files = al_calloc(from->count, sizeof(*files));
@@ -216,14 +216,15 @@ static struct common_modes count_modes(const struct al_tree_files *worktree)
     return common;
 }
 
-static int put_text(struct al_taking *taking, const struct al_str *text, struct al_oid *ret_tree)
+static int put_text(struct al_checkpoint_writer *taking, const struct al_str *text,
+                    struct al_oid *ret_tree)
 {
     if (!text->len)
         return 0;
     return al_objects_put_pieces(&taking->objects, text->buf, text->len, ret_tree, taking->err);
 }
 
-static int take_modes(struct al_taking *taking, const struct common_modes *common,
+static int take_modes(struct al_checkpoint_writer *taking, const struct common_modes *common,
                       struct al_oid *ret_tree)
 {
     const struct al_tree_files *worktree = &taking->worktree;
@@ -241,7 +242,7 @@ static int take_modes(struct al_taking *taking, const struct common_modes *commo
     return put_text(taking, &text, ret_tree);
 }
 
-int al_take_about(struct al_taking *taking, struct al_parts *parts)
+int al_create_about(struct al_checkpoint_writer *taking, struct al_parts *parts)
 {
     struct common_modes common = count_modes(&taking->worktree);
     const struct al_strv *left_out = &taking->worktree.left_out;

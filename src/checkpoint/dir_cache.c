@@ -7,7 +7,7 @@
 #include "guard/nofollow.h"
 #include "util/mem.h"
 
-void al_dirs_clear(struct al_dirs *dirs)
+void al_dir_cache_clear(struct al_dir_cache *dirs)
 {
     if (dirs->len)
         al_close(dirs->fd);
@@ -17,20 +17,20 @@ void al_dirs_clear(struct al_dirs *dirs)
     dirs->fd = -1;
 }
 
-const char *al_dirs_enter(struct al_dirs *dirs, const char *path)
+const char *al_dir_cache_enter(struct al_dir_cache *dirs, const char *path)
 {
     const char *slash = strrchr(path, '/');
     size_t len = slash ? (size_t)(slash - path) + 1 : 0;
 
     if (dirs->dir && len == dirs->len && !memcmp(dirs->dir, path, len))
         return path + len;
-    al_dirs_clear(dirs);
+    al_dir_cache_clear(dirs);
     dirs->dir = al_strndup(path, len);
     dirs->len = len;
     dirs->fd = dirs->top_fd;
     if (len) {
         dirs->dir[len - 1] = '\0';
-        dirs->fd = al_plain_open(dirs->top_fd, dirs->dir, O_PATH | O_DIRECTORY);
+        dirs->fd = al_nofollow_open(dirs->top_fd, dirs->dir, O_PATH | O_DIRECTORY);
         dirs->dir[len - 1] = '/';
     }
     return path + len;

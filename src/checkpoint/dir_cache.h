@@ -5,18 +5,18 @@
 
 #include <stddef.h>
 
-/** Set up with AL_DIRS_INIT. */
-struct al_dirs {
+/** Set up with AL_DIR_CACHE_INIT. */
+struct al_dir_cache {
     int top_fd; /* borrowed */
     char *dir;  /* the directory that is open, with '/' behind it; NULL before the first */
     size_t len;
     int fd; /* -1 when it is no directory, or behind a link */
 };
 
-#define AL_DIRS_INIT(top) ((struct al_dirs){ .top_fd = (top), .fd = -1 })
+#define AL_DIR_CACHE_INIT(top) ((struct al_dir_cache){ .top_fd = (top), .fd = -1 })
 
 /** Open the directory of a path below the top, unless it is open.  Gives the last component. */
-const char *al_dirs_enter(struct al_dirs *dirs, const char *path);
-void al_dirs_clear(struct al_dirs *dirs);
+const char *al_dir_cache_enter(struct al_dir_cache *dirs, const char *path);
+void al_dir_cache_clear(struct al_dir_cache *dirs);
 
 #endif

@@ -27,9 +27,9 @@ struct gathering {
     const struct al_repo *repo;
     int top_fd;
     const struct al_strv *include_ignored;
-    struct al_watch *watch;
-    struct al_names tracked, others; /* each in git's order, which is ours */
-    struct al_strv nested;           /* directories to walk into, without '/' */
+    struct al_deadline *watch;
+    struct al_file_list tracked, others; /* each in git's order, which is ours */
+    struct al_strv nested;               /* directories to walk into, without '/' */
     struct al_oid *staged;
     size_t nstaged, staged_capacity;
     bool digests;
@@ -39,26 +39,26 @@ struct gathering {
     struct al_error *err;
 };
 
-void al_names_clear(struct al_names *names)
+void al_file_list_clear(struct al_file_list *names)
 {
     al_str_clear(&names->text);
     free(names->items);
-    *names = AL_NAMES_INIT;
+    *names = AL_FILE_LIST_INIT;
 }
 
-const char *al_names_path(const struct al_names *names, const struct al_name *name)
+const char *al_file_list_path(const struct al_file_list *names, const struct al_name *name)
 {
     return names->text.buf + name->at;
 }
 
 void al_gathered_clear(struct al_gathered *gathered)
 {
-    al_names_clear(&gathered->names);
+    al_file_list_clear(&gathered->names);
     free(gathered->staged);
     *gathered = AL_GATHERED_INIT;
 }
 
-static struct al_name *add_name(struct al_names *names, const char *path, size_t len)
+static struct al_name *add_name(struct al_file_list *names, const char *path, size_t len)
 {
     struct al_name *name;
 
@@ -137,7 +137,7 @@ static bool has_room(struct gathering *g, size_t len)
 }
 
 /* The new name; NULL where there is no room for it. */
-static struct al_name *keep(struct gathering *g, struct al_names *names, const char *path)
+static struct al_name *keep(struct gathering *g, struct al_file_list *names, const char *path)
 {
     size_t len = strlen(path);
 
@@ -180,7 +180,7 @@ static bool take_entry(struct gathering *g, const struct al_listed *listed)
     if (listed->mode == MODE_GITLINK && !add_nested(g, listed->path))
         return false;
     name = g->tracked.count ? &g->tracked.items[g->tracked.count - 1] : NULL;
-    if (!name || strcmp(al_names_path(&g->tracked, name), listed->path) != 0)
+    if (!name || strcmp(al_file_list_path(&g->tracked, name), listed->path) != 0)
         name = keep(g, &g->tracked, listed->path);
     if (!name || listed->mode == MODE_GITLINK)
         return name != NULL;
@@ -243,7 +243,7 @@ static int take_found(struct gathering *g, const char *dir, int dir_fd, const st
     }
     if ((type == DT_REG || type == DT_LNK) && is_plain(path) && !keep(g, &g->others, path))
         return g->status;
-    r = al_watch_step(g->watch, g->err);
+    r = al_deadline_step(g->watch, g->err);
     return r == 0 && type == DT_DIR ? walk(g, path, depth + 1) : r;
 }
 
@@ -251,16 +251,16 @@ static int take_found(struct gathering *g, const char *dir, int dir_fd, const st
 static int walk(struct gathering *g, const char *path, int depth)
 {
     al_auto(al_closedirp) DIR *dir =
-        al_fs_list(al_plain_open(g->top_fd, path, O_RDONLY | O_DIRECTORY));
+        al_fs_list(al_nofollow_open(g->top_fd, path, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
     int r = 0;
 
     if (!dir)
         return 0;
-    if (depth > AL_NAMES_DEPTH_MAX)
+    if (depth > AL_FILE_LIST_DEPTH_MAX)
         r = al_error_set(g->err, AL_ERR_EXECUTION,
                          "a nested repository has more than %d levels of directories",
-                         AL_NAMES_DEPTH_MAX);
+                         AL_FILE_LIST_DEPTH_MAX);
     while (r == 0 && (entry = readdir(dir)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             r = take_found(g, path, dirfd(dir), entry, depth);
@@ -269,10 +269,10 @@ static int walk(struct gathering *g, const char *path, int depth)
 
 static int compare_names(const void *a, const void *b, void *names)
 {
-    return strcmp(al_names_path(names, a), al_names_path(names, b));
+    return strcmp(al_file_list_path(names, a), al_file_list_path(names, b));
 }
 
-static void sort(struct al_names *names)
+static void sort(struct al_file_list *names)
 {
     for (size_t i = 1; i < names->count; i++) {
         if (compare_names(&names->items[i - 1], &names->items[i], names) > 0) {
@@ -283,17 +283,17 @@ static void sort(struct al_names *names)
 }
 
 /* Both lists as one, in order and without doubles; the index's word is the one that stays. */
-static void merge(struct gathering *g, struct al_names *into)
+static void merge(struct gathering *g, struct al_file_list *into)
 {
-    struct al_names *a = &g->tracked, *b = &g->others;
+    struct al_file_list *a = &g->tracked, *b = &g->others;
     size_t i = 0, k = 0;
 
     while (i < a->count || k < b->count) {
-        const struct al_names *from = a;
-        int order = i == a->count ? 1
-                    : k == b->count
-                        ? -1
-                        : strcmp(al_names_path(a, &a->items[i]), al_names_path(b, &b->items[k]));
+        const struct al_file_list *from = a;
+        int order = i == a->count   ? 1
+                    : k == b->count ? -1
+                                    : strcmp(al_file_list_path(a, &a->items[i]),
+                                             al_file_list_path(b, &b->items[k]));
         const struct al_name *name = order <= 0 ? &a->items[i++] : &b->items[k];
         const char *path;
         struct al_name *added;
@@ -302,8 +302,8 @@ static void merge(struct gathering *g, struct al_names *into)
             from = b;
         if (order >= 0)
             k++;
-        path = al_names_path(from, name);
-        if (into->count && !strcmp(al_names_path(into, &into->items[into->count - 1]), path))
+        path = al_file_list_path(from, name);
+        if (into->count && !strcmp(al_file_list_path(into, &into->items[into->count - 1]), path))
             continue;
         added = add_name(into, path, strlen(path));
         added->in_index = name->in_index;
@@ -313,10 +313,10 @@ static void merge(struct gathering *g, struct al_names *into)
 
 static int list(struct gathering *g, bool ignored)
 {
-    struct al_budget budget;
+    struct al_run_limits budget;
     int r;
 
-    al_watch_sync(g->watch);
+    al_deadline_sync(g->watch);
     budget = *g->watch->budget;
     budget.left_ms = budget.left_ms / g->share + 1;
     r = al_git_list_files(g->repo, g->top_fd, ignored, ignored ? take_ignored : take_listed, g,
@@ -341,7 +341,7 @@ static int gather(struct gathering *g, struct al_gathered *gathered)
         merge(g, &gathered->names);
     } else {
         gathered->names = g->tracked;
-        g->tracked = AL_NAMES_INIT;
+        g->tracked = AL_FILE_LIST_INIT;
     }
     al_hash_end(&g->entries, &gathered->entries);
     gathered->staged = al_take(&g->staged);
@@ -351,8 +351,8 @@ static int gather(struct gathering *g, struct al_gathered *gathered)
 
 static void gathering_clear(struct gathering *g)
 {
-    al_names_clear(&g->tracked);
-    al_names_clear(&g->others);
+    al_file_list_clear(&g->tracked);
+    al_file_list_clear(&g->others);
     al_strv_clear(&g->nested);
     free(g->staged);
 }
@@ -374,14 +374,14 @@ static int try_gather(const struct gathering *wanted, unsigned share, struct al_
 /* When git has taken long, it may be waiting for what is no file and never ends. */
 static int look_for_wait(const struct gathering *wanted)
 {
-    al_auto(al_freep) char *wait = al_git_find_wait(wanted->repo);
-    int r = al_watch_check(wanted->watch, wanted->err);
+    al_auto(al_freep) char *wait = al_git_find_blocking_file(wanted->repo);
+    int r = al_deadline_check(wanted->watch, wanted->err);
 
     return r == 0 && wait ? al_error_set(wanted->err, AL_ERR_EXECUTION, "%s", wait) : r;
 }
 
 int al_gather_names(const struct al_repo *repo, int top_fd, const struct al_strv *include_ignored,
-                    bool digests, struct al_watch *watch, struct al_gathered *ret_gathered,
+                    bool digests, struct al_deadline *watch, struct al_gathered *ret_gathered,
                     struct al_error *err)
 {
     const struct gathering wanted = {
@@ -390,8 +390,8 @@ int al_gather_names(const struct al_repo *repo, int top_fd, const struct al_strv
         .include_ignored = include_ignored,
         .digests = digests,
         .watch = watch,
-        .tracked = AL_NAMES_INIT,
-        .others = AL_NAMES_INIT,
+        .tracked = AL_FILE_LIST_INIT,
+        .others = AL_FILE_LIST_INIT,
         .err = err,
     };
     int r = try_gather(&wanted, PATIENCE, ret_gathered);

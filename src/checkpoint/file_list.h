@@ -18,7 +18,7 @@
 #include "util/str.h"
 
 /** A nested repository with more levels of directories than this is refused. */
-#define AL_NAMES_DEPTH_MAX 256
+#define AL_FILE_LIST_DEPTH_MAX 256
 
 /** One name. */
 struct al_name {
@@ -27,29 +27,29 @@ struct al_name {
     struct al_oid oid; /* what the index has there */
 };
 
-/** Names in order, each once.  Set up with AL_NAMES_INIT. */
-struct al_names {
+/** Names in order, each once.  Set up with AL_FILE_LIST_INIT. */
+struct al_file_list {
     struct al_str text;
     struct al_name *items;
     size_t count, capacity;
 };
 
-#define AL_NAMES_INIT ((struct al_names){ .text = AL_STR_INIT })
+#define AL_FILE_LIST_INIT ((struct al_file_list){ .text = AL_STR_INIT })
 
-void al_names_clear(struct al_names *names);
+void al_file_list_clear(struct al_file_list *names);
 
 /** The bytes of a name; borrowed until the next name is added. */
-const char *al_names_path(const struct al_names *names, const struct al_name *name);
+const char *al_file_list_path(const struct al_file_list *names, const struct al_name *name);
 
 /** What the index and the disk said, before it is put in order. */
 struct al_gathered {
-    struct al_names names; /**< the result */
-    struct al_oid *staged; /**< objects of entries in a conflict: no file can stand for them */
+    struct al_file_list names; /**< the result */
+    struct al_oid *staged;     /**< objects of entries in a conflict: no file can stand for them */
     size_t nstaged;
     struct al_oid entries; /**< digest of the index's entries */
 };
 
-#define AL_GATHERED_INIT ((struct al_gathered){ .names = AL_NAMES_INIT })
+#define AL_GATHERED_INIT ((struct al_gathered){ .names = AL_FILE_LIST_INIT })
 
 void al_gathered_clear(struct al_gathered *gathered);
 
@@ -62,7 +62,7 @@ void al_gathered_clear(struct al_gathered *gathered);
  *         AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
  */
 int al_gather_names(const struct al_repo *repo, int top_fd, const struct al_strv *include_ignored,
-                    bool digests, struct al_watch *watch, struct al_gathered *ret_gathered,
+                    bool digests, struct al_deadline *watch, struct al_gathered *ret_gathered,
                     struct al_error *err);
 
 #endif

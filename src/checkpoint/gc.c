@@ -79,7 +79,7 @@ static void remove_leftovers(const struct al_store *store)
 
 /* The references of the first `count` checkpoints, which are the oldest. */
 static int drop(struct al_store *store, const struct al_checkpoint_list *list, size_t count,
-                struct al_budget *budget, struct al_error *err)
+                struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
@@ -117,14 +117,13 @@ static size_t count_old(const struct al_checkpoint_list *list, size_t most, int6
 
 /* Drop `count` of the oldest, and what only they needed. */
 static int forget(struct al_store *store, const struct al_checkpoint_list *list, size_t count,
-                  struct al_budget *budget, struct al_error *err)
+                  struct al_run_limits *budget, struct al_error *err)
 {
     int r = drop(store, list, count, budget, err);
 
     if (r < 0)
         return r;
-    al_keep_release(store,
-                    list->items[count < list->count ? count : list->count - 1].taken_ns / NS);
+    al_pin_release(store, list->items[count < list->count ? count : list->count - 1].taken_ns / NS);
     return al_bare_prune(&store->bare, budget, err);
 }
 
@@ -141,7 +140,7 @@ static size_t count_too_much(const struct al_store *store, size_t most, uint64_t
 static int64_t kept_since_ns(const struct al_store *store)
 {
     const struct al_checkpoint_settings *settings = store->settings;
-    int64_t since_ns = al_seen_now_ns() - (int64_t)settings->keep_s * NS;
+    int64_t since_ns = al_stat_cache_now_ns() - (int64_t)settings->keep_s * NS;
 
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
 }
@@ -154,7 +153,7 @@ static size_t count_spare(const struct al_store *store, const struct al_checkpoi
 }
 
 /* `due` tells that nobody has looked for an hour for what no checkpoint needs. */
-static int make_room(struct al_store *store, bool due, struct al_budget *budget,
+static int make_room(struct al_store *store, bool due, struct al_run_limits *budget,
                      struct al_error *err)
 {
     int r = 0;
@@ -180,10 +179,11 @@ static int make_room(struct al_store *store, bool due, struct al_budget *budget,
     return r;
 }
 
-static int sweep(struct al_store *store, struct al_budget *budget, struct al_error *err)
+static int sweep(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
-    int64_t oldest_ns = al_seen_now_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
+    int64_t oldest_ns =
+        al_stat_cache_now_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
     size_t count;
     int r = al_checkpoint_list(store, budget, &list, err);
 
@@ -197,7 +197,7 @@ static int sweep(struct al_store *store, struct al_budget *budget, struct al_err
 }
 
 static int clear_up(struct al_store *store, const struct al_packs_size *size,
-                    struct al_budget *budget, struct al_error *err)
+                    struct al_run_limits *budget, struct al_error *err)
 {
     bool due = is_sweep_due(store);
     int r = 0;
@@ -212,7 +212,7 @@ static int clear_up(struct al_store *store, const struct al_packs_size *size,
     return r;
 }
 
-int al_store_maintain(struct al_store *store, struct al_budget *budget, struct al_error *err)
+int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
     struct al_packs_size size;
     int r = al_packs_measure(store->pack_fd, &size, err);
@@ -229,7 +229,7 @@ int al_store_maintain(struct al_store *store, struct al_budget *budget, struct a
     return r;
 }
 
-int al_store_room(struct al_store *store, struct al_budget *budget, enum al_room *ret_room,
+int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_room *ret_room,
                   struct al_error *err)
 {
     al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };

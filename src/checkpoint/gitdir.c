@@ -48,7 +48,7 @@ static const char *const common[] = { "config", "logs/refs/stash" };
 struct reading {
     struct al_gitdir_files *files;
     size_t bytes;
-    struct al_watch *watch;
+    struct al_deadline *watch;
     struct al_error *err;
 };
 
@@ -91,13 +91,13 @@ static int add(struct reading *reading, const char *path, unsigned mode, struct 
     files->items[files->count++] =
         (struct al_gitdir_file){ .path = al_strdup(path), .mode = mode, .bytes = *bytes };
     *bytes = AL_STR_INIT;
-    return al_watch_step(reading->watch, reading->err);
+    return al_deadline_step(reading->watch, reading->err);
 }
 
 static int take_file(struct reading *reading, int dir_fd, const char *path)
 {
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
-    al_auto(al_closep) int fd = al_plain_open(dir_fd, path, O_RDONLY);
+    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, path, O_RDONLY);
     struct stat st;
     int r;
 
@@ -113,7 +113,7 @@ static int take_file(struct reading *reading, int dir_fd, const char *path)
 static int take_link(struct reading *reading, int dir_fd, const char *path)
 {
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
-    al_auto(al_closep) int fd = al_plain_open(dir_fd, path, O_PATH | O_NOFOLLOW);
+    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, path, O_PATH | O_NOFOLLOW);
     char target[PATH_MAX];
     ssize_t len = fd < 0 ? -1 : readlinkat(fd, "", target, sizeof(target));
 
@@ -128,13 +128,13 @@ static int take(struct reading *reading, int dir_fd, const char *path, int depth
 static int take_dir(struct reading *reading, int dir_fd, const char *path, int depth)
 {
     al_auto(al_closedirp) DIR *dir =
-        al_fs_list(al_plain_open(dir_fd, path, O_RDONLY | O_DIRECTORY));
+        al_fs_list(al_nofollow_open(dir_fd, path, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
     int r;
 
     if (!dir)
         return 0;
-    r = al_watch_step(reading->watch, reading->err);
+    r = al_deadline_step(reading->watch, reading->err);
     if (r == 0 && depth >= AL_GITDIR_DEPTH_MAX)
         r = too_much(reading, "more than", AL_GITDIR_DEPTH_MAX, "levels of directories");
     while (r == 0 && (entry = readdir(dir))) {
@@ -175,13 +175,13 @@ static int take_shared_indexes(struct reading *reading, int git_fd)
     return r;
 }
 
-static int by_path(const void *a, const void *b)
+static int uses_absolute_paths(const void *a, const void *b)
 {
     return strcmp(((const struct al_gitdir_file *)a)->path,
                   ((const struct al_gitdir_file *)b)->path);
 }
 
-int al_gitdir_read(int git_fd, int common_fd, struct al_watch *watch,
+int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *watch,
                    struct al_gitdir_files *ret_files, struct al_error *err)
 {
     struct reading reading = { .files = ret_files, .watch = watch, .err = err };
@@ -199,7 +199,7 @@ int al_gitdir_read(int git_fd, int common_fd, struct al_watch *watch,
         return r;
     }
     if (ret_files->count)
-        qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), by_path);
+        qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), uses_absolute_paths);
     return 0;
 }
 

@@ -52,7 +52,7 @@ static int compare(const void *a, const void *b)
     return order ? order : (one->before[0] != '\0') - (two->before[0] != '\0');
 }
 
-int al_checkpoint_list(struct al_store *store, struct al_budget *budget,
+int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
                        struct al_checkpoint_list *ret_list, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;

@@ -190,7 +190,7 @@ static void add_staying(const struct tips *tips, const struct oids *before,
 
 /* The lines pack-objects reads; none when nothing that is wanted is there (any more). */
 static int name_revisions(struct al_store *store, const struct oids *wanted,
-                          const struct oids *staying, struct al_watch *watch,
+                          const struct oids *staying, struct al_deadline *watch,
                           struct al_str *ret_lines, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str existing = AL_STR_INIT;
@@ -203,7 +203,7 @@ static int name_revisions(struct al_store *store, const struct oids *wanted,
         al_strv_add(&all, wanted->list.items[i]);
     for (size_t i = 0; i < staying->list.count; i++)
         al_strv_add(&all, staying->list.items[i]);
-    al_watch_sync(watch);
+    al_deadline_sync(watch);
     r = al_bare_existing(&store->bare, &all, false, &existing, watch->budget, err);
     if (r < 0)
         return r;
@@ -247,7 +247,7 @@ static int note_kept(struct al_store *store, const struct tips *tips, const stru
 }
 
 static int pack(struct al_store *store, const struct tips *tips, const struct oids *before,
-                const struct oids *wanted, struct al_watch *watch, struct al_error *err)
+                const struct oids *wanted, struct al_deadline *watch, struct al_error *err)
 {
     al_auto(oids_clear) struct oids staying = { .list = AL_STRV_INIT };
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
@@ -260,14 +260,14 @@ static int pack(struct al_store *store, const struct tips *tips, const struct oi
     r = name_revisions(store, wanted, &staying, watch, &lines, err);
     if (r < 0 || !lines.len)
         return r;
-    al_watch_sync(watch);
+    al_deadline_sync(watch);
     r = al_bare_pack(&store->bare, &lines, true, watch->budget, &hash, err);
     return r < 0 || !*hash ? r : note_kept(store, tips, wanted, hash, err);
 }
 
-int al_keep_lost(struct al_store *store, const struct al_refs *refs,
-                 const struct al_gitdir_files *files, const struct al_strv *dropping,
-                 struct al_seen_head *head, struct al_watch *watch, struct al_error *err)
+int al_pin_lost(struct al_store *store, const struct al_refs *refs,
+                const struct al_gitdir_files *files, const struct al_strv *dropping,
+                struct al_stat_cache_head *head, struct al_deadline *watch, struct al_error *err)
 {
     al_auto(tips_clear) struct tips tips = { .sha256 = store->sha256, .text = AL_STR_INIT };
     al_auto(oids_clear) struct oids wanted = { .list = AL_STRV_INIT };
@@ -296,7 +296,7 @@ int al_keep_lost(struct al_store *store, const struct al_refs *refs,
     return 0;
 }
 
-void al_keep_release(struct al_store *store, int64_t oldest_s)
+void al_pin_release(struct al_store *store, int64_t oldest_s)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
     struct dirent *entry;

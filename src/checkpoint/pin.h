@@ -24,11 +24,11 @@
  *                  brought up to date.
  * @param dropping  Full names of references that an operation may drop now; may be NULL.
  */
-int al_keep_lost(struct al_store *store, const struct al_refs *refs,
-                 const struct al_gitdir_files *files, const struct al_strv *dropping,
-                 struct al_seen_head *head, struct al_watch *watch, struct al_error *err);
+int al_pin_lost(struct al_store *store, const struct al_refs *refs,
+                const struct al_gitdir_files *files, const struct al_strv *dropping,
+                struct al_stat_cache_head *head, struct al_deadline *watch, struct al_error *err);
 
 /** Let go of kept packs that no checkpoint since `oldest_s` (seconds since 1970) saw. */
-void al_keep_release(struct al_store *store, int64_t oldest_s);
+void al_pin_release(struct al_store *store, int64_t oldest_s);
 
 #endif

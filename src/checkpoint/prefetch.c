@@ -9,8 +9,8 @@
 
 #define FILES_MIN 1000 /* fewer are looked at before a thread has started */
 
-struct al_ahead {
-    struct al_seen seen; /* a place in it of its own; the bytes are borrowed */
+struct al_prefetch {
+    struct al_stat_cache seen; /* a place in it of its own; the bytes are borrowed */
     int top_fd;
     bool *current;
     pthread_t thread;
@@ -19,24 +19,24 @@ struct al_ahead {
 
 static void *look(void *payload)
 {
-    struct al_ahead *ahead = payload;
-    al_auto(al_dirs_clear) struct al_dirs dirs = AL_DIRS_INIT(ahead->top_fd);
-    struct al_seen_file file;
+    struct al_prefetch *ahead = payload;
+    al_auto(al_dir_cache_clear) struct al_dir_cache dirs = AL_DIR_CACHE_INIT(ahead->top_fd);
+    struct al_stat_cache_file file;
     const char *path;
 
-    for (size_t i = 0; (path = al_seen_next(&ahead->seen, &file)); i++) {
-        const char *name = al_dirs_enter(&dirs, path);
+    for (size_t i = 0; (path = al_stat_cache_next(&ahead->seen, &file)); i++) {
+        const char *name = al_dir_cache_enter(&dirs, path);
         struct stat st;
 
         ahead->current[i] = dirs.fd >= 0 && fstatat(dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-                            al_seen_is_current(&file, &st);
+                            al_stat_cache_is_current(&file, &st);
     }
     return NULL;
 }
 
-struct al_ahead *al_ahead_begin(const struct al_seen *seen, int top_fd)
+struct al_prefetch *al_prefetch_begin(const struct al_stat_cache *seen, int top_fd)
 {
-    struct al_ahead *ahead;
+    struct al_prefetch *ahead;
 
     if (seen->nfiles < FILES_MIN)
         return NULL;
@@ -49,7 +49,7 @@ struct al_ahead *al_ahead_begin(const struct al_seen *seen, int top_fd)
     return ahead; /* without a thread, nothing looks the same and everything is looked at later */
 }
 
-void al_ahead_wait(struct al_ahead *ahead)
+void al_prefetch_wait(struct al_prefetch *ahead)
 {
     if (!ahead || !ahead->is_running)
         return;
@@ -57,16 +57,16 @@ void al_ahead_wait(struct al_ahead *ahead)
     ahead->is_running = false;
 }
 
-bool al_ahead_is_current(const struct al_ahead *ahead, size_t i)
+bool al_prefetch_is_current(const struct al_prefetch *ahead, size_t i)
 {
     return ahead->current[i];
 }
 
-void al_ahead_free(struct al_ahead *ahead)
+void al_prefetch_free(struct al_prefetch *ahead)
 {
     if (!ahead)
         return;
-    al_ahead_wait(ahead);
+    al_prefetch_wait(ahead);
     free(ahead->current);
     free(ahead);
 }

@@ -14,7 +14,7 @@
 
 #include "checkpoint/stat_cache.h"
 
-struct al_ahead;
+struct al_prefetch;
 
 /**
  * Begin to look at the files of `seen`, which stays as it is until the end.
@@ -22,15 +22,15 @@ struct al_ahead;
  * @param top_fd  The top of the working tree; borrowed.
  * @return NULL where it is not worth a thread.
  */
-struct al_ahead *al_ahead_begin(const struct al_seen *seen, int top_fd);
+struct al_prefetch *al_prefetch_begin(const struct al_stat_cache *seen, int top_fd);
 
 /** Wait for the end of it; NULL is fine. */
-void al_ahead_wait(struct al_ahead *ahead);
+void al_prefetch_wait(struct al_prefetch *ahead);
 
-/** Whether the file that was seen as number `i` looked the same.  After al_ahead_wait(). */
-bool al_ahead_is_current(const struct al_ahead *ahead, size_t i);
+/** Whether the file that was seen as number `i` looked the same.  After al_prefetch_wait(). */
+bool al_prefetch_is_current(const struct al_prefetch *ahead, size_t i);
 
 /** Wait and release; NULL is fine. */
-void al_ahead_free(struct al_ahead *ahead);
+void al_prefetch_free(struct al_prefetch *ahead);
 
 #endif

@@ -74,15 +74,16 @@ static bool take_record(void *payload, char *const *fields)
 }
 
 static int list(struct al_store *store, const char *id, const char *const *names, size_t nnames,
-                struct listing *listing, struct al_budget *budget, struct al_error *err)
+                struct listing *listing, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_record, listing);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_record, listing);
     struct al_oid oid;
 
     if (strlen(id) != 2 * al_oid_bytes(store->sha256) || !al_oid_parse(id, store->sha256, &oid))
         return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
     return al_bare_list_tree(&store->bare, id, names, nnames,
-                             (struct al_sink){ al_records_add, &records }, budget, err);
+                             (struct al_sink){ al_nul_records_add, &records }, budget, err);
 }
 
 /** Texts to be read at once: each is a blob, or several one after the other. */
@@ -130,7 +131,7 @@ static int add_bytes(void *payload, size_t which, const char *data, size_t len, 
     return 0;
 }
 
-static int read_texts(struct al_store *store, struct texts *texts, struct al_budget *budget,
+static int read_texts(struct al_store *store, struct texts *texts, struct al_run_limits *budget,
                       struct al_error *err)
 {
     return al_bare_read(&store->bare, texts->oids, texts->count, add_bytes, texts, budget, err);
@@ -205,7 +206,7 @@ static void take_below(struct listing *listing, const char *prefix,
     ret_files->count = kept;
 }
 
-int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_budget *budget,
+int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_run_limits *budget,
                            struct al_saved_files *ret_files, struct al_error *err)
 {
     static const char *const names[] = { "about", "modes", "worktree" };
@@ -233,7 +234,7 @@ int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_bud
 }
 
 int al_checkpoint_files_in(struct al_store *store, const char *id, const char *dir,
-                           struct al_budget *budget, struct al_saved_files *ret_files,
+                           struct al_run_limits *budget, struct al_saved_files *ret_files,
                            struct al_error *err)
 {
     al_auto(al_freep) char *prefix = al_asprintf("worktree/%s%s", dir, *dir ? "/" : "");
@@ -294,7 +295,7 @@ static int take_apart(struct al_store *store, struct raw *raw, struct al_saved_s
     return state->head ? 0 : malformed(err);
 }
 
-int al_checkpoint_state(struct al_store *store, const char *id, struct al_budget *budget,
+int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_limits *budget,
                         struct al_saved_state *ret_state, struct al_error *err)
 {
     static const char *const names[] = { "about", "index", "left-out", "refs", "state" };
@@ -326,7 +327,7 @@ int al_checkpoint_state(struct al_store *store, const char *id, struct al_budget
 }
 
 int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t noids,
-                       al_blob_fn take, void *payload, struct al_budget *budget,
+                       al_blob_fn take, void *payload, struct al_run_limits *budget,
                        struct al_error *err)
 {
     return al_bare_read(&store->bare, oids, noids, take, payload, budget, err);

@@ -22,7 +22,7 @@ struct reading {
     bool own;   /* only what is a working tree's own, or only what is not */
     bool any;   /* there is no such difference */
     bool sha256;
-    struct al_watch *watch;
+    struct al_deadline *watch;
     struct al_refs *refs;
     struct al_error *err;
 };
@@ -130,7 +130,7 @@ static int take_entry(struct reading *reading, int fd, const char *dir_name,
         type = (unsigned char)IFTODT(st.st_mode);
     if (!is_name(name) || (!reading->any && is_own(name) != reading->own))
         return 0;
-    r = al_watch_step(reading->watch, reading->err);
+    r = al_deadline_step(reading->watch, reading->err);
     if (r == 0 && type == DT_DIR)
         r = walk(reading, name, depth + 1);
     else if (r == 0 && !al_ends_with(name, ".lock"))
@@ -141,7 +141,7 @@ static int take_entry(struct reading *reading, int fd, const char *dir_name,
 static int walk(struct reading *reading, const char *dir_name, int depth)
 {
     al_auto(al_closedirp) DIR *dir =
-        al_fs_list(al_plain_open(reading->dir_fd, dir_name, O_RDONLY | O_DIRECTORY));
+        al_fs_list(al_nofollow_open(reading->dir_fd, dir_name, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
     int r = 0;
 
@@ -223,7 +223,7 @@ static void merge(struct al_refs *loose, struct al_refs *packed, struct al_refs 
     }
 }
 
-int al_refs_read(int common_fd, int git_fd, bool sha256, struct al_watch *watch,
+int al_refs_read(int common_fd, int git_fd, bool sha256, struct al_deadline *watch,
                  struct al_refs *ret_refs, struct al_error *err)
 {
     al_auto(al_refs_clear) struct al_refs loose = { .items = NULL };

@@ -21,19 +21,19 @@ struct preamble {
 
 static const char magic[8] = "AIRSTAT";
 
-void al_seen_clear(struct al_seen *seen)
+void al_stat_cache_clear(struct al_stat_cache *seen)
 {
     al_str_clear(&seen->data);
-    *seen = AL_SEEN_INIT;
+    *seen = AL_STAT_CACHE_INIT;
 }
 
-static size_t files_at(const struct al_seen *seen)
+static size_t files_at(const struct al_stat_cache *seen)
 {
-    return sizeof(struct preamble) + sizeof(struct al_seen_head) +
+    return sizeof(struct preamble) + sizeof(struct al_stat_cache_head) +
            seen->nknown * sizeof(struct al_oid);
 }
 
-static bool take_preamble(struct al_seen *seen, bool sha256)
+static bool take_preamble(struct al_stat_cache *seen, bool sha256)
 {
     struct preamble preamble;
 
@@ -41,8 +41,8 @@ static bool take_preamble(struct al_seen *seen, bool sha256)
         return false;
     memcpy(&preamble, seen->data.buf, sizeof(preamble));
     if (memcmp(preamble.magic, magic, sizeof(magic)) != 0 ||
-        preamble.head_bytes != sizeof(struct al_seen_head) ||
-        preamble.file_bytes != sizeof(struct al_seen_file) || preamble.sha256 != sha256 ||
+        preamble.head_bytes != sizeof(struct al_stat_cache_head) ||
+        preamble.file_bytes != sizeof(struct al_stat_cache_file) || preamble.sha256 != sha256 ||
         preamble.total_bytes != seen->data.len ||
         preamble.nknown > seen->data.len / sizeof(struct al_oid))
         return false;
@@ -53,35 +53,35 @@ static bool take_preamble(struct al_seen *seen, bool sha256)
            memchr(seen->head.reference, '\0', sizeof(seen->head.reference));
 }
 
-void al_seen_load(struct al_seen *seen, int dir_fd, bool sha256)
+void al_stat_cache_load(struct al_stat_cache *seen, int dir_fd, bool sha256)
 {
-    *seen = AL_SEEN_INIT;
+    *seen = AL_STAT_CACHE_INIT;
     if (al_fs_read(dir_fd, NAME, MAX_BYTES, &seen->data) < 0 || !take_preamble(seen, sha256)) {
-        al_seen_clear(seen);
+        al_stat_cache_clear(seen);
         return;
     }
     seen->next = files_at(seen);
     seen->left = seen->nfiles;
 }
 
-void al_seen_known(const struct al_seen *seen, size_t i, struct al_oid *ret_oid)
+void al_stat_cache_known(const struct al_stat_cache *seen, size_t i, struct al_oid *ret_oid)
 {
     memcpy(ret_oid,
-           seen->data.buf + sizeof(struct preamble) + sizeof(struct al_seen_head) +
+           seen->data.buf + sizeof(struct preamble) + sizeof(struct al_stat_cache_head) +
                i * sizeof(*ret_oid),
            sizeof(*ret_oid));
 }
 
 /* The path of the next file, which is not passed; NULL at the end. */
-static const char *peek(struct al_seen *seen)
+static const char *peek(struct al_stat_cache *seen)
 {
-    if (seen->left && seen->data.len - seen->next > sizeof(struct al_seen_file))
-        return seen->data.buf + seen->next + sizeof(struct al_seen_file);
+    if (seen->left && seen->data.len - seen->next > sizeof(struct al_stat_cache_file))
+        return seen->data.buf + seen->next + sizeof(struct al_stat_cache_file);
     seen->left = 0; /* it may be shorter than it says */
     return NULL;
 }
 
-const char *al_seen_next(struct al_seen *seen, struct al_seen_file *ret_file)
+const char *al_stat_cache_next(struct al_stat_cache *seen, struct al_stat_cache_file *ret_file)
 {
     const char *path = peek(seen);
 
@@ -96,8 +96,8 @@ const char *al_seen_next(struct al_seen *seen, struct al_seen_file *ret_file)
     return path;
 }
 
-bool al_seen_find(struct al_seen *seen, const char *path, struct al_seen_file *ret_file,
-                  size_t *ret_number)
+bool al_stat_cache_find(struct al_stat_cache *seen, const char *path,
+                        struct al_stat_cache_file *ret_file, size_t *ret_number)
 {
     const char *at;
 
@@ -107,21 +107,21 @@ bool al_seen_find(struct al_seen *seen, const char *path, struct al_seen_file *r
         if (order > 0)
             return false;
         *ret_number = seen->nfiles - seen->left;
-        (void)al_seen_next(seen, ret_file);
+        (void)al_stat_cache_next(seen, ret_file);
         if (order == 0)
             return true;
     }
     return false;
 }
 
-bool al_seen_is_current(const struct al_seen_file *file, const struct stat *st)
+bool al_stat_cache_is_current(const struct al_stat_cache_file *file, const struct stat *st)
 {
     struct al_file_id now = al_file_id_from(st);
 
     return !file->racy && file->mode == st->st_mode && al_file_id_equal(&file->id, &now);
 }
 
-void al_seen_note(struct al_seen_file *file, const struct stat *st, int64_t began_ns)
+void al_stat_cache_note(struct al_stat_cache_file *file, const struct stat *st, int64_t began_ns)
 {
     bool coarse = st->st_mtim.tv_nsec == 0 && st->st_ctim.tv_nsec == 0;
     int64_t settled_ns = began_ns - (coarse ? COARSE_TICK_NS : TICK_NS);
@@ -132,7 +132,7 @@ void al_seen_note(struct al_seen_file *file, const struct stat *st, int64_t bega
     file->racy = file->id.ctime_ns > settled_ns || file->id.mtime_ns > settled_ns;
 }
 
-int64_t al_seen_now_ns(void)
+int64_t al_stat_cache_now_ns(void)
 {
     struct timespec now;
 
@@ -140,33 +140,33 @@ int64_t al_seen_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void al_seen_writer_clear(struct al_seen_writer *writer)
+void al_stat_cache_writer_clear(struct al_stat_cache_writer *writer)
 {
     al_str_clear(&writer->known);
     al_str_clear(&writer->files);
 }
 
-void al_seen_write_known(struct al_seen_writer *writer, const struct al_oid *oid)
+void al_stat_cache_write_known(struct al_stat_cache_writer *writer, const struct al_oid *oid)
 {
     al_str_add(&writer->known, oid, sizeof(*oid));
     writer->nknown++;
 }
 
-void al_seen_write_file(struct al_seen_writer *writer, const char *path,
-                        const struct al_seen_file *file)
+void al_stat_cache_write_file(struct al_stat_cache_writer *writer, const char *path,
+                              const struct al_stat_cache_file *file)
 {
     al_str_add(&writer->files, file, sizeof(*file));
     al_str_add(&writer->files, path, strlen(path) + 1);
     writer->nfiles++;
 }
 
-int al_seen_save(const struct al_seen_writer *writer, const struct al_seen_head *head, int dir_fd,
-                 bool sha256)
+int al_stat_cache_save(const struct al_stat_cache_writer *writer,
+                       const struct al_stat_cache_head *head, int dir_fd, bool sha256)
 {
     al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
     struct preamble preamble = {
         .head_bytes = sizeof(*head),
-        .file_bytes = sizeof(struct al_seen_file),
+        .file_bytes = sizeof(struct al_stat_cache_file),
         .sha256 = sha256,
         .nknown = writer->nknown,
         .nfiles = writer->nfiles,

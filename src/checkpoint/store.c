@@ -41,14 +41,14 @@ static char *id_of(const struct al_repo *repo)
 }
 
 /* Wait for the lock: who clears the store up holds it alone. */
-static int lock_shared(struct al_store *store, struct al_watch *watch, struct al_error *err)
+static int lock_shared(struct al_store *store, struct al_deadline *watch, struct al_error *err)
 {
     while (flock(store->lock_fd, LOCK_SH | LOCK_NB) < 0) {
         int r;
 
         if (errno != EWOULDBLOCK && errno != EINTR)
             return unusable(store, errno, err);
-        r = al_watch_check(watch, err);
+        r = al_deadline_check(watch, err);
         if (r < 0)
             return r;
         (void)poll(NULL, 0, LOCK_POLL_MS);
@@ -150,10 +150,10 @@ static int open_bare(struct al_store *store, bool create, struct al_error *err)
 }
 
 int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo *repo, bool create,
-                  struct al_budget *budget, struct al_store **ret_store, struct al_error *err)
+                  struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err)
 {
     struct al_store *store = al_calloc(1, sizeof(*store));
-    struct al_watch watch = al_watch_begin(budget);
+    struct al_deadline watch = al_deadline_begin(budget);
     al_auto(al_freep) char *id = id_of(repo);
     int r;
 
@@ -168,7 +168,7 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
         r = lock_shared(store, &watch, err);
     if (r == 0)
         r = open_bare(store, create, err);
-    al_watch_sync(&watch);
+    al_deadline_sync(&watch);
     if (r < 0) {
         al_store_close(store);
         return r;

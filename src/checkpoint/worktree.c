@@ -23,7 +23,7 @@ struct walk {
     const struct al_tree_source *source;
     struct al_tree_files *worktree;
     size_t capacity;
-    struct al_dirs dirs;
+    struct al_dir_cache dirs;
     char *chunk;
     struct al_error *err;
 };
@@ -42,7 +42,7 @@ void al_tree_files_clear(struct al_tree_files *worktree)
 static void walk_clear(struct walk *walk)
 {
     free(walk->chunk);
-    al_dirs_clear(&walk->dirs);
+    al_dir_cache_clear(&walk->dirs);
 }
 
 /* Once for each file in the life of a process: a log that says it with every call says nothing. */
@@ -65,7 +65,7 @@ static enum outcome leave_out(struct walk *walk, const char *path, const char *w
 {
     al_strv_add(&walk->worktree->left_out, path);
     if (is_new_warning(walk->source->top, path)) {
-        al_auto(al_freep) char *word = al_text_word(path);
+        al_auto(al_freep) char *word = al_text_sanitize_line(path);
 
         al_log_warn("the checkpoint leaves out '%s': %s", word, why);
     }
@@ -123,7 +123,7 @@ static int pack_file(struct walk *walk, int fd, uint64_t size, uint64_t *ret_rea
         if (r == 0)
             r = check_room(walk);
         if (r == 0)
-            r = al_watch_check(walk->source->watch, walk->err);
+            r = al_deadline_check(walk->source->watch, walk->err);
     }
     if (r < 0)
         return r;
@@ -159,10 +159,10 @@ static bool is_same(const struct stat *a, const struct stat *b)
 /* One look at a regular file.  `last` is what the look before this one found, none before the
  * first: times tell nothing when the same bytes were there twice. */
 static int read_once(struct walk *walk, const char *name, const char *path,
-                     const struct al_oid *last, struct al_seen_file *file,
+                     const struct al_oid *last, struct al_stat_cache_file *file,
                      enum outcome *ret_outcome)
 {
-    int64_t began_ns = al_seen_now_ns();
+    int64_t began_ns = al_stat_cache_now_ns();
     al_auto(al_closep) int fd =
         openat(walk->dirs.fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct stat before, after;
@@ -192,17 +192,17 @@ static int read_once(struct walk *walk, const char *name, const char *path,
         return 0;
     }
     if (is_same(&before, &after) || al_oid_equal(last, &file->oid)) {
-        al_seen_note(file, &before, began_ns);
+        al_stat_cache_note(file, &before, began_ns);
         file->racy |= !is_same(&before, &after);
         *ret_outcome = TAKEN;
     }
     return 0;
 }
 
-static int read_link(struct walk *walk, const char *name, struct al_seen_file *file,
+static int read_link(struct walk *walk, const char *name, struct al_stat_cache_file *file,
                      enum outcome *ret_outcome)
 {
-    int64_t began_ns = al_seen_now_ns();
+    int64_t began_ns = al_stat_cache_now_ns();
     char target[PATH_MAX];
     struct stat before, after;
     ssize_t len;
@@ -214,7 +214,7 @@ static int read_link(struct walk *walk, const char *name, struct al_seen_file *f
     if (len < 0 || fstatat(walk->dirs.fd, name, &after, AT_SYMLINK_NOFOLLOW) < 0 ||
         !is_same(&before, &after))
         return 0;
-    al_seen_note(file, &before, began_ns);
+    al_stat_cache_note(file, &before, began_ns);
     *ret_outcome = TAKEN;
     return al_objects_put(walk->source->objects, AL_OBJECT_BLOB, target, (size_t)len, &file->oid,
                           walk->err);
@@ -222,9 +222,9 @@ static int read_link(struct walk *walk, const char *name, struct al_seen_file *f
 
 /* A file that changes while it is read is read again, and left out when it never holds still. */
 static int read_file(struct walk *walk, const char *name, const char *path,
-                     struct al_seen_file *file, enum outcome *ret_outcome)
+                     struct al_stat_cache_file *file, enum outcome *ret_outcome)
 {
-    *file = (struct al_seen_file){ .racy = false };
+    *file = (struct al_stat_cache_file){ .racy = false };
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         const struct al_oid last = file->oid;
         struct stat st;
@@ -245,25 +245,25 @@ static int read_file(struct walk *walk, const char *name, const char *path,
 }
 
 /* Whether a file is as it was seen, and what was seen is in the store. */
-static bool is_known(struct walk *walk, const char *path, struct al_seen_file *file)
+static bool is_known(struct walk *walk, const char *path, struct al_stat_cache_file *file)
 {
     const struct al_tree_source *source = walk->source;
     size_t number;
     struct stat st;
 
-    if (!al_seen_find(source->seen, path, file, &number))
+    if (!al_stat_cache_find(source->seen, path, file, &number))
         return false;
-    if (!source->ahead || !al_ahead_is_current(source->ahead, number)) {
-        const char *name = al_dirs_enter(&walk->dirs, path);
+    if (!source->ahead || !al_prefetch_is_current(source->ahead, number)) {
+        const char *name = al_dir_cache_enter(&walk->dirs, path);
 
         if (walk->dirs.fd < 0 || fstatat(walk->dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-            !al_seen_is_current(file, &st))
+            !al_stat_cache_is_current(file, &st))
             return false;
     }
     return source->seen_is_sure || al_objects_has(source->objects, &file->oid);
 }
 
-static void add_file(struct walk *walk, const char *path, const struct al_seen_file *file)
+static void add_file(struct walk *walk, const char *path, const struct al_stat_cache_file *file)
 {
     struct al_tree_files *worktree = walk->worktree;
 
@@ -280,7 +280,7 @@ static void add_file(struct walk *walk, const char *path, const struct al_seen_f
 
 static int take(struct walk *walk, const char *path)
 {
-    struct al_seen_file file;
+    struct al_stat_cache_file file;
     enum outcome outcome;
     const char *name;
     int r;
@@ -289,7 +289,7 @@ static int take(struct walk *walk, const char *path)
         add_file(walk, path, &file);
         return 0;
     }
-    name = al_dirs_enter(&walk->dirs, path);
+    name = al_dir_cache_enter(&walk->dirs, path);
     if (walk->dirs.fd < 0)
         return 0;
     r = read_file(walk, name, path, &file, &outcome);
@@ -303,18 +303,19 @@ static int take(struct walk *walk, const char *path)
 int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files *ret_worktree,
                        struct al_error *err)
 {
-    al_auto(walk_clear) struct walk walk = {
-        .source = source, .worktree = ret_worktree, .dirs = AL_DIRS_INIT(source->top_fd), .err = err
-    };
-    const struct al_names *names = source->names;
+    al_auto(walk_clear) struct walk walk = { .source = source,
+                                             .worktree = ret_worktree,
+                                             .dirs = AL_DIR_CACHE_INIT(source->top_fd),
+                                             .err = err };
+    const struct al_file_list *names = source->names;
     int r = 0;
 
     *ret_worktree = (struct al_tree_files){ .files = NULL };
     walk.chunk = al_malloc(CHUNK_BYTES);
     for (size_t i = 0; i < names->count && r == 0; i++) {
-        r = take(&walk, al_names_path(names, &names->items[i]));
+        r = take(&walk, al_file_list_path(names, &names->items[i]));
         if (r == 0)
-            r = al_watch_step(source->watch, err);
+            r = al_deadline_step(source->watch, err);
     }
     if (ret_worktree->count != source->seen->nfiles)
         *source->changed = true;

@@ -22,8 +22,8 @@ struct al_tree_file {
 
 /** The working tree.  Zero-initialised is empty. */
 struct al_tree_files {
-    struct al_tree_file *files; /**< in the order of the names */
-    struct al_seen_file *seen;  /**< what each of them was when it was read */
+    struct al_tree_file *files;      /**< in the order of the names */
+    struct al_stat_cache_file *seen; /**< what each of them was when it was read */
     size_t count;
     struct al_strv left_out;
 };
@@ -34,15 +34,15 @@ void al_tree_files_clear(struct al_tree_files *worktree);
 struct al_tree_source {
     int top_fd;
     const char *top; /**< for messages */
-    const struct al_names *names;
+    const struct al_file_list *names;
     uint64_t max_file_bytes;
     uint64_t max_store_bytes; /**< what one checkpoint may write */
     struct al_objects *objects;
-    struct al_seen *seen;         /**< what was seen before */
-    const struct al_ahead *ahead; /**< what looked the same already; may be NULL */
-    bool seen_is_sure;            /**< what it names is in the store; else that is looked up */
-    bool *changed;                /**< set when a file is not as it was seen */
-    struct al_watch *watch;
+    struct al_stat_cache *seen;      /**< what was seen before */
+    const struct al_prefetch *ahead; /**< what looked the same already; may be NULL */
+    bool seen_is_sure;               /**< what it names is in the store; else that is looked up */
+    bool *changed;                   /**< set when a file is not as it was seen */
+    struct al_deadline *watch;
 };
 
 /**

@@ -59,14 +59,14 @@ static int read_json(const struct al_tool *tool, const char *word, json_t **ret_
         return r;
     *ret_value = load(&text, &where);
     if (!*ret_value && !is_input && isalpha((unsigned char)word[0])) {
-        al_auto(al_freep) char *safe = al_text_word(word);
+        al_auto(al_freep) char *safe = al_text_sanitize_line(word);
 
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "'%s' is neither NAME=VALUE nor JSON; airlock tools %s lists the names",
                             safe, tool->name);
     }
     if (!*ret_value) {
-        al_auto(al_freep) char *reason = al_text_word(where.text);
+        al_auto(al_freep) char *reason = al_text_sanitize_line(where.text);
 
         return al_error_set(err, AL_ERR_BAD_ARGS, "malformed JSON at column %d: %s", where.column,
                             reason);

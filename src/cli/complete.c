@@ -16,7 +16,7 @@ static void add_names(const struct al_setup *setup, const char *what, struct al_
         if (al_grant_has_tool(setup->session.grant, tools->items[i].tool->name))
             al_str_addf(out, "%s\t%s\n", tools->items[i].tool->name, tools->items[i].tool->about);
     for (size_t i = 0; !strcmp(what, "grants") && i < grants->count; i++) {
-        al_auto(al_freep) char *name = al_text_word(grants->items[i].name);
+        al_auto(al_freep) char *name = al_text_sanitize_line(grants->items[i].name);
 
         al_str_addf(out, "%s\n", name);
     }

@@ -36,8 +36,8 @@ static void add_patch(struct al_str *out, const struct al_execution_changes *fou
 static void add_execution(void *payload, const struct al_execution_changes *found)
 {
     struct al_str *out = payload;
-    al_auto(al_freep) char *tool = al_text_word(found->tool);
-    al_auto(al_freep) char *summary = al_text_word(found->summary ? found->summary : "");
+    al_auto(al_freep) char *tool = al_text_sanitize_line(found->tool);
+    al_auto(al_freep) char *summary = al_text_sanitize_line(found->summary ? found->summary : "");
 
     if (out->len)
         al_str_addc(out, '\n');

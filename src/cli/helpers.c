@@ -58,7 +58,7 @@ static int ssh(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         al_strv_add(&words, argv[i]);
     (void)fprintf(stderr, "airlock: cannot start ssh: %s\n",
-                  strerror(-al_proc_become(program, words.items, environ)));
+                  strerror(-al_proc_exec(program, words.items, environ)));
     return AL_EXIT_FAILED;
 }
 

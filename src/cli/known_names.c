@@ -57,7 +57,7 @@ static void look(struct search *search, bool for_operation, const char *tool)
 static int unknown(const char *place, const char *what, const struct search *search,
                    struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_word(search->pattern);
+    al_auto(al_freep) char *word = al_text_sanitize_line(search->pattern);
 
     if (search->nearest.found)
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s: %s is called '%s', did you mean '%s'?",
@@ -82,7 +82,7 @@ static int check_rule(const char *file, const struct al_rule *rule, struct al_er
     look(&operation, true, rule->tool);
     if (operation.found)
         return 0;
-    safe = rule->tool ? al_text_word(rule->tool) : NULL;
+    safe = rule->tool ? al_text_sanitize_line(rule->tool) : NULL;
     what = safe ? al_asprintf("no operation of %s", safe) : al_strdup("no operation");
     return unknown(place, what, &operation, err);
 }

@@ -123,7 +123,7 @@ static int run(int argc, char **argv)
         if (!strcmp(commands[i].name, word))
             return commands[i].run(argc - 2, argv + 2);
     {
-        al_auto(al_freep) char *safe = al_text_word(word);
+        al_auto(al_freep) char *safe = al_text_sanitize_line(word);
         struct al_nearest nearest = { .word = word };
 
         for (size_t i = 0; i < AL_COUNT(commands); i++)

@@ -40,7 +40,7 @@ static int unknown_option(const char *word, bool with_json, struct al_error *err
         "--grant", "--tool", "--help",    "--command-timeout", "--no-git",
     };
     al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
-    al_auto(al_freep) char *safe = al_text_word(word);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     struct al_nearest nearest = { .word = name };
 
     for (size_t i = with_json ? 0 : 1; i < AL_COUNT(known); i++)

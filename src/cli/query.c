@@ -27,7 +27,7 @@ bool al_query_number(const char *text, size_t *ret_number)
 
 static int usage(const char *fmt, const char *word)
 {
-    al_auto(al_freep) char *safe = al_text_word(word);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
 
     al_log_note("%s '%s'; see airlock log --help", fmt, safe);
     return AL_EXIT_USAGE;
@@ -46,7 +46,7 @@ bool al_query_tool_exists(const char *name)
 
 int al_query_no_tool(const char *name)
 {
-    al_auto(al_freep) char *safe = al_text_word(name);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
     struct al_nearest nearest = { .word = name };
 
     al_nearest_offer(&nearest, "rollback");
@@ -65,7 +65,7 @@ static int unknown_option(const char *word)
     static const char *const known[] = { "--json", "--verify", "--follow", "--running",
                                          "--tool", "--since",  "--help" };
     al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
-    al_auto(al_freep) char *safe = al_text_word(word);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     struct al_nearest nearest = { .word = name };
 
     for (size_t i = 0; i < AL_COUNT(known); i++)

@@ -90,8 +90,8 @@ static bool tell_elsewhere(struct al_findings *findings, const char *dir)
     } else if (is_module(git_dir)) {
         kind = "submodule";
     }
-    safe_top = al_text_word(top);
-    safe_dir = al_text_word(git_dir);
+    safe_top = al_text_sanitize_line(top);
+    safe_dir = al_text_sanitize_line(git_dir);
     fix = al_asprintf("Its git directory lies outside the roots, so every call is refused. Start "
                       "airlock with --root %s --root %s",
                       safe_top, safe_dir);
@@ -118,7 +118,7 @@ static void tell_refused(struct al_findings *findings, const char *dir, const st
 static void tell_kind(struct al_findings *findings, const struct al_repo *repo)
 {
     bool linked = strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
-    al_auto(al_freep) char *top = al_text_word(repo->at.top);
+    al_auto(al_freep) char *top = al_text_sanitize_line(repo->at.top);
     al_auto(al_freep) char *state = al_asprintf("%s%s%s%s", top, linked ? ", linked worktree" : "",
                                                 is_module(repo->at.git_dir) ? ", submodule" : "",
                                                 repo->vetting->is_sha256 ? ", SHA-256" : "");
@@ -147,7 +147,7 @@ static const char *names_of(const struct al_str *note)
 }
 
 static void tell_programs(struct al_findings *findings, const struct al_repo *repo,
-                          struct al_budget *budget)
+                          struct al_run_limits *budget)
 {
     static const char *const hooks[] = {
         "pre-commit",
@@ -168,13 +168,13 @@ static void tell_programs(struct al_findings *findings, const struct al_repo *re
     al_auto(al_freep) char *state = NULL;
     al_auto(al_freep) char *filtered = NULL;
 
-    al_git_note_hooks(repo, hooks, &there);
+    al_git_skipped_hooks(repo, hooks, &there);
     if (there.len) {
         state = al_asprintf("not run: %s", names_of(&there));
         al_finding_add(findings, "hooks", AL_WARNING, state,
                        "airlock runs no hooks: run what they check yourself, or in CI.");
     }
-    al_git_note_filters(repo, budget, &filters);
+    al_git_skipped_filters(repo, budget, &filters);
     if (filters.len) {
         filtered = al_asprintf("not run: %s", names_of(&filters));
         al_finding_add(findings, "filters", AL_WARNING, filtered,
@@ -193,7 +193,7 @@ static void tell_lock(struct al_findings *findings, const struct al_repo *repo, 
                       const char *name)
 {
     al_auto(al_freep) char *path = al_fs_join(dir, name);
-    al_auto(al_freep) char *safe = al_text_word(path);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
     al_auto(al_freep) char *fix = NULL;
     struct stat st;
 
@@ -223,7 +223,7 @@ static void tell_locks(struct al_findings *findings, const struct al_repo *repo)
 static void examine(struct al_findings *findings, const struct al_setup *setup, const char *dir)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_budget budget = { .left_ms = ASKING_MS };
+    struct al_run_limits budget = { .left_ms = ASKING_MS };
     struct al_repo *repo = NULL;
 
     if (al_repo_open(setup->session.git, dir, ".", &budget, &repo, &err) < 0) {

@@ -137,7 +137,7 @@ void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defa
 
 int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_word(word);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     const char *meant = al_registry_nearest(&setup->registry, NULL, word);
 
     if (al_registry_find(&setup->registry, word))

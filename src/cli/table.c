@@ -104,7 +104,7 @@ static char *word_of(const json_t *line, const char *name)
 {
     const char *text = al_json_get_string(line, name);
 
-    return text && *text ? al_text_word(text) : al_strdup("-");
+    return text && *text ? al_text_sanitize_line(text) : al_strdup("-");
 }
 
 static char *number_of(const json_t *line, const char *name)
@@ -141,7 +141,7 @@ static char *repository_of(const json_t *line, const char *above)
         return al_strdup("");
     if (path && al_starts_with(path, above))
         path += strlen(above);
-    return path && *path ? al_text_word(path) : al_strdup("-");
+    return path && *path ? al_text_sanitize_line(path) : al_strdup("-");
 }
 
 /* What was asked for, as far as the summary of a call that reads does not say it. */
@@ -179,7 +179,7 @@ static char *summary_of(const json_t *line, bool limited)
     al_str_adds(&text, summary ? summary : error ? error : "");
     if (summary)
         add_asked(line, summary, &text);
-    safe = al_text_word(text.buf);
+    safe = al_text_sanitize_line(text.buf);
     len = strlen(safe);
     if (limited && len > SUMMARY_MAX_BYTES) {
         al_auto(al_freep) char *whole = safe;

@@ -24,7 +24,7 @@
 
 static int bad(const char *command, const char *what, const char *word)
 {
-    al_auto(al_freep) char *safe = al_text_word(word);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
 
     al_log_note("%s '%s'; see airlock %s --help", what, safe, command);
     return AL_EXIT_USAGE;
@@ -133,7 +133,7 @@ int al_undo_open(struct al_undo *undo, const char *command, const char *const *f
         r = al_setup_session(&undo->setup, &err);
     if (r < 0)
         return al_cli_fail(&err);
-    undo->budget = (struct al_budget){
+    undo->budget = (struct al_run_limits){
         .cancel = al_cancel_new(), .left_ms = TIME_LIMIT_MS, .waits = al_cli_tell, .exit_code = -1
     };
     al_signals_handle(&undo->setup, al_cancel_ref(undo->budget.cancel));
@@ -174,6 +174,6 @@ void al_undo_add_change(struct al_str *out, const struct al_difference *change)
         al_str_adds(&line, " -> ");
         add_value(&line, change->to);
     }
-    safe = al_text_word(line.buf);
+    safe = al_text_sanitize_line(line.buf);
     al_str_addf(out, " %s\n", safe);
 }

@@ -14,7 +14,7 @@ struct al_undo {
     struct al_setup setup;
     bool is_set_up;
     struct al_repo *repo;
-    struct al_budget budget;
+    struct al_run_limits budget;
     size_t count; /**< how many executions; 0: not said */
 };
 

@@ -71,7 +71,7 @@ static void not_toml(void *payload, unsigned line, const char *what)
     static const char noise[] = "Error "; /* "Error while parsing …" */
     struct al_reading *reading = payload;
     al_auto(al_freep) char *safe =
-        al_text_word(al_starts_with(what, noise) ? what + strlen(noise) : what);
+        al_text_sanitize_line(al_starts_with(what, noise) ? what + strlen(noise) : what);
 
     al_reading_complain(reading, line, "", "%s", safe);
 }

@@ -17,7 +17,7 @@ void al_reading_complain(struct al_reading *reading, unsigned line, const char *
     va_start(args, fmt);
     al_str_addv(&what, fmt, args);
     va_end(args);
-    safe = al_text_word(key);
+    safe = al_text_sanitize_line(key);
     al_error_set(reading->err, AL_ERR_BAD_ARGS, "%s:%u: %s%s%s", reading->path, line, safe,
                  safe[0] ? ": " : "", what.buf);
     reading->failed = true;

@@ -139,7 +139,7 @@ static int run_confined(struct al_git *git, const struct al_git_command *command
 }
 
 static int run(const struct al_location *at, const struct al_git_command *command,
-               struct al_sink out, struct al_sink errors, struct al_budget *budget,
+               struct al_sink out, struct al_sink errors, struct al_run_limits *budget,
                struct al_proc_result *ret_result, struct al_error *err)
 {
     static const struct al_git_link none = { .protocol = "none" };
@@ -168,7 +168,7 @@ static int run(const struct al_location *at, const struct al_git_command *comman
             .socket_fd = link->socket_fd,
             .kept_fds = link->fds,
             .nkept_fds = link->nfds,
-            .without_turn = link->has_turn,
+            .has_job = link->has_job,
             .cancel = budget->cancel,
             .timeout_ms = budget->left_ms,
             .grace_ms = al_git_class_writes(command->class) ? WRITER_GRACE_MS : 0,
@@ -205,8 +205,8 @@ static void keep_partial(struct al_git_output *output, struct al_error *err)
 }
 
 int al_git_run_text(const struct al_location *at, const struct al_git_command *command,
-                    size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
-                    struct al_error *err)
+                    size_t max_bytes, struct al_run_limits *budget,
+                    struct al_git_output *ret_output, struct al_error *err)
 {
     bool more = al_git_class_writes(command->class) && max_bytes < WRITER_KEPT_BYTES;
     size_t kept_bytes = more ? WRITER_KEPT_BYTES : max_bytes;
@@ -235,7 +235,7 @@ int al_git_run_text(const struct al_location *at, const struct al_git_command *c
 }
 
 int al_git_run_until(const struct al_location *at, const struct al_git_command *command,
-                     size_t max_out_bytes, size_t max_err_bytes, struct al_budget *budget,
+                     size_t max_out_bytes, size_t max_err_bytes, struct al_run_limits *budget,
                      struct al_git_output *ret_output, struct al_error *err)
 {
     struct al_git_output output = {
@@ -269,8 +269,8 @@ int al_git_run_until(const struct al_location *at, const struct al_git_command *
 }
 
 int al_git_run_sink(const struct al_location *at, const struct al_git_command *command,
-                    struct al_sink sink, struct al_budget *budget, struct al_git_output *ret_output,
-                    struct al_error *err)
+                    struct al_sink sink, struct al_run_limits *budget,
+                    struct al_git_output *ret_output, struct al_error *err)
 {
     struct al_git_output output = {
         .out = AL_TEXT_INIT(0),
@@ -292,10 +292,11 @@ int al_git_run_sink(const struct al_location *at, const struct al_git_command *c
 }
 
 int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
-                        struct al_records *records, struct al_budget *budget, struct al_error *err)
+                        struct al_nul_records *records, struct al_run_limits *budget,
+                        struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_sink(at, command, (struct al_sink){ al_records_add, records }, budget,
+    int r = al_git_run_sink(at, command, (struct al_sink){ al_nul_records_add, records }, budget,
                             &output, err);
 
     return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
@@ -309,10 +310,11 @@ static bool count_record(void *payload, char *const *fields)
 }
 
 int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
-                         struct al_budget *budget, uint64_t *ret_count, struct al_error *err)
+                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
 {
     uint64_t count = 0;
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, count_record, &count);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, count_record, &count);
     int r = al_git_read_records(at, command, &records, budget, err);
 
     if (r == 0)
@@ -335,8 +337,8 @@ static int checked(const struct al_git_command *command, struct al_git_output *o
 }
 
 int al_git_run_checked(const struct al_location *at, const struct al_git_command *command,
-                       size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
-                       struct al_error *err)
+                       size_t max_bytes, struct al_run_limits *budget,
+                       struct al_git_output *ret_output, struct al_error *err)
 {
     struct al_git_output output;
     int r = al_git_run_text(at, command, max_bytes, budget, &output, err);
@@ -345,7 +347,7 @@ int al_git_run_checked(const struct al_location *at, const struct al_git_command
 }
 
 int al_git_run_writer_raw(struct al_location *at, const struct al_git_command *command,
-                          size_t max_bytes, struct al_budget *budget,
+                          size_t max_bytes, struct al_run_limits *budget,
                           struct al_git_output *ret_output, struct al_error *err)
 {
     for (int attempt = 1;; attempt++) {
@@ -368,8 +370,8 @@ int al_git_run_writer_raw(struct al_location *at, const struct al_git_command *c
 }
 
 int al_git_run_writer(struct al_location *at, const struct al_git_command *command,
-                      size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
-                      struct al_error *err)
+                      size_t max_bytes, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err)
 {
     struct al_git_output output;
     int r = al_git_run_writer_raw(at, command, max_bytes, budget, &output, err);

@@ -18,7 +18,7 @@
 #include "util/str.h"
 
 struct al_held_ruleset;
-struct al_records;
+struct al_nul_records;
 struct al_steady;
 
 /** What git may do to the file system and beyond; each class has its own Landlock ruleset. */
@@ -33,7 +33,7 @@ enum al_git_class {
 };
 
 /** What limits the children of one call. */
-struct al_budget {
+struct al_run_limits {
     struct al_cancel *cancel;        /**< may be NULL */
     uint32_t left_ms;                /**< counted down by the time children ran */
     void (*waits)(const char *line); /**< told when a foreign lock is waited for; NULL: nobody */
@@ -51,7 +51,8 @@ struct al_git_link {
     size_t nfds;
     int socket_fd; /**< git is the other side: its standard input and output, and it finds its
                         repository by itself; 0: it is not */
-    bool has_turn; /**< the caller holds a turn (al_proc_take_turn()) for this and its other side */
+    bool
+        has_job; /**< the caller holds a turn (al_proc_acquire_job()) for this and its other side */
     uint64_t max_file_bytes;            /**< of a file it writes; 0: any */
     const struct al_progress *progress; /**< gets what git says about it; NULL: nobody */
 };
@@ -60,10 +61,10 @@ struct al_git_link {
 struct al_git_command {
     struct al_strv argv; /**< "git" first */
     enum al_git_class class;
-    bool of_content; /**< it reads what people wrote, and asks the configuration for nobody's
-                          name and no connection */
-    bool buffered;   /**< what came of its output before a deadline is of no use, so that it need
-                          not be flushed */
+    bool reads_content_only; /**< it reads what people wrote, and asks the configuration for
+                          nobody's name and no connection */
+    bool buffered; /**< what came of its output before a deadline is of no use, so that it need
+                        not be flushed */
     bool starts_children;  /**< git starts gits of its own, so exec-once cannot be put on */
     const char *index;     /**< GIT_INDEX_FILE, NULL: the repository's own; borrowed */
     const char *work_tree; /**< GIT_WORK_TREE, NULL: the repository's own; borrowed */
@@ -77,7 +78,8 @@ struct al_git_command {
 };
 
 #define AL_GIT_COMMAND_INIT ((struct al_git_command){ .class = AL_GIT_READ })
-#define AL_GIT_CONTENT_INIT ((struct al_git_command){ .class = AL_GIT_READ, .of_content = true })
+#define AL_GIT_CONTENT_INIT                                                                        \
+    ((struct al_git_command){ .class = AL_GIT_READ, .reads_content_only = true })
 
 void al_git_command_clear(struct al_git_command *command);
 
@@ -109,8 +111,8 @@ bool al_git_read_well(const struct al_git_output *output);
  * Budget: the time the child ran is taken off budget->left_ms.
  */
 int al_git_run_text(const struct al_location *at, const struct al_git_command *command,
-                    size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
-                    struct al_error *err);
+                    size_t max_bytes, struct al_run_limits *budget,
+                    struct al_git_output *ret_output, struct al_error *err);
 
 /**
  * al_git_run_text() with a cap for each stream, for a caller to whom the deadline is an outcome and
@@ -118,7 +120,7 @@ int al_git_run_text(const struct al_location *at, const struct al_git_command *c
  * -1.
  */
 int al_git_run_until(const struct al_location *at, const struct al_git_command *command,
-                     size_t max_out_bytes, size_t max_err_bytes, struct al_budget *budget,
+                     size_t max_out_bytes, size_t max_err_bytes, struct al_run_limits *budget,
                      struct al_git_output *ret_output, struct al_error *err);
 
 /**
@@ -126,35 +128,36 @@ int al_git_run_until(const struct al_location *at, const struct al_git_command *
  * kept (64 KiB of safe text) for al_git_failed().
  */
 int al_git_run_sink(const struct al_location *at, const struct al_git_command *command,
-                    struct al_sink sink, struct al_budget *budget, struct al_git_output *ret_output,
-                    struct al_error *err);
+                    struct al_sink sink, struct al_run_limits *budget,
+                    struct al_git_output *ret_output, struct al_error *err);
 
 /** Run a command whose output is records, and feed them; a git that fails is an error, one that
  * `records` wanted no more of is not. */
 int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
-                        struct al_records *records, struct al_budget *budget, struct al_error *err);
+                        struct al_nul_records *records, struct al_run_limits *budget,
+                        struct al_error *err);
 
 /** The same, counting records of one field. */
 int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
-                         struct al_budget *budget, uint64_t *ret_count, struct al_error *err);
+                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err);
 
 /** al_git_run_text(), with a non-zero exit code as an error. */
 int al_git_run_checked(const struct al_location *at, const struct al_git_command *command,
-                       size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
-                       struct al_error *err);
+                       size_t max_bytes, struct al_run_limits *budget,
+                       struct al_git_output *ret_output, struct al_error *err);
 
 /**
  * al_git_run_text() for a command that writes the index: when a foreign index.lock got in between,
  * wait for it and run again, until the budget is used up.  The repository's turn to write is ours.
  */
 int al_git_run_writer_raw(struct al_location *at, const struct al_git_command *command,
-                          size_t max_bytes, struct al_budget *budget,
+                          size_t max_bytes, struct al_run_limits *budget,
                           struct al_git_output *ret_output, struct al_error *err);
 
 /** The same; what did not do all of it, see al_git_did_all(), is an error. */
 int al_git_run_writer(struct al_location *at, const struct al_git_command *command,
-                      size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
-                      struct al_error *err);
+                      size_t max_bytes, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err);
 
 /** Whether commands of a class may write. */
 bool al_git_class_writes(enum al_git_class class);

@@ -6,21 +6,21 @@
 
 #define STEPS 128
 
-struct al_watch al_watch_begin(struct al_budget *budget)
+struct al_deadline al_deadline_begin(struct al_run_limits *budget)
 {
-    return (struct al_watch){ .budget = budget,
-                              .deadline_ms = al_clock_ms() + budget->left_ms,
-                              .whole_ms = budget->left_ms };
+    return (struct al_deadline){ .budget = budget,
+                                 .deadline_ms = al_clock_ms() + budget->left_ms,
+                                 .whole_ms = budget->left_ms };
 }
 
-void al_watch_sync(struct al_watch *watch)
+void al_deadline_sync(struct al_deadline *watch)
 {
     int64_t left = watch->deadline_ms - al_clock_ms();
 
     watch->budget->left_ms = left > 0 ? (uint32_t)left : 1;
 }
 
-int al_watch_check(struct al_watch *watch, struct al_error *err)
+int al_deadline_check(struct al_deadline *watch, struct al_error *err)
 {
     watch->steps = 0;
     if (watch->budget->cancel && al_cancel_fired(watch->budget->cancel))
@@ -31,7 +31,7 @@ int al_watch_check(struct al_watch *watch, struct al_error *err)
     return 0;
 }
 
-int al_watch_step(struct al_watch *watch, struct al_error *err)
+int al_deadline_step(struct al_deadline *watch, struct al_error *err)
 {
-    return ++watch->steps < STEPS ? 0 : al_watch_check(watch, err);
+    return ++watch->steps < STEPS ? 0 : al_deadline_check(watch, err);
 }

@@ -8,25 +8,25 @@
 #include "gitops/command.h"
 #include "util/error.h"
 
-/** A call's time while airlock works.  Set up with al_watch_begin(). */
-struct al_watch {
-    struct al_budget *budget; /* borrowed; for children, after al_watch_sync() */
+/** A call's time while airlock works.  Set up with al_deadline_begin(). */
+struct al_deadline {
+    struct al_run_limits *budget; /* borrowed; for children, after al_deadline_sync() */
     int64_t deadline_ms;
     uint32_t whole_ms; /* what was left at the beginning, for the message */
     unsigned steps;
 };
 
 /** Begin to count. */
-struct al_watch al_watch_begin(struct al_budget *budget);
+struct al_deadline al_deadline_begin(struct al_run_limits *budget);
 
 /** Take the time that passed off the budget; a child may be started then. */
-void al_watch_sync(struct al_watch *watch);
+void al_deadline_sync(struct al_deadline *watch);
 
 /** Called for every file or so: 0, AL_ERR_TIMEOUT or AL_ERR_CANCELLED.  Looks at the clock now and
  * then. */
-int al_watch_step(struct al_watch *watch, struct al_error *err);
+int al_deadline_step(struct al_deadline *watch, struct al_error *err);
 
 /** The same, looking at once. */
-int al_watch_check(struct al_watch *watch, struct al_error *err);
+int al_deadline_check(struct al_deadline *watch, struct al_error *err);
 
 #endif

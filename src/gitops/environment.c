@@ -145,7 +145,8 @@ static void add_overrides(struct al_git_env *env, const struct al_git_config *wi
 static void add_repository(struct al_git_env *env, const struct al_location *at,
                            const struct al_git_command *command)
 {
-    const bool at_top = command->of_content && !command->cwd_fd && at->git_fd >= 0 && !at->by_path;
+    const bool at_top = command->reads_content_only && !command->cwd_fd && at->git_fd >= 0 &&
+                        !at->uses_absolute_paths;
 
     if (command->link && command->link->socket_fd)
         return;
@@ -173,7 +174,8 @@ static void add_configuration(struct al_git_env *env, const struct al_location *
     }
     al_git_env_add(env, "HOME", git->private_dir);
     al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
-    al_git_env_add(env, "GIT_CONFIG_GLOBAL", command->of_content ? with->of_content : with->global);
+    al_git_env_add(env, "GIT_CONFIG_GLOBAL",
+                   command->reads_content_only ? with->for_content_only : with->global);
     add_overrides(env, with, command);
 }
 

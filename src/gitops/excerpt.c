@@ -3,12 +3,12 @@
 
 #include "guard/text.h"
 
-size_t al_git_excerpt_bytes(const struct al_budget *budget, size_t wanted)
+size_t al_git_excerpt_bytes(const struct al_run_limits *budget, size_t wanted)
 {
     return budget->in_full ? AL_GIT_IN_FULL_MAX_BYTES : wanted;
 }
 
-void al_git_add_excerpt(const struct al_budget *budget, const char *text, size_t len, bool more,
+void al_git_add_excerpt(const struct al_run_limits *budget, const char *text, size_t len, bool more,
                         struct al_str *out)
 {
     if (!budget->in_full) {

@@ -14,10 +14,10 @@
 #define AL_GIT_IN_FULL_MAX_BYTES (64u << 20)
 
 /** How much is to be read of what an excerpt needs `wanted` bytes of. */
-size_t al_git_excerpt_bytes(const struct al_budget *budget, size_t wanted);
+size_t al_git_excerpt_bytes(const struct al_run_limits *budget, size_t wanted);
 
 /** al_text_add_excerpt(), or with budget->in_full the whole text, every control character shown. */
-void al_git_add_excerpt(const struct al_budget *budget, const char *text, size_t len, bool more,
+void al_git_add_excerpt(const struct al_run_limits *budget, const char *text, size_t len, bool more,
                         struct al_str *out);
 
 #endif

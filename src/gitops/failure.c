@@ -119,7 +119,7 @@ bool al_git_failed_on_index_lock(const struct al_location *at, const struct al_g
     return false;
 }
 
-bool al_git_complained(int r, const struct al_budget *budget)
+bool al_git_complained(int r, const struct al_run_limits *budget)
 {
     return r == AL_ERR_EXECUTION && budget->exit_code > 0;
 }

@@ -26,7 +26,7 @@ int al_git_no_identity(struct al_error *err);
 
 /** Whether git itself failed, as it does about a revision that is not there: `r` and the budget of
  * one of the lists below.  Everything else that goes wrong must not be taken for an empty list. */
-bool al_git_complained(int r, const struct al_budget *budget);
+bool al_git_complained(int r, const struct al_run_limits *budget);
 
 /** What helps where an object was not downloaded. */
 extern const char al_not_downloaded[];

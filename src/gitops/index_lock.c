@@ -114,7 +114,7 @@ static int left_over(const char *path, struct al_error *err)
 }
 
 /* Wait for something to happen, and say once what is waited for.  Gives poll(2)'s value. */
-static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, struct al_budget *budget,
+static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, struct al_run_limits *budget,
                          bool *told)
 {
     int n = poll(wait, 2, (int)(*told || left_ms < TELL_AFTER_MS ? left_ms : TELL_AFTER_MS));
@@ -126,7 +126,8 @@ static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, struct al_budge
     return n;
 }
 
-int al_index_lock_wait(const struct al_location *at, struct al_budget *budget, struct al_error *err)
+int al_index_lock_wait(const struct al_location *at, struct al_run_limits *budget,
+                       struct al_error *err)
 {
     al_auto(al_freep) char *path = al_fs_join(at->git_dir, "index.lock");
     int64_t deadline = al_clock_ms() + budget->left_ms;

@@ -20,7 +20,7 @@ bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
 #define AL_STALE_AFTER_S 60
 
 /** Wait until there is no index.lock, at most budget->left_ms.  Counts down the budget. */
-int al_index_lock_wait(const struct al_location *at, struct al_budget *budget,
+int al_index_lock_wait(const struct al_location *at, struct al_run_limits *budget,
                        struct al_error *err);
 
 #endif

@@ -13,7 +13,7 @@ struct al_known_remotes;
 struct al_roots;
 struct al_ruleset;
 struct al_vetting;
-struct al_turn;
+struct al_write_lock;
 
 #define AL_VETTINGS_KEPT 16
 
@@ -52,7 +52,7 @@ struct al_git {
     pthread_mutex_t lock; /* guards what follows */
     struct al_held_ruleset *rulesets[AL_GIT_CLASSES];
     struct al_vetting *vettings[AL_VETTINGS_KEPT]; /* most recently used first */
-    struct al_turn *turns; /* writers of repositories, see gitops/repo/write_lock.h */
+    struct al_write_lock *turns; /* writers of repositories, see gitops/repo/write_lock.h */
 };
 
 #endif

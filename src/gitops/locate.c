@@ -44,7 +44,7 @@ const char al_git_bare_remedy[] = "It is a bare repository, which has no working
 
 static int outside(const char *given, enum part part, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_word(given);
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
     int r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
 
     if (err)
@@ -54,7 +54,7 @@ static int outside(const char *given, enum part part, struct al_error *err)
 
 static int not_a_repository(const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_word(given);
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NOT_INITIALIZED,
                              "Not a git repository: %s", word);

@@ -35,8 +35,8 @@ static int open_part(const struct al_location *at, const char *path, int *ret_fd
     int fd = -ENOENT;
 
     if (root)
-        fd = al_plain_open(root->fd, path + strlen(root->path) + (strcmp(root->path, path) != 0),
-                           O_PATH | O_DIRECTORY);
+        fd = al_nofollow_open(root->fd, path + strlen(root->path) + (strcmp(root->path, path) != 0),
+                              O_PATH | O_DIRECTORY);
     if (fd < 0)
         return al_error_errno(err, -fd, "cannot open the repository");
     *ret_fd = fd;

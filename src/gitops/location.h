@@ -30,7 +30,7 @@ struct al_location {
     int git_fd;                 /**< git_dir, open, when it is `.git` in dir and all of the
                                      repository is in it; else -1; private, as is … */
     struct al_file_id head;     /**< … what its HEAD was then */
-    bool by_path;               /**< … git gets absolute paths; see al_repo_go_by_path() */
+    bool uses_absolute_paths; /**< … git gets absolute paths; see al_repo_use_absolute_paths() */
     const struct al_git_config *config; /**< borrowed; NULL until the repository is vetted */
 };
 
@@ -38,7 +38,7 @@ struct al_location {
 struct al_git_config {
     char *global;             /**< what stands in for ~/.gitconfig, a file that is not there for
                                    nothing … */
-    char *of_content;         /**< … and the same for a command that is of_content */
+    char *for_content_only;   /**< … and the same for a command that is reads_content_only */
     struct al_strv overrides; /**< the GIT_CONFIG_{KEY,VALUE} overrides … */
     size_t noverrides;        /**< … and their number */
 };

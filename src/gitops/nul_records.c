@@ -4,13 +4,13 @@
 /* Paths are at most PATH_MAX; a longer field is cut and matches nothing. */
 #define FIELD_MAX_BYTES (64u * 1024u)
 
-void al_records_clear(struct al_records *records)
+void al_nul_records_clear(struct al_nul_records *records)
 {
     for (size_t i = 0; i < AL_RECORD_FIELDS_MAX; i++)
         al_str_clear(&records->field[i]);
 }
 
-static bool record_done(struct al_records *records)
+static bool record_done(struct al_nul_records *records)
 {
     char *fields[AL_RECORD_FIELDS_MAX];
     bool more;
@@ -24,9 +24,9 @@ static bool record_done(struct al_records *records)
     return more;
 }
 
-bool al_records_add(void *payload, const char *data, size_t len)
+bool al_nul_records_add(void *payload, const char *data, size_t len)
 {
-    struct al_records *records = payload;
+    struct al_nul_records *records = payload;
 
     while (len) {
         struct al_str *field = &records->field[records->at];

@@ -10,7 +10,7 @@
 
 #define AL_RECORD_FIELDS_MAX 4
 
-struct al_records {
+struct al_nul_records {
     struct al_str field[AL_RECORD_FIELDS_MAX];
     size_t nfields, at;
     /** Called with the fields of one record; false ends the reading (and stops git). */
@@ -18,15 +18,15 @@ struct al_records {
     void *payload;
 };
 
-#define AL_RECORDS_INIT(n, fn, data)                                                               \
-    ((struct al_records){ .field = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT },         \
-                          .nfields = (n),                                                          \
-                          .take = (fn),                                                            \
-                          .payload = (data) })
+#define AL_NUL_RECORDS_INIT(n, fn, data)                                                           \
+    ((struct al_nul_records){ .field = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT },     \
+                              .nfields = (n),                                                      \
+                              .take = (fn),                                                        \
+                              .payload = (data) })
 
-void al_records_clear(struct al_records *records);
+void al_nul_records_clear(struct al_nul_records *records);
 
 /** Feed bytes, split anywhere.  The form of a sink. */
-bool al_records_add(void *payload, const char *data, size_t len);
+bool al_nul_records_add(void *payload, const char *data, size_t len);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "gitops/vet.h"
 
-bool al_userconfig_wants(const char *key)
+bool al_user_config_wants(const char *key)
 {
     static const char *const wanted[] = {
         "user.name",      "user.email",      "author.name",        "author.email",
@@ -23,7 +23,7 @@ bool al_userconfig_wants(const char *key)
 }
 
 /* The rest says who the person is, how to connect, and what a new repository is like. */
-bool al_userconfig_is_of_content(const char *key)
+bool al_user_config_matters_to_content(const char *key)
 {
     return al_starts_with(key, "core.");
 }
@@ -42,7 +42,7 @@ static void add_quoted(struct al_str *out, const char *text, size_t len)
     al_str_addc(out, '"');
 }
 
-void al_userconfig_add(struct al_str *out, const char *key, const char *value)
+void al_user_config_add(struct al_str *out, const char *key, const char *value)
 {
     const char *first = strchr(key, '.');
     const char *last = strrchr(key, '.');

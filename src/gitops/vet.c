@@ -17,7 +17,7 @@ static void free_vetting(struct al_vetting *vetting)
     free(vetting->ids);
     free(vetting->dir);
     free(vetting->config.global);
-    free(vetting->config.of_content);
+    free(vetting->config.for_content_only);
     free(vetting->hooks_path);
     free(vetting->attributes_path);
     free(vetting->excludes_path);
@@ -77,7 +77,7 @@ static bool is_racy(const struct al_vetting *vetting, int64_t began_ns)
     return false;
 }
 
-static int vet(const struct al_location *at, struct al_budget *budget,
+static int vet(const struct al_location *at, struct al_run_limits *budget,
                struct al_vetting **ret_vetting, bool *ret_lasting, struct al_error *err)
 {
     struct al_vetting *vetting = al_calloc(1, sizeof(*vetting));
@@ -86,7 +86,7 @@ static int vet(const struct al_location *at, struct al_budget *budget,
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
     vetting->git_dir = al_strdup(at->git_dir);
-    r = al_vetting_gather(at, budget, vetting, err);
+    r = al_vetting_read_config(at, budget, vetting, err);
     if (r < 0) {
         free_vetting(vetting);
         return r;
@@ -151,7 +151,7 @@ static struct al_vetting *get_current(const struct al_location *at)
     return NULL;
 }
 
-int al_vetting_get(const struct al_location *at, struct al_budget *budget,
+int al_vetting_get(const struct al_location *at, struct al_run_limits *budget,
                    const struct al_vetting **ret_vetting, bool *ret_new, struct al_error *err)
 {
     struct al_git *git = at->git;

@@ -17,7 +17,7 @@
 #include "util/error.h"
 #include "util/str.h"
 
-struct al_budget;
+struct al_run_limits;
 
 /** More configured values about remotes and branches than this are not looked through. */
 #define AL_REMOTE_VALUES_MAX 8192
@@ -65,7 +65,7 @@ struct al_vetting {
 
 /** The vetting of a repository, from memory or (then it is `ret_new`) from one git child.  The
  * caller owns a reference. */
-int al_vetting_get(const struct al_location *at, struct al_budget *budget,
+int al_vetting_get(const struct al_location *at, struct al_run_limits *budget,
                    const struct al_vetting **ret_vetting, bool *ret_new, struct al_error *err);
 void al_vetting_unref(struct al_git *git, const struct al_vetting *vetting);
 
@@ -75,8 +75,8 @@ void al_git_forget_vettings(struct al_git *git);
 /* The parts vet.c is made of. */
 
 /** gather.c: list the configuration and fill `vetting` from it. */
-int al_vetting_gather(const struct al_location *at, struct al_budget *budget,
-                      struct al_vetting *vetting, struct al_error *err);
+int al_vetting_read_config(const struct al_location *at, struct al_run_limits *budget,
+                           struct al_vetting *vetting, struct al_error *err);
 
 /** One configured value, as `git config --list` tells it. */
 struct al_config_entry {
@@ -100,12 +100,12 @@ void al_overrides_add_writing(struct al_strv *pairs);
 bool al_overrides_add_for(struct al_strv *pairs, const char *key);
 
 /** userconfig.c: whether a key of the person's configuration goes into GIT_CONFIG_GLOBAL. */
-bool al_userconfig_wants(const char *key);
+bool al_user_config_wants(const char *key);
 
-/** userconfig.c: whether one of those matters to a command that is of_content. */
-bool al_userconfig_is_of_content(const char *key);
+/** userconfig.c: whether one of those matters to a command that is reads_content_only. */
+bool al_user_config_matters_to_content(const char *key);
 
 /** userconfig.c: append one value in git's file format. */
-void al_userconfig_add(struct al_str *out, const char *key, const char *value);
+void al_user_config_add(struct al_str *out, const char *key, const char *value);
 
 #endif

@@ -24,10 +24,10 @@ struct gathering {
     const struct al_location *at;
     struct al_vetting *vetting;
     size_t drivers;
-    bool leads_outside;       /* the repository includes a file outside the roots */
-    struct al_strv pairs;     /* overrides of driver keys */
-    struct al_str personal;   /* the stand-in for ~/.gitconfig … */
-    struct al_str of_content; /* … and its part for commands that are of_content */
+    bool leads_outside;             /* the repository includes a file outside the roots */
+    struct al_strv pairs;           /* overrides of driver keys */
+    struct al_str personal;         /* the stand-in for ~/.gitconfig … */
+    struct al_str for_content_only; /* … and its part for commands that are reads_content_only */
     char *excludes, *attributes, *authorities; /* files of the person */
     bool has_name[2], has_email[2];            /* author, committer */
 };
@@ -107,10 +107,10 @@ static void take_personal(struct gathering *g, const struct al_config_entry *ent
 {
     const struct al_git *git = g->at->git;
 
-    if (al_userconfig_wants(entry->key)) {
-        al_userconfig_add(&g->personal, entry->key, entry->value);
-        if (al_userconfig_is_of_content(entry->key))
-            al_userconfig_add(&g->of_content, entry->key, entry->value);
+    if (al_user_config_wants(entry->key)) {
+        al_user_config_add(&g->personal, entry->key, entry->value);
+        if (al_user_config_matters_to_content(entry->key))
+            al_user_config_add(&g->for_content_only, entry->key, entry->value);
     }
     if (!strcmp(entry->key, "safe.directory")) {
         if (*entry->value)
@@ -237,7 +237,7 @@ static int unreadable(const struct al_location *at, const struct al_git_output *
                         "or git cannot read it; 'git config --list' there says more");
 }
 
-static int list_config(struct gathering *g, struct al_budget *budget, struct al_error *err)
+static int list_config(struct gathering *g, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -366,7 +366,8 @@ static int build_env(struct gathering *g, struct al_error *err)
     int r = write_config(g, "config", &g->personal, &vetting->config.global, err);
 
     if (r == 0)
-        r = write_config(g, "config-of-content", &g->of_content, &vetting->config.of_content, err);
+        r = write_config(g, "config-of-content", &g->for_content_only,
+                         &vetting->config.for_content_only, err);
     if (r < 0)
         return r;
     add_overrides(g, excludes, attributes);
@@ -381,11 +382,11 @@ static int build_env(struct gathering *g, struct al_error *err)
     return 0;
 }
 
-int al_vetting_gather(const struct al_location *at, struct al_budget *budget,
-                      struct al_vetting *vetting, struct al_error *err)
+int al_vetting_read_config(const struct al_location *at, struct al_run_limits *budget,
+                           struct al_vetting *vetting, struct al_error *err)
 {
     struct gathering g = {
-        .at = at, .vetting = vetting, .personal = AL_STR_INIT, .of_content = AL_STR_INIT
+        .at = at, .vetting = vetting, .personal = AL_STR_INIT, .for_content_only = AL_STR_INIT
     };
     int r;
 
@@ -395,7 +396,7 @@ int al_vetting_gather(const struct al_location *at, struct al_budget *budget,
         r = build_env(&g, err);
     al_strv_clear(&g.pairs);
     al_str_clear(&g.personal);
-    al_str_clear(&g.of_content);
+    al_str_clear(&g.for_content_only);
     free(g.excludes);
     free(g.attributes);
     free(g.authorities);

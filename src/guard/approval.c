@@ -54,7 +54,7 @@ static size_t characters(const char *text, size_t max)
 
 void al_approval_answer_set_reason(struct al_approval_answer *answer, const char *text)
 {
-    al_auto(al_freep) char *line = al_text_word(text);
+    al_auto(al_freep) char *line = al_text_sanitize_line(text);
     const char *from = line + strspn(line, " ");
     size_t len = characters(from, AL_APPROVAL_REASON_MAX);
 
@@ -71,7 +71,7 @@ static bool is_long(const struct al_approval_request *request)
 
 void al_approval_add_heading(const struct al_approval_request *request, struct al_str *out)
 {
-    al_auto(al_freep) char *repository = al_text_shown_word(request->repository);
+    al_auto(al_freep) char *repository = al_text_sanitize_shown_line(request->repository);
 
     al_str_add(out, request->summary, characters(request->summary, AL_APPROVAL_SUMMARY_MAX));
     al_str_addf(out, "%s\nIn %s, by %s (%s)\n", is_long(request) ? "..." : "", repository,

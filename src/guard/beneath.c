@@ -14,7 +14,7 @@
 #define LINKS_MAX    40  /* as many as the kernel follows */
 #define ATTEMPTS_MAX 128 /* RESOLVE_BENEATH gives up on `..` while anything anywhere is renamed */
 
-int al_below_open(int dir_fd, const char *path, int flags, uint64_t resolve)
+int al_beneath_open(int dir_fd, const char *path, int flags, uint64_t resolve)
 {
     struct open_how how = {
         .flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
@@ -32,7 +32,7 @@ int al_below_open(int dir_fd, const char *path, int flags, uint64_t resolve)
     }
 }
 
-int al_below_missing(struct al_error *err)
+int al_beneath_missing(struct al_error *err)
 {
     return al_error_set(err, AL_ERR_EXECUTION,
                         "openat2(2) is not available: airlock needs Linux 5.6 or later");
@@ -60,7 +60,7 @@ static void add_component(struct al_str *path, const char *name, size_t len)
     al_str_add(path, name, len);
 }
 
-char *al_below_join(const char *base, const char *given)
+char *al_beneath_join(const char *base, const char *given)
 {
     al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
     al_auto(al_freep) char *joined = al_fs_join(base, given);
@@ -135,7 +135,7 @@ static int step(struct walk *walk, const char *name, size_t len, struct al_strv 
     return follow(walk, target, parent_len, links);
 }
 
-int al_below_trace(const char *path, char **ret_path, struct al_strv *links)
+int al_beneath_trace(const char *path, char **ret_path, struct al_strv *links)
 {
     al_auto(walk_clear) struct walk walk = { .done = AL_STR_INIT, .todo = al_strdup(path) };
     const char *name;

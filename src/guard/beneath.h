@@ -15,14 +15,14 @@
  * @param resolve  RESOLVE_* of <linux/openat2.h>; 0 to follow links anywhere.
  * @return a descriptor, or -errno; -ENOSYS from kernels before 5.6, and where a filter hides it.
  */
-int al_below_open(int dir_fd, const char *path, int flags, uint64_t resolve);
+int al_beneath_open(int dir_fd, const char *path, int flags, uint64_t resolve);
 
-/** The failure to report when al_below_open() gave -ENOSYS. */
-int al_below_missing(struct al_error *err);
+/** The failure to report when al_beneath_open() gave -ENOSYS. */
+int al_beneath_missing(struct al_error *err);
 
 /** `given` on top of `base` as an absolute path without '.', '//' and a '/' at the end, looked at
  * as text alone.  Caller frees. */
-char *al_below_join(const char *base, const char *given);
+char *al_beneath_join(const char *base, const char *given);
 
 /**
  * Where an absolute path leads: links followed as far as things exist and can be looked at, the
@@ -33,6 +33,6 @@ char *al_below_join(const char *base, const char *given);
  * @return 0, or -errno: -ELOOP after 40 links, -ENAMETOOLONG, -ENOENT for `..` below what is
  * missing.
  */
-int al_below_trace(const char *path, char **ret_path, struct al_strv *links);
+int al_beneath_trace(const char *path, char **ret_path, struct al_strv *links);
 
 #endif

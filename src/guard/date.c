@@ -260,7 +260,7 @@ int al_date_check(const char *param, const char *value, struct al_error *err)
 
     if (!value || is_date(value))
         return 0;
-    word = al_text_shown_word(value);
+    word = al_text_sanitize_shown_line(value);
     if (strlen(word) > SHOWN_MAX_BYTES)
         word[al_utf8_floor(word, SHOWN_MAX_BYTES)] = '\0';
     return al_error_set(err, AL_ERR_BAD_ARGS,

@@ -90,7 +90,7 @@ int al_env_check_allowed(const char *name, struct al_error *err)
 
     if (!why)
         return 0;
-    al_auto(al_freep) char *shown = al_text_word(name);
+    al_auto(al_freep) char *shown = al_text_sanitize_line(name);
     return al_error_set(err, AL_ERR_BAD_ARGS, "'%s' %s", shown, why);
 }
 

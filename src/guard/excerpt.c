@@ -27,7 +27,7 @@ static char *one_line(struct al_str *text)
     return al_str_detach(text);
 }
 
-char *al_text_word(const char *data)
+char *al_text_sanitize_line(const char *data)
 {
     struct al_str text = AL_STR_INIT;
 
@@ -35,7 +35,7 @@ char *al_text_word(const char *data)
     return one_line(&text);
 }
 
-char *al_text_shown_word(const char *data)
+char *al_text_sanitize_shown_line(const char *data)
 {
     struct al_str text = AL_STR_INIT;
 
@@ -57,7 +57,7 @@ bool al_text_truncate(struct al_str *text, size_t max_bytes)
 void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t max_items)
 {
     for (size_t i = 0; i < items->count && i < max_items; i++) {
-        al_auto(al_freep) char *word = al_text_shown_word(items->items[i]);
+        al_auto(al_freep) char *word = al_text_sanitize_shown_line(items->items[i]);
 
         al_str_addf(out, "%s%s", i ? ", " : "", word);
     }

@@ -53,7 +53,7 @@ bool al_gitdir_holds(int dir_fd, const char *coming)
 
 int al_gitdir_refuse(const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_word(given);
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
     return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH,
                              "Protected path: %s (inside a git directory)", word);

@@ -192,7 +192,7 @@ static void keep(struct walk *walk, const char *name)
 
 static bool is_there(const struct walk *walk, const char *name, bool directory)
 {
-    al_auto(al_closep) int fd = al_below_open(
+    al_auto(al_closep) int fd = al_beneath_open(
         walk->dir_fd, name, O_PATH | (directory ? O_DIRECTORY : O_NOFOLLOW), RESOLVE_BENEATH);
 
     return fd >= 0;
@@ -218,7 +218,7 @@ static bool is_too_much(struct walk *walk, const char *part, const char *name)
 /* All that a part matches in one directory, each with what is left of the pattern. */
 static void list(struct walk *walk, const char *prefix, const char *part, const char *rest)
 {
-    al_auto(al_closedirp) DIR *dir = al_fs_list(al_below_open(
+    al_auto(al_closedirp) DIR *dir = al_fs_list(al_beneath_open(
         walk->dir_fd, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH));
     const size_t slashes = strspn(rest, "/");
     const struct dirent *entry;
@@ -314,12 +314,12 @@ int al_glob_expand(int dir_fd, const char *pattern, struct al_glob_cost *cost,
     if (!leaves(pattern))
         descend(&walk, (struct place){ .name = "" }, pattern);
     else
-        safe = al_text_word(pattern);
+        safe = al_text_sanitize_line(pattern);
     if (safe)
         return al_error_set(err, AL_ERR_SANDBOX, "The pattern '%s' leaves the working directory",
                             safe);
     if (walk.too_many) {
-        safe = al_text_word(pattern);
+        safe = al_text_sanitize_line(pattern);
         return al_error_set(err, AL_ERR_BAD_ARGS, "The pattern '%s' matches too many names", safe);
     }
     if (names->count > walk.first)

@@ -126,7 +126,7 @@ int al_grants_choose(struct al_grants *grants, const char *name, const struct al
         }
         al_str_addf(&names, "%s%s", i ? ", " : "", grant->name);
     }
-    word = al_text_word(name);
+    word = al_text_sanitize_line(name);
     if (!grants->count)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "unknown grant '%s'; the configuration has no [grants.NAME]", word);

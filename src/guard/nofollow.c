@@ -12,24 +12,24 @@
 #include "guard/beneath.h"
 #include "util/mem.h"
 
-int al_plain_open(int dir_fd, const char *path, int flags)
+int al_nofollow_open(int dir_fd, const char *path, int flags)
 {
     int extra = flags & O_PATH ? 0 : O_NOCTTY | O_NONBLOCK;
 
-    return al_below_open(dir_fd, *path ? path : ".", flags | extra,
-                         RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    return al_beneath_open(dir_fd, *path ? path : ".", flags | extra,
+                           RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 /* Open the directory `name` of `dir_fd`, after making it when it is missing and wanted. */
 static int enter(int dir_fd, const char *name, bool make)
 {
-    int fd = al_plain_open(dir_fd, name, O_PATH | O_DIRECTORY);
+    int fd = al_nofollow_open(dir_fd, name, O_PATH | O_DIRECTORY);
 
     if (fd != -ENOENT || !make)
         return fd;
     if (mkdirat(dir_fd, name, 0777) < 0 && errno != EEXIST)
         return -errno;
-    return al_plain_open(dir_fd, name, O_PATH | O_DIRECTORY);
+    return al_nofollow_open(dir_fd, name, O_PATH | O_DIRECTORY);
 }
 
 static bool is_name(const char *name)
@@ -37,12 +37,12 @@ static bool is_name(const char *name)
     return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-int al_plain_open_parent(int dir_fd, const char *path, bool make, const char **ret_name)
+int al_nofollow_open_parent(int dir_fd, const char *path, bool make, const char **ret_name)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     al_auto(al_freep) char *parents = al_strndup(path, slash ? (size_t)(slash - path) : 0);
-    al_auto(al_closep) int fd = al_plain_open(dir_fd, "", O_PATH | O_DIRECTORY);
+    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, "", O_PATH | O_DIRECTORY);
     char *save = NULL;
 
     if (!is_name(name))
@@ -60,7 +60,7 @@ int al_plain_open_parent(int dir_fd, const char *path, bool make, const char **r
     return al_take_fd(&fd);
 }
 
-void al_plain_remove_parents(int dir_fd, const char *path)
+void al_nofollow_remove_parents(int dir_fd, const char *path)
 {
     al_auto(al_freep) char *at = al_strdup(path);
     char *slash;
@@ -70,7 +70,7 @@ void al_plain_remove_parents(int dir_fd, const char *path)
         int fd, r;
 
         *slash = '\0';
-        fd = al_plain_open_parent(dir_fd, at, false, &name);
+        fd = al_nofollow_open_parent(dir_fd, at, false, &name);
         r = fd < 0 ? fd : unlinkat(fd, name, AT_REMOVEDIR);
         al_close(fd);
         if (r < 0)

@@ -15,7 +15,7 @@
  * @return a descriptor, or -errno: -ELOOP where a component is a link, -EXDEV for a path that is
  *         absolute or has a `..` that leads above.
  */
-int al_plain_open(int dir_fd, const char *path, int flags);
+int al_nofollow_open(int dir_fd, const char *path, int flags);
 
 /**
  * Open the directory that `path` lies in, below `dir_fd`.
@@ -25,9 +25,9 @@ int al_plain_open(int dir_fd, const char *path, int flags);
  * @return a descriptor, or -errno as above; -EINVAL when the last component is none ("", ".",
  * "..").
  */
-int al_plain_open_parent(int dir_fd, const char *path, bool make, const char **ret_name);
+int al_nofollow_open_parent(int dir_fd, const char *path, bool make, const char **ret_name);
 
 /** Remove the directories on the way to `path`, innermost first, as long as they are empty. */
-void al_plain_remove_parents(int dir_fd, const char *path);
+void al_nofollow_remove_parents(int dir_fd, const char *path);
 
 #endif

@@ -45,7 +45,7 @@ const char *al_path_rel(const struct al_path *path)
 
 static int outside(const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_word(given);
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
     return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
 }
@@ -69,11 +69,11 @@ static int explain(int r, const char *given, struct al_error *err)
     case ELOOP:
         return outside(given, err);
     case ENOSYS:
-        return al_below_missing(err);
+        return al_beneath_missing(err);
     case ENAMETOOLONG:
         return al_error_set(err, AL_ERR_BAD_ARGS, "path is too long");
     default:
-        word = al_text_word(given);
+        word = al_text_sanitize_line(given);
         return al_error_errno(err, -r, "cannot use '%s'", word);
     }
 }
@@ -124,7 +124,7 @@ static int keep(const struct al_roots *roots, int fd, struct al_path *ret_path)
  */
 static int open_directly(const struct al_root *root, const char *path, struct al_path *ret_path)
 {
-    al_auto(al_closep) int fd = al_below_open(root->fd, below_root(root, path), O_PATH, DIRECTLY);
+    al_auto(al_closep) int fd = al_beneath_open(root->fd, below_root(root, path), O_PATH, DIRECTLY);
     struct stat st;
 
     if (fd < 0)
@@ -150,7 +150,7 @@ static bool is_same(int a, int b)
 static int open_by_end(const struct al_roots *roots, const char *path, int flags, int *ret_fd,
                        char **ret_abs)
 {
-    al_auto(al_closep) int fd = al_below_open(AT_FDCWD, path, O_PATH, 0);
+    al_auto(al_closep) int fd = al_beneath_open(AT_FDCWD, path, O_PATH, 0);
     al_auto(al_closep) int again = -1;
     al_auto(al_freep) char *abs = NULL;
     const struct al_root *root;
@@ -161,7 +161,7 @@ static int open_by_end(const struct al_roots *roots, const char *path, int flags
     root = abs ? al_roots_find(roots, abs) : NULL;
     if (!root)
         return -EXDEV;
-    again = al_below_open(root->fd, below_root(root, abs), flags, DIRECTLY);
+    again = al_beneath_open(root->fd, below_root(root, abs), flags, DIRECTLY);
     if (again < 0)
         return again == -ENOENT ? -EXDEV : again; /* it was there a moment ago */
     if (!is_same(fd, again))
@@ -180,18 +180,18 @@ static int place(const struct al_roots *roots, const char *path, struct al_path 
     const struct al_root *root;
     int fd;
 
-    if (al_below_trace(path, &abs, NULL) < 0)
+    if (al_beneath_trace(path, &abs, NULL) < 0)
         return -EXDEV;
     root = al_roots_find(roots, abs);
     if (!root)
         return -EXDEV;
-    fd = al_below_open(root->fd, below_root(root, abs), O_PATH, DIRECTLY);
+    fd = al_beneath_open(root->fd, below_root(root, abs), O_PATH, DIRECTLY);
     if (fd >= 0)
         return keep(roots, fd, ret_path); /* it has come into being */
     parent = al_strdup(abs);
     while (is_absence(fd) && strlen(parent) > strlen(root->path)) {
         *strrchr(parent, '/') = '\0';
-        fd = al_below_open(root->fd, below_root(root, parent), O_PATH, DIRECTLY);
+        fd = al_beneath_open(root->fd, below_root(root, parent), O_PATH, DIRECTLY);
     }
     if (fd < 0)
         return -EXDEV;
@@ -210,7 +210,7 @@ static int open_through_links(const struct al_roots *roots, const struct al_root
     int fd = -EXDEV, r = 0;
 
     if (root)
-        fd = al_below_open(root->fd, below_root(root, path), O_PATH, RESOLVE_BENEATH);
+        fd = al_beneath_open(root->fd, below_root(root, path), O_PATH, RESOLVE_BENEATH);
     if (fd == -EXDEV)
         r = open_by_end(roots, path, O_PATH, &fd, &abs);
     if (r < 0)
@@ -247,7 +247,7 @@ static int check_root(const struct al_root *root, const char *given, struct al_e
         faccessat(root->fd, ".", R_OK | X_OK, AT_EACCESS) == 0)
         return 0;
     there = there && (st.st_dev != root->dev || st.st_ino != root->ino);
-    word = al_text_word(strcmp(given, ".") != 0 ? given : root->path);
+    word = al_text_sanitize_line(strcmp(given, ".") != 0 ? given : root->path);
     return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s%s", word,
                         there ? " (the root was replaced by another directory; start airlock again)"
                               : "");
@@ -271,7 +271,7 @@ int al_path_resolve(const struct al_roots *roots, const char *base, const char *
                         err);
     if (*given == '/' && !roots->allow_absolute)
         return unwanted(given, "The configuration allows no absolute paths.", err);
-    path = al_below_join(base, given);
+    path = al_beneath_join(base, given);
     root = al_roots_find(roots, path);
     r = root ? check_root(root, given, err) : 0;
     if (r < 0)
@@ -298,7 +298,7 @@ int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int 
     if (is_absence(r) && place(roots, abs, &path) < 0)
         r = -EXDEV;
     if (r == -ENOENT) {
-        al_auto(al_freep) char *word = al_text_word(abs);
+        al_auto(al_freep) char *word = al_text_sanitize_line(abs);
 
         return al_error_set(err, AL_ERR_NOT_FOUND, "No such file or directory: %s", word);
     }
@@ -307,7 +307,7 @@ int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int 
 
 static int protected_path(const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_word(given);
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
     return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
                              word);
@@ -317,14 +317,14 @@ static int protected_path(const char *given, struct al_error *err)
  * IN_GIT_DIR where it would be in a git directory, or a part of one. */
 static int make_below(int root_fd, char *rel, int *ret_fd)
 {
-    al_auto(al_closep) int at = al_below_open(root_fd, ".", O_PATH | O_DIRECTORY, DIRECTLY);
+    al_auto(al_closep) int at = al_beneath_open(root_fd, ".", O_PATH | O_DIRECTORY, DIRECTLY);
     bool made = false;
     char *save = NULL;
 
     if (at < 0)
         return at;
     for (char *name = strtok_r(rel, "/", &save); name; name = strtok_r(NULL, "/", &save)) {
-        int next = al_below_open(at, name, O_PATH | O_DIRECTORY, DIRECTLY);
+        int next = al_beneath_open(at, name, O_PATH | O_DIRECTORY, DIRECTLY);
 
         if (next == -ENOENT && (made ? al_gitdir_is(at, name) : al_gitdir_holds(at, name)))
             return IN_GIT_DIR;
@@ -332,7 +332,7 @@ static int make_below(int root_fd, char *rel, int *ret_fd)
             if (mkdirat(at, name, 0750) < 0 && errno != EEXIST)
                 return -errno;
             made = true;
-            next = al_below_open(at, name, O_PATH | O_DIRECTORY, DIRECTLY);
+            next = al_beneath_open(at, name, O_PATH | O_DIRECTORY, DIRECTLY);
         }
         if (next < 0)
             return next;

@@ -196,7 +196,7 @@ int al_policy_check_effect(const char *pattern, struct al_error *err)
             return 0;
         al_str_addf(&valid, "%s%s", bit ? ", " : "", name);
     }
-    word = al_text_word(pattern);
+    word = al_text_sanitize_line(pattern);
     return al_error_set(err, AL_ERR_BAD_ARGS, "unknown effect '%s' (valid: %s)", word, valid.buf);
 }
 

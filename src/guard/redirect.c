@@ -19,7 +19,7 @@
 
 static int outside(const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_word(given);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
     return al_error_set(err, AL_ERR_SANDBOX, "Redirect outside the working directory: '%s'", safe);
 }
@@ -59,7 +59,7 @@ int al_redirect_check(const struct al_root *root, const char *given, struct al_e
     if (!name || !*name || has_parent(name))
         return outside(given, err);
     if (al_path_has_dot_git(name)) {
-        al_auto(al_freep) char *safe = al_text_word(given);
+        al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
         return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
                                  safe);
@@ -69,7 +69,7 @@ int al_redirect_check(const struct al_root *root, const char *given, struct al_e
 
 static int cannot(const char *given, int errno_value, struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_word(given);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
     if (errno_value == ELOOP || errno_value == EXDEV)
         return al_error_set(err, AL_ERR_SANDBOX, "Redirect through a link: '%s'", safe);
@@ -111,7 +111,7 @@ int al_redirect_find(const struct al_root *root, const char *given,
         slash = strrchr(name, '/');
         dir = slash ? al_strndup(name, (size_t)(slash - name)) : al_strdup(".");
         found.name = !slash ? name : slash[1] ? slash + 1 : ".";
-        found.dir_fd = al_below_open(root->fd, dir, O_PATH | O_DIRECTORY, DIRECTLY);
+        found.dir_fd = al_beneath_open(root->fd, dir, O_PATH | O_DIRECTORY, DIRECTLY);
         if (found.dir_fd < 0 && found.dir_fd != -ENOENT && found.dir_fd != -ENOTDIR)
             return cannot(given, -al_take_fd(&found.dir_fd), err);
         r = found.dir_fd >= 0 ? check_place(&found, err) : 0;
@@ -134,8 +134,8 @@ static int open_file(const struct al_redirect *redirect, int how, struct al_erro
         r = check_place(redirect, err);
     if (r < 0)
         return r;
-    fd = redirect->name ? al_below_open(redirect->dir_fd, redirect->name, how, DIRECTLY)
-                        : al_below_open(AT_FDCWD, NOWHERE, how & ~O_CREAT, 0);
+    fd = redirect->name ? al_beneath_open(redirect->dir_fd, redirect->name, how, DIRECTLY)
+                        : al_beneath_open(AT_FDCWD, NOWHERE, how & ~O_CREAT, 0);
     return fd < 0 ? cannot(redirect->given, -fd, err) : fd;
 }
 
@@ -186,7 +186,7 @@ static bool climbs_out(const char *path)
 
 static int refuse_output(const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_word(given);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
     return al_error_set(err, AL_ERR_SANDBOX, "Output outside the working directory: '%s'", safe);
 }
@@ -203,10 +203,10 @@ int al_output_check(const struct al_root *root, const char *given, struct al_err
         return 0;
     if (!name || climbs_out(name))
         return refuse_output(given, err);
-    fd = al_below_open(root->fd, *name ? name : ".", O_PATH, RESOLVE_BENEATH);
+    fd = al_beneath_open(root->fd, *name ? name : ".", O_PATH, RESOLVE_BENEATH);
     if (fd < 0 && fd != -ENOENT && fd != -ENOTDIR)
         return refuse_output(given, err);
-    parent = al_below_open(root->fd, *dir ? dir : ".", O_PATH | O_DIRECTORY, RESOLVE_BENEATH);
+    parent = al_beneath_open(root->fd, *dir ? dir : ".", O_PATH | O_DIRECTORY, RESOLVE_BENEATH);
     if ((fd >= 0 && al_gitdir_holds(fd, NULL)) ||
         (parent >= 0 && al_gitdir_holds(parent, slash ? slash + 1 : name)))
         return al_gitdir_refuse(given, err);

@@ -42,7 +42,7 @@ const struct al_root *al_roots_find(const struct al_roots *roots, const char *ab
 
 static int refuse(struct al_error *err, const char *given, const char *why)
 {
-    al_auto(al_freep) char *word = al_text_word(given);
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
     return al_error_set(err, AL_ERR_BAD_ARGS, "root '%s' %s", word, why);
 }
@@ -51,9 +51,9 @@ static int open_root(const char *given, struct al_root *ret_root, struct al_erro
 {
     struct stat st;
 
-    ret_root->fd = al_below_open(AT_FDCWD, given, O_PATH | O_DIRECTORY, 0);
+    ret_root->fd = al_beneath_open(AT_FDCWD, given, O_PATH | O_DIRECTORY, 0);
     if (ret_root->fd == -ENOSYS)
-        return al_below_missing(err);
+        return al_beneath_missing(err);
     if (ret_root->fd < 0) {
         al_auto(al_freep) char *why = al_asprintf("cannot be used: %s; name an existing directory",
                                                   strerrordesc_np(-ret_root->fd));
@@ -101,7 +101,7 @@ static int check_forbidden(const struct al_root *root, const char *given, const 
     al_auto(al_strv_clear) struct al_strv places = AL_STRV_INIT;
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
     al_auto(al_freep) char *path = NULL;
-    al_auto(al_freep) char *word = al_text_word(forbidden);
+    al_auto(al_freep) char *word = al_text_sanitize_line(forbidden);
     al_auto(al_freep) char *why = NULL;
     char *end;
     int r;
@@ -109,7 +109,7 @@ static int check_forbidden(const struct al_root *root, const char *given, const 
     if (forbidden[0] != '/' && !cwd)
         return refuse(err, given, "cannot be judged: the current directory is gone");
     path = al_fs_join(cwd ? cwd : "/", forbidden);
-    r = al_below_trace(path, &end, &places);
+    r = al_beneath_trace(path, &end, &places);
     if (r < 0) {
         why = al_asprintf("cannot be judged: '%s': %s", word, strerrordesc_np(-r));
         return refuse(err, given, why);

@@ -54,11 +54,11 @@ void al_text_end(struct al_text *text);
 void al_text_clean(const char *data, size_t len, struct al_str *out);
 
 /** The same for one line of ours: newlines and tabs become spaces too.  Caller frees. */
-char *al_text_word(const char *data);
+char *al_text_sanitize_line(const char *data);
 
 /** The same where a person decides by the text: nothing is removed, control characters are shown.
  */
-char *al_text_shown_word(const char *data);
+char *al_text_sanitize_shown_line(const char *data);
 
 /** Sanitize a whole text where a person decides by it, appending to `out`: nothing is removed. */
 void al_text_show(const char *data, size_t len, struct al_str *out);

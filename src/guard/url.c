@@ -91,7 +91,7 @@ char *al_url_shown(const char *text)
         text = at;
     }
     al_str_adds(&clean, text);
-    return al_text_word(clean.buf);
+    return al_text_sanitize_line(clean.buf);
 }
 
 static int refuse(struct al_error *err, const char *text, const char *why, const char *remedy)

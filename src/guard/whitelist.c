@@ -19,7 +19,7 @@ int al_whitelist_check(const char *name, struct al_error *err)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-";
-    al_auto(al_freep) char *safe = al_text_word(name);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
 
     if (!*name || name[strspn(name, letters)] || strchr("-.", *name))
         return al_error_set(err, AL_ERR_BAD_ARGS, "'%s' is no name of a command", safe);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/approval_form.h"
 
-bool al_form_usable(const json_t *capabilities)
+bool al_approval_form_usable(const json_t *capabilities)
 {
     const json_t *elicitation = json_object_get(capabilities, "elicitation");
 
@@ -20,7 +20,7 @@ static json_t *strings(const char *const *items)
 }
 
 /* Without a default: an answer nobody gave cannot look like a yes. */
-static json_t *decision_field(enum al_form form, bool offers_always)
+static json_t *decision_field(enum al_approval_form form, bool offers_always)
 {
     static const char *const values[] = { "once", "always", "reject", NULL };
     static const char *const labels[] = { "Allow once", "Allow for this session", "Reject", NULL };
@@ -35,7 +35,7 @@ static json_t *decision_field(enum al_form form, bool offers_always)
                                                "says, until the session ends; reject: do nothing"
                                              : "once: this call only; reject: do nothing"));
     al_json_set(field, "enum", strings(offers_always ? values : two));
-    if (form == AL_FORM_PLAIN)
+    if (form == AL_APPROVAL_FORM_PLAIN)
         al_json_set(field, "enumNames", strings(offers_always ? labels : two_labels));
     return field;
 }
@@ -52,7 +52,7 @@ static json_t *reason_field(void)
     return field;
 }
 
-static json_t *requested_schema(enum al_form form, bool offers_always)
+static json_t *requested_schema(enum al_approval_form form, bool offers_always)
 {
     static const char *const required[] = { "decision", NULL };
     json_t *schema = al_json_object(), *properties = al_json_object();
@@ -65,7 +65,8 @@ static json_t *requested_schema(enum al_form form, bool offers_always)
     return schema;
 }
 
-json_t *al_form_params(enum al_form form, const struct al_approval_request *request)
+json_t *al_approval_form_params(enum al_approval_form form,
+                                const struct al_approval_request *request)
 {
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str rest = AL_STR_INIT;
@@ -77,7 +78,7 @@ json_t *al_form_params(enum al_form form, const struct al_approval_request *requ
     al_approval_add_rest(request, &rest);
     if (rest.len)
         al_str_addf(&message, "\n\n%s", rest.buf);
-    if (form != AL_FORM_PLAIN)
+    if (form != AL_APPROVAL_FORM_PLAIN)
         al_json_set(params, "mode", al_json_string("form"));
     al_json_set(params, "message", al_json_stringn(message.buf, message.len));
     al_json_set(params, "requestedSchema", requested_schema(form, request->always_covers != NULL));
@@ -98,7 +99,7 @@ static enum al_answer decision_of(const json_t *result, const json_t *content)
     return AL_ANSWER_REJECT;
 }
 
-void al_form_answer(const json_t *result, struct al_approval_answer *ret_answer)
+void al_approval_form_answer(const json_t *result, struct al_approval_answer *ret_answer)
 {
     const json_t *content = json_object_get(result, "content");
     const char *reason = al_json_get_string(content, "reason");

@@ -7,7 +7,7 @@
  * instead, first come first served, until a thread that has run one takes up the next.  One core is
  * then always at either a call or its child, as if the calls had come one after the other.
  *
- * A call that reads for AL_SLOT_LONG_MS makes room for another, by the rule of proc/jobs.h: one
+ * A call that reads for AL_JOB_LONG_MS makes room for another, by the rule of proc/jobs.h: one
  * that is slow holds up none that is quick.  The pump looks when that time has come.
  *
  * A call that does more than read is never put aside: it may wait long for a person, or for others
@@ -29,7 +29,7 @@
 /* Caller holds the lock. */
 static bool has_room(const struct al_calls *calls)
 {
-    return al_slot_has_room(calls->nreading, calls->nlong, calls->reading_max);
+    return al_jobs_has_room(calls->nreading, calls->nlong, calls->reading_max);
 }
 
 /* Caller holds the lock.  Whether there is a call to go on with. */
@@ -46,7 +46,7 @@ static void tell(const struct al_calls *calls)
 }
 
 /* Caller holds the lock, here and below. */
-static void count_in(struct al_running *call)
+static void count_in(struct al_inflight *call)
 {
     if (!call->reads)
         return;
@@ -55,7 +55,7 @@ static void count_in(struct al_running *call)
     call->calls->nreading++;
 }
 
-static void count_out(struct al_running *call)
+static void count_out(struct al_inflight *call)
 {
     call->calls->nreading -= call->count == AL_COUNT_NEW;
     call->calls->nlong -= call->count == AL_COUNT_LONG;
@@ -68,8 +68,8 @@ static int64_t tell_long_ones(struct al_calls *calls, int64_t now_ms)
 {
     int64_t next = INT64_MAX;
 
-    for (struct al_running *call = calls->running; call; call = call->next) {
-        const int64_t at = call->reading_from + AL_SLOT_LONG_MS;
+    for (struct al_inflight *call = calls->running; call; call = call->next) {
+        const int64_t at = call->reading_from + AL_JOB_LONG_MS;
 
         if (call->count != AL_COUNT_NEW)
             continue;
@@ -84,7 +84,7 @@ static int64_t tell_long_ones(struct al_calls *calls, int64_t now_ms)
     return next;
 }
 
-int64_t al_aside_look(struct al_calls *calls, int64_t now_ms)
+int64_t al_backlog_look(struct al_calls *calls, int64_t now_ms)
 {
     int64_t next;
 
@@ -95,7 +95,7 @@ int64_t al_aside_look(struct al_calls *calls, int64_t now_ms)
     return next;
 }
 
-static void put_last(struct al_running *call)
+static void put_last(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
 
@@ -104,7 +104,7 @@ static void put_last(struct al_running *call)
     calls->last_aside = &call->next_aside;
 }
 
-static void put_first(struct al_running *call)
+static void put_first(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
 
@@ -115,10 +115,10 @@ static void put_first(struct al_running *call)
     calls->aside = call;
 }
 
-static void take_out(struct al_running *call)
+static void take_out(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
-    struct al_running **at = &calls->aside;
+    struct al_inflight **at = &calls->aside;
 
     while (*at != call)
         at = &(*at)->next_aside;
@@ -128,7 +128,7 @@ static void take_out(struct al_running *call)
     call->is_aside = false;
 }
 
-void al_aside_cancel(struct al_running *call)
+void al_backlog_cancel(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
 
@@ -141,23 +141,23 @@ void al_aside_cancel(struct al_running *call)
     tell(calls);
 }
 
-void al_aside_pause(struct al_running *call)
+void al_backlog_pause(struct al_inflight *call)
 {
     count_out(call);
     tell(call->calls);
 }
 
-void al_aside_resume(struct al_running *call)
+void al_backlog_resume(struct al_inflight *call)
 {
     count_in(call);
 }
 
-void al_aside_end(struct al_running *call)
+void al_backlog_end(struct al_inflight *call)
 {
     count_out(call);
 }
 
-bool al_calls_admit(struct al_running *call)
+bool al_calls_admit(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
     bool now;
@@ -173,22 +173,22 @@ bool al_calls_admit(struct al_running *call)
         count_in(call);
     } else {
         put_last(call);
-        al_calls_plan_pump(calls, al_aside_look(calls, al_clock_ms()));
+        al_calls_plan_flush(calls, al_backlog_look(calls, al_clock_ms()));
     }
     (void)pthread_mutex_unlock(&calls->lock);
     return now;
 }
 
-struct al_running *al_calls_next(struct al_calls *calls)
+struct al_inflight *al_calls_next(struct al_calls *calls)
 {
-    struct al_running *call = NULL;
+    struct al_inflight *call = NULL;
 
     (void)pthread_mutex_lock(&calls->lock);
     if (is_due(calls)) {
         call = calls->aside;
         take_out(call);
         count_in(call);
-        al_calls_plan_pump(calls, al_aside_look(calls, al_clock_ms()));
+        al_calls_plan_flush(calls, al_backlog_look(calls, al_clock_ms()));
     }
     (void)pthread_mutex_unlock(&calls->lock);
     return call;

@@ -16,13 +16,14 @@
 #include "util/fs.h"
 #include "util/progress.h"
 
-int al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
-                  struct al_questions *questions, struct al_error *err)
+int al_calls_init(struct al_calls *calls, const struct al_session *session,
+                  struct al_message_writer *out, struct al_client_requests *questions,
+                  struct al_error *err)
 {
     *calls = (struct al_calls){ .session = session, .out = out, .questions = questions };
     calls->pump_at_ms = INT64_MAX;
     calls->last_aside = &calls->aside;
-    calls->reading_max = al_proc_slots();
+    calls->reading_max = al_proc_jobs();
     calls->aside_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (calls->aside_fd < 0)
         return al_error_errno(err, errno, "cannot watch for calls");
@@ -31,9 +32,9 @@ int al_calls_init(struct al_calls *calls, const struct al_session *session, stru
 }
 
 /* With a token nobody has fired. */
-static struct al_running *get_running(struct al_calls *calls)
+static struct al_inflight *get_running(struct al_calls *calls)
 {
-    struct al_running *call;
+    struct al_inflight *call;
 
     (void)pthread_mutex_lock(&calls->lock);
     call = al_take(&calls->spare);
@@ -45,14 +46,14 @@ static struct al_running *get_running(struct al_calls *calls)
     return call;
 }
 
-static void running_free(struct al_running *call)
+static void running_free(struct al_inflight *call)
 {
     al_cancel_unref(call->cancel);
     free(call);
 }
 
 /* Nobody else knows the call any more.  Calls one after the other share one descriptor. */
-static void put_running(struct al_running *call)
+static void put_running(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
     struct al_cancel *cancel = call->cancel;
@@ -62,10 +63,10 @@ static void put_running(struct al_running *call)
     free(call->order.progress_token);
     free(call->heard);
     json_decref(call->order.arguments);
-    al_round_clear(&call->order.round);
+    al_input_required_clear(&call->order.round);
     (void)pthread_mutex_lock(&calls->lock);
-    al_aside_end(call);
-    *call = (struct al_running){ .cancel = cancel };
+    al_backlog_end(call);
+    *call = (struct al_inflight){ .cancel = cancel };
     kept = kept && !calls->spare;
     if (kept)
         calls->spare = call;
@@ -75,18 +76,18 @@ static void put_running(struct al_running *call)
 }
 
 /* Caller holds the lock. */
-static void cancel_running(struct al_running *call)
+static void cancel_running(struct al_inflight *call)
 {
     call->cancelled = true;
     al_cancel_fire(call->cancel);
-    al_aside_cancel(call);
+    al_backlog_cancel(call);
 }
 
 void al_calls_close(struct al_calls *calls)
 {
     (void)pthread_mutex_lock(&calls->lock);
     calls->closing = true;
-    for (struct al_running *call = calls->running; call; call = call->next)
+    for (struct al_inflight *call = calls->running; call; call = call->next)
         cancel_running(call);
     (void)pthread_mutex_unlock(&calls->lock);
 }
@@ -99,9 +100,9 @@ void al_calls_clear(struct al_calls *calls)
     (void)pthread_mutex_destroy(&calls->lock);
 }
 
-static struct al_running *find(struct al_calls *calls, const char *id)
+static struct al_inflight *find(struct al_calls *calls, const char *id)
 {
-    struct al_running *call = calls->running;
+    struct al_inflight *call = calls->running;
 
     while (call && strcmp(call->order.id, id) != 0)
         call = call->next;
@@ -110,7 +111,7 @@ static struct al_running *find(struct al_calls *calls, const char *id)
 
 void al_calls_cancel(struct al_calls *calls, const char *id)
 {
-    struct al_running *call;
+    struct al_inflight *call;
 
     (void)pthread_mutex_lock(&calls->lock);
     call = find(calls, id);
@@ -120,32 +121,32 @@ void al_calls_cancel(struct al_calls *calls, const char *id)
 }
 
 /* Caller holds the lock.  The pump is woken only when it would look too late. */
-void al_calls_plan_pump(struct al_calls *calls, int64_t at_ms)
+void al_calls_plan_flush(struct al_calls *calls, int64_t at_ms)
 {
     if (at_ms < calls->pump_at_ms) {
         calls->pump_at_ms = at_ms;
-        al_out_wake(calls->out);
+        al_message_writer_wake(calls->out);
     }
 }
 
 /* Caller holds the lock. */
-static void plan_progress(struct al_running *call, int64_t at_ms)
+static void plan_progress(struct al_inflight *call, int64_t at_ms)
 {
     if (!call->order.progress_token)
         return;
     call->progress_at_ms = at_ms;
-    al_calls_plan_pump(call->calls, at_ms);
+    al_calls_plan_flush(call->calls, at_ms);
 }
 
-static void set_waiting(struct al_running *call, const char *waiting_for)
+static void set_waiting(struct al_inflight *call, const char *waiting_for)
 {
     (void)pthread_mutex_lock(&call->calls->lock);
     call->waiting_for = waiting_for;
     if (waiting_for) {
         plan_progress(call, al_clock_ms());
-        al_aside_pause(call);
+        al_backlog_pause(call);
     } else {
-        al_aside_resume(call);
+        al_backlog_resume(call);
     }
     (void)pthread_mutex_unlock(&call->calls->lock);
 }
@@ -153,13 +154,14 @@ static void set_waiting(struct al_running *call, const char *waiting_for)
 static int ask(void *payload, const struct al_approval_request *request, struct al_cancel *cancel,
                struct al_approval_answer *ret_answer, struct al_error *err)
 {
-    struct al_running *call = payload;
+    struct al_inflight *call = payload;
     int r;
 
-    if (call->order.form == AL_FORM_RESULT)
-        return al_round_ask(&call->order.round, request, ret_answer, err);
+    if (call->order.form == AL_APPROVAL_FORM_RESULT)
+        return al_input_required_ask(&call->order.round, request, ret_answer, err);
     set_waiting(call, "waiting for approval");
-    r = al_elicit_ask(call->calls->questions, call->order.form, request, cancel, ret_answer, err);
+    r = al_elicitation_ask(call->calls->questions, call->order.form, request, cancel, ret_answer,
+                           err);
     set_waiting(call, NULL);
     return r;
 }
@@ -167,17 +169,17 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
 static int write_text(void *payload, const struct al_writing *writing, struct al_cancel *cancel,
                       char **ret_text, struct al_error *err)
 {
-    struct al_running *call = payload;
+    struct al_inflight *call = payload;
     int r;
 
     set_waiting(call, "waiting for the client's model");
-    r = al_sample_ask(call->calls->questions, writing, cancel, ret_text, err);
+    r = al_sampling_ask(call->calls->questions, writing, cancel, ret_text, err);
     set_waiting(call, NULL);
     return r;
 }
 
 /* Caller holds the lock: a call that leaves cannot overtake its own progress. */
-static void send_progress(struct al_running *call)
+static void send_progress(struct al_inflight *call)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
@@ -193,13 +195,13 @@ static void send_progress(struct al_running *call)
     al_str_adds(&line, "}}");
     call->told_at_ms = al_clock_ms();
     call->progress_at_ms = call->told_at_ms + AL_PROGRESS_NEXT_MS;
-    al_out_send(call->calls->out, &line);
+    al_message_writer_send(call->calls->out, &line);
 }
 
 /* git says more than anybody wants to hear: what comes too soon is left to the next time. */
 static void hear(void *payload, const char *line)
 {
-    struct al_running *call = payload;
+    struct al_inflight *call = payload;
 
     (void)pthread_mutex_lock(&call->calls->lock);
     free(call->heard);
@@ -210,10 +212,10 @@ static void hear(void *payload, const char *line)
 }
 
 /* From here on there is no progress, and the id may be used again. */
-static bool leave(struct al_running *call)
+static bool leave(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
-    struct al_running **at;
+    struct al_inflight **at;
     bool cancelled;
 
     (void)pthread_mutex_lock(&calls->lock);
@@ -227,12 +229,12 @@ static bool leave(struct al_running *call)
 }
 
 /* A call that put a question ends with it, unless it ended otherwise. */
-static bool ends_with_question(const struct al_running *call, const struct al_result *result)
+static bool ends_with_question(const struct al_inflight *call, const struct al_result *result)
 {
     return call->order.round.question.len && result->status == AL_ERR_APPROVAL_REQUIRED;
 }
 
-static void answer(struct al_running *call, const struct al_result *result)
+static void answer(struct al_inflight *call, const struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
@@ -250,7 +252,7 @@ static void answer(struct al_running *call, const struct al_result *result)
     al_reply_send(call->order.reply, &line);
 }
 
-void al_calls_run(struct al_running *call)
+void al_calls_run(struct al_inflight *call)
 {
     const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
     const struct al_progress progress = { .report = hear, .payload = call };
@@ -261,7 +263,7 @@ void al_calls_run(struct al_running *call)
         .arguments_error = call->order.arguments_error,
         .cancel = call->cancel,
         .approvers = &approver,
-        .napprovers = call->order.form != AL_FORM_NONE,
+        .napprovers = call->order.form != AL_APPROVAL_FORM_NONE,
         .progress = call->order.progress_token ? &progress : NULL,
         .writer = call->order.samples ? &writer : NULL,
     };
@@ -273,7 +275,7 @@ void al_calls_run(struct al_running *call)
 }
 
 /* Why the call cannot be taken; AL_RPC_OK when it was. */
-static enum al_rpc_code enter(struct al_running *call, const char **ret_problem)
+static enum al_rpc_code enter(struct al_inflight *call, const char **ret_problem)
 {
     struct al_calls *calls = call->calls;
     enum al_rpc_code code = AL_RPC_OK;
@@ -297,15 +299,15 @@ static enum al_rpc_code enter(struct al_running *call, const char **ret_problem)
     return code;
 }
 
-static void refuse(struct al_running *call, enum al_rpc_code code, const char *problem)
+static void refuse(struct al_inflight *call, enum al_rpc_code code, const char *problem)
 {
     al_reply_error(call->order.reply, call->order.id, code, problem);
     put_running(call);
 }
 
-struct al_running *al_calls_take(struct al_calls *calls, struct al_call_order *order)
+struct al_inflight *al_calls_take(struct al_calls *calls, struct al_call_order *order)
 {
-    struct al_running *call = get_running(calls);
+    struct al_inflight *call = get_running(calls);
     const char *problem = NULL;
     enum al_rpc_code code;
 
@@ -319,7 +321,7 @@ struct al_running *al_calls_take(struct al_calls *calls, struct al_call_order *o
     return NULL;
 }
 
-void al_calls_refuse(struct al_running *call, const char *problem)
+void al_calls_refuse(struct al_inflight *call, const char *problem)
 {
     if (leave(call)) {
         refuse(call, AL_RPC_INTERNAL_ERROR, problem);
@@ -334,7 +336,7 @@ int al_calls_progress(struct al_calls *calls)
     int64_t now = al_clock_ms(), next = INT64_MAX, look;
 
     (void)pthread_mutex_lock(&calls->lock);
-    for (struct al_running *call = calls->running; call; call = call->next) {
+    for (struct al_inflight *call = calls->running; call; call = call->next) {
         if (!call->order.progress_token || call->cancelled)
             continue;
         if (call->progress_at_ms <= now)
@@ -342,7 +344,7 @@ int al_calls_progress(struct al_calls *calls)
         if (call->progress_at_ms < next)
             next = call->progress_at_ms;
     }
-    look = al_aside_look(calls, now);
+    look = al_backlog_look(calls, now);
     next = look < next ? look : next;
     calls->pump_at_ms = next;
     (void)pthread_mutex_unlock(&calls->lock);

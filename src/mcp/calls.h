@@ -24,7 +24,7 @@
 #include "util/json.h"
 
 struct al_listed_tool;
-struct al_out;
+struct al_message_writer;
 struct al_result_extra;
 struct al_session;
 
@@ -38,30 +38,31 @@ struct al_session;
 /** How far apart they are at least when git itself tells how far it is. */
 #define AL_PROGRESS_STEP_MS 250
 
-struct al_running; /* one call */
+struct al_inflight; /* one call */
 
 struct al_calls {
     const struct al_session *session;
-    struct al_out *out;
-    struct al_questions *questions;
+    struct al_message_writer *out;
+    struct al_client_requests *questions;
 
     pthread_mutex_t lock;
-    struct al_running *running;
+    struct al_inflight *running;
     size_t nrunning;
-    struct al_running *aside, **last_aside; /**< calls that are not begun yet */
+    struct al_inflight *aside, **last_aside; /**< calls that are not begun yet */
     unsigned nreading,
         reading_max; /**< calls that only read and began to run lately; how many may */
     unsigned nlong;  /**< those that run for longer, and make room */
     int aside_fd; /**< eventfd that is never read: an edge of it says that al_calls_next() has one
                    */
-    struct al_running *spare; /**< one that ended, kept with its token for the next; or NULL */
+    struct al_inflight *spare; /**< one that ended, kept with its token for the next; or NULL */
     bool closing;
     int64_t pump_at_ms; /**< when the pump looks here again; INT64_MAX: not by itself */
 };
 
 /** 0 or AL_ERR_EXECUTION. */
-int al_calls_init(struct al_calls *calls, const struct al_session *session, struct al_out *out,
-                  struct al_questions *questions, struct al_error *err);
+int al_calls_init(struct al_calls *calls, const struct al_session *session,
+                  struct al_message_writer *out, struct al_client_requests *questions,
+                  struct al_error *err);
 
 /** Cancel every call, and all that would still begin.  None of them is answered. */
 void al_calls_close(struct al_calls *calls);
@@ -76,9 +77,9 @@ struct al_call_order {
     const struct al_listed_tool *tool;
     json_t *arguments;           /**< NULL: {} */
     const char *arguments_error; /**< a string constant, or NULL */
-    enum al_form form;
+    enum al_approval_form form;
     bool samples;                        /**< the client's model writes when asked */
-    struct al_round round;               /**< with AL_FORM_RESULT */
+    struct al_input_required round;      /**< with AL_APPROVAL_FORM_RESULT */
     const struct al_result_extra *extra; /**< what the result has besides; NULL: nothing */
     struct al_reply reply;
 };
@@ -88,20 +89,20 @@ struct al_call_order {
  * @return what al_calls_run() or al_calls_refuse() must be given; NULL when the call was refused,
  * which is answered.
  */
-struct al_running *al_calls_take(struct al_calls *calls, struct al_call_order *order);
+struct al_inflight *al_calls_take(struct al_calls *calls, struct al_call_order *order);
 
 /** Whether the call is to be run now.  If not it was put aside, and comes from al_calls_next(). */
-bool al_calls_admit(struct al_running *call);
+bool al_calls_admit(struct al_inflight *call);
 
 /** A call that was put aside and is to be run now, NULL: there is none.  Asked after each
  * al_calls_run(), and when `aside_fd` says so. */
-struct al_running *al_calls_next(struct al_calls *calls);
+struct al_inflight *al_calls_next(struct al_calls *calls);
 
 /** Run the call on this thread and answer it, unless it is cancelled.  `call` is gone then. */
-void al_calls_run(struct al_running *call);
+void al_calls_run(struct al_inflight *call);
 
 /** Answer that the call cannot be run, unless it is cancelled.  `call` is gone then. */
-void al_calls_refuse(struct al_running *call, const char *problem);
+void al_calls_refuse(struct al_inflight *call, const char *problem);
 
 /** Cancel the call with this id; unknown ids are ignored. */
 void al_calls_cancel(struct al_calls *calls, const char *id);

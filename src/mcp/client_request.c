@@ -13,26 +13,26 @@
 #include "proc/cancel.h"
 #include "util/clock.h"
 
-struct al_question {
-    struct al_question *next;
+struct al_client_request {
+    struct al_client_request *next;
     char *id;     /* canonical JSON, like any id */
     int event_fd; /* readable once answered */
     bool answered;
     json_t *result; /* NULL: the answer is an error */
 };
 
-void al_questions_init(struct al_questions *questions, struct al_out *out)
+void al_client_requests_init(struct al_client_requests *questions, struct al_message_writer *out)
 {
-    *questions = (struct al_questions){ .out = out };
+    *questions = (struct al_client_requests){ .out = out };
     (void)pthread_mutex_init(&questions->lock, NULL);
 }
 
-void al_questions_clear(struct al_questions *questions)
+void al_client_requests_clear(struct al_client_requests *questions)
 {
     (void)pthread_mutex_destroy(&questions->lock);
 }
 
-bool al_questions_reserve(struct al_questions *questions)
+bool al_client_requests_reserve(struct al_client_requests *questions)
 {
     bool free_place;
 
@@ -43,14 +43,14 @@ bool al_questions_reserve(struct al_questions *questions)
     return free_place;
 }
 
-void al_questions_release(struct al_questions *questions)
+void al_client_requests_release(struct al_client_requests *questions)
 {
     (void)pthread_mutex_lock(&questions->lock);
     questions->nreserved--;
     (void)pthread_mutex_unlock(&questions->lock);
 }
 
-static void send_question(struct al_questions *questions, const char *id, const char *method,
+static void send_question(struct al_client_requests *questions, const char *id, const char *method,
                           const json_t *params)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -58,10 +58,11 @@ static void send_question(struct al_questions *questions, const char *id, const 
     al_str_addf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":", id, method);
     al_json_dump(params, false, &line);
     al_rpc_end(&line);
-    al_out_send(questions->out, &line);
+    al_message_writer_send(questions->out, &line);
 }
 
-static void withdraw_question(struct al_questions *questions, const char *id, const char *reason)
+static void withdraw_question(struct al_client_requests *questions, const char *id,
+                              const char *reason)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
@@ -69,10 +70,10 @@ static void withdraw_question(struct al_questions *questions, const char *id, co
                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
                 "\"params\":{\"requestId\":%s,\"reason\":\"%s\"}}",
                 id, reason);
-    al_out_send(questions->out, &line);
+    al_message_writer_send(questions->out, &line);
 }
 
-static void open_question(struct al_questions *questions, struct al_question *question)
+static void open_question(struct al_client_requests *questions, struct al_client_request *question)
 {
     (void)pthread_mutex_lock(&questions->lock);
     question->id = al_asprintf("\"airlock-%lu\"", ++questions->asked);
@@ -82,9 +83,9 @@ static void open_question(struct al_questions *questions, struct al_question *qu
 }
 
 /* Returns whether it was answered; from here on it cannot be. */
-static bool close_question(struct al_questions *questions, struct al_question *question)
+static bool close_question(struct al_client_requests *questions, struct al_client_request *question)
 {
-    struct al_question **at;
+    struct al_client_request **at;
     bool answered;
 
     (void)pthread_mutex_lock(&questions->lock);
@@ -96,7 +97,7 @@ static bool close_question(struct al_questions *questions, struct al_question *q
     return answered;
 }
 
-static void wait_for_answer(const struct al_question *question, int timeout_ms,
+static void wait_for_answer(const struct al_client_request *question, int timeout_ms,
                             struct al_cancel *cancel)
 {
     struct pollfd fds[] = {
@@ -114,12 +115,12 @@ static void wait_for_answer(const struct al_question *question, int timeout_ms,
     }
 }
 
-int al_questions_ask(struct al_questions *questions, const char *method, const json_t *params,
-                     int timeout_ms, struct al_cancel *cancel, json_t **ret_result,
-                     struct al_error *err)
+int al_client_requests_ask(struct al_client_requests *questions, const char *method,
+                           const json_t *params, int timeout_ms, struct al_cancel *cancel,
+                           json_t **ret_result, struct al_error *err)
 {
     al_auto(al_closep) int event_fd = eventfd(0, EFD_CLOEXEC);
-    struct al_question question = { .event_fd = event_fd };
+    struct al_client_request question = { .event_fd = event_fd };
     bool answered;
 
     if (event_fd < 0)
@@ -141,10 +142,11 @@ int al_questions_ask(struct al_questions *questions, const char *method, const j
     return 0;
 }
 
-void al_questions_answer(struct al_questions *questions, const struct al_rpc_message *message)
+void al_client_requests_answer(struct al_client_requests *questions,
+                               const struct al_rpc_message *message)
 {
     const uint64_t one = 1;
-    struct al_question *question;
+    struct al_client_request *question;
 
     if (!message->id)
         return;

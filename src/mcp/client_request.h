@@ -15,8 +15,8 @@
 #include "util/json.h"
 
 struct al_cancel;
-struct al_out;
-struct al_question;
+struct al_message_writer;
+struct al_client_request;
 struct al_rpc_message;
 
 /** Questions to the user that wait at once.  Each keeps the place of a call, of which there are
@@ -24,16 +24,16 @@ struct al_rpc_message;
 #define AL_QUESTIONS_USER_MAX 64
 
 /** The questions that wait for an answer. */
-struct al_questions {
-    struct al_out *out;
+struct al_client_requests {
+    struct al_message_writer *out;
     pthread_mutex_t lock;
-    struct al_question *open;
+    struct al_client_request *open;
     size_t nreserved; /**< places of those to the user */
     unsigned long asked;
 };
 
-void al_questions_init(struct al_questions *questions, struct al_out *out);
-void al_questions_clear(struct al_questions *questions);
+void al_client_requests_init(struct al_client_requests *questions, struct al_message_writer *out);
+void al_client_requests_clear(struct al_client_requests *questions);
 
 /**
  * Send a request and wait for its response.  Threads: any.
@@ -45,15 +45,16 @@ void al_questions_clear(struct al_questions *questions);
  * @return 0; AL_ERR_CANCELLED when `cancel` fired, AL_ERR_EXECUTION when nothing could be sent.
  *         A question nobody waits for any more is withdrawn.
  */
-int al_questions_ask(struct al_questions *questions, const char *method, const json_t *params,
-                     int timeout_ms, struct al_cancel *cancel, json_t **ret_result,
-                     struct al_error *err);
+int al_client_requests_ask(struct al_client_requests *questions, const char *method,
+                           const json_t *params, int timeout_ms, struct al_cancel *cancel,
+                           json_t **ret_result, struct al_error *err);
 
 /** A place for one question to the user; false when all are taken.  Given back after the answer. */
-bool al_questions_reserve(struct al_questions *questions);
-void al_questions_release(struct al_questions *questions);
+bool al_client_requests_reserve(struct al_client_requests *questions);
+void al_client_requests_release(struct al_client_requests *questions);
 
 /** Take a response of the client; one that answers nothing of ours is ignored. */
-void al_questions_answer(struct al_questions *questions, const struct al_rpc_message *message);
+void al_client_requests_answer(struct al_client_requests *questions,
+                               const struct al_rpc_message *message);
 
 #endif

@@ -15,10 +15,10 @@ struct request {
     const struct al_rpc_message *message;
     const struct method *method;
     enum al_era era;
-    enum al_form form; /* how this client is asked */
-    bool samples;      /* its model writes when asked */
+    enum al_approval_form form; /* how this client is asked */
+    bool samples;               /* its model writes when asked */
     struct al_reply reply;
-    struct al_running **ret_call; /* set when there is one to run */
+    struct al_inflight **ret_call; /* set when there is one to run */
 };
 
 /* A handler of requests sees to it that the reply is used once; one of notifications does not. */
@@ -72,10 +72,10 @@ static void initialize(struct al_dispatch *dispatch, const struct request *reque
         return;
     }
     dispatch->revision = al_revision_agree(wanted);
-    dispatch->form = al_form_usable(json_object_get(params, "capabilities"))
+    dispatch->form = al_approval_form_usable(json_object_get(params, "capabilities"))
                          ? dispatch->revision->form
-                         : AL_FORM_NONE;
-    dispatch->samples = al_sample_usable(json_object_get(params, "capabilities"));
+                         : AL_APPROVAL_FORM_NONE;
+    dispatch->samples = al_sampling_usable(json_object_get(params, "capabilities"));
     al_str_addf(&members, "\"protocolVersion\":\"%s\"," CAPABILITIES ",\"serverInfo\":%s",
                 dispatch->revision->name, dispatch->info);
     add_instructions(dispatch, &members);
@@ -150,7 +150,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
         .tool = find_tool(dispatch, request),
         .form = request->form,
         .samples = request->samples,
-        .round = AL_ROUND_INIT,
+        .round = AL_INPUT_REQUIRED_INIT,
         .extra = request->era == AL_ERA_MODERN ? &dispatch->modern : NULL,
         .reply = request->reply,
     };
@@ -164,7 +164,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
         order.round.tickets = &dispatch->tickets;
         order.round.tool = order.tool->tool->name;
         order.round.arguments = order.arguments;
-        code = al_round_begin(&order.round, message->params, &problem);
+        code = al_input_required_begin(&order.round, message->params, &problem);
     }
     if (code != AL_RPC_OK) {
         json_decref(order.arguments);
@@ -230,7 +230,7 @@ static bool open_envelope(struct request *request)
         refuse_version(request, envelope.version, problem);
     else if (code != AL_RPC_OK)
         refuse(request, code, problem);
-    else if (al_form_usable(envelope.capabilities))
+    else if (al_approval_form_usable(envelope.capabilities))
         request->form = envelope.revision->form;
     return code == AL_RPC_OK;
 }
@@ -259,14 +259,14 @@ static void handle_notification(struct al_dispatch *dispatch, struct request *re
     al_reply_nothing(request->reply);
 }
 
-static struct al_running *handle_named(struct al_dispatch *dispatch,
-                                       const struct al_rpc_message *message, struct al_reply reply)
+static struct al_inflight *handle_named(struct al_dispatch *dispatch,
+                                        const struct al_rpc_message *message, struct al_reply reply)
 {
-    struct al_running *call = NULL;
+    struct al_inflight *call = NULL;
     struct request request = {
         .message = message,
         .era = al_envelope_era(message),
-        .form = AL_FORM_NONE,
+        .form = AL_APPROVAL_FORM_NONE,
         .reply = reply,
         .ret_call = &call,
     };
@@ -282,15 +282,15 @@ static struct al_running *handle_named(struct al_dispatch *dispatch,
     return call;
 }
 
-struct al_running *al_dispatch_message(struct al_dispatch *dispatch,
-                                       const struct al_rpc_message *message, struct al_reply reply)
+struct al_inflight *al_dispatch_message(struct al_dispatch *dispatch,
+                                        const struct al_rpc_message *message, struct al_reply reply)
 {
     switch (message->kind) {
     case AL_RPC_REQUEST:
     case AL_RPC_NOTIFICATION:
         return handle_named(dispatch, message, reply);
     case AL_RPC_RESPONSE:
-        al_questions_answer(&dispatch->questions, message);
+        al_client_requests_answer(&dispatch->questions, message);
         al_reply_nothing(reply);
         break;
     case AL_RPC_INVALID:
@@ -316,26 +316,26 @@ static char *describe_server(const char *version)
 }
 
 int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *session,
-                     const char *version, struct al_out *out, struct al_error *err)
+                     const char *version, struct al_message_writer *out, struct al_error *err)
 {
     int r;
 
-    *dispatch = (struct al_dispatch){ .session = session, .form = AL_FORM_NONE };
+    *dispatch = (struct al_dispatch){ .session = session, .form = AL_APPROVAL_FORM_NONE };
     r = al_calls_init(&dispatch->calls, session, out, &dispatch->questions, err);
     if (r < 0)
         return r;
-    r = al_tickets_init(&dispatch->tickets, err);
+    r = al_request_states_init(&dispatch->tickets, err);
     if (r < 0) {
         al_calls_clear(&dispatch->calls);
         return r;
     }
     dispatch->info = describe_server(version);
     dispatch->meta = al_asprintf("\"io.modelcontextprotocol/serverInfo\":%s", dispatch->info);
-    dispatch->tools = al_catalog_text(session);
+    dispatch->tools = al_tools_list_text(session);
     dispatch->instructions = al_instructions_text(session);
     dispatch->modern = (struct al_result_extra){ .members = "\"resultType\":\"complete\"",
                                                  .meta = dispatch->meta };
-    al_questions_init(&dispatch->questions, out);
+    al_client_requests_init(&dispatch->questions, out);
     return 0;
 }
 
@@ -347,8 +347,8 @@ void al_dispatch_close(struct al_dispatch *dispatch)
 void al_dispatch_clear(struct al_dispatch *dispatch)
 {
     al_calls_clear(&dispatch->calls);
-    al_questions_clear(&dispatch->questions);
-    al_tickets_clear(&dispatch->tickets);
+    al_client_requests_clear(&dispatch->questions);
+    al_request_states_clear(&dispatch->tickets);
     free(dispatch->info);
     free(dispatch->meta);
     free(dispatch->tools);

@@ -26,19 +26,19 @@ struct al_dispatch {
     char *tools;        /**< the member "tools" of tools/list */
     char *instructions; /**< what the model reads first, a JSON string */
     struct al_result_extra modern;
-    struct al_tickets tickets;
-    struct al_questions questions;
+    struct al_request_states tickets;
+    struct al_client_requests questions;
     struct al_calls calls;
 
     /* What the last initialize agreed on; of whoever has the turn to read. */
     const struct al_revision *revision;
-    enum al_form form;
+    enum al_approval_form form;
     bool samples; /* its model writes when asked */
 };
 
 /** `version` is airlock's.  0 or AL_ERR_EXECUTION. */
 int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *session,
-                     const char *version, struct al_out *out, struct al_error *err);
+                     const char *version, struct al_message_writer *out, struct al_error *err);
 
 /** Cancel every call, and all that would still begin. */
 void al_dispatch_close(struct al_dispatch *dispatch);
@@ -54,7 +54,8 @@ bool al_dispatch_takes_batches(const struct al_dispatch *dispatch);
  * any thread.
  * @return a call for the caller to run; NULL when there is nothing more to do.
  */
-struct al_running *al_dispatch_message(struct al_dispatch *dispatch,
-                                       const struct al_rpc_message *message, struct al_reply reply);
+struct al_inflight *al_dispatch_message(struct al_dispatch *dispatch,
+                                        const struct al_rpc_message *message,
+                                        struct al_reply reply);
 
 #endif

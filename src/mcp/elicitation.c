@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/elicitation.h"
 
-int al_elicit_ask(struct al_questions *questions, enum al_form form,
-                  const struct al_approval_request *request, struct al_cancel *cancel,
-                  struct al_approval_answer *ret_answer, struct al_error *err)
+int al_elicitation_ask(struct al_client_requests *questions, enum al_approval_form form,
+                       const struct al_approval_request *request, struct al_cancel *cancel,
+                       struct al_approval_answer *ret_answer, struct al_error *err)
 {
     al_auto(al_json_decrefp) json_t *params = NULL;
     al_auto(al_json_decrefp) json_t *result = NULL;
     int r;
 
-    if (form == AL_FORM_NONE)
+    if (form == AL_APPROVAL_FORM_NONE)
         return 0;
-    if (!al_questions_reserve(questions)) {
+    if (!al_client_requests_reserve(questions)) {
         ret_answer->decision = AL_ANSWER_TOO_MANY;
         return 0;
     }
-    params = al_form_params(form, request);
-    r = al_questions_ask(questions, "elicitation/create", params, 0, cancel, &result, err);
-    al_questions_release(questions);
+    params = al_approval_form_params(form, request);
+    r = al_client_requests_ask(questions, "elicitation/create", params, 0, cancel, &result, err);
+    al_client_requests_release(questions);
     if (r == 0 && result)
-        al_form_answer(result, ret_answer);
+        al_approval_form_answer(result, ret_answer);
     return r;
 }

@@ -11,8 +11,8 @@
 #include "mcp/client_request.h"
 
 /** Ask and wait; the contract is al_approver_fn's.  Threads: any. */
-int al_elicit_ask(struct al_questions *questions, enum al_form form,
-                  const struct al_approval_request *request, struct al_cancel *cancel,
-                  struct al_approval_answer *ret_answer, struct al_error *err);
+int al_elicitation_ask(struct al_client_requests *questions, enum al_approval_form form,
+                       const struct al_approval_request *request, struct al_cancel *cancel,
+                       struct al_approval_answer *ret_answer, struct al_error *err);
 
 #endif

@@ -12,7 +12,7 @@
 
 static void *thread_main(void *payload)
 {
-    struct al_pump *pump = payload;
+    struct al_flusher *pump = payload;
     struct pollfd fds[] = {
         { .fd = pump->out->work_fd, .events = POLLIN },
         { .fd = pump->out->fd, .events = POLLOUT },
@@ -22,7 +22,7 @@ static void *thread_main(void *payload)
     while (!atomic_load(&pump->stop)) {
         /* Progress first: what it queues is part of what is flushed. */
         int timeout_ms = al_calls_progress(pump->calls);
-        bool more = al_out_flush(pump->out);
+        bool more = al_message_writer_flush(pump->out);
 
         (void)poll(fds, more ? 2 : 1, timeout_ms);
         (void)!read(pump->out->work_fd, &count, sizeof(count));
@@ -30,8 +30,8 @@ static void *thread_main(void *payload)
     return NULL;
 }
 
-int al_pump_start(struct al_pump *pump, struct al_out *out, struct al_calls *calls,
-                  struct al_error *err)
+int al_flusher_start(struct al_flusher *pump, struct al_message_writer *out, struct al_calls *calls,
+                     struct al_error *err)
 {
     pthread_attr_t attr;
     int r;
@@ -46,9 +46,9 @@ int al_pump_start(struct al_pump *pump, struct al_out *out, struct al_calls *cal
     return r ? al_error_errno(err, r, "cannot start a thread") : 0;
 }
 
-void al_pump_stop(struct al_pump *pump)
+void al_flusher_stop(struct al_flusher *pump)
 {
     atomic_store(&pump->stop, true);
-    al_out_wake(pump->out);
+    al_message_writer_wake(pump->out);
     (void)pthread_join(pump->thread, NULL);
 }

@@ -12,21 +12,21 @@
 #include "util/error.h"
 
 struct al_calls;
-struct al_out;
+struct al_message_writer;
 
 /** The thread that writes what could not be written at once, and reports progress. */
-struct al_pump {
-    struct al_out *out;
+struct al_flusher {
+    struct al_message_writer *out;
     struct al_calls *calls;
     pthread_t thread;
     atomic_bool stop;
 };
 
 /** Start the thread.  0 or AL_ERR_EXECUTION. */
-int al_pump_start(struct al_pump *pump, struct al_out *out, struct al_calls *calls,
-                  struct al_error *err);
+int al_flusher_start(struct al_flusher *pump, struct al_message_writer *out, struct al_calls *calls,
+                     struct al_error *err);
 
 /** Wait until the thread is gone.  `calls` must still be there. */
-void al_pump_stop(struct al_pump *pump);
+void al_flusher_stop(struct al_flusher *pump);
 
 #endif

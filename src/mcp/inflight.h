@@ -12,14 +12,14 @@
 enum al_count { AL_COUNT_NOT, AL_COUNT_NEW, AL_COUNT_LONG };
 
 /** Between al_calls_take() and the end of al_calls_run(). */
-struct al_running {
-    struct al_running *next;
+struct al_inflight {
+    struct al_inflight *next;
     struct al_calls *calls;
     struct al_call_order order;
     struct al_cancel *cancel;
 
     /* Under the lock of `calls`. */
-    struct al_running *next_aside;
+    struct al_inflight *next_aside;
     bool is_aside;
     bool reads;           /* it counts while it runs and waits for nobody outside */
     enum al_count count;  /* as what it counts now */
@@ -33,22 +33,22 @@ struct al_running {
 };
 
 /** Caller holds the lock.  Have the pump look here at that time, if it would look later. */
-void al_calls_plan_pump(struct al_calls *calls, int64_t at_ms);
+void al_calls_plan_flush(struct al_calls *calls, int64_t at_ms);
 
 /** Caller holds the lock.  The call does not count for now: it waits for somebody outside. */
-void al_aside_pause(struct al_running *call);
+void al_backlog_pause(struct al_inflight *call);
 
 /** Caller holds the lock.  It counts again, whether there is room or not. */
-void al_aside_resume(struct al_running *call);
+void al_backlog_resume(struct al_inflight *call);
 
 /** Caller holds the lock.  The call was cancelled: it waits no longer, and does not count. */
-void al_aside_cancel(struct al_running *call);
+void al_backlog_cancel(struct al_inflight *call);
 
 /** Caller holds the lock.  Let those make room that read for long by now.  When to look again,
  * INT64_MAX: nothing waits for that. */
-int64_t al_aside_look(struct al_calls *calls, int64_t now_ms);
+int64_t al_backlog_look(struct al_calls *calls, int64_t now_ms);
 
 /** Caller holds the lock.  The call has ended; its thread asks al_calls_next(). */
-void al_aside_end(struct al_running *call);
+void al_backlog_end(struct al_inflight *call);
 
 #endif

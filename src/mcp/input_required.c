@@ -20,16 +20,16 @@ static int hash_piece(const char *data, size_t len, void *sum)
     return 0;
 }
 
-static struct al_ticket_digest digest_of(struct sha256_ctx *sum)
+static struct al_request_state_digest digest_of(struct sha256_ctx *sum)
 {
-    struct al_ticket_digest digest;
+    struct al_request_state_digest digest;
 
     sha256_digest(sum, sizeof(digest.bytes), digest.bytes);
     return digest;
 }
 
 /* The arguments as they were understood: white space and the order of names do not matter. */
-static struct al_ticket_digest digest_call(const struct al_round *round)
+static struct al_request_state_digest digest_call(const struct al_input_required *round)
 {
     struct sha256_ctx sum;
 
@@ -43,7 +43,7 @@ static struct al_ticket_digest digest_call(const struct al_round *round)
     return digest_of(&sum);
 }
 
-static struct al_ticket_digest digest_shown(const struct al_approval_request *request)
+static struct al_request_state_digest digest_shown(const struct al_approval_request *request)
 {
     struct sha256_ctx sum;
 
@@ -57,18 +57,18 @@ static struct al_ticket_digest digest_shown(const struct al_approval_request *re
     return digest_of(&sum);
 }
 
-static bool same(const struct al_ticket_digest *a, const struct al_ticket_digest *b)
+static bool same(const struct al_request_state_digest *a, const struct al_request_state_digest *b)
 {
     return !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
 }
 
-enum al_rpc_code al_round_begin(struct al_round *round, const json_t *params,
-                                const char **ret_problem)
+enum al_rpc_code al_input_required_begin(struct al_input_required *round, const json_t *params,
+                                         const char **ret_problem)
 {
     const json_t *state = json_object_get(params, "requestState");
     const json_t *responses = json_object_get(params, "inputResponses");
     const json_t *response = json_object_get(responses, QUESTION);
-    struct al_ticket_digest call;
+    struct al_request_state_digest call;
 
     if (responses && !json_is_object(responses)) {
         *ret_problem = "inputResponses must be an object";
@@ -76,8 +76,9 @@ enum al_rpc_code al_round_begin(struct al_round *round, const json_t *params,
     }
     if (!state)
         return AL_RPC_OK; /* an answer to nothing in particular is none */
-    if (!json_is_string(state) || !al_ticket_read(round->tickets, json_string_value(state),
-                                                  json_string_length(state), &round->ticket)) {
+    if (!json_is_string(state) ||
+        !al_request_state_read(round->tickets, json_string_value(state), json_string_length(state),
+                               &round->ticket)) {
         *ret_problem = "requestState was not issued by this server process, or was changed; "
                        "make the call again without it";
         return AL_RPC_INVALID_PARAMS;
@@ -89,30 +90,30 @@ enum al_rpc_code al_round_begin(struct al_round *round, const json_t *params,
         return AL_RPC_INVALID_PARAMS;
     }
     if (response)
-        al_form_answer(response, &round->answer);
+        al_approval_form_answer(response, &round->answer);
     return AL_RPC_OK;
 }
 
-void al_round_clear(struct al_round *round)
+void al_input_required_clear(struct al_input_required *round)
 {
     al_str_clear(&round->question);
     al_approval_answer_clear(&round->answer);
-    *round = AL_ROUND_INIT;
+    *round = AL_INPUT_REQUIRED_INIT;
 }
 
-static int put_question(struct al_round *round, const struct al_approval_request *request,
-                        const struct al_ticket_digest *shown, struct al_approval_answer *ret_answer,
-                        struct al_error *err)
+static int put_question(struct al_input_required *round, const struct al_approval_request *request,
+                        const struct al_request_state_digest *shown,
+                        struct al_approval_answer *ret_answer, struct al_error *err)
 {
-    const struct al_ticket_digest call = digest_call(round);
+    const struct al_request_state_digest call = digest_call(round);
     al_auto(al_json_decrefp) json_t *params = NULL;
-    char state[AL_TICKET_CHARS + 1];
+    char state[AL_REQUEST_STATE_CHARS + 1];
     int r;
 
-    r = al_ticket_issue(round->tickets, &call, shown, state, err);
+    r = al_request_state_issue(round->tickets, &call, shown, state, err);
     if (r < 0)
         return r;
-    params = al_form_params(AL_FORM_RESULT, request);
+    params = al_approval_form_params(AL_APPROVAL_FORM_RESULT, request);
     al_str_reset(&round->question);
     al_str_adds(&round->question, "\"resultType\":\"input_required\",\"inputRequests\":{\"" QUESTION
                                   "\":{\"method\":\"elicitation/create\",\"params\":");
@@ -122,10 +123,11 @@ static int put_question(struct al_round *round, const struct al_approval_request
     return 0;
 }
 
-int al_round_ask(struct al_round *round, const struct al_approval_request *request,
-                 struct al_approval_answer *ret_answer, struct al_error *err)
+int al_input_required_ask(struct al_input_required *round,
+                          const struct al_approval_request *request,
+                          struct al_approval_answer *ret_answer, struct al_error *err)
 {
-    const struct al_ticket_digest shown = digest_shown(request);
+    const struct al_request_state_digest shown = digest_shown(request);
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = round->answer;
     bool counts;
 
@@ -133,7 +135,8 @@ int al_round_ask(struct al_round *round, const struct al_approval_request *reque
         AL_APPROVAL_ANSWER_INIT; /* to this question, and to no other of the same call */
     if (answer.decision == AL_ANSWER_NONE)
         return put_question(round, request, &shown, ret_answer, err);
-    counts = al_ticket_spend(round->tickets, &round->ticket) && same(&shown, &round->ticket.shown);
+    counts = al_request_state_spend(round->tickets, &round->ticket) &&
+             same(&shown, &round->ticket.shown);
     if (!counts && answer.decision != AL_ANSWER_REJECT)
         return put_question(round, request, &shown, ret_answer, err);
     *ret_answer = answer;

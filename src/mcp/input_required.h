@@ -18,29 +18,30 @@
 #include "util/str.h"
 
 /** One call's part in it.  All but `question` is borrowed. */
-struct al_round {
-    struct al_tickets *tickets;
+struct al_input_required {
+    struct al_request_states *tickets;
     const char *tool;
     const json_t *arguments; /**< NULL: {} */
 
     struct al_approval_answer answer; /**< what the call brought; AL_ANSWER_NONE: nothing */
-    struct al_ticket ticket;          /**< of the question it answers */
+    struct al_request_state ticket;   /**< of the question it answers */
     struct al_str
         question; /**< members of the InputRequiredResult; "" when nobody is to be asked */
 };
 
-#define AL_ROUND_INIT ((struct al_round){ .question = AL_STR_INIT })
+#define AL_INPUT_REQUIRED_INIT ((struct al_input_required){ .question = AL_STR_INIT })
 
 /**
  * Take what the call brings: `requestState` and `inputResponses` of its params.
  * @return AL_RPC_OK, or AL_RPC_INVALID_PARAMS with a sentence.
  */
-enum al_rpc_code al_round_begin(struct al_round *round, const json_t *params,
-                                const char **ret_problem);
-void al_round_clear(struct al_round *round);
+enum al_rpc_code al_input_required_begin(struct al_input_required *round, const json_t *params,
+                                         const char **ret_problem);
+void al_input_required_clear(struct al_input_required *round);
 
 /** Give the answer that was brought, or put the question; the contract is al_approver_fn's. */
-int al_round_ask(struct al_round *round, const struct al_approval_request *request,
-                 struct al_approval_answer *ret_answer, struct al_error *err);
+int al_input_required_ask(struct al_input_required *round,
+                          const struct al_approval_request *request,
+                          struct al_approval_answer *ret_answer, struct al_error *err);
 
 #endif

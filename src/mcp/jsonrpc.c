@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* A token has this form or it is not echoed: "-" and digits. */
-static bool is_integer(struct al_slice text)
+static bool is_integer(struct al_raw_json text)
 {
     size_t i = text.len && text.at[0] == '-';
 
@@ -28,9 +28,9 @@ static bool has_nul(const char *line, size_t len)
 
 static bool too_many_values(const char *line, size_t len)
 {
-    struct al_slice text = { line, len };
+    struct al_raw_json text = { line, len };
 
-    return len > AL_RPC_MAX_VALUES && al_slice_count_values(text) > AL_RPC_MAX_VALUES;
+    return len > AL_RPC_MAX_VALUES && al_raw_json_count_values(text) > AL_RPC_MAX_VALUES;
 }
 
 /* The second and the third attempt: forgive NULs and names given twice, then large integers. */
@@ -42,8 +42,8 @@ static void parse_leniently(struct al_rpc_doc *doc)
     doc->root = json_loadb(doc->text.at, doc->text.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
     if (doc->root || json_error_code(&error) != json_error_numeric_overflow)
         return;
-    doc->widened = al_slice_widen(doc->text, &len);
-    doc->text = (struct al_slice){ doc->widened, len };
+    doc->widened = al_raw_json_widen(doc->text, &len);
+    doc->text = (struct al_raw_json){ doc->widened, len };
     doc->root = json_loadb(doc->text.at, doc->text.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
 }
 
@@ -56,7 +56,7 @@ enum al_rpc_code al_rpc_parse(const char *line, size_t len, struct al_rpc_doc *r
         *ret_problem = "message holds too many values";
         return AL_RPC_INVALID_REQUEST;
     }
-    doc.text = (struct al_slice){ line, len };
+    doc.text = (struct al_raw_json){ line, len };
     if (!has_nul(line, len))
         doc.root = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     doc.exact = doc.root != NULL;
@@ -84,7 +84,7 @@ bool al_rpc_doc_is_batch(const struct al_rpc_doc *doc)
 }
 
 /* Canonical text of `value`; `text` holds its bytes where the tree may have lost digits. */
-static char *canonical(const json_t *value, struct al_slice text)
+static char *canonical(const json_t *value, struct al_raw_json text)
 {
     struct al_str out = AL_STR_INIT;
 
@@ -93,7 +93,7 @@ static char *canonical(const json_t *value, struct al_slice text)
     else if (json_is_integer(value))
         al_str_addi(&out, json_integer_value(value));
     else if (json_is_real(value) && text.len > 2 && !memcmp(text.at + text.len - 2, "e0", 2)) {
-        text.len -= 2; /* al_slice_widen() put it there, or the sender, who meant the same */
+        text.len -= 2; /* al_raw_json_widen() put it there, or the sender, who meant the same */
         if (!is_integer(text))
             return NULL;
         al_str_add(&out, text.at, text.len);
@@ -107,14 +107,14 @@ static char *canonical(const json_t *value, struct al_slice text)
 static char *token_at(const struct al_rpc_message *message, const char *const *path)
 {
     const json_t *value = message->body;
-    struct al_slice text = message->text;
+    struct al_raw_json text = message->text;
 
     for (; *path; path++) {
         value = json_object_get(value, *path);
         if (!message->exact)
-            text = al_slice_member(text, *path);
+            text = al_raw_json_member(text, *path);
     }
-    return canonical(value, message->exact ? (struct al_slice){ NULL, 0 } : text);
+    return canonical(value, message->exact ? (struct al_raw_json){ NULL, 0 } : text);
 }
 
 char *al_rpc_token(const struct al_rpc_message *message, const char *const *path)
@@ -140,7 +140,7 @@ static const char *version_of(const json_t *body)
 }
 
 /* Whether these bytes are that value. */
-static bool is_text_of(struct al_slice text, const json_t *value)
+static bool is_text_of(struct al_raw_json text, const json_t *value)
 {
     al_auto(al_json_decrefp) json_t *again = NULL;
 
@@ -168,8 +168,9 @@ static json_t *without_arguments(json_t *body)
  */
 static bool is_said_once(const struct al_rpc_message *message)
 {
-    const struct al_slice text = message->text;
-    const struct al_slice arguments = al_slice_member(al_slice_member(text, "params"), "arguments");
+    const struct al_raw_json text = message->text;
+    const struct al_raw_json arguments =
+        al_raw_json_member(al_raw_json_member(text, "params"), "arguments");
     al_auto(al_str_clear) struct al_str rest = AL_STR_INIT;
 
     if (!text.at || !is_text_of(arguments, json_object_get(json_object_get(message->body, "params"),
@@ -203,7 +204,7 @@ static void classify(struct al_rpc_message *message)
         return;
     }
     said_once = message->exact || is_said_once(message);
-    if (said_once || al_slice_count_members(message->text, "id") == 1)
+    if (said_once || al_raw_json_count_members(message->text, "id") == 1)
         message->id = al_rpc_token(message, id_path);
     message->params = json_object_get(body, "params");
     message->method = json_string_value(method);
@@ -235,7 +236,7 @@ bool al_rpc_doc_next(const struct al_rpc_doc *doc, struct al_rpc_cursor *cursor,
     message->exact = doc->exact;
     message->body = batch ? json_array_get(doc->root, cursor->index) : doc->root;
     if (batch && !doc->exact)
-        cursor->item = al_slice_next(doc->text, cursor->item);
+        cursor->item = al_raw_json_next(doc->text, cursor->item);
     message->text = batch ? cursor->item : doc->text;
     cursor->index++;
     classify(message);
@@ -275,14 +276,14 @@ static bool deeper_than(json_t *value, int levels)
 const char *al_rpc_arguments_problem(const struct al_rpc_message *message)
 {
     json_t *arguments = json_object_get(message->params, "arguments");
-    struct al_slice text;
+    struct al_raw_json text;
     json_error_t error;
 
     if (deeper_than(arguments, AL_RPC_MAX_ARGUMENTS_DEPTH))
         return "arguments are nested too deeply";
     if (!arguments || message->exact)
         return NULL;
-    text = al_slice_member(al_slice_member(message->text, "params"), "arguments");
+    text = al_raw_json_member(al_raw_json_member(message->text, "params"), "arguments");
 
     al_auto(al_json_decrefp) json_t *strict =
         json_loadb(text.at, text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);

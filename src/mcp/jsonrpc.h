@@ -46,9 +46,9 @@ enum al_rpc_code {
 /** One parsed line.  Borrows the line. */
 struct al_rpc_doc {
     json_t *root;
-    struct al_slice text; /**< what `root` was parsed from */
-    char *widened;        /**< owns `text` where large integers had to be rewritten */
-    bool exact;           /**< nothing had to be forgiven */
+    struct al_raw_json text; /**< what `root` was parsed from */
+    char *widened;           /**< owns `text` where large integers had to be rewritten */
+    bool exact;              /**< nothing had to be forgiven */
 };
 
 #define AL_RPC_DOC_INIT ((struct al_rpc_doc){ .root = NULL })
@@ -78,7 +78,7 @@ struct al_rpc_message {
 
     bool spoiled; /**< a response that has a name twice: it answers, but with nothing */
     bool exact;
-    struct al_slice text;
+    struct al_raw_json text;
 };
 
 #define AL_RPC_MESSAGE_INIT ((struct al_rpc_message){ .kind = AL_RPC_INVALID })
@@ -86,7 +86,7 @@ struct al_rpc_message {
 /** Where al_rpc_doc_next() stands. */
 struct al_rpc_cursor {
     size_t index;
-    struct al_slice item;
+    struct al_raw_json item;
 };
 
 #define AL_RPC_CURSOR_INIT ((struct al_rpc_cursor){ .index = 0 })

@@ -76,7 +76,8 @@ static bool key_is(const char *key, const char *end, const char *name)
 }
 
 /* The last member of that name, and how many have it. */
-static size_t find_members(struct al_slice object, const char *name, struct al_slice *ret_last)
+static size_t find_members(struct al_raw_json object, const char *name,
+                           struct al_raw_json *ret_last)
 {
     const char *p, *end;
     size_t count = 0;
@@ -97,7 +98,7 @@ static size_t find_members(struct al_slice object, const char *name, struct al_s
         value = skip_space(value, end);
         p = skip_value(value, end);
         if (key_is(key, key_end, name)) {
-            *ret_last = (struct al_slice){ value, (size_t)(p - value) };
+            *ret_last = (struct al_raw_json){ value, (size_t)(p - value) };
             count++;
         }
         p = skip_space(p, end);
@@ -107,22 +108,22 @@ static size_t find_members(struct al_slice object, const char *name, struct al_s
     return count;
 }
 
-struct al_slice al_slice_member(struct al_slice object, const char *name)
+struct al_raw_json al_raw_json_member(struct al_raw_json object, const char *name)
 {
-    struct al_slice found = { NULL, 0 };
+    struct al_raw_json found = { NULL, 0 };
 
     (void)find_members(object, name, &found);
     return found;
 }
 
-size_t al_slice_count_members(struct al_slice object, const char *name)
+size_t al_raw_json_count_members(struct al_raw_json object, const char *name)
 {
-    struct al_slice ignored = { NULL, 0 };
+    struct al_raw_json ignored = { NULL, 0 };
 
     return find_members(object, name, &ignored);
 }
 
-struct al_slice al_slice_next(struct al_slice array, struct al_slice item)
+struct al_raw_json al_raw_json_next(struct al_raw_json array, struct al_raw_json item)
 {
     const char *end = array.at + array.len;
     const char *p = item.at ? item.at + item.len : array.at;
@@ -130,15 +131,15 @@ struct al_slice al_slice_next(struct al_slice array, struct al_slice item)
 
     p = skip_space(p, end);
     if (p == end || *p != (item.at ? ',' : '['))
-        return (struct al_slice){ NULL, 0 };
+        return (struct al_raw_json){ NULL, 0 };
     from = skip_space(p + 1, end);
     p = skip_value(from, end);
     if (p == from)
-        return (struct al_slice){ NULL, 0 };
-    return (struct al_slice){ from, (size_t)(p - from) };
+        return (struct al_raw_json){ NULL, 0 };
+    return (struct al_raw_json){ from, (size_t)(p - from) };
 }
 
-size_t al_slice_count_values(struct al_slice text)
+size_t al_raw_json_count_values(struct al_raw_json text)
 {
     const char *end = text.at + text.len;
     size_t count = 1;
@@ -166,7 +167,7 @@ static const char *skip_number(const char *p, const char *end, bool *ret_wide)
     return p;
 }
 
-char *al_slice_widen(struct al_slice text, size_t *ret_len)
+char *al_raw_json_widen(struct al_raw_json text, size_t *ret_len)
 {
     const char *end = text.at + text.len;
     struct al_str out = AL_STR_INIT;

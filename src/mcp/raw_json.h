@@ -12,27 +12,27 @@
 
 #include <stddef.h>
 
-struct al_slice {
+struct al_raw_json {
     const char *at; /**< NULL: there is no such value */
     size_t len;
 };
 
 /** The value of the last member called `name`, as the parser has it; none when there is none. */
-struct al_slice al_slice_member(struct al_slice object, const char *name);
+struct al_raw_json al_raw_json_member(struct al_raw_json object, const char *name);
 
 /** How many members are called `name`. */
-size_t al_slice_count_members(struct al_slice object, const char *name);
+size_t al_raw_json_count_members(struct al_raw_json object, const char *name);
 
 /** The item after `item`, or the first when `item` is none; none at the end. */
-struct al_slice al_slice_next(struct al_slice array, struct al_slice item);
+struct al_raw_json al_raw_json_next(struct al_raw_json array, struct al_raw_json item);
 
 /** How many values the text holds at most: the commas and brackets outside strings, plus one. */
-size_t al_slice_count_values(struct al_slice text);
+size_t al_raw_json_count_values(struct al_raw_json text);
 
 /**
  * The text with "e0" behind every integer of more than 18 digits: a parser limited to 64 bits then
  * reads a real.  Malformed text stays malformed.  Caller frees; *ret_len is its length.
  */
-char *al_slice_widen(struct al_slice text, size_t *ret_len);
+char *al_raw_json_widen(struct al_raw_json text, size_t *ret_len);
 
 #endif

@@ -12,13 +12,13 @@
 #define NAME_BYTES 128
 
 struct al_batch {
-    struct al_out *out;
+    struct al_message_writer *out;
     pthread_mutex_t lock;
     struct al_str items; /* the answers so far, with commas between */
     size_t awaited;      /* answers still to come, and one for the reader */
 };
 
-struct al_batch *al_batch_new(struct al_out *out)
+struct al_batch *al_batch_new(struct al_message_writer *out)
 {
     struct al_batch *batch = al_calloc(1, sizeof(*batch));
 
@@ -41,7 +41,7 @@ static void finish(struct al_batch *batch)
 {
     if (batch->items.len) {
         al_str_addc(&batch->items, ']');
-        al_out_send(batch->out, &batch->items);
+        al_message_writer_send(batch->out, &batch->items);
     }
     al_str_clear(&batch->items);
     (void)pthread_mutex_destroy(&batch->lock);
@@ -73,7 +73,7 @@ void al_reply_send(struct al_reply reply, struct al_str *line)
     if (reply.batch)
         add(reply.batch, line);
     else
-        al_out_send(reply.out, line);
+        al_message_writer_send(reply.out, line);
 }
 
 void al_reply_nothing(struct al_reply reply)
@@ -112,7 +112,7 @@ void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_cod
 {
     size_t kept = kept_of(name);
     al_auto(al_freep) char *head = al_strndup(name, kept);
-    al_auto(al_freep) char *safe = al_text_word(head);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(head);
     al_auto(al_freep) char *message =
         al_asprintf("%s: %s%s%s%s%s", text, safe, name[kept] ? "..." : "",
                     meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");

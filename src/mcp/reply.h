@@ -12,15 +12,15 @@
 #include "util/str.h"
 
 struct al_batch;
-struct al_out;
+struct al_message_writer;
 
 struct al_reply {
-    struct al_out *out;
+    struct al_message_writer *out;
     struct al_batch *batch; /**< NULL: a message of its own */
 };
 
 /** Begin a batch.  It goes away with the answer to its last message and al_batch_close(). */
-struct al_batch *al_batch_new(struct al_out *out);
+struct al_batch *al_batch_new(struct al_message_writer *out);
 
 /** One more message whose answer is awaited. */
 struct al_reply al_batch_expect(struct al_batch *batch);

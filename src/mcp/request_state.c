@@ -20,29 +20,29 @@ enum {
     RAW_BYTES = AT_MAC + SHA256_DIGEST_SIZE,
 };
 
-_Static_assert(BASE64_ENCODE_RAW_LENGTH(RAW_BYTES) == AL_TICKET_CHARS,
+_Static_assert(BASE64_ENCODE_RAW_LENGTH(RAW_BYTES) == AL_REQUEST_STATE_CHARS,
                "a multiple of three bytes, so that no character has bits to spare");
 
-int al_tickets_init(struct al_tickets *tickets, struct al_error *err)
+int al_request_states_init(struct al_request_states *tickets, struct al_error *err)
 {
     uint8_t key[KEY_BYTES];
 
     if (getrandom(key, sizeof(key), 0) != (ssize_t)sizeof(key))
         return al_error_errno(err, errno, "cannot make a key");
-    *tickets = (struct al_tickets){ .clock_ms = al_clock_ms, .given_up_ms = INT64_MIN };
+    *tickets = (struct al_request_states){ .clock_ms = al_clock_ms, .given_up_ms = INT64_MIN };
     hmac_sha256_set_key(&tickets->key, sizeof(key), key);
     explicit_bzero(key, sizeof(key));
     (void)pthread_mutex_init(&tickets->lock, NULL);
     return 0;
 }
 
-void al_tickets_clear(struct al_tickets *tickets)
+void al_request_states_clear(struct al_request_states *tickets)
 {
     (void)pthread_mutex_destroy(&tickets->lock);
     explicit_bzero(&tickets->key, sizeof(tickets->key));
 }
 
-static void mac_of(const struct al_tickets *tickets, const uint8_t *raw, uint8_t *ret_mac)
+static void mac_of(const struct al_request_states *tickets, const uint8_t *raw, uint8_t *ret_mac)
 {
     struct hmac_sha256_ctx ctx = tickets->key;
 
@@ -50,9 +50,10 @@ static void mac_of(const struct al_tickets *tickets, const uint8_t *raw, uint8_t
     hmac_sha256_digest(&ctx, SHA256_DIGEST_SIZE, ret_mac);
 }
 
-int al_ticket_issue(struct al_tickets *tickets, const struct al_ticket_digest *call,
-                    const struct al_ticket_digest *shown, char ret_text[AL_TICKET_CHARS + 1],
-                    struct al_error *err)
+int al_request_state_issue(struct al_request_states *tickets,
+                           const struct al_request_state_digest *call,
+                           const struct al_request_state_digest *shown,
+                           char ret_text[AL_REQUEST_STATE_CHARS + 1], struct al_error *err)
 {
     const int64_t now = tickets->clock_ms();
     struct base64_encode_ctx base64;
@@ -66,18 +67,18 @@ int al_ticket_issue(struct al_tickets *tickets, const struct al_ticket_digest *c
     mac_of(tickets, raw, raw + AT_MAC);
     base64url_encode_init(&base64);
     (void)base64_encode_update(&base64, ret_text, sizeof(raw), raw);
-    ret_text[AL_TICKET_CHARS] = '\0';
+    ret_text[AL_REQUEST_STATE_CHARS] = '\0';
     return 0;
 }
 
-bool al_ticket_read(const struct al_tickets *tickets, const char *text, size_t len,
-                    struct al_ticket *ret_ticket)
+bool al_request_state_read(const struct al_request_states *tickets, const char *text, size_t len,
+                           struct al_request_state *ret_ticket)
 {
-    uint8_t raw[BASE64_DECODE_LENGTH(AL_TICKET_CHARS)], mac[SHA256_DIGEST_SIZE];
+    uint8_t raw[BASE64_DECODE_LENGTH(AL_REQUEST_STATE_CHARS)], mac[SHA256_DIGEST_SIZE];
     struct base64_decode_ctx base64;
     size_t n = sizeof(raw);
 
-    if (len != AL_TICKET_CHARS)
+    if (len != AL_REQUEST_STATE_CHARS)
         return false;
     base64url_decode_init(&base64);
     if (!base64_decode_update(&base64, &n, raw, len, text) || n != RAW_BYTES)
@@ -94,15 +95,15 @@ bool al_ticket_read(const struct al_tickets *tickets, const char *text, size_t l
 
 static bool has_expired(int64_t issued_ms, int64_t now)
 {
-    return now - issued_ms >= AL_TICKET_LIFETIME_MS;
+    return now - issued_ms >= AL_REQUEST_STATE_LIFETIME_MS;
 }
 
-static void forget(struct al_tickets *tickets, size_t index)
+static void forget(struct al_request_states *tickets, size_t index)
 {
     tickets->spent[index] = tickets->spent[--tickets->nspent];
 }
 
-static void forget_expired(struct al_tickets *tickets, int64_t now)
+static void forget_expired(struct al_request_states *tickets, int64_t now)
 {
     for (size_t i = tickets->nspent; i > 0; i--)
         if (has_expired(tickets->spent[i - 1].issued_ms, now))
@@ -110,7 +111,7 @@ static void forget_expired(struct al_tickets *tickets, int64_t now)
 }
 
 /* One that is forgotten before its time takes all of its age with it: none can come back. */
-static void give_up_oldest(struct al_tickets *tickets)
+static void give_up_oldest(struct al_request_states *tickets)
 {
     size_t oldest = 0;
 
@@ -123,7 +124,8 @@ static void give_up_oldest(struct al_tickets *tickets)
             forget(tickets, i - 1);
 }
 
-static bool was_spent(const struct al_tickets *tickets, const struct al_ticket *ticket)
+static bool was_spent(const struct al_request_states *tickets,
+                      const struct al_request_state *ticket)
 {
     if (ticket->issued_ms <= tickets->given_up_ms)
         return true;
@@ -133,10 +135,10 @@ static bool was_spent(const struct al_tickets *tickets, const struct al_ticket *
     return false;
 }
 
-static bool spend(struct al_tickets *tickets, const struct al_ticket *ticket)
+static bool spend(struct al_request_states *tickets, const struct al_request_state *ticket)
 {
     int64_t now = tickets->clock_ms();
-    struct al_ticket_spent *spent;
+    struct al_request_state_spent *spent;
 
     forget_expired(tickets, now);
     if (has_expired(ticket->issued_ms, now) || was_spent(tickets, ticket))
@@ -151,7 +153,8 @@ static bool spend(struct al_tickets *tickets, const struct al_ticket *ticket)
     return true;
 }
 
-bool al_ticket_spend(struct al_tickets *tickets, const struct al_ticket *ticket)
+bool al_request_state_spend(struct al_request_states *tickets,
+                            const struct al_request_state *ticket)
 {
     bool spent_now;
 

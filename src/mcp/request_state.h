@@ -5,10 +5,10 @@
  *
  * A ticket names the call it belongs to and what the person was shown, as digests, and when it was
  * issued.  The client can read none of it and change none of it: it is authenticated under a key of
- * this process.  It counts for AL_TICKET_LIFETIME_MS and can be spent once.  Questions nobody
- * answers cost no memory; the tickets that were spent are remembered until they would have expired,
- * and when there are too many of them, those issued longest ago are given up together with all
- * other tickets of their time.
+ * this process.  It counts for AL_REQUEST_STATE_LIFETIME_MS and can be spent once.  Questions
+ * nobody answers cost no memory; the tickets that were spent are remembered until they would have
+ * expired, and when there are too many of them, those issued longest ago are given up together with
+ * all other tickets of their time.
  *
  * Source: MCP 2026-07-28, "Multi round-trip requests".
  */
@@ -24,34 +24,34 @@
 #include "util/error.h"
 
 /** How long a question can be answered. */
-#define AL_TICKET_LIFETIME_MS (5 * 60 * 1000)
+#define AL_REQUEST_STATE_LIFETIME_MS (5 * 60 * 1000)
 
 /** Spent tickets that are remembered at once. */
 #define AL_TICKETS_SPENT_MAX 512
 
 /** Characters of a sealed ticket. */
-#define AL_TICKET_CHARS 160
+#define AL_REQUEST_STATE_CHARS 160
 
 /** A digest of what a ticket is bound to. */
-struct al_ticket_digest {
+struct al_request_state_digest {
     uint8_t bytes[SHA256_DIGEST_SIZE];
 };
 
 /** A ticket that was read. */
-struct al_ticket {
+struct al_request_state {
     uint8_t nonce[16];
     int64_t issued_ms;
-    struct al_ticket_digest call;  /**< tool and arguments */
-    struct al_ticket_digest shown; /**< what the person decided on */
+    struct al_request_state_digest call;  /**< tool and arguments */
+    struct al_request_state_digest shown; /**< what the person decided on */
 };
 
 /** The tickets of one server. */
-struct al_tickets {
+struct al_request_states {
     struct hmac_sha256_ctx key;
     int64_t (*clock_ms)(void); /**< al_clock_ms(), unless a test has another */
 
     pthread_mutex_t lock;
-    struct al_ticket_spent {
+    struct al_request_state_spent {
         uint8_t nonce[16];
         int64_t issued_ms;
     } spent[AL_TICKETS_SPENT_MAX];
@@ -60,19 +60,21 @@ struct al_tickets {
 };
 
 /** Make a key.  0 or AL_ERR_EXECUTION. */
-int al_tickets_init(struct al_tickets *tickets, struct al_error *err);
-void al_tickets_clear(struct al_tickets *tickets);
+int al_request_states_init(struct al_request_states *tickets, struct al_error *err);
+void al_request_states_clear(struct al_request_states *tickets);
 
 /** Issue a ticket.  0 or AL_ERR_EXECUTION when there is no randomness.  Threads: any. */
-int al_ticket_issue(struct al_tickets *tickets, const struct al_ticket_digest *call,
-                    const struct al_ticket_digest *shown, char ret_text[AL_TICKET_CHARS + 1],
-                    struct al_error *err);
+int al_request_state_issue(struct al_request_states *tickets,
+                           const struct al_request_state_digest *call,
+                           const struct al_request_state_digest *shown,
+                           char ret_text[AL_REQUEST_STATE_CHARS + 1], struct al_error *err);
 
 /** Read a ticket of this process; false when it is none.  How old it is does not matter here. */
-bool al_ticket_read(const struct al_tickets *tickets, const char *text, size_t len,
-                    struct al_ticket *ret_ticket);
+bool al_request_state_read(const struct al_request_states *tickets, const char *text, size_t len,
+                           struct al_request_state *ret_ticket);
 
 /** Use a ticket up.  False when it was used before, or has expired.  Threads: any. */
-bool al_ticket_spend(struct al_tickets *tickets, const struct al_ticket *ticket);
+bool al_request_state_spend(struct al_request_states *tickets,
+                            const struct al_request_state *ticket);
 
 #endif

@@ -18,7 +18,7 @@ struct al_revision {
     const char *name;
     enum al_era era;
     bool batches;
-    enum al_form form; /**< for clients that can be asked */
+    enum al_approval_form form; /**< for clients that can be asked */
 };
 
 /** The revision with this name; NULL when it is not spoken. */

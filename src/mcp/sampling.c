@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/sampling.h"
 
-bool al_sample_usable(const json_t *capabilities)
+bool al_sampling_usable(const json_t *capabilities)
 {
     return json_is_object(json_object_get(capabilities, "sampling"));
 }
@@ -22,7 +22,7 @@ static json_t *params_of(const struct al_writing *writing)
     return params;
 }
 
-char *al_sample_text(const json_t *result)
+char *al_sampling_text(const json_t *result)
 {
     const char *role = al_json_get_string(result, "role");
     const char *stop = al_json_get_string(result, "stopReason");
@@ -40,15 +40,15 @@ char *al_sample_text(const json_t *result)
     return al_strdup(text);
 }
 
-int al_sample_ask(struct al_questions *questions, const struct al_writing *writing,
-                  struct al_cancel *cancel, char **ret_text, struct al_error *err)
+int al_sampling_ask(struct al_client_requests *questions, const struct al_writing *writing,
+                    struct al_cancel *cancel, char **ret_text, struct al_error *err)
 {
     al_auto(al_json_decrefp) json_t *params = params_of(writing);
     al_auto(al_json_decrefp) json_t *result = NULL;
-    int r = al_questions_ask(questions, "sampling/createMessage", params, writing->timeout_ms,
-                             cancel, &result, err);
+    int r = al_client_requests_ask(questions, "sampling/createMessage", params, writing->timeout_ms,
+                                   cancel, &result, err);
 
     if (r == 0)
-        *ret_text = result ? al_sample_text(result) : NULL;
+        *ret_text = result ? al_sampling_text(result) : NULL;
     return r;
 }

@@ -13,14 +13,14 @@
 #include "tool/call.h"
 
 /** Whether client capabilities promise a model. */
-bool al_sample_usable(const json_t *capabilities);
+bool al_sampling_usable(const json_t *capabilities);
 
 /** Ask and wait; the contract is struct al_writer's.  Threads: any. */
-int al_sample_ask(struct al_questions *questions, const struct al_writing *writing,
-                  struct al_cancel *cancel, char **ret_text, struct al_error *err);
+int al_sampling_ask(struct al_client_requests *questions, const struct al_writing *writing,
+                    struct al_cancel *cancel, char **ret_text, struct al_error *err);
 
 /** The text in the result of sampling/createMessage; NULL when it is none, or was cut short.
  * Caller frees. */
-char *al_sample_text(const json_t *result);
+char *al_sampling_text(const json_t *result);
 
 #endif

@@ -26,9 +26,9 @@ struct server {
     const struct al_mcp_options *options;
     struct al_reader reader;
     struct open_batch batch;
-    struct al_out out;
+    struct al_message_writer out;
     struct al_dispatch dispatch;
-    struct al_pump pump;
+    struct al_flusher pump;
 };
 
 static void close_batch(struct open_batch *batch)
@@ -41,11 +41,11 @@ static void close_batch(struct open_batch *batch)
 }
 
 /* The messages of the open batch, up to a call. */
-static struct al_running *go_on_with_batch(struct server *server)
+static struct al_inflight *go_on_with_batch(struct server *server)
 {
     al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
     struct open_batch *batch = &server->batch;
-    struct al_running *call = NULL;
+    struct al_inflight *call = NULL;
 
     while (!call && al_rpc_doc_next(&batch->doc, &batch->cursor, &message))
         call = al_dispatch_message(&server->dispatch, &message, al_batch_expect(batch->answers));
@@ -55,7 +55,7 @@ static struct al_running *go_on_with_batch(struct server *server)
 }
 
 /* Takes over `doc`. */
-static struct al_running *begin_batch(struct server *server, struct al_rpc_doc *doc)
+static struct al_inflight *begin_batch(struct server *server, struct al_rpc_doc *doc)
 {
     struct al_reply alone = { .out = &server->out };
     bool empty = !json_array_size(doc->root);
@@ -75,7 +75,7 @@ static struct al_running *begin_batch(struct server *server, struct al_rpc_doc *
     return go_on_with_batch(server);
 }
 
-static struct al_running *serve_line(struct server *server, const char *line, size_t len)
+static struct al_inflight *serve_line(struct server *server, const char *line, size_t len)
 {
     al_auto(al_rpc_doc_clear) struct al_rpc_doc doc = AL_RPC_DOC_INIT;
     al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
@@ -93,12 +93,12 @@ static struct al_running *serve_line(struct server *server, const char *line, si
     return NULL;
 }
 
-/* al_crew_serve_fn.  A message borrows its line, so an open batch comes before the next one. */
-static struct al_running *serve_read(void *payload, bool *ret_more)
+/* al_workers_serve_fn.  A message borrows its line, so an open batch comes before the next one. */
+static struct al_inflight *serve_read(void *payload, bool *ret_more)
 {
     struct server *server = payload;
     const struct al_reply reply = { .out = &server->out };
-    struct al_running *call = server->batch.answers ? go_on_with_batch(server) : NULL;
+    struct al_inflight *call = server->batch.answers ? go_on_with_batch(server) : NULL;
     enum al_line kind = AL_LINE_READY;
     const char *line = NULL;
     size_t len = 0;
@@ -116,22 +116,22 @@ static struct al_running *serve_read(void *payload, bool *ret_more)
 /* Serve until the end: until then with answers, and then without. */
 static int serve(struct server *server, struct al_error *err)
 {
-    const struct al_crew_task task = {
+    const struct al_workers_task task = {
         .reader = &server->reader,
         .out = &server->out,
         .calls = &server->dispatch.calls,
         .serve = serve_read,
         .payload = server,
     };
-    struct al_crew crew;
+    struct al_workers crew;
     int r;
 
-    r = al_crew_start(&crew, &task, err);
+    r = al_workers_start(&crew, &task, err);
     if (r < 0)
         return r;
-    al_crew_wait(&crew);
+    al_workers_wait(&crew);
     al_dispatch_close(&server->dispatch);
-    al_crew_join(&crew);
+    al_workers_join(&crew);
     close_batch(&server->batch);
     return 0;
 }
@@ -145,12 +145,12 @@ static int run(struct server *server, struct al_error *err)
                          &server->out, err);
     if (r < 0)
         return r;
-    r = al_pump_start(&server->pump, &server->out, &server->dispatch.calls, err);
+    r = al_flusher_start(&server->pump, &server->out, &server->dispatch.calls, err);
     if (r == 0) {
         r = serve(server, err);
-        al_pump_stop(&server->pump);
+        al_flusher_stop(&server->pump);
     }
-    al_out_drain(&server->out, DRAIN_MS);
+    al_message_writer_drain(&server->out, DRAIN_MS);
     al_dispatch_clear(&server->dispatch);
     return r;
 }
@@ -161,11 +161,11 @@ int al_mcp_serve(const struct al_mcp_options *options)
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     int r;
 
-    r = al_out_init(&server.out, options->out_fd, &err);
+    r = al_message_writer_init(&server.out, options->out_fd, &err);
     if (r == 0) {
         r = run(&server, &err);
         al_reader_clear(&server.reader);
-        al_out_clear(&server.out);
+        al_message_writer_clear(&server.out);
     }
     if (r < 0)
         al_log_warn("%s", err.message);

@@ -30,7 +30,7 @@ static json_t *describe(const struct al_tool *tool, const struct al_tool_default
     return item;
 }
 
-char *al_catalog_text(const struct al_session *session)
+char *al_tools_list_text(const struct al_session *session)
 {
     al_auto(al_json_decrefp) json_t *tools = al_json_array();
     struct al_str text = AL_STR_INIT;

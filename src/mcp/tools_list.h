@@ -6,6 +6,6 @@
 struct al_session;
 
 /** The member `"tools":[…]` for the session's registry.  Caller frees. */
-char *al_catalog_text(const struct al_session *session);
+char *al_tools_list_text(const struct al_session *session);
 
 #endif

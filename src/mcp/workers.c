@@ -33,7 +33,7 @@
 
 struct al_member {
     struct al_member *next;
-    struct al_crew *crew;
+    struct al_workers *crew;
     pthread_t thread;
     bool gone; /* under the lock of `crew`: to be joined */
 };
@@ -45,7 +45,7 @@ struct creation {
 };
 
 /* Under the lock: from here on every wait returns at once. */
-static void begin_end(struct al_crew *crew)
+static void begin_end(struct al_workers *crew)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.u64 = NEWS };
 
@@ -58,21 +58,21 @@ static void begin_end(struct al_crew *crew)
  * Under the lock: whoever is told of this turn has it.  While too much output waits, reading more
  * would only add to it.
  */
-static void offer_turn(struct al_crew *crew)
+static void offer_turn(struct al_workers *crew)
 {
     const bool go = crew->more || crew->always_ready;
     struct epoll_event event = { .data.u64 = ++crew->turn };
 
-    crew->paused = !crew->more && al_out_full(crew->task.out);
+    crew->paused = !crew->more && al_message_writer_full(crew->task.out);
     event.events = (crew->paused ? EPOLLRDHUP : EPOLLIN) | EPOLLONESHOT;
     if (epoll_ctl(crew->epoll_fd, EPOLL_CTL_MOD, go ? crew->go_fd : crew->task.reader->fd, &event))
         begin_end(crew); /* somebody closed the input */
 }
 
-static void pass_turn(struct al_crew *crew)
+static void pass_turn(struct al_workers *crew)
 {
     (void)pthread_mutex_lock(&crew->lock);
-    if ((crew->task.reader->ended && !crew->more) || al_out_dead(crew->task.out))
+    if ((crew->task.reader->ended && !crew->more) || al_message_writer_dead(crew->task.out))
         begin_end(crew);
     else if (!crew->ending)
         offer_turn(crew);
@@ -80,9 +80,9 @@ static void pass_turn(struct al_crew *crew)
 }
 
 /* Under the lock: the output is dead, or has room again. */
-static void hear_news(struct al_crew *crew)
+static void hear_news(struct al_workers *crew)
 {
-    if (al_out_dead(crew->task.out))
+    if (al_message_writer_dead(crew->task.out))
         begin_end(crew);
     else if (crew->paused)
         offer_turn(crew);
@@ -90,7 +90,7 @@ static void hear_news(struct al_crew *crew)
 
 /* Join the threads that ended by themselves, or every one, even of those that are made meanwhile.
  */
-static void join_members(struct al_crew *crew, bool all)
+static void join_members(struct al_workers *crew, bool all)
 {
     struct al_member *member;
 
@@ -111,7 +111,7 @@ static void join_members(struct al_crew *crew, bool all)
 }
 
 /* Under the lock: something happened.  Whether it is the turn, which is the caller's then. */
-static bool take_turn(struct al_crew *crew, uint64_t what)
+static bool take_turn(struct al_workers *crew, uint64_t what)
 {
     if (crew->ending)
         return false;
@@ -123,7 +123,7 @@ static bool take_turn(struct al_crew *crew, uint64_t what)
     return true;
 }
 
-static int patience_ms(struct al_crew *crew)
+static int patience_ms(struct al_workers *crew)
 {
     int ms;
 
@@ -136,7 +136,7 @@ static int patience_ms(struct al_crew *crew)
 /* Nothing came for a while.  Whether there are enough others that wait. */
 static bool is_left_over(struct al_member *member)
 {
-    struct al_crew *crew = member->crew;
+    struct al_workers *crew = member->crew;
     bool over, last;
 
     join_members(crew, false); /* nobody makes a thread now, who would join them */
@@ -168,7 +168,7 @@ static void create_thread(void *payload)
 }
 
 /* One more thread, which goes and waits for the turn.  0 or an errno. */
-static int add_member(struct al_crew *crew)
+static int add_member(struct al_workers *crew)
 {
     struct al_member *member = al_calloc(1, sizeof(*member));
     struct creation creation = { .member = member };
@@ -189,7 +189,7 @@ static int add_member(struct al_crew *crew)
 }
 
 /* Whether there is a thread to read on while the caller runs a call. */
-static bool leave_reading(struct al_crew *crew)
+static bool leave_reading(struct al_workers *crew)
 {
     bool others;
 
@@ -204,7 +204,7 @@ static bool leave_reading(struct al_crew *crew)
     return add_member(crew) == 0; /* free in the place of the caller */
 }
 
-static void count_free(struct al_crew *crew)
+static void count_free(struct al_workers *crew)
 {
     (void)pthread_mutex_lock(&crew->lock);
     crew->nfree++;
@@ -213,9 +213,9 @@ static void count_free(struct al_crew *crew)
 
 /* A call that was put aside; NULL when somebody else has taken it, or no thread is there to read
  * on: it lies there until one of those has time that run calls now. */
-static struct al_running *take_aside(struct al_crew *crew)
+static struct al_inflight *take_aside(struct al_workers *crew)
 {
-    struct al_running *call;
+    struct al_inflight *call;
 
     if (!leave_reading(crew))
         return NULL;
@@ -229,13 +229,13 @@ static struct al_running *take_aside(struct al_crew *crew)
 struct work {
     bool turn;
     bool input; /* there is some, or it is closed */
-    struct al_running *call;
+    struct al_inflight *call;
 };
 
 /* False when the thread is to end. */
 static bool wait_for_work(struct al_member *member, struct work *ret_work)
 {
-    struct al_crew *crew = member->crew;
+    struct al_workers *crew = member->crew;
     bool over = false;
 
     *ret_work = (struct work){ .turn = false };
@@ -261,7 +261,7 @@ static bool wait_for_work(struct al_member *member, struct work *ret_work)
 /* Whether the thread is still wanted after its call. */
 static bool come_back(struct al_member *member)
 {
-    struct al_crew *crew = member->crew;
+    struct al_workers *crew = member->crew;
     bool stays;
 
     (void)pthread_mutex_lock(&crew->lock);
@@ -274,10 +274,10 @@ static bool come_back(struct al_member *member)
 }
 
 /* Read and serve, and pass the turn on.  Returns the call that is to be run. */
-static struct al_running *use_turn(struct al_crew *crew, bool input)
+static struct al_inflight *use_turn(struct al_workers *crew, bool input)
 {
     struct al_reader *reader = crew->task.reader;
-    struct al_running *call;
+    struct al_inflight *call;
 
     if (!crew->more && input)
         al_reader_fill(reader);
@@ -295,7 +295,7 @@ static struct al_running *use_turn(struct al_crew *crew, bool input)
 }
 
 /* The call, and those that were put aside meanwhile. */
-static void run_calls(struct al_crew *crew, struct al_running *call)
+static void run_calls(struct al_workers *crew, struct al_inflight *call)
 {
     for (; call; call = al_calls_next(crew->task.calls))
         al_calls_run(call);
@@ -304,7 +304,7 @@ static void run_calls(struct al_crew *crew, struct al_running *call)
 static void *thread_main(void *payload)
 {
     struct al_member *member = payload;
-    struct al_crew *crew = member->crew;
+    struct al_workers *crew = member->crew;
     struct work work;
     bool wanted = true;
 
@@ -320,7 +320,7 @@ static void *thread_main(void *payload)
     return NULL;
 }
 
-static void clear(struct al_crew *crew)
+static void clear(struct al_workers *crew)
 {
     al_close(al_take_fd(&crew->epoll_fd));
     al_close(al_take_fd(&crew->go_fd));
@@ -328,7 +328,7 @@ static void clear(struct al_crew *crew)
     (void)pthread_mutex_destroy(&crew->lock);
 }
 
-static int watch(const struct al_crew *crew, int fd, uint32_t events, uint64_t turn)
+static int watch(const struct al_workers *crew, int fd, uint32_t events, uint64_t turn)
 {
     struct epoll_event event = { .events = events, .data.u64 = turn };
 
@@ -336,7 +336,7 @@ static int watch(const struct al_crew *crew, int fd, uint32_t events, uint64_t t
 }
 
 /* Watch all there is, and offer the first turn. */
-static int open_watch(struct al_crew *crew, struct al_error *err)
+static int open_watch(struct al_workers *crew, struct al_error *err)
 {
     crew->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     crew->go_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -354,11 +354,12 @@ static int open_watch(struct al_crew *crew, struct al_error *err)
     return 0;
 }
 
-int al_crew_start(struct al_crew *crew, const struct al_crew_task *task, struct al_error *err)
+int al_workers_start(struct al_workers *crew, const struct al_workers_task *task,
+                     struct al_error *err)
 {
     int r;
 
-    *crew = (struct al_crew){ .task = *task, .epoll_fd = -1, .go_fd = -1 };
+    *crew = (struct al_workers){ .task = *task, .epoll_fd = -1, .go_fd = -1 };
     (void)pthread_mutex_init(&crew->lock, NULL);
     (void)pthread_cond_init(&crew->ended, NULL);
     r = open_watch(crew, err);
@@ -377,7 +378,7 @@ int al_crew_start(struct al_crew *crew, const struct al_crew_task *task, struct 
     return 0;
 }
 
-void al_crew_wait(struct al_crew *crew)
+void al_workers_wait(struct al_workers *crew)
 {
     (void)pthread_mutex_lock(&crew->lock);
     while (!crew->ending)
@@ -385,7 +386,7 @@ void al_crew_wait(struct al_crew *crew)
     (void)pthread_mutex_unlock(&crew->lock);
 }
 
-void al_crew_join(struct al_crew *crew)
+void al_workers_join(struct al_workers *crew)
 {
     join_members(crew, true);
     clear(crew);

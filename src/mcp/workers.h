@@ -25,28 +25,28 @@
 
 struct al_calls;
 struct al_member; /* one thread */
-struct al_out;
+struct al_message_writer;
 struct al_reader;
-struct al_running;
+struct al_inflight;
 
 /**
  * Serve what was read until one message is a call, which is given back, or nothing is left.
  * *ret_more is whether something is left that can be served before the next read; without a call
  * there never is.  One thread at a time is in here.
  */
-typedef struct al_running *(*al_crew_serve_fn)(void *payload, bool *ret_more);
+typedef struct al_inflight *(*al_workers_serve_fn)(void *payload, bool *ret_more);
 
 /** What a crew works on; all of it is borrowed, and `reader` belongs to whose turn it is. */
-struct al_crew_task {
+struct al_workers_task {
     struct al_reader *reader;
-    struct al_out *out;
+    struct al_message_writer *out;
     struct al_calls *calls;
-    al_crew_serve_fn serve;
+    al_workers_serve_fn serve;
     void *payload;
 };
 
-struct al_crew {
-    struct al_crew_task task;
+struct al_workers {
+    struct al_workers_task task;
     int epoll_fd;
     int go_fd;         /**< eventfd, always readable: a turn for which nothing has to arrive */
     bool always_ready; /**< the input is nothing one could wait for, such as a file */
@@ -62,13 +62,15 @@ struct al_crew {
 };
 
 /** Start the first threads.  0 or AL_ERR_EXECUTION. */
-int al_crew_start(struct al_crew *crew, const struct al_crew_task *task, struct al_error *err);
+int al_workers_start(struct al_workers *crew, const struct al_workers_task *task,
+                     struct al_error *err);
 
 /** Wait until the input has ended or nobody reads the output any more.  Calls may still run. */
-void al_crew_wait(struct al_crew *crew);
+void al_workers_wait(struct al_workers *crew);
 
-/** Wait until every thread is gone, which is when the last call has ended.  After al_crew_wait().
+/** Wait until every thread is gone, which is when the last call has ended.  After
+ * al_workers_wait().
  */
-void al_crew_join(struct al_crew *crew);
+void al_workers_join(struct al_workers *crew);
 
 #endif

@@ -34,7 +34,7 @@ static void notify(int event_fd)
  * whoever started us.  A socket has a flag for it; a pipe is opened once more, which gives a
  * description of our own; for anything else poll() says when a small write will do.
  */
-static void choose_method(struct al_out *out)
+static void choose_method(struct al_message_writer *out)
 {
     struct stat st;
 
@@ -54,23 +54,25 @@ static void choose_method(struct al_out *out)
     }
 }
 
-int al_out_init(struct al_out *out, int fd, struct al_error *err)
+int al_message_writer_init(struct al_message_writer *out, int fd, struct al_error *err)
 {
-    *out = (struct al_out){ .fd = fd, .owned_fd = -1, .queue = AL_STR_INIT, .poll_first = true };
+    *out = (struct al_message_writer){
+        .fd = fd, .owned_fd = -1, .queue = AL_STR_INIT, .poll_first = true
+    };
     out->work_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     out->notice_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     (void)pthread_mutex_init(&out->lock, NULL);
     if (out->work_fd < 0 || out->notice_fd < 0) {
         int r = al_error_errno(err, errno, "cannot create an event descriptor");
 
-        al_out_clear(out);
+        al_message_writer_clear(out);
         return r;
     }
     choose_method(out);
     return 0;
 }
 
-void al_out_clear(struct al_out *out)
+void al_message_writer_clear(struct al_message_writer *out)
 {
     al_close(al_take_fd(&out->owned_fd));
     al_close(al_take_fd(&out->work_fd));
@@ -80,7 +82,7 @@ void al_out_clear(struct al_out *out)
 }
 
 /* One attempt: bytes written, 0 when there is no room, -1 when nobody is there any more. */
-static ssize_t write_once(struct al_out *out, const char *data, size_t len)
+static ssize_t write_once(struct al_message_writer *out, const char *data, size_t len)
 {
     struct pollfd ready = { .fd = out->fd, .events = POLLOUT };
     ssize_t n;
@@ -102,7 +104,7 @@ static ssize_t write_once(struct al_out *out, const char *data, size_t len)
 }
 
 /* The number of bytes that went out; fewer than `len` when there is no room or nobody. */
-static size_t write_some(struct al_out *out, const char *data, size_t len)
+static size_t write_some(struct al_message_writer *out, const char *data, size_t len)
 {
     size_t done = 0;
 
@@ -122,7 +124,7 @@ static size_t write_some(struct al_out *out, const char *data, size_t len)
 }
 
 /* Caller holds the lock.  Whether there is more room now. */
-static bool widen(struct al_out *out)
+static bool widen(struct al_message_writer *out)
 {
     bool may = out->may_widen && !out->dead;
 
@@ -130,7 +132,7 @@ static bool widen(struct al_out *out)
     return may && fcntl(out->fd, F_SETPIPE_SZ, PIPE_BYTES) > PIPE_USUAL_BYTES;
 }
 
-void al_out_send(struct al_out *out, struct al_str *line)
+void al_message_writer_send(struct al_message_writer *out, struct al_str *line)
 {
     size_t done = 0;
 
@@ -150,7 +152,7 @@ void al_out_send(struct al_out *out, struct al_str *line)
 
 /* A client may never catch up: what it has taken goes once it is more than what waits, so that a
  * byte is moved at most once for each that was written. */
-static void drop_sent(struct al_out *out)
+static void drop_sent(struct al_message_writer *out)
 {
     size_t waiting = out->queue.len - out->sent;
 
@@ -161,12 +163,12 @@ static void drop_sent(struct al_out *out)
     out->sent = 0;
 }
 
-bool al_out_flush(struct al_out *out)
+bool al_message_writer_flush(struct al_message_writer *out)
 {
     bool was_full, more;
 
     (void)pthread_mutex_lock(&out->lock);
-    was_full = out->queue.len - out->sent > AL_OUT_FULL_BYTES;
+    was_full = out->queue.len - out->sent > AL_MESSAGE_WRITER_FULL_BYTES;
     out->sent += write_some(out, out->queue.buf + out->sent, out->queue.len - out->sent);
     more = out->sent < out->queue.len && !out->dead;
     if (!more) {
@@ -174,13 +176,13 @@ bool al_out_flush(struct al_out *out)
         out->sent = 0;
     }
     drop_sent(out);
-    if (was_full && out->queue.len - out->sent <= AL_OUT_FULL_BYTES)
+    if (was_full && out->queue.len - out->sent <= AL_MESSAGE_WRITER_FULL_BYTES)
         notify(out->notice_fd);
     (void)pthread_mutex_unlock(&out->lock);
     return more;
 }
 
-static size_t waiting(struct al_out *out)
+static size_t waiting(struct al_message_writer *out)
 {
     size_t bytes;
 
@@ -190,13 +192,13 @@ static size_t waiting(struct al_out *out)
     return bytes;
 }
 
-void al_out_drain(struct al_out *out, int idle_ms)
+void al_message_writer_drain(struct al_message_writer *out, int idle_ms)
 {
     struct pollfd ready = { .fd = out->fd, .events = POLLOUT };
     int64_t end = al_clock_ms() + idle_ms;
     size_t before = SIZE_MAX;
 
-    while (al_out_flush(out)) {
+    while (al_message_writer_flush(out)) {
         const size_t left = waiting(out);
         int64_t now = al_clock_ms();
 
@@ -209,12 +211,12 @@ void al_out_drain(struct al_out *out, int idle_ms)
     }
 }
 
-bool al_out_full(struct al_out *out)
+bool al_message_writer_full(struct al_message_writer *out)
 {
-    return waiting(out) > AL_OUT_FULL_BYTES;
+    return waiting(out) > AL_MESSAGE_WRITER_FULL_BYTES;
 }
 
-bool al_out_dead(struct al_out *out)
+bool al_message_writer_dead(struct al_message_writer *out)
 {
     bool dead;
 
@@ -224,7 +226,7 @@ bool al_out_dead(struct al_out *out)
     return dead;
 }
 
-void al_out_wake(struct al_out *out)
+void al_message_writer_wake(struct al_message_writer *out)
 {
     notify(out->work_fd);
 }

@@ -4,7 +4,7 @@
 
 #include "proc/proc.h"
 
-int al_proc_become(const char *program, char *const *argv, char *const *envp)
+int al_proc_exec(const char *program, char *const *argv, char *const *envp)
 {
     (void)execve(program, argv, envp);
     return -errno;

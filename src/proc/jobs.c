@@ -16,14 +16,14 @@
 /* Somebody in the queue; lives on the stack of the thread that waits. */
 struct waiter {
     struct waiter *next;
-    struct al_slot *slot;
+    struct al_job *slot;
     int fd; /* readable once granted */
     bool granted;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned limit; /* 0 until asked or set */
-static struct al_slot *holders;
+static struct al_job *holders;
 static unsigned fresh, kept; /* of the holders: new ones, and those that last long */
 static struct waiter *first;
 static struct waiter **last = &first;
@@ -39,15 +39,15 @@ static unsigned online_cores(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
-bool al_slot_has_room(unsigned young, unsigned kept_long, unsigned most)
+bool al_jobs_has_room(unsigned young, unsigned kept_long, unsigned most)
 {
-    return !young || (young < most && young + kept_long < most + AL_SLOT_LONG_MAX);
+    return !young || (young < most && young + kept_long < most + AL_JOB_LONG_MAX);
 }
 
 /* Under the mutex, as what follows. */
-static void hold(struct al_slot *slot)
+static void hold(struct al_job *slot)
 {
-    *slot = (struct al_slot){ .next = holders, .since_ms = al_clock_ms() };
+    *slot = (struct al_job){ .next = holders, .since_ms = al_clock_ms() };
     holders = slot;
     fresh++;
 }
@@ -59,8 +59,8 @@ static int look_at_holders(void)
     const int64_t now = al_clock_ms();
     int64_t next = -1;
 
-    for (struct al_slot *slot = holders; slot; slot = slot->next) {
-        const int64_t left = slot->since_ms + AL_SLOT_LONG_MS - now;
+    for (struct al_job *slot = holders; slot; slot = slot->next) {
+        const int64_t left = slot->since_ms + AL_JOB_LONG_MS - now;
 
         if (slot->is_long)
             continue;
@@ -78,7 +78,7 @@ static void grant_free_turns(void)
 {
     const uint64_t one = 1;
 
-    while (first && al_slot_has_room(fresh, kept, limit)) {
+    while (first && al_jobs_has_room(fresh, kept, limit)) {
         struct waiter *waiter = first;
 
         first = waiter->next;
@@ -137,13 +137,13 @@ static void know_limit(void)
 }
 
 /* Takes a free turn, or queues up when there is none. */
-static bool take_or_queue(struct al_slot *slot, struct waiter *waiter)
+static bool take_or_queue(struct al_job *slot, struct waiter *waiter)
 {
     bool free_turn;
 
     pthread_mutex_lock(&mutex);
     know_limit();
-    free_turn = !first && al_slot_has_room(fresh, kept, limit);
+    free_turn = !first && al_jobs_has_room(fresh, kept, limit);
     if (free_turn) {
         hold(slot);
     } else if (waiter) {
@@ -154,7 +154,7 @@ static bool take_or_queue(struct al_slot *slot, struct waiter *waiter)
     return free_turn;
 }
 
-int al_slot_take(struct al_slot *slot, struct al_cancel *cancel, struct al_error *err)
+int al_jobs_acquire(struct al_job *slot, struct al_cancel *cancel, struct al_error *err)
 {
     struct waiter waiter = { .slot = slot, .fd = -1 };
     bool granted;
@@ -172,13 +172,13 @@ int al_slot_take(struct al_slot *slot, struct al_cancel *cancel, struct al_error
     if (granted && !al_cancel_fired(cancel))
         return 0;
     if (granted)
-        al_slot_give(slot);
+        al_jobs_release(slot);
     return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
 }
 
-void al_slot_give(struct al_slot *slot)
+void al_jobs_release(struct al_job *slot)
 {
-    struct al_slot **at = &holders;
+    struct al_job **at = &holders;
 
     pthread_mutex_lock(&mutex);
     while (*at != slot)
@@ -190,7 +190,7 @@ void al_slot_give(struct al_slot *slot)
     pthread_mutex_unlock(&mutex);
 }
 
-unsigned al_proc_slots(void)
+unsigned al_proc_jobs(void)
 {
     unsigned slots;
 
@@ -201,7 +201,7 @@ unsigned al_proc_slots(void)
     return slots;
 }
 
-void al_proc_set_slots(unsigned slots)
+void al_proc_set_jobs(unsigned slots)
 {
     pthread_mutex_lock(&mutex);
     limit = slots ? slots : 1;

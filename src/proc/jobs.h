@@ -2,8 +2,8 @@
 /*
  * Turns: how many children work at once, first come first served.
  *
- * A turn that is held for AL_SLOT_LONG_MS makes room for another: what holds it up, a slow disk or
- * a long history, holds up nobody else.  Up to AL_SLOT_LONG_MAX do; further ones count again, but
+ * A turn that is held for AL_JOB_LONG_MS makes room for another: what holds it up, a slow disk or
+ * a long history, holds up nobody else.  Up to AL_JOB_LONG_MAX do; further ones count again, but
  * one place is always left for a turn that is new.
  */
 #ifndef AL_PROC_JOBS_H
@@ -15,12 +15,12 @@
 #include "proc/cancel.h"
 #include "util/error.h"
 
-#define AL_SLOT_LONG_MS  50
-#define AL_SLOT_LONG_MAX 16
+#define AL_JOB_LONG_MS  50
+#define AL_JOB_LONG_MAX 16
 
 /** A turn that somebody holds; its place is the holder's, its content this module's. */
-struct al_slot {
-    struct al_slot *next;
+struct al_job {
+    struct al_job *next;
     int64_t since_ms;
     bool is_long;
 };
@@ -28,17 +28,17 @@ struct al_slot {
 /**
  * Whether another may begin beside `young` ones and `kept_long` that have run for long.
  */
-bool al_slot_has_room(unsigned young, unsigned kept_long, unsigned most);
+bool al_jobs_has_room(unsigned young, unsigned kept_long, unsigned most);
 
 /**
  * Wait for a turn.
  *
  * @return 0, AL_ERR_CANCELLED when `cancel` (may be NULL) fired before or while waiting, or
- *         AL_ERR_EXECUTION when descriptors ran out.  Only after 0 is al_slot_give() due.
+ *         AL_ERR_EXECUTION when descriptors ran out.  Only after 0 is al_jobs_release() due.
  */
-int al_slot_take(struct al_slot *slot, struct al_cancel *cancel, struct al_error *err);
+int al_jobs_acquire(struct al_job *slot, struct al_cancel *cancel, struct al_error *err);
 
 /** Give the turn to whoever waits longest. */
-void al_slot_give(struct al_slot *slot);
+void al_jobs_release(struct al_job *slot);
 
 #endif

@@ -195,10 +195,10 @@ static void end_all(struct pipeline *line, bool kill_first, siginfo_t *infos)
     bool own_groups = true;
 
     for (size_t i = 0; kill_first && i < line->started; i++)
-        al_running_kill(&line->children[i].running);
+        al_child_kill(&line->children[i].running);
     for (size_t i = 0; i < line->started; i++) {
         own_groups &= line->stages[i].sandbox->exec_once;
-        al_running_end(&line->children[i].running, i + 1 < line->started || own_groups, &infos[i]);
+        al_child_end(&line->children[i].running, i + 1 < line->started || own_groups, &infos[i]);
     }
 }
 
@@ -260,7 +260,7 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
                          struct al_proc_result *ret_results, struct al_error *err)
 {
     struct pipeline line = { .stages = stages, .count = nstages };
-    struct al_slot slot;
+    struct al_job slot;
     int r = 0;
 
     if (nstages < 1 || nstages > AL_PIPELINE_MAX)
@@ -271,10 +271,10 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
         r = al_spec_check(&stages[i], err);
     }
     if (r == 0)
-        r = al_slot_take(&slot, stages[0].cancel, err);
+        r = al_jobs_acquire(&slot, stages[0].cancel, err);
     if (r < 0)
         return r;
     r = run(&line, ret_results, err);
-    al_slot_give(&slot);
+    al_jobs_release(&slot);
     return r;
 }

@@ -84,7 +84,7 @@ int al_proc_init(const char *program, struct al_error *err)
     r = al_spawn_init(err);
     if (r < 0)
         return r;
-    al_strays_init();
+    al_reaper_init();
     ready = true;
     return 0;
 }
@@ -160,8 +160,8 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
     capture = al_capture_begin(spec, &child);
     ending = al_capture_wait(&capture);
     if (ending != AL_ENDING_EXIT)
-        al_running_kill(&child.running);
-    al_running_end(&child.running, spec->sandbox->exec_once, &info);
+        al_child_kill(&child.running);
+    al_child_end(&child.running, spec->sandbox->exec_once, &info);
     /* Nobody is left who could write, so what the pipes hold is all there will ever be. */
     if (ending == AL_ENDING_EXIT && !al_capture_rest(&capture))
         ending = AL_ENDING_STOPPED;
@@ -174,33 +174,33 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
 }
 
 /* Of a thread that holds one for children of others. */
-static _Thread_local struct al_slot own_turn;
+static _Thread_local struct al_job own_turn;
 
-int al_proc_take_turn(struct al_cancel *cancel, struct al_error *err)
+int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)
 {
-    return al_slot_take(&own_turn, cancel, err);
+    return al_jobs_acquire(&own_turn, cancel, err);
 }
 
-void al_proc_give_turn(void)
+void al_proc_release_job(void)
 {
-    al_slot_give(&own_turn);
+    al_jobs_release(&own_turn);
 }
 
 int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
                 struct al_error *err)
 {
-    struct al_slot slot;
+    struct al_job slot;
     int r;
 
     r = al_spec_check(spec, err);
     if (r < 0)
         return r;
-    if (spec->without_turn)
+    if (spec->has_job)
         return run(spec, ret_result, err);
-    r = al_slot_take(&slot, spec->cancel, err);
+    r = al_jobs_acquire(&slot, spec->cancel, err);
     if (r < 0)
         return r;
     r = run(spec, ret_result, err);
-    al_slot_give(&slot);
+    al_jobs_release(&slot);
     return r;
 }

@@ -71,7 +71,7 @@ struct al_proc_spec {
 
     const int *kept_fds; /**< descriptors above 2 that the child has under the same numbers */
     size_t nkept_fds;
-    bool without_turn; /**< the caller holds a turn that is enough for this child too */
+    bool has_job; /**< the caller holds a turn that is enough for this child too */
 
     const struct al_sandbox *sandbox; /**< never NULL */
     struct al_cancel *cancel;         /**< may be NULL */
@@ -123,7 +123,7 @@ const char *al_exec_page_path(void);
  *
  * Everything it started is killed and reaped before this returns, however it returns.  A non-zero
  * exit code is a success here: only the caller knows what it means.  Children at work at once are
- * capped (al_proc_set_slots(), those that last long aside: proc/jobs.h); waiting for a turn is
+ * capped (al_proc_set_jobs(), those that last long aside: proc/jobs.h); waiting for a turn is
  * first come first served, can be cancelled and does not count towards timeout_ms.
  *
  * @param      spec        What to run, and under which limits.
@@ -143,11 +143,11 @@ int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_resu
 
 /**
  * Wait for a turn as al_proc_run() does, for several children that work on one thing together and
- * run `without_turn`.
- * @return 0, and then al_proc_give_turn() is due; AL_ERR_CANCELLED; AL_ERR_EXECUTION.
+ * run `has_job`.
+ * @return 0, and then al_proc_release_job() is due; AL_ERR_CANCELLED; AL_ERR_EXECUTION.
  */
-int al_proc_take_turn(struct al_cancel *cancel, struct al_error *err);
-void al_proc_give_turn(void);
+int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err);
+void al_proc_release_job(void);
 
 /** The most stages of a pipeline. */
 #define AL_PIPELINE_MAX 16
@@ -168,8 +168,8 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
                          struct al_proc_result *ret_results, struct al_error *err);
 
 /** How many children may work at once (at least 1).  Default: the number of online cores. */
-void al_proc_set_slots(unsigned slots);
-unsigned al_proc_slots(void);
+void al_proc_set_jobs(unsigned slots);
+unsigned al_proc_jobs(void);
 
 /** Children started since al_proc_init(), for tests and the benchmark. */
 uint64_t al_proc_started(void);
@@ -182,7 +182,7 @@ void al_proc_kill_all(void);
 
 /** Go on as another program, under the confinement there is.  Returns only when that fails: -errno.
  */
-int al_proc_become(const char *program, char *const *argv, char *const *envp);
+int al_proc_exec(const char *program, char *const *argv, char *const *envp);
 
 /** A sink that keeps at most `max_bytes` and counts everything. */
 struct al_buffer {

@@ -22,7 +22,7 @@
 /* Writers first: sweeps are rare, and starts would otherwise keep one waiting for ever. */
 static pthread_rwlock_t order = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* the list */
-static struct al_running *running;
+static struct al_child *running;
 static struct al_pids others;          /* children from before the start; never touched */
 static atomic_uint starting;           /* children that may not be in the list yet */
 static atomic_int_least64_t looked_ms; /* when strays were last looked for */
@@ -38,25 +38,25 @@ static void add_children(struct al_pids *pids, pid_t parent)
     al_pids_add_scanned(pids, parent);
 }
 
-void al_strays_init(void)
+void al_reaper_init(void)
 {
     al_pids_clear(&others);
     add_children(&others, getpid());
 }
 
-void al_running_open(void)
+void al_child_open(void)
 {
     pthread_rwlock_rdlock(&order);
     atomic_fetch_add(&starting, 1);
 }
 
-void al_running_close(void)
+void al_child_close(void)
 {
     atomic_fetch_sub(&starting, 1);
     pthread_rwlock_unlock(&order);
 }
 
-void al_running_enter(struct al_running *child)
+void al_child_enter(struct al_child *child)
 {
     pthread_mutex_lock(&mutex);
     child->previous = NULL;
@@ -68,7 +68,7 @@ void al_running_enter(struct al_running *child)
 }
 
 /* Under the mutex. */
-static void leave(struct al_running *child)
+static void leave(struct al_child *child)
 {
     if (child->previous)
         child->previous->next = child->next;
@@ -83,7 +83,7 @@ static bool is_running(pid_t pid)
     bool found = false;
 
     pthread_mutex_lock(&mutex);
-    for (const struct al_running *child = running; child && !found; child = child->next)
+    for (const struct al_child *child = running; child && !found; child = child->next)
         found = child->pid == pid;
     pthread_mutex_unlock(&mutex);
     return found;
@@ -133,7 +133,7 @@ static void wait_for_orphans(pid_t session, int64_t until_ms)
     } while (found && al_clock_ms() < until_ms);
 }
 
-void al_running_kill(const struct al_running *child)
+void al_child_kill(const struct al_child *child)
 {
     int64_t until_ms = al_clock_ms() + child->grace_ms;
 
@@ -205,7 +205,7 @@ static bool may_have_left_strays(pid_t group, bool own_group, bool alone)
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
-void al_running_end(struct al_running *child, bool own_group, siginfo_t *ret_info)
+void al_child_end(struct al_child *child, bool own_group, siginfo_t *ret_info)
 {
     const id_t pidfd = (id_t)child->pidfd;
     bool alone;
@@ -237,7 +237,7 @@ static size_t signal_running(int number, bool with_grace, int *pidfds, size_t ro
     size_t count = 0;
 
     pthread_mutex_lock(&mutex);
-    for (const struct al_running *child = running; child; child = child->next) {
+    for (const struct al_child *child = running; child; child = child->next) {
         if (with_grace != (child->grace_ms > 0))
             continue;
         (void)kill(-child->pid, number);
@@ -256,7 +256,7 @@ static size_t signal_running(int number, bool with_grace, int *pidfds, size_t ro
 static void add_running(struct al_pids *pids)
 {
     pthread_mutex_lock(&mutex);
-    for (const struct al_running *child = running; child; child = child->next)
+    for (const struct al_child *child = running; child; child = child->next)
         al_pids_add(pids, child->pid);
     pthread_mutex_unlock(&mutex);
 }

@@ -17,25 +17,25 @@
 #include <sys/types.h>
 
 /** A running child; kept by whoever runs it, linked into the register. */
-struct al_running {
+struct al_child {
     pid_t pid; /**< also its session and process group */
     int pidfd;
     uint32_t grace_ms; /**< from SIGTERM to SIGKILL; 0: SIGKILL at once */
-    struct al_running *next, *previous;
+    struct al_child *next, *previous;
 };
 
 /** Remember the children that are there already; before any thread exists. */
-void al_strays_init(void);
+void al_reaper_init(void);
 
 /** Around starting a child and entering it. */
-void al_running_open(void);
-void al_running_close(void);
+void al_child_open(void);
+void al_child_close(void);
 
-/** Enter a child that started; between al_running_open() and al_running_close(). */
-void al_running_enter(struct al_running *child);
+/** Enter a child that started; between al_child_open() and al_child_close(). */
+void al_child_enter(struct al_child *child);
 
 /** Kill a child and its process group, after its grace; it stays to be ended. */
-void al_running_kill(const struct al_running *child);
+void al_child_kill(const struct al_child *child);
 
 /**
  * Wait for a child to end, then kill and reap what is left of it.
@@ -43,7 +43,7 @@ void al_running_kill(const struct al_running *child);
  * @param own_group  It was exec-once: it can have left nobody, unless it got round the filter.
  * @param[out] ret_info  How it ended, as waitid(2) says.
  */
-void al_running_end(struct al_running *child, bool own_group, siginfo_t *ret_info);
+void al_child_end(struct al_child *child, bool own_group, siginfo_t *ret_info);
 
 /** A list of process ids; zero-initialised is empty, released with al_pids_clear(). */
 struct al_pids {

@@ -280,7 +280,7 @@ static bool read_report(int fd, struct al_child_report *report)
 
 /* With the register open: start, learn how it went, enter. */
 static int start_and_enter(const struct al_proc_spec *spec, struct ends *ends,
-                           struct al_running *ret_child, struct al_error *err)
+                           struct al_child *ret_child, struct al_error *err)
 {
     struct al_child_plan plan = make_plan(spec, ends);
     struct starting starting = { .plan = &plan, .pidfd = -1 };
@@ -304,7 +304,7 @@ static int start_and_enter(const struct al_proc_spec *spec, struct ends *ends,
     ret_child->pid = starting.pid;
     ret_child->grace_ms = spec->grace_ms;
     ret_child->pidfd = al_take_fd(&pidfd);
-    al_running_enter(ret_child);
+    al_child_enter(ret_child);
     return 0;
 }
 
@@ -316,9 +316,9 @@ int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, stru
     r = open_ends(spec, &ends, err);
     if (r < 0)
         return r;
-    al_running_open();
+    al_child_open();
     r = start_and_enter(spec, &ends, &ret_child->running, err);
-    al_running_close();
+    al_child_close();
     if (r < 0)
         return r;
     ret_child->out_fd = al_take_fd(&ends.out[0]);

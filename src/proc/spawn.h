@@ -8,7 +8,7 @@
 
 /** A started child and our ends of its streams. */
 struct al_spawned {
-    struct al_running running; /**< in the register */
+    struct al_child running; /**< in the register */
     int out_fd, err_fd;
 };
 
@@ -17,7 +17,7 @@ struct al_spawned {
  *
  * @return 0, or what al_proc_run() says about a child that could not be started; then nothing ran
  *         and nothing is left.
- * Ownership: al_running_end() ends it; al_spawned_clear() closes the descriptors afterwards.  The
+ * Ownership: al_child_end() ends it; al_spawned_clear() closes the descriptors afterwards.  The
  *            structure must stay where it is in between.
  */
 int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, struct al_error *err);

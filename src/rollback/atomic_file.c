@@ -14,7 +14,7 @@
 
 #define PERMISSIONS 0777u
 
-bool al_place_is_plain(const char *path)
+bool al_atomic_file_is_plain(const char *path)
 {
     for (const char *at = path;; at++) {
         size_t len = strcspn(at, "/");
@@ -27,29 +27,31 @@ bool al_place_is_plain(const char *path)
     }
 }
 
-static int failed(const struct al_place *place, const char *path, int r, const char *what,
+static int failed(const struct al_atomic_dir *place, const char *path, int r, const char *what,
                   struct al_error *err)
 {
     return al_error_errno(err, -r, "cannot %s '%s/%s'", what, place->dir, path);
 }
 
-int al_place_open_parent(const struct al_place *place, const char *path, const char **ret_name)
+int al_atomic_file_open_parent(const struct al_atomic_dir *place, const char *path,
+                               const char **ret_name)
 {
-    return al_place_is_plain(path) ? al_plain_open_parent(place->fd, path, false, ret_name)
-                                   : -EINVAL;
+    return al_atomic_file_is_plain(path) ? al_nofollow_open_parent(place->fd, path, false, ret_name)
+                                         : -EINVAL;
 }
 
-int al_placing_begin(struct al_placing *placing, const struct al_place *place, const char *path,
-                     unsigned mode, struct al_error *err)
+int al_atomic_file_begin(struct al_atomic_file *placing, const struct al_atomic_dir *place,
+                         const char *path, unsigned mode, struct al_error *err)
 {
     int r;
 
-    *placing = AL_PLACING_INIT;
+    *placing = AL_ATOMIC_FILE_INIT;
     placing->place = place;
     placing->path = path;
     placing->mode = mode;
-    r = al_place_is_plain(path) ? al_plain_open_parent(place->fd, path, true, &placing->name)
-                                : -EINVAL;
+    r = al_atomic_file_is_plain(path)
+            ? al_nofollow_open_parent(place->fd, path, true, &placing->name)
+            : -EINVAL;
     if (r < 0)
         return failed(place, path, r, "write", err);
     placing->parent_fd = r;
@@ -60,7 +62,8 @@ int al_placing_begin(struct al_placing *placing, const struct al_place *place, c
     return placing->fd < 0 ? failed(place, path, -errno, "write", err) : 0;
 }
 
-int al_placing_add(struct al_placing *placing, const void *data, size_t len, struct al_error *err)
+int al_atomic_file_add(struct al_atomic_file *placing, const void *data, size_t len,
+                       struct al_error *err)
 {
     int r = 0;
 
@@ -73,9 +76,9 @@ int al_placing_add(struct al_placing *placing, const void *data, size_t len, str
     return r < 0 ? failed(placing->place, placing->path, r, "write", err) : 0;
 }
 
-int al_placing_end(struct al_placing *placing, struct al_error *err)
+int al_atomic_file_commit(struct al_atomic_file *placing, struct al_error *err)
 {
-    const struct al_place *place = placing->place;
+    const struct al_atomic_dir *place = placing->place;
     int r = 0;
 
     if (placing->fd >= 0)
@@ -91,35 +94,35 @@ int al_placing_end(struct al_placing *placing, struct al_error *err)
         return failed(place, placing->path, -errno, "write", err);
     al_close(placing->parent_fd);
     placing->parent_fd = -1;
-    al_placing_clear(placing);
+    al_atomic_file_clear(placing);
     return 0;
 }
 
-void al_placing_clear(struct al_placing *placing)
+void al_atomic_file_clear(struct al_atomic_file *placing)
 {
     if (placing->parent_fd >= 0)
         (void)unlinkat(placing->parent_fd, placing->place->temp, 0);
     al_close(placing->parent_fd);
     al_close(placing->fd);
     al_str_clear(&placing->target);
-    *placing = AL_PLACING_INIT;
+    *placing = AL_ATOMIC_FILE_INIT;
 }
 
-int al_place_file(const struct al_place *place, const char *path, unsigned mode, const void *data,
-                  size_t len, struct al_error *err)
+int al_atomic_file_write(const struct al_atomic_dir *place, const char *path, unsigned mode,
+                         const void *data, size_t len, struct al_error *err)
 {
-    al_auto(al_placing_clear) struct al_placing placing = AL_PLACING_INIT;
-    int r = al_placing_begin(&placing, place, path, mode, err);
+    al_auto(al_atomic_file_clear) struct al_atomic_file placing = AL_ATOMIC_FILE_INIT;
+    int r = al_atomic_file_begin(&placing, place, path, mode, err);
 
     if (r == 0)
-        r = al_placing_add(&placing, data, len, err);
-    return r < 0 ? r : al_placing_end(&placing, err);
+        r = al_atomic_file_add(&placing, data, len, err);
+    return r < 0 ? r : al_atomic_file_commit(&placing, err);
 }
 
-int al_place_remove(const struct al_place *place, const char *path, struct al_error *err)
+int al_atomic_file_remove(const struct al_atomic_dir *place, const char *path, struct al_error *err)
 {
     const char *name;
-    al_auto(al_closep) int parent_fd = al_place_open_parent(place, path, &name);
+    al_auto(al_closep) int parent_fd = al_atomic_file_open_parent(place, path, &name);
 
     if (parent_fd == -ENOENT || parent_fd == -ENOTDIR)
         return 0;
@@ -127,14 +130,14 @@ int al_place_remove(const struct al_place *place, const char *path, struct al_er
         return failed(place, path, parent_fd, "remove", err);
     if (unlinkat(parent_fd, name, 0) < 0 && errno != ENOENT)
         return failed(place, path, -errno, "remove", err);
-    al_plain_remove_parents(place->fd, path);
+    al_nofollow_remove_parents(place->fd, path);
     return 0;
 }
 
-void al_place_clean(const struct al_place *place, const char *path, const char *temp)
+void al_atomic_file_clean(const struct al_atomic_dir *place, const char *path, const char *temp)
 {
     const char *name;
-    al_auto(al_closep) int parent_fd = al_place_open_parent(place, path, &name);
+    al_auto(al_closep) int parent_fd = al_atomic_file_open_parent(place, path, &name);
 
     if (parent_fd >= 0)
         (void)unlinkat(parent_fd, temp, 0);

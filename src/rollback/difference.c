@@ -14,7 +14,7 @@ struct look {
     struct al_store *store;
     const struct al_difference_options *options;
     const struct al_executions *executions;
-    struct al_budget *budget;
+    struct al_run_limits *budget;
 };
 
 /* The checkpoint after an execution; when it did not end, what comes next is as good. */
@@ -31,9 +31,9 @@ static int find_end(const struct look *look, size_t which, char ret_id[AL_OID_TE
         memcpy(ret_id, executions->items[which + 1].before, AL_OID_TEXT);
         return 0;
     }
-    return al_checkpoint_take(look->store,
-                              &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
-                              look->budget, ret_id, err);
+    return al_checkpoint_create(
+        look->store, &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
+        look->budget, ret_id, err);
 }
 
 /* What cannot be shown as a patch is named all the same. */
@@ -166,7 +166,7 @@ static int look_at_all(struct look *look, al_difference_fn take, void *payload,
 }
 
 int al_difference_read(struct al_repo *repo, const struct al_difference_options *options,
-                       struct al_budget *budget, al_difference_fn take, void *payload,
+                       struct al_run_limits *budget, al_difference_fn take, void *payload,
                        struct al_error *err)
 {
     struct al_executions executions = { .items = NULL };

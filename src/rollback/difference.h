@@ -48,7 +48,7 @@ typedef void (*al_difference_fn)(void *payload, const struct al_execution_change
  *         AL_ERR_CANCELLED.
  */
 int al_difference_read(struct al_repo *repo, const struct al_difference_options *options,
-                       struct al_budget *budget, al_difference_fn take, void *payload,
+                       struct al_run_limits *budget, al_difference_fn take, void *payload,
                        struct al_error *err);
 
 #endif

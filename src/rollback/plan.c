@@ -21,17 +21,17 @@ char *al_difference_words(const struct al_difference *change)
     case AL_PART_REF:
         break;
     case AL_PART_STATE: {
-        al_auto(al_freep) char *name = al_text_word(change->name);
+        al_auto(al_freep) char *name = al_text_sanitize_line(change->name);
 
         return al_asprintf("%s in the git directory", name);
     }
     }
-    return al_text_word(change->name);
+    return al_text_sanitize_line(change->name);
 }
 
 /* Whether the execution changed anything; an unfinished one may have. */
 static int changed(struct al_store *store, const struct al_execution *execution,
-                   struct al_budget *budget, bool *ret_changed, bool *ret_ended,
+                   struct al_run_limits *budget, bool *ret_changed, bool *ret_ended,
                    struct al_error *err)
 {
     struct al_differences changes = { .items = NULL };
@@ -105,7 +105,7 @@ static int nothing_to_redo(struct al_error *err)
 }
 
 int al_plan_redo(struct al_store *store, const struct al_executions *executions,
-                 struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err)
+                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err)
 {
     struct al_plan plan = { .count = 0 };
     size_t found = 0, at = executions->count;
@@ -145,7 +145,7 @@ int al_plan_redo(struct al_store *store, const struct al_executions *executions,
 }
 
 int al_plan_further(struct al_store *store, const struct al_executions *executions,
-                    const struct al_plan *plan, struct al_budget *budget, size_t *ret_count,
+                    const struct al_plan *plan, struct al_run_limits *budget, size_t *ret_count,
                     struct al_error *err)
 {
     bool did = false, ended;
@@ -163,7 +163,7 @@ int al_plan_further(struct al_store *store, const struct al_executions *executio
 }
 
 int al_plan_make(struct al_store *store, const struct al_executions *executions, size_t count,
-                 struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err)
+                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err)
 {
     return resume(store, executions, count, ret_plan)
                ? 0
@@ -171,7 +171,7 @@ int al_plan_make(struct al_store *store, const struct al_executions *executions,
 }
 
 int al_plan_choose(struct al_store *store, const struct al_executions *executions, size_t count,
-                   struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err)
+                   struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err)
 {
     const size_t wanted = count ? count : 1;
     struct al_plan plan = { .first = 0 };
@@ -230,7 +230,7 @@ static int add_bytes(void *payload, size_t which, const char *data, size_t len, 
 /* Entries of the stash's log can go by themselves (`git reflog expire`); only one that the target
  * does not have would be lost. */
 static int loses_stash(struct al_store *store, const struct al_difference *change,
-                       struct al_budget *budget, bool *ret_loses, struct al_error *err)
+                       struct al_run_limits *budget, bool *ret_loses, struct al_error *err)
 {
     const char *const oids[] = { change->from, change->to };
     struct al_str texts[2] = { AL_STR_INIT, AL_STR_INIT };
@@ -253,7 +253,7 @@ static int loses_stash(struct al_store *store, const struct al_difference *chang
 struct check {
     struct al_store *store;
     const char *target, *leftover;
-    struct al_budget *budget;
+    struct al_run_limits *budget;
     struct al_strv *lost;
     struct al_oid_set *named; /* digests of what is in `lost` */
 };
@@ -314,7 +314,7 @@ static int check_gap(const struct check *check, const char *from, const char *to
 
 int al_plan_check(struct al_store *store, const struct al_executions *executions,
                   const struct al_plan *plan, const char *present, const char *leftover,
-                  struct al_budget *budget, struct al_strv *ret_lost, struct al_error *err)
+                  struct al_run_limits *budget, struct al_strv *ret_lost, struct al_error *err)
 {
     al_auto(al_oid_set_clear) struct al_oid_set named = { .count = 0 };
     const struct check check = { store, plan->target, leftover, budget, ret_lost, &named };

@@ -25,7 +25,7 @@ struct al_plan {
  *         are.
  */
 int al_plan_make(struct al_store *store, const struct al_executions *executions, size_t count,
-                 struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err);
+                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err);
 
 /**
  * Choose what the last rollback was made from, so that it is undone.  One that was undone already
@@ -33,19 +33,19 @@ int al_plan_make(struct al_store *store, const struct al_executions *executions,
  * @return 0; AL_ERR_NOT_FOUND when something else was executed since, or nothing was rolled back.
  */
 int al_plan_redo(struct al_store *store, const struct al_executions *executions,
-                 struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err);
+                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err);
 
 /** How many executions a plan that goes one further back will have to undo when this one, itself
  * an execution by then, is done; 0 when there is nothing further back. */
 int al_plan_further(struct al_store *store, const struct al_executions *executions,
-                    const struct al_plan *plan, struct al_budget *budget, size_t *ret_count,
+                    const struct al_plan *plan, struct al_run_limits *budget, size_t *ret_count,
                     struct al_error *err);
 
 /** The same without a thought for interrupted rollbacks: the last executions that changed
  * something.
  */
 int al_plan_choose(struct al_store *store, const struct al_executions *executions, size_t count,
-                   struct al_budget *budget, struct al_plan *ret_plan, struct al_error *err);
+                   struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err);
 
 /** Whether the last execution is a rollback that was interrupted. */
 bool al_plan_is_unfinished(const struct al_executions *executions);
@@ -61,7 +61,7 @@ bool al_plan_is_unfinished(const struct al_executions *executions);
  */
 int al_plan_check(struct al_store *store, const struct al_executions *executions,
                   const struct al_plan *plan, const char *present, const char *leftover,
-                  struct al_budget *budget, struct al_strv *ret_lost, struct al_error *err);
+                  struct al_run_limits *budget, struct al_strv *ret_lost, struct al_error *err);
 
 /** A change in words, for people.  Caller frees. */
 char *al_difference_words(const struct al_difference *change);

@@ -18,14 +18,14 @@
 #define INDEX_MODE (S_IFREG | 0644u)
 
 /* The places of the parts that are files. */
-static struct al_place place_of(const struct al_restore *restore, const char *temp,
-                                const struct al_difference *change)
+static struct al_atomic_dir place_of(const struct al_restore *restore, const char *temp,
+                                     const struct al_difference *change)
 {
     if (change->part == AL_PART_WORKTREE)
-        return (struct al_place){ restore->top_fd, restore->repo->at.top, temp };
+        return (struct al_atomic_dir){ restore->top_fd, restore->repo->at.top, temp };
     if (al_gitdir_is_common(change->name))
-        return (struct al_place){ restore->common_fd, restore->repo->at.common_dir, temp };
-    return (struct al_place){ restore->git_fd, restore->repo->at.git_dir, temp };
+        return (struct al_atomic_dir){ restore->common_fd, restore->repo->at.common_dir, temp };
+    return (struct al_atomic_dir){ restore->git_fd, restore->repo->at.git_dir, temp };
 }
 
 static char *temp_name(const struct al_restore *restore)
@@ -43,7 +43,7 @@ static bool is_state(const struct al_difference *change)
 static bool is_worktree(const struct al_difference *change)
 {
     return change->part == AL_PART_WORKTREE && strcmp(change->name, ".git") != 0 &&
-           !al_starts_with(change->name, ".git/") && al_place_is_plain(change->name);
+           !al_starts_with(change->name, ".git/") && al_atomic_file_is_plain(change->name);
 }
 
 /* --- What no checkpoint has --- */
@@ -96,9 +96,9 @@ static bool is_the_same(const struct al_restore *restore, int parent_fd, const c
 /* A file where the present has none: ignored, too large, or made just now. */
 static bool is_unsaved(const struct al_restore *restore, const struct al_difference *change)
 {
-    const struct al_place place = { restore->top_fd, restore->repo->at.top, "" };
+    const struct al_atomic_dir place = { restore->top_fd, restore->repo->at.top, "" };
     const char *name;
-    al_auto(al_closep) int parent_fd = al_place_open_parent(&place, change->name, &name);
+    al_auto(al_closep) int parent_fd = al_atomic_file_open_parent(&place, change->name, &name);
     struct stat st;
 
     if (parent_fd < 0 || fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -122,8 +122,8 @@ struct writing {
     const struct al_restore *restore;
     const char *temp;
     const struct al_difference **changes; /* in the order of the blobs */
-    struct al_place place;
-    struct al_placing placing;
+    struct al_atomic_dir place;
+    struct al_atomic_file placing;
     bool open;
 };
 
@@ -136,16 +136,16 @@ static int write_piece(void *payload, size_t which, const char *data, size_t len
 
     if (!writing->open) {
         writing->place = place_of(writing->restore, writing->temp, change);
-        r = al_placing_begin(&writing->placing, &writing->place, change->name, change->to_mode,
-                             err);
+        r = al_atomic_file_begin(&writing->placing, &writing->place, change->name, change->to_mode,
+                                 err);
         writing->open = true;
     }
     if (r == 0)
-        r = al_placing_add(&writing->placing, data, len, err);
+        r = al_atomic_file_add(&writing->placing, data, len, err);
     if (r < 0 || !last)
         return r;
     writing->open = false;
-    return al_placing_end(&writing->placing, err);
+    return al_atomic_file_commit(&writing->placing, err);
 }
 
 typedef bool wanted_fn(const struct al_difference *change);
@@ -159,7 +159,7 @@ static int write_files(const struct al_restore *restore, wanted_fn *wanted, stru
     al_auto(al_freep) const char **oids = al_calloc(changes->count + 1, sizeof(*oids));
     al_auto(al_freep) char *temp = temp_name(restore);
     struct writing writing = {
-        .restore = restore, .temp = temp, .changes = chosen, .placing = AL_PLACING_INIT
+        .restore = restore, .temp = temp, .changes = chosen, .placing = AL_ATOMIC_FILE_INIT
     };
     size_t count = 0;
     int r;
@@ -172,7 +172,7 @@ static int write_files(const struct al_restore *restore, wanted_fn *wanted, stru
     }
     r = al_checkpoint_read(restore->store, oids, count, write_piece, &writing, restore->budget,
                            err);
-    al_placing_clear(&writing.placing);
+    al_atomic_file_clear(&writing.placing);
     return r;
 }
 
@@ -185,14 +185,14 @@ static bool is_ignore_file(const struct al_difference *change)
 /* The rules that were: what they name was in no checkpoint then, and must not be removed now. */
 static void restore_rules(const struct al_restore *restore)
 {
-    const struct al_place place = { restore->top_fd, restore->repo->at.top, "" };
+    const struct al_atomic_dir place = { restore->top_fd, restore->repo->at.top, "" };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
     for (size_t i = 0; i < restore->changes->count; i++) {
         const struct al_difference *change = &restore->changes->items[i];
 
         if (is_ignore_file(change) && !change->to)
-            (void)al_place_remove(&place, change->name, &err);
+            (void)al_atomic_file_remove(&place, change->name, &err);
     }
     /* One whose directory is a file as yet comes with the others. */
     (void)write_files(restore, is_ignore_file, &err);
@@ -201,7 +201,7 @@ static void restore_rules(const struct al_restore *restore)
 static int remove_files(const struct al_restore *restore, struct al_strv *ret_kept,
                         struct al_error *err)
 {
-    const struct al_place place = { restore->top_fd, restore->repo->at.top, "" };
+    const struct al_atomic_dir place = { restore->top_fd, restore->repo->at.top, "" };
     al_auto(al_strv_clear) struct al_strv gone = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
     struct al_strv *left_out = &restore->to->left_out;
@@ -223,7 +223,7 @@ static int remove_files(const struct al_restore *restore, struct al_strv *ret_ke
         if (is_ignored || al_strv_contains_sorted(left_out, gone.items[i]))
             al_strv_add(ret_kept, gone.items[i]);
         else
-            r = al_place_remove(&place, gone.items[i], err);
+            r = al_atomic_file_remove(&place, gone.items[i], err);
     }
     return r;
 }
@@ -244,10 +244,10 @@ static int remove_state(const struct al_restore *restore, struct al_error *err)
 
     for (size_t i = 0; i < restore->changes->count && r == 0; i++) {
         const struct al_difference *change = &restore->changes->items[i];
-        const struct al_place place = place_of(restore, "", change);
+        const struct al_atomic_dir place = place_of(restore, "", change);
 
         if (is_state(change) && !change->to)
-            r = al_place_remove(&place, change->name, err);
+            r = al_atomic_file_remove(&place, change->name, err);
     }
     return r;
 }
@@ -304,7 +304,7 @@ static bool is_head(const struct al_restore *restore, const char *value)
 static int restore_head(const struct al_restore *restore, struct al_error *err)
 {
     al_auto(al_freep) char *temp = temp_name(restore);
-    const struct al_place place = { restore->git_fd, restore->repo->at.git_dir, temp };
+    const struct al_atomic_dir place = { restore->git_fd, restore->repo->at.git_dir, temp };
     al_auto(al_freep) char *line = al_asprintf("%s\n", restore->to->head);
     struct al_lockfile lock = AL_LOCKFILE_INIT;
     int r;
@@ -315,7 +315,7 @@ static int restore_head(const struct al_restore *restore, struct al_error *err)
     if (r == 0 && !is_head(restore, restore->from->head))
         r = al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by somebody else just now");
     if (r == 0)
-        r = al_place_file(&place, "HEAD", INDEX_MODE, line, strlen(line), err);
+        r = al_atomic_file_write(&place, "HEAD", INDEX_MODE, line, strlen(line), err);
     al_lockfile_release(&lock);
     return r;
 }
@@ -329,11 +329,11 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
     al_auto(al_freep) char *name = al_asprintf(".airlock-index-%s", restore->token);
     al_auto(al_freep) char *temp = temp_name(restore);
     al_auto(al_freep) char *path = al_fs_join(restore->repo->at.git_dir, name);
-    const struct al_place place = { restore->git_fd, restore->repo->at.git_dir, temp };
+    const struct al_atomic_dir place = { restore->git_fd, restore->repo->at.git_dir, temp };
     int r = 0;
 
     if (to->has_index)
-        r = al_place_file(&place, name, INDEX_MODE, to->index.buf, to->index.len, err);
+        r = al_atomic_file_write(&place, name, INDEX_MODE, to->index.buf, to->index.len, err);
     if (r == 0)
         r = al_restore_objects(restore, to->has_index ? path : NULL, err);
     if (r == 0)
@@ -347,7 +347,7 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
     if (r == 0 && to->has_index && renameat(restore->git_fd, name, restore->git_fd, "index") < 0)
         r = al_error_errno(err, errno, "cannot write the index");
     if (r == 0 && !to->has_index)
-        r = al_place_remove(&place, "index", err);
+        r = al_atomic_file_remove(&place, "index", err);
     (void)unlinkat(restore->git_fd, name, 0);
     return r;
 }

@@ -26,7 +26,7 @@ struct al_restore {
     const struct al_differences *changes;
     struct al_saved_state *from, *to; /**< of present and target */
     const char *token;                /**< of this rollback */
-    struct al_budget *budget;
+    struct al_run_limits *budget;
     int top_fd, git_fd, common_fd;
 };
 

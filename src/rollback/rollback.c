@@ -32,8 +32,8 @@
 struct run {
     const struct al_rollback_options *options;
     struct al_repo *repo;
-    struct al_budget *budget;
-    struct al_budget restoring; /* of what nothing but SIGKILL stops */
+    struct al_run_limits *budget;
+    struct al_run_limits restoring; /* of what nothing but SIGKILL stops */
     struct al_rollback *report;
 
     struct al_recorded recorded;
@@ -110,14 +110,14 @@ static void remove_leftover_locks(const struct run *run)
 
 static int take_index_lock(struct run *run, struct al_error *err)
 {
-    struct al_budget wait = { .cancel = run->budget->cancel,
-                              .left_ms = run->options->lock_wait_ms,
-                              .waits = run->budget->waits,
-                              .exit_code = -1 };
+    struct al_run_limits wait = { .cancel = run->budget->cancel,
+                                  .left_ms = run->options->lock_wait_ms,
+                                  .waits = run->budget->waits,
+                                  .exit_code = -1 };
     int r = al_lockfile_token(run->token, err);
 
     if (r == 0)
-        r = al_repo_begin_write(run->repo, &wait, err);
+        r = al_write_lock_acquire_with_index(run->repo, &wait, err);
     return r < 0 ? r
                  : al_lockfile_take(&run->index_lock, run->git_fd, "index.lock", run->token, err);
 }
@@ -131,7 +131,7 @@ static int lock_repository(struct run *run, struct al_error *err)
     if (!run->adopted)
         return take_index_lock(run, err);
     memcpy(run->token, run->leftover, sizeof(run->token));
-    return al_repo_begin_turn(run->repo, run->budget->cancel, err);
+    return al_write_lock_acquire(run->repo, run->budget->cancel, err);
 }
 
 /* --- The journal --- */
@@ -194,12 +194,12 @@ static void close_record(struct run *run, int r, bool begun, const struct al_err
  */
 static int find_dropped(struct run *run, struct al_strv *ret_names, struct al_error *err)
 {
-    struct al_watch watch = al_watch_begin(run->budget);
+    struct al_deadline watch = al_deadline_begin(run->budget);
     int own_fd = strcmp(run->repo->at.git_dir, run->repo->at.common_dir) != 0 ? run->git_fd : -1;
     struct al_refs now = { .count = 0 }, then = { .items = run->to.refs, .count = run->to.nrefs };
     int r = al_refs_read(run->common_fd, own_fd, run->store->sha256, &watch, &now, err);
 
-    al_watch_sync(&watch);
+    al_deadline_sync(&watch);
     for (size_t i = 0, k = 0; r == 0 && i < now.count; i++) {
         int order = -1;
 
@@ -220,7 +220,7 @@ static int look_at_present(struct run *run, struct al_error *err)
     if (r == 0)
         r = find_dropped(run, &dropped, err);
     if (r == 0)
-        r = al_checkpoint_take(
+        r = al_checkpoint_create(
             run->store,
             &(struct al_checkpoint_reason){ .tool = TOOL,
                                             .operation = OPERATION,
@@ -325,11 +325,11 @@ static int prepare(struct run *run, struct al_error *err)
 static void remove_leftovers(const struct run *run)
 {
     al_auto(al_freep) char *name = al_asprintf(".airlock-%s", run->leftover);
-    const struct al_place place = { run->top_fd, run->repo->at.top, "" };
+    const struct al_atomic_dir place = { run->top_fd, run->repo->at.top, "" };
 
     for (size_t i = 0; *run->leftover && i < run->report->changes.count; i++)
         if (run->report->changes.items[i].part == AL_PART_WORKTREE)
-            al_place_clean(&place, run->report->changes.items[i].name, name);
+            al_atomic_file_clean(&place, run->report->changes.items[i].name, name);
 }
 
 static int restore(struct run *run, struct al_error *err)
@@ -343,10 +343,10 @@ static int restore(struct run *run, struct al_error *err)
     remove_leftovers(run);
     r = al_restore_apply(&restore, &run->report->kept, err);
     /* Also of what came of it when it failed: that can be undone as well. */
-    taken = al_checkpoint_take(run->store,
-                               &(struct al_checkpoint_reason){
-                                   .tool = TOOL, .operation = OPERATION, .before = run->present },
-                               run->budget, after, &why);
+    taken = al_checkpoint_create(run->store,
+                                 &(struct al_checkpoint_reason){
+                                     .tool = TOOL, .operation = OPERATION, .before = run->present },
+                                 run->budget, after, &why);
     if (taken < 0) /* it happened all the same, and must not be told as if it had not */
         al_log_warn("there is no checkpoint of how it is now, so undoing this rollback needs "
                     "--force: %s",
@@ -375,7 +375,7 @@ static int go_back(struct run *run, struct al_error *err)
         r = note(run, err);
     if (r == 0) {
         /* Half of it helps nobody: from here on only SIGKILL stops it. */
-        run->restoring = (struct al_budget){ .left_ms = run->budget->left_ms, .exit_code = -1 };
+        run->restoring = (struct al_run_limits){ .left_ms = run->budget->left_ms, .exit_code = -1 };
         run->budget = &run->restoring;
         run->is_whole = begun = true;
         r = restore(run, err);
@@ -402,7 +402,7 @@ static void release(struct run *run)
     if (run->adopted && !run->is_whole)
         al_lockfile_leave(&run->index_lock);
     al_lockfile_release(&run->index_lock);
-    al_repo_end_write(run->repo);
+    al_write_lock_release(run->repo);
     al_saved_state_clear(&run->from);
     al_saved_state_clear(&run->to);
     al_executions_clear(&run->executions);
@@ -414,7 +414,8 @@ static void release(struct run *run)
 }
 
 int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *options,
-                    struct al_budget *budget, struct al_rollback *rollback, struct al_error *err)
+                    struct al_run_limits *budget, struct al_rollback *rollback,
+                    struct al_error *err)
 {
     struct run run = {
         .options = options,

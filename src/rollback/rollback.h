@@ -60,6 +60,7 @@ void al_rollback_clear(struct al_rollback *rollback);
  *         AL_ERR_CANCELLED (nothing was changed then).
  */
 int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *options,
-                    struct al_budget *budget, struct al_rollback *rollback, struct al_error *err);
+                    struct al_run_limits *budget, struct al_rollback *rollback,
+                    struct al_error *err);
 
 #endif

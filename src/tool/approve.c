@@ -51,7 +51,7 @@ static int bind_to_state(struct al_call *call, char ret_state[65], struct al_err
     int r = al_call_resolve(call, err);
 
     if (r == 0)
-        r = al_call_concerned(call, &files, err);
+        r = al_call_affected_files(call, &files, err);
     if (r == 0)
         r = add_named(call, &paths, &objects, err);
     if (r < 0)
@@ -150,7 +150,7 @@ static const char *name_rule(const struct al_ruling *ruling, char *buf, size_t s
 static int refuse_unasked(struct al_call *call, const struct al_ruling *ruling,
                           struct al_error *err)
 {
-    al_auto(al_freep) char *said = ruling->message ? al_text_word(ruling->message) : NULL;
+    al_auto(al_freep) char *said = ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
     al_auto(al_freep) char *line = al_call_command_line(call);
     char rule[RULE_NAME_BYTES];
 
@@ -240,7 +240,7 @@ static int answered(struct al_call *call, const struct al_ruling *ruling,
         return rejected(call, approver, answer->reason, err);
     if (always)
         al_approvals_remember(call->session->approvals, call->tool->name, kind,
-                              al_call_place(call));
+                              al_call_repository_path(call));
     return decided(call, always ? "always" : "once", approver->name);
 }
 
@@ -296,7 +296,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
                              "done. This is what it is now.\n\n");
     if (ruling->message) {
-        al_auto(al_freep) char *said = al_text_word(ruling->message);
+        al_auto(al_freep) char *said = al_text_sanitize_line(ruling->message);
 
         al_str_addf(&detail, "%s%s", said, shown.len ? "\n\n" : "");
     }
@@ -309,7 +309,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .operation = call->operation->name,
         .summary = call->summary,
         .detail = detail.buf,
-        .repository = al_call_place(call),
+        .repository = al_call_repository_path(call),
         .risk = al_effects_risk(call->operation->effects),
         .state = bound ? bound : call->state,
         .add_full = call->tool->preview ? al_approval_add_full : NULL,
@@ -324,8 +324,8 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
 {
     al_auto(al_freep) char *kind = kind_of(call, ruling);
 
-    if (call->session->approvals &&
-        al_approvals_has(call->session->approvals, call->tool->name, kind, al_call_place(call))) {
+    if (call->session->approvals && al_approvals_has(call->session->approvals, call->tool->name,
+                                                     kind, al_call_repository_path(call))) {
         call->limits = limits_of(call);
         return decided(call, "always", "policy");
     }
@@ -336,7 +336,7 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
 static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
-    al_auto(al_freep) char *said = ruling->message ? al_text_word(ruling->message) : NULL;
+    al_auto(al_freep) char *said = ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
     char rule[RULE_NAME_BYTES];
     int r = al_call_preview(call, &detail, err);
 
@@ -368,7 +368,7 @@ static int consult(struct al_call *call, struct al_ruling *ret_ruling, struct al
         if (al_effects_change_repository(call->operation->effects))
             r = bind_to_state(call, call->state, err);
         if (r == 0)
-            r = al_call_concern(call, &branches, &paths, NULL, err);
+            r = al_call_policy_targets(call, &branches, &paths, NULL, err);
     }
     if (r == 0)
         *ret_ruling = al_call_rule(call, &branches, &paths);

@@ -118,7 +118,7 @@ static void select_operation(struct al_call *call)
         call->tool->summarize(call->operation, call->args, &summary);
     else
         al_str_adds(&summary, call->tool->title);
-    call->summary = al_text_shown_word(summary.buf);
+    call->summary = al_text_sanitize_shown_line(summary.buf);
 }
 
 /* The session's grant covers the repository wherever its parts lie.  `r` means that nothing is
@@ -132,7 +132,7 @@ static int check_grant(const struct al_call *call, struct al_error *err)
     int r = 0;
 
     if (!call->repo)
-        return al_grant_check_dir(call->session->grant, al_call_place(call), writes, err);
+        return al_grant_check_dir(call->session->grant, al_call_repository_path(call), writes, err);
     for (size_t i = 0; i < AL_COUNT(parts) && r == 0; i++)
         r = al_grant_check_dir(call->session->grant, parts[i], writes, err);
     return r;
@@ -174,7 +174,7 @@ static int authorize(struct al_call *call, struct al_error *err)
     int r = 0;
 
     if (call->repo && al_effects_change_repository(call->operation->effects))
-        al_repo_go_by_path(call->repo);
+        al_repo_use_absolute_paths(call->repo);
     if (r == 0)
         r = check_grant(call, err);
     if (r == 0 && call->tool->runs_at_top)
@@ -193,8 +193,8 @@ static int begin_write(struct al_call *call, struct al_error *err)
     if (!call->repo)
         return 0;
     if (call->tool->at_first_root)
-        return al_repo_begin_turn(call->repo, call->budget.cancel, err);
-    return al_repo_begin_write(call->repo, &call->budget, err);
+        return al_write_lock_acquire(call->repo, call->budget.cancel, err);
+    return al_write_lock_acquire_with_index(call->repo, &call->budget, err);
 }
 
 /* What is known of a call by now, for the journal. */
@@ -207,7 +207,7 @@ static struct al_record_end describe(const struct al_call *call)
         .decided_by = call->decided_by ? call->decided_by : "none",
         .summary = call->summary,
         .root = call->repo                  ? call->repo->at.root->path
-                : call->tool->at_first_root ? al_call_place(call)
+                : call->tool->at_first_root ? al_call_repository_path(call)
                                             : NULL,
         .repository = call->repo ? call->repo->at.top : NULL,
         .confinement = call->session->confinement,
@@ -262,7 +262,7 @@ static void give_up_turn(struct al_call *call)
 {
     al_call_forget(call);
     al_call_checkpoint_drop(call);
-    al_repo_end_write(call->repo);
+    al_write_lock_release(call->repo);
 }
 
 static int keeps_changing(struct al_error *err)
@@ -304,11 +304,11 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
 
     if (r == 0) {
         call->executed = true;
-        al_call_tell_execute(call, timeout_of(call));
+        al_call_trace_execute(call, timeout_of(call));
         r = call->operation->execute(call, call->args, result, err);
     }
     al_call_checkpoint_after(call, r < 0 && !result->structured ? err : NULL);
-    al_repo_end_write(call->repo);
+    al_write_lock_release(call->repo);
     return r;
 }
 
@@ -320,7 +320,7 @@ static int run_stages(struct al_call *call, struct al_result *result, struct al_
         found = find_repository(call, err);
         select_operation(call);
     }
-    al_call_tell_begin(call);
+    al_call_trace_begin(call);
     if (r < 0)
         return r;
     r = check_journal(call, err);
@@ -373,8 +373,9 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         return;
     if (r == AL_ERR_TIMEOUT) {
         name_the_whole_time(call, &result->error);
-        wait = call->repo && !al_location_is_bare(&call->repo->at) ? al_git_find_wait(call->repo)
-                                                                   : NULL;
+        wait = call->repo && !al_location_is_bare(&call->repo->at)
+                   ? al_git_find_blocking_file(call->repo)
+                   : NULL;
     }
     if (!wait)
         wait = al_call_hint(call, &result->error);
@@ -437,7 +438,7 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
     r = run_stages(&call, result, &err);
     shape(&call, result, r, &err);
     close_record(&call, result);
-    al_call_tell_end(&call, result, call.executed);
+    al_call_trace_end(&call, result, call.executed);
     release(&call);
 }
 
@@ -457,7 +458,7 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
     }
 
     if (r == 0)
-        r = al_call_concern(&call, &found->branches, &paths, &found->paths, err);
+        r = al_call_policy_targets(&call, &found->branches, &paths, &found->paths, err);
     if (r == 0) {
         found->operation = call.operation;
         found->ruling = al_call_rule(&call, &found->branches, &paths);

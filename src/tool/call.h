@@ -19,7 +19,7 @@
 #include "util/json.h"
 #include "util/str.h"
 
-struct al_budget;
+struct al_run_limits;
 struct al_cancel;
 struct al_checkpoint_settings;
 struct al_git;
@@ -221,10 +221,11 @@ struct al_repo *al_call_repo(const struct al_call *call);
  *
  * @param[out] ret_files  Borrowed until the call ends or its turn has come.
  */
-int al_call_concerned(struct al_call *call, const struct al_strv **ret_files, struct al_error *err);
+int al_call_affected_files(struct al_call *call, const struct al_strv **ret_files,
+                           struct al_error *err);
 
 /** The time and the cancel token for the call's git children. */
-struct al_budget *al_call_budget(struct al_call *call);
+struct al_run_limits *al_call_budget(struct al_call *call);
 
 /**
  * Stage 8 for a tool that shows git's output: standard output, standard error and airlock's own

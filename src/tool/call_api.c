@@ -23,7 +23,7 @@ const struct al_progress *al_call_progress(const struct al_call *call)
     return call->input->progress;
 }
 
-const char *al_call_place(const struct al_call *call)
+const char *al_call_repository_path(const struct al_call *call)
 {
     return call->repo ? call->repo->at.top : call->session->roots->items[0].path;
 }
@@ -73,12 +73,13 @@ struct al_repo *al_call_repo(const struct al_call *call)
     return call->repo;
 }
 
-struct al_budget *al_call_budget(struct al_call *call)
+struct al_run_limits *al_call_budget(struct al_call *call)
 {
     return &call->budget;
 }
 
-int al_call_concerned(struct al_call *call, const struct al_strv **ret_files, struct al_error *err)
+int al_call_affected_files(struct al_call *call, const struct al_strv **ret_files,
+                           struct al_error *err)
 {
     int r = 0;
 

@@ -26,7 +26,7 @@ static void name_dropped(const struct al_call *call, struct al_strv *ret_names)
 
     if (call->tool->drops && !call->tool->drops(call->args))
         return;
-    al_call_named_branches(call, AL_PARAM_DROPPED, &branches);
+    al_call_named_branches(call, AL_PARAM_DELETED_BRANCH, &branches);
     for (size_t i = 0; i < branches.count; i++)
         al_strv_addf(ret_names, "refs/heads/%s", branches.items[i]);
 }
@@ -63,7 +63,7 @@ static int name_overwritten(struct al_call *call, struct al_strv *ret_names, str
 
     if (!writes_over_files(call))
         return 0;
-    r = al_call_concerned(call, &files, err);
+    r = al_call_affected_files(call, &files, err);
     if (r == 0)
         add_below_top(call, files, ret_names);
     if (r == 0 && call->tool->overwrites)
@@ -123,14 +123,14 @@ static int take(struct al_call *call, struct al_strv *ret_missing, struct al_err
     reason.dropping = &dropping;
     reason.overwriting = &overwriting;
     reason.ret_missing = ret_missing;
-    return al_checkpoint_take(call->store, &reason, &call->budget, call->checkpoint, err);
+    return al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
 }
 
 /* Somebody is told before work is lost that nobody could give back. */
 static int check_complete(const struct al_call *call, const struct al_strv *missing,
                           struct al_error *err)
 {
-    al_auto(al_freep) char *word = missing->count ? al_text_word(missing->items[0]) : NULL;
+    al_auto(al_freep) char *word = missing->count ? al_text_sanitize_line(missing->items[0]) : NULL;
     al_auto(al_freep) char *more =
         missing->count > 1 ? al_asprintf(" and %zu more", missing->count - 1) : al_strdup("");
     al_auto(al_freep) char *text = NULL;
@@ -191,11 +191,11 @@ int al_call_check_kept(struct al_call *call, const char *what, const struct al_p
     int r = 0;
 
     if (below)
-        r = al_checkpoint_holds(call->store, call->checkpoint, dir->fd, below, names, &call->budget,
-                                &missing, err);
+        r = al_checkpoint_contains(call->store, call->checkpoint, dir->fd, below, names,
+                                   &call->budget, &missing, err);
     if (r < 0 || !missing)
         return r;
-    word = al_text_word(missing);
+    word = al_text_sanitize_line(missing);
     return al_error_set(err, AL_ERR_EXECUTION,
                         "%s: '%s' exists already and no checkpoint has it; remove it or choose "
                         "another directory",
@@ -213,19 +213,19 @@ void al_call_checkpoint_after(struct al_call *call, const struct al_error *failu
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_checkpoint_reason reason;
-    struct al_budget budget = { .left_ms = AFTER_MS, .exit_code = -1 };
+    struct al_run_limits budget = { .left_ms = AFTER_MS, .exit_code = -1 };
     char id[AL_OID_TEXT] = "";
     int r = 0;
 
     if (call->checkpoint[0]) {
         reason = reason_of(call);
         reason.before = call->checkpoint;
-        r = al_checkpoint_take(call->store, &reason, &budget, id, &err);
+        r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
     }
     if (failure && call->session->checkpoints)
         al_call_tell_half_done(call, r == 0 ? id : "", &budget, failure);
     if (call->checkpoint[0] && r == 0)
-        r = al_store_maintain(call->store, &budget, &err);
+        r = al_store_gc(call->store, &budget, &err);
     if (r < 0)
         al_log_warn("after %s: %s", call->tool->name, err.message);
     al_store_close(call->store);

@@ -109,7 +109,7 @@ static int refuse_unknown(const struct al_tool *tool, const json_t *arguments, s
     if (!unknown)
         return 0;
 
-    al_auto(al_freep) char *safe = al_text_word(unknown);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(unknown);
     if (strlen(safe) > NAME_SHOWN_MAX_BYTES)
         safe[al_utf8_floor(safe, NAME_SHOWN_MAX_BYTES)] = '\0';
     for (size_t i = 0; i < tool->nparams; i++)

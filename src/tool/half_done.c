@@ -15,7 +15,7 @@ static bool is_left_on_purpose(const struct al_error *failure)
 
 static void add_name(const struct al_difference *change, struct al_str *out)
 {
-    al_auto(al_freep) char *word = al_text_word(change->name);
+    al_auto(al_freep) char *word = al_text_sanitize_line(change->name);
 
     if (change->part == AL_PART_INDEX)
         al_str_adds(out, "the index");
@@ -52,7 +52,7 @@ static void list(const struct al_differences *changes, struct al_str *out)
         al_str_addf(out, " and %zu more", more);
 }
 
-static char *describe(struct al_call *call, const char *after, struct al_budget *budget)
+static char *describe(struct al_call *call, const char *after, struct al_run_limits *budget)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     struct al_differences changes = { .items = NULL };
@@ -73,7 +73,7 @@ static char *describe(struct al_call *call, const char *after, struct al_budget 
                      : NULL;
 }
 
-void al_call_tell_half_done(struct al_call *call, const char *after, struct al_budget *budget,
+void al_call_tell_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
                             const struct al_error *failure)
 {
     if (!call->executed || !call->repo || is_left_on_purpose(failure) ||

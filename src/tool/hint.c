@@ -21,7 +21,7 @@ static bool is_there(const char *dir, const char *path)
 static char *hint_for(const struct al_repo *repo, const char *path)
 {
     const char *below = al_fs_below(repo->at.top, repo->at.dir);
-    al_auto(al_freep) char *word = al_text_word(path);
+    al_auto(al_freep) char *word = al_text_sanitize_line(path);
     al_auto(al_freep) char *other = NULL;
     const char *rest;
 
@@ -29,11 +29,11 @@ static char *hint_for(const struct al_repo *repo, const char *path)
         !is_there(repo->at.top, path))
         return NULL;
     rest = al_fs_below(below, path);
-    other = rest && *rest ? al_text_word(rest) : al_fs_join(repo->at.top, path);
+    other = rest && *rest ? al_text_sanitize_line(rest) : al_fs_join(repo->at.top, path);
     if (!rest || !*rest) {
         al_auto(al_freep) char *abs = other;
 
-        other = al_text_word(abs);
+        other = al_text_sanitize_line(abs);
     }
     return al_asprintf("'%s' is relative to the top of the repository; with this working_dir it is "
                        "'%s'",

@@ -48,7 +48,7 @@ static int check_current(struct al_call *call, struct al_error *err)
 int al_approval_add_full(void *payload, struct al_str *out, struct al_error *err)
 {
     struct al_call *call = payload;
-    const struct al_budget budget = call->budget;
+    const struct al_run_limits budget = call->budget;
     const bool asks_nobody = call->asks_nobody;
     char *expected = al_take(&call->expected);
     int r;

@@ -246,8 +246,9 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv
     return r;
 }
 
-int al_call_concern(struct al_call *call, struct al_strv *ret_branches, struct al_strv *ret_paths,
-                    struct al_strv *ret_shown, struct al_error *err)
+int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
+                           struct al_strv *ret_paths, struct al_strv *ret_shown,
+                           struct al_error *err)
 {
     add_branches(call, ret_branches);
     return add_paths(call, ret_paths, ret_shown, err);

@@ -20,7 +20,7 @@ struct al_call {
     const struct al_operation *operation; /* from stage 3 on */
     char *summary;                        /* safe, one line */
     struct al_repo *repo;                 /* from stage 4 on */
-    struct al_budget budget;
+    struct al_run_limits budget;
     const char *decision, *decided_by; /* how stage 5 ended, for the journal */
     char *draft, *expected;            /* of the tool's preview */
     void *made;                        /* of the tool's authorize; NULL: nothing */
@@ -40,7 +40,7 @@ struct al_call {
 };
 
 /** Where a call works: the top of the repository, or the first root. */
-const char *al_call_place(const struct al_call *call);
+const char *al_call_repository_path(const struct al_call *call);
 
 /** Resolve the words of the call's arguments, unless that is done. */
 int al_call_resolve(struct al_call *call, struct al_error *err);
@@ -51,10 +51,12 @@ void al_call_forget(struct al_call *call);
 /** The branches and paths a call concerns, for policy; from stage 4 on.  Refuses what resolving a
  * path refuses.  `ret_shown` (may be NULL) gets the same paths as a person should see them: what
  * is not there counts as a directory, which it could become, and is shown as it was given. */
-int al_call_concern(struct al_call *call, struct al_strv *ret_branches, struct al_strv *ret_paths,
-                    struct al_strv *ret_shown, struct al_error *err);
+int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
+                           struct al_strv *ret_paths, struct al_strv *ret_shown,
+                           struct al_error *err);
 
-/** The branches that a call's arguments of this flag (AL_PARAM_BRANCH, AL_PARAM_DROPPED) name. */
+/** The branches that a call's arguments of this flag (AL_PARAM_BRANCH, AL_PARAM_DELETED_BRANCH)
+ * name. */
 void al_call_named_branches(const struct al_call *call, unsigned flag,
                             struct al_strv *ret_branches);
 
@@ -73,17 +75,17 @@ void al_call_checkpoint_after(struct al_call *call, const struct al_error *failu
 
 /** half_done.c: note what a call that writes files and failed changed until its checkpoint after
  * ("": there is none), and how to undo that. */
-void al_call_tell_half_done(struct al_call *call, const char *after, struct al_budget *budget,
+void al_call_tell_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
                             const struct al_error *failure);
 
 /** What is said where there is no repository to take a checkpoint of. */
 #define AL_TELL_NO_GIT "Warning: git auto-commit failed (not in git repo?)"
 
 /** tell.c: lines for the person who asked for them with -v. */
-void al_call_tell_begin(const struct al_call *call);
-void al_call_tell_execute(const struct al_call *call, int64_t timeout_ms);
+void al_call_trace_begin(const struct al_call *call);
+void al_call_trace_execute(const struct al_call *call, int64_t timeout_ms);
 /** `executed` tells that the call got as far as its execution. */
-void al_call_tell_end(const struct al_call *call, const struct al_result *result, bool executed);
+void al_call_trace_end(const struct al_call *call, const struct al_result *result, bool executed);
 
 /** What policy says to a call. */
 struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *branches,

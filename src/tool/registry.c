@@ -17,7 +17,7 @@ static const struct al_toolset *find_toolset(const struct al_toolset *const *all
 static int unknown_toolset(const struct al_toolset *const *all, const char *name,
                            struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_word(name);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
     al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
 
     for (size_t i = 0; all[i]; i++)

@@ -117,7 +117,7 @@ json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults
         const struct al_param *param = &tool->params[i];
         json_t *property = param_schema(param, defaults);
 
-        if (!(param->flags & AL_PARAM_SPEAKING))
+        if (!(param->flags & AL_PARAM_NO_DESCRIPTION))
             al_json_set(property, "description", al_json_string(param->about));
         al_json_set(properties, param->name, property);
         if (param->flags & AL_PARAM_REQUIRED)

@@ -59,9 +59,9 @@ enum al_param_flags {
     /** The time of the whole call in seconds, with a default of its own. */
     AL_PARAM_SECONDS = 1 << 9,
     /** Names a branch that is to go, see `drops`: the checkpoint keeps what only it reaches. */
-    AL_PARAM_DROPPED = 1 << 10,
+    AL_PARAM_DELETED_BRANCH = 1 << 10,
     /** Its name says what it is for: the schema prints no description. */
-    AL_PARAM_SPEAKING = 1 << 11,
+    AL_PARAM_NO_DESCRIPTION = 1 << 11,
     /** A string: the directory that files are written into, anywhere in the roots, for policy. */
     AL_PARAM_OUTPUT = 1 << 12,
     /** Names a branch, a revision or a directory where policy does not ask: recorded as it is. */
@@ -165,7 +165,7 @@ struct al_tool {
     /** It moves the current branch where no AL_PARAM_BRANCH is given, for policy. */
     bool moves_branch;
 
-    /** Whether what AL_PARAM_DROPPED names is to go this time; NULL: always. */
+    /** Whether what AL_PARAM_DELETED_BRANCH names is to go this time; NULL: always. */
     bool (*drops)(const void *args);
 
     /** Cross-checks after decoding; NULL when rows say it all. */

@@ -22,11 +22,11 @@ al_printf(2, 3) static void tell(const struct al_call *call, const char *fmt, ..
     va_start(args, fmt);
     al_str_addv(&line, fmt, args);
     va_end(args);
-    safe = al_text_word(line.buf);
+    safe = al_text_sanitize_line(line.buf);
     call->session->tell(safe);
 }
 
-void al_call_tell_begin(const struct al_call *call)
+void al_call_trace_begin(const struct al_call *call)
 {
     tell(call, "Tool: %s", call->tool->name);
     if (call->summary && call->tool->tell_command) {
@@ -73,7 +73,7 @@ static void tell_found(const struct al_call *call)
     tell(call, "Validation: \u2713 passed (%s)", words.buf);
 }
 
-void al_call_tell_execute(const struct al_call *call, int64_t timeout_ms)
+void al_call_trace_execute(const struct al_call *call, int64_t timeout_ms)
 {
     if (!call->session->tell)
         return;
@@ -85,7 +85,7 @@ void al_call_tell_execute(const struct al_call *call, int64_t timeout_ms)
     tell(call, "Executing with timeout %gs...", (double)timeout_ms / 1000);
 }
 
-void al_call_tell_end(const struct al_call *call, const struct al_result *result, bool executed)
+void al_call_trace_end(const struct al_call *call, const struct al_result *result, bool executed)
 {
     const char *text = result->text.buf;
     size_t len = strcspn(text, "\n");

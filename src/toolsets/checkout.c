@@ -52,7 +52,7 @@ struct al_checkout_left al_checkout_leaves(const struct al_call *call)
 {
     const struct al_repo *repo = al_call_repo(call);
 
-    return (struct al_checkout_left){ .underway = al_git_underway(repo),
+    return (struct al_checkout_left){ .underway = al_git_operation_state(repo),
                                       .commit = al_ref_head(&repo->at) };
 }
 
@@ -60,13 +60,14 @@ void al_checkout_preview_left(const struct al_call *call, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_git_underway_line(al_call_repo(call), 0, &line);
+    al_git_operation_line(al_call_repo(call), 0, &line);
     if (line.len)
         al_str_addf(out, "%s, and switching leaves it unfinished.\n", line.buf);
 }
 
 /* How what is still in progress is given up. */
-static void add_abort(const struct al_call *call, enum al_underway underway, struct al_str *out)
+static void add_abort(const struct al_call *call, enum al_operation_state underway,
+                      struct al_str *out)
 {
     const struct al_session *session = al_call_session(call);
 
@@ -74,24 +75,25 @@ static void add_abort(const struct al_call *call, enum al_underway underway, str
         al_grant_has_tool(session->grant, "git_merge"))
         al_str_adds(out, "git_merge with abort gives it up");
     else
-        al_str_addf(out, "a user gives it up with 'git %s --abort'", al_underway_name(underway));
+        al_str_addf(out, "a user gives it up with 'git %s --abort'",
+                    al_operation_state_name(underway));
 }
 
 void al_checkout_note_left(const struct al_call *call, const struct al_checkout_left *left,
                            struct al_result *result)
 {
-    enum al_underway now = al_git_underway(al_call_repo(call));
+    enum al_operation_state now = al_git_operation_state(al_call_repo(call));
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    if (left->underway == AL_UNDERWAY_NONE)
+    if (left->underway == AL_IN_PROGRESS_NONE)
         return;
-    if (now == AL_UNDERWAY_NONE) {
+    if (now == AL_IN_PROGRESS_NONE) {
         al_str_addf(&line,
                     "The %s that was in progress is ended, unfinished: a commit made now is "
                     "not part of it",
-                    al_underway_noun(left->underway));
+                    al_operation_state_noun(left->underway));
     } else {
-        al_git_underway_line(al_call_repo(call), 0, &line);
+        al_git_operation_line(al_call_repo(call), 0, &line);
         al_str_addf(&line, " and was left: git_checkout of %.*s goes back to where it stopped, ",
                     SHOWN_DIGITS, left->commit);
         add_abort(call, now, &line);

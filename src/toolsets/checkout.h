@@ -19,8 +19,8 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
 
 /** What a switch leaves behind. */
 struct al_checkout_left {
-    enum al_underway underway; /**< what was in progress before the switch */
-    char *commit;              /**< that HEAD was at */
+    enum al_operation_state underway; /**< what was in progress before the switch */
+    char *commit;                     /**< that HEAD was at */
 };
 
 void al_checkout_left_clear(struct al_checkout_left *left);

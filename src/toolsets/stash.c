@@ -89,8 +89,8 @@ int al_stash_authorize(struct al_call *call, const void *args, struct al_error *
 }
 
 /* Entries are named by their place in the list, which a push in between would shift. */
-int al_stash_concerns(struct al_call *call, const void *args, struct al_strv *out,
-                      struct al_error *err)
+int al_stash_affected_files(struct al_call *call, const void *args, struct al_strv *out,
+                            struct al_error *err)
 {
     const struct al_stash_args *stash = args;
     struct al_repo *repo = al_call_repo(call);
@@ -98,7 +98,8 @@ int al_stash_concerns(struct al_call *call, const void *args, struct al_strv *ou
     al_strv_addf(out, "%s/logs/refs/stash", repo->at.common_dir);
     if (!al_stash_is_push(NULL, args))
         return 0;
-    return al_git_endangered(repo, NULL, stash->include_untracked, al_call_budget(call), out, err);
+    return al_git_overwritten_files(repo, NULL, stash->include_untracked, al_call_budget(call), out,
+                                    err);
 }
 
 int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,
@@ -113,7 +114,7 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
     if (looks_only(args))
         return 0;
     options = al_stash_options_of(args);
-    r = al_call_concerned(call, &files, err);
+    r = al_call_affected_files(call, &files, err);
     if (r == 0)
         r = al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call), out,
                                  &any, err);

@@ -45,8 +45,8 @@ struct al_stash_options al_stash_options_of(const void *args);
 
 /** For the tool's table. */
 int al_stash_authorize(struct al_call *call, const void *args, struct al_error *err);
-int al_stash_concerns(struct al_call *call, const void *args, struct al_strv *out,
-                      struct al_error *err);
+int al_stash_affected_files(struct al_call *call, const void *args, struct al_strv *out,
+                            struct al_error *err);
 int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,
                      struct al_str *out, struct al_error *err);
 /** `untracked` is the name of include_untracked in the schema. */

@@ -62,7 +62,7 @@ static void who_escapes_is_found_beside_others(void **state)
     size_t left;
 
     (void)state;
-    al_proc_set_slots(2);
+    al_proc_set_jobs(2);
     assert_int_equal(pthread_create(&thread, NULL, wait_in_a_child, &waiting), 0);
     while (count_children() == 0)
         (void)sched_yield();

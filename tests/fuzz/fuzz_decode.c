@@ -91,7 +91,7 @@ static void require_operation(const struct al_tool *tool, const void *args)
     if (!tool->summarize)
         return;
     tool->summarize(op, args, &summary);
-    line = al_text_word(summary.buf);
+    line = al_text_sanitize_line(summary.buf);
     fuzz_require(summary.len > 0);
     fuzz_require(fuzz_is_safe_line(line));
 }

@@ -104,7 +104,7 @@ static void require_answers(const struct al_rpc_message *message)
     require_line(&error, message->id);
 }
 
-static void require_slice(struct al_slice slice, const json_t *value)
+static void require_slice(struct al_raw_json slice, const json_t *value)
 {
     al_auto(al_json_decrefp) json_t *again = NULL;
 
@@ -130,20 +130,21 @@ static size_t count_values(json_t *value)
 static void require_agreement(const struct al_rpc_doc *doc)
 {
     static const char *const names[] = { "id", "method", "params", "jsonrpc", "" };
-    struct al_slice item = { NULL, 0 };
+    struct al_raw_json item = { NULL, 0 };
     json_t *value;
     size_t i;
 
-    fuzz_require(count_values(doc->root) <= al_slice_count_values(doc->text));
+    fuzz_require(count_values(doc->root) <= al_raw_json_count_values(doc->text));
     for (i = 0; json_is_object(doc->root) && i < AL_COUNT(names); i++)
-        require_slice(al_slice_member(doc->text, names[i]), json_object_get(doc->root, names[i]));
+        require_slice(al_raw_json_member(doc->text, names[i]),
+                      json_object_get(doc->root, names[i]));
     json_array_foreach(doc->root, i, value)
     {
-        item = al_slice_next(doc->text, item);
+        item = al_raw_json_next(doc->text, item);
         require_slice(item, value);
     }
     if (json_is_array(doc->root))
-        fuzz_require(!al_slice_next(doc->text, item).at || !json_array_size(doc->root));
+        fuzz_require(!al_raw_json_next(doc->text, item).at || !json_array_size(doc->root));
 }
 
 /* What is run says everything once, for whoever reads it. */
@@ -196,16 +197,16 @@ static void check_slices(const char *data, size_t len)
 {
     const struct fuzz_input input = { data, len };
     al_auto(al_freep) char *bytes = fuzz_bytes(&input);
-    const struct al_slice text = { bytes, len };
-    struct al_slice item = { NULL, 0 };
+    const struct al_raw_json text = { bytes, len };
+    struct al_raw_json item = { NULL, 0 };
     al_auto(al_freep) char *wide = NULL;
     size_t wide_len;
 
-    (void)al_slice_member(al_slice_member(text, "params"), "arguments");
-    (void)al_slice_count_values(text);
-    while ((item = al_slice_next(text, item)).at)
+    (void)al_raw_json_member(al_raw_json_member(text, "params"), "arguments");
+    (void)al_raw_json_count_values(text);
+    while ((item = al_raw_json_next(text, item)).at)
         fuzz_require(item.len && item.at >= bytes && item.at + item.len <= bytes + len);
-    wide = al_slice_widen(text, &wide_len);
+    wide = al_raw_json_widen(text, &wide_len);
     fuzz_require(wide_len >= len && wide_len <= len + len / 9 + 2);
 }
 

@@ -59,20 +59,20 @@ static void check_blobs(const struct fuzz_input *input, uint32_t seed)
             fuzz_require(whole[i].data.len == pieces[i].data.len);
             fuzz_require(!memcmp(whole[i].data.buf, pieces[i].data.buf, whole[i].data.len));
         }
-        al_blobs_clear(whole, BLOBS_ASKED);
-        al_blobs_clear(pieces, BLOBS_ASKED);
+        al_cat_file_clear(whole, BLOBS_ASKED);
+        al_cat_file_clear(pieces, BLOBS_ASKED);
     }
 }
 
 /* Whatever is staged can be said in a subject that fits a line. */
-static void check_described(const struct al_changes *changes)
+static void check_described(const struct al_diff_raw *changes)
 {
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     size_t characters = 0;
 
     if (!changes->count)
         return;
-    al_describe_changes(changes, &message);
+    al_commit_message_of_changes(changes, &message);
     for (size_t i = 0; i < message.len && message.buf[i] != '\n'; i++)
         characters += ((unsigned char)message.buf[i] & 0xc0) != 0x80;
     fuzz_require(characters > 0 && characters <= AL_SUBJECT_MAX);
@@ -81,10 +81,11 @@ static void check_described(const struct al_changes *changes)
 
 static void check_changes(const struct fuzz_input *input, uint32_t seed)
 {
-    al_auto(al_changes_clear) struct al_changes whole = AL_CHANGES_INIT, pieces = AL_CHANGES_INIT;
+    al_auto(al_diff_raw_clear) struct al_diff_raw whole = AL_DIFF_RAW_INIT,
+                                                  pieces = AL_DIFF_RAW_INIT;
 
-    fuzz_require(feed(al_changes_add, &whole, input, NULL) ==
-                 feed(al_changes_add, &pieces, input, &seed));
+    fuzz_require(feed(al_diff_raw_add, &whole, input, NULL) ==
+                 feed(al_diff_raw_add, &pieces, input, &seed));
     fuzz_require(whole.count == pieces.count && whole.total == pieces.total);
     for (size_t i = 0; i < whole.count; i++)
         fuzz_require(!strcmp(whole.items[i].path, pieces.items[i].path));
@@ -131,14 +132,14 @@ static void check_todo(const struct fuzz_input *input)
 static void check_message(const struct fuzz_input *input)
 {
     al_auto(al_freep) char *proposed = fuzz_string(input);
-    al_auto(al_freep) char *message = al_describe_accept(proposed);
+    al_auto(al_freep) char *message = al_commit_message_accept(proposed);
     al_auto(al_freep) char *again = NULL;
 
     if (!message)
         return;
     fuzz_require(fuzz_is_safe(message, strlen(message)) && !strchr(message, '\t'));
     fuzz_require(al_ends_with(message, "\n") && message[0] != '\n' && message[0] != ' ');
-    again = al_describe_accept(message);
+    again = al_commit_message_accept(message);
     fuzz_require(again || strlen(message) > strlen(proposed));
 }
 

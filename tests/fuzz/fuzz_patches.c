@@ -72,20 +72,20 @@ static bool add(void *payload, const char *data, size_t len)
 }
 
 /* Feed everything; in pieces unless `seed` is NULL. */
-static bool split(struct al_splitter *splitter, const struct al_str *text, uint32_t *seed)
+static bool split(struct al_patch_split *splitter, const struct al_str *text, uint32_t *seed)
 {
     bool more = true;
 
     for (size_t at = 0, n; at < text->len && more; at += n) {
         n = seed ? fuzz_piece(seed, text->len - at) : text->len;
-        more = al_splitter_add(splitter, text->buf + at, n);
+        more = al_patch_split_add(splitter, text->buf + at, n);
     }
     return more;
 }
 
-static void require_names(const struct al_splitter *splitter)
+static void require_names(const struct al_patch_split *splitter)
 {
-    bool fits = al_splitter_check_limits(splitter, NULL) == 0;
+    bool fits = al_patch_split_check_limits(splitter, NULL) == 0;
 
     for (size_t i = 0; i < splitter->names.count; i++) {
         const char *name = splitter->names.items[i];
@@ -143,8 +143,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t choice = fuzz_byte(&input);
     al_auto(seen_clear) struct seen seen = SEEN_INIT(choice < 16 ? choice : SIZE_MAX);
     al_auto(seen_clear) struct seen pieces = SEEN_INIT(seen.stop_at);
-    al_auto(al_splitter_clear) struct al_splitter a = AL_SPLITTER_INIT(begin, add, &seen);
-    al_auto(al_splitter_clear) struct al_splitter b = AL_SPLITTER_INIT(begin, add, &pieces);
+    al_auto(al_patch_split_clear) struct al_patch_split a = AL_PATCH_SPLIT_INIT(begin, add, &seen);
+    al_auto(al_patch_split_clear) struct al_patch_split b =
+        AL_PATCH_SPLIT_INIT(begin, add, &pieces);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     bool whole;
 
@@ -157,6 +158,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_require(seen.begun <= a.names.count);
     require_names(&a);
     require_bytes(&seen, &text, whole);
-    fuzz_require(!whole || al_splitter_check_count(&a, NULL) == 0 || seen.begun < a.names.count);
+    fuzz_require(!whole || al_patch_split_check_count(&a, NULL) == 0 || seen.begun < a.names.count);
     return 0;
 }

@@ -83,10 +83,10 @@ static void feed(bool (*add)(void *, const char *, size_t), void *parser, const 
 
 static void read_records(const struct al_str *text, uint32_t *seed, struct seen *seen)
 {
-    al_auto(al_records_clear) struct al_records records =
-        AL_RECORDS_INIT(seen->nfields, take_record, seen);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(seen->nfields, take_record, seen);
 
-    feed(al_records_add, &records, text, seed);
+    feed(al_nul_records_add, &records, text, seed);
 }
 
 static void read_config(const struct al_str *text, uint32_t *seed, struct seen *seen)
@@ -143,8 +143,8 @@ static void read_status(const struct al_str *text, uint32_t *seed, size_t room, 
     struct al_status_reader reader;
 
     al_status_reader_init(&reader, &status, room);
-    feed(al_records_add, &reader.records, text, seed);
-    al_records_clear(&reader.records);
+    feed(al_nul_records_add, &reader.records, text, seed);
+    al_nul_records_clear(&reader.records);
     see(seen, status.truncated ? "more" : "");
 }
 
@@ -162,8 +162,8 @@ static void read_history(const struct al_str *text, uint32_t *seed, size_t room,
     struct al_commits_reader reader;
 
     al_commits_reader_init(&reader, &history, 3, room);
-    feed(al_records_add, &reader.records, text, seed);
-    al_records_clear(&reader.records);
+    feed(al_nul_records_add, &reader.records, text, seed);
+    al_nul_records_clear(&reader.records);
     fuzz_require(history.count <= 3);
     see(seen, history.truncated ? "more" : "");
 }
@@ -174,8 +174,8 @@ static void read_branches(const struct al_str *text, uint32_t *seed, size_t room
     struct al_branches_reader reader;
 
     al_branches_reader_init(&reader, &branches, room);
-    feed(al_records_add, &reader.records, text, seed);
-    al_records_clear(&reader.records);
+    feed(al_nul_records_add, &reader.records, text, seed);
+    al_nul_records_clear(&reader.records);
     for (size_t i = 0; i < branches.count; i++) {
         see(seen, branches.items[i].name);
         see(seen, branches.items[i].hash);
@@ -190,8 +190,8 @@ static void read_stashes(const struct al_str *text, uint32_t *seed, size_t room,
     struct al_stashes_reader reader;
 
     al_stashes_reader_init(&reader, &stashes, room);
-    feed(al_records_add, &reader.records, text, seed);
-    al_records_clear(&reader.records);
+    feed(al_nul_records_add, &reader.records, text, seed);
+    al_nul_records_clear(&reader.records);
     for (size_t i = 0; i < stashes.count; i++) {
         see(seen, stashes.items[i].message);
         see(seen, stashes.items[i].branch ? stashes.items[i].branch : "(none)");
@@ -203,11 +203,11 @@ static void read_stashes(const struct al_str *text, uint32_t *seed, size_t room,
 static void read_names(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    struct al_names_reader reader;
+    struct al_file_list_reader reader;
 
-    al_names_reader_init(&reader, &names, room);
-    feed(al_records_add, &reader.records, text, seed);
-    al_records_clear(&reader.records);
+    al_file_list_reader_init(&reader, &names, room);
+    feed(al_nul_records_add, &reader.records, text, seed);
+    al_nul_records_clear(&reader.records);
     see_list(seen, &names);
     see(seen, reader.truncated ? "more" : "");
 }

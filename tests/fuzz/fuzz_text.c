@@ -80,7 +80,7 @@ static void check_excerpt(const char *data, size_t len)
 
 static void check_words(const char *text, size_t max_items)
 {
-    al_auto(al_freep) char *word = al_text_word(text);
+    al_auto(al_freep) char *word = al_text_sanitize_line(text);
     al_auto(al_strv_clear) struct al_strv items = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 

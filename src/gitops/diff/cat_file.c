@@ -7,7 +7,7 @@
 /* "<oid> commit <size>": an object id has 64 digits at most. */
 #define HEADER_MAX_BYTES 256u
 
-void al_blobs_clear(struct al_blob *blobs, size_t count)
+void al_cat_file_clear(struct al_blob *blobs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         al_str_clear(&blobs[i].data);
@@ -113,7 +113,7 @@ bool al_blob_reader_add(void *payload, const char *data, size_t len)
 }
 
 static int run_batch(const struct al_repo *repo, struct al_blob_reader *batch,
-                     struct al_budget *budget, struct al_error *err)
+                     struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -162,8 +162,8 @@ static void choose(struct al_blob *blobs, size_t count, size_t max_bytes)
     }
 }
 
-int al_git_read_blobs(const struct al_repo *repo, struct al_blob *blobs, size_t count,
-                      size_t max_bytes, struct al_budget *budget, struct al_error *err)
+int al_git_cat_file(const struct al_repo *repo, struct al_blob *blobs, size_t count,
+                    size_t max_bytes, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_blob_reader_clear) struct al_blob_reader sizes =
         AL_BLOB_READER_INIT(blobs, count, false);
@@ -179,7 +179,7 @@ int al_git_read_blobs(const struct al_repo *repo, struct al_blob *blobs, size_t 
     choose(blobs, count, max_bytes);
     r = run_batch(repo, &contents, budget, err);
     if (r < 0) {
-        al_blobs_clear(blobs, count);
+        al_cat_file_clear(blobs, count);
         for (size_t i = 0; i < count; i++)
             blobs[i].kept = false;
     }

@@ -23,12 +23,12 @@ struct al_blob {
  * Learn the sizes of all, and read the bytes of those that fit `max_bytes` together, in order and
  * group by group.  Two git children at most.
  */
-int al_git_read_blobs(const struct al_repo *repo, struct al_blob *blobs, size_t count,
-                      size_t max_bytes, struct al_budget *budget, struct al_error *err);
+int al_git_cat_file(const struct al_repo *repo, struct al_blob *blobs, size_t count,
+                    size_t max_bytes, struct al_run_limits *budget, struct al_error *err);
 
-void al_blobs_clear(struct al_blob *blobs, size_t count);
+void al_cat_file_clear(struct al_blob *blobs, size_t count);
 
-/* The reader of `git cat-file --batch` and `--batch-check`, for al_git_read_blobs() and the fuzzer.
+/* The reader of `git cat-file --batch` and `--batch-check`, for al_git_cat_file() and the fuzzer.
  */
 
 /** Answers come in the order of the objects with `wanted`; bytes follow when `with_data`. */

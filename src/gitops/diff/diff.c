@@ -24,14 +24,14 @@ void al_git_diff_add_options(const struct al_diff_options *options, struct al_st
 }
 
 int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options *options,
-                        struct al_budget *budget, struct al_str *words, struct al_error *err)
+                        struct al_run_limits *budget, struct al_str *words, struct al_error *err)
 {
     return options->paths ? al_repo_pathspecs(repo, options->paths, budget, words, err) : 0;
 }
 
 /* One diff is one git: the widths of --stat and the order of files are about all of it. */
 int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
-                         struct al_budget *budget, struct al_strv *argv, struct al_error *err)
+                         struct al_run_limits *budget, struct al_strv *argv, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     size_t at = 0;
@@ -47,7 +47,8 @@ int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_option
 }
 
 int al_git_diff(const struct al_repo *repo, const struct al_diff_options *options, size_t max_bytes,
-                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+                struct al_run_limits *budget, struct al_git_output *ret_output,
+                struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     int r;

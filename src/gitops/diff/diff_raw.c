@@ -23,14 +23,14 @@ static void change_clear(struct al_change *change)
     *change = (struct al_change){ .status = 0 };
 }
 
-void al_changes_clear(struct al_changes *changes)
+void al_diff_raw_clear(struct al_diff_raw *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
         change_clear(&changes->items[i]);
     change_clear(&changes->reading);
     free(changes->items);
     al_str_clear(&changes->field);
-    *changes = AL_CHANGES_INIT;
+    *changes = AL_DIFF_RAW_INIT;
 }
 
 static unsigned read_mode(const char *text)
@@ -53,7 +53,7 @@ static uint64_t read_count(const char *text)
 
 /* ":<old mode> <new mode> <old oid> <new oid> <status>".  The subject of a message may have the new
  * oid, so it is nothing but digits here, whoever wrote the list. */
-static bool take_raw_header(struct al_changes *changes, char *header)
+static bool take_raw_header(struct al_diff_raw *changes, char *header)
 {
     char *words[5];
     char *save = NULL;
@@ -78,7 +78,7 @@ static bool take_raw_header(struct al_changes *changes, char *header)
 }
 
 /* "<added> TAB <deleted> TAB <path>", where '-' stands for lines of a binary file. */
-static bool take_counts(struct al_changes *changes, const char *field)
+static bool take_counts(struct al_diff_raw *changes, const char *field)
 {
     const char *deleted = strchr(field, '\t');
     const char *path = deleted ? strchr(deleted + 1, '\t') : NULL;
@@ -97,11 +97,11 @@ static bool take_counts(struct al_changes *changes, const char *field)
     return true;
 }
 
-static void keep(struct al_changes *changes)
+static void keep(struct al_diff_raw *changes)
 {
     changes->total++;
     changes->state = HEADER;
-    if (changes->count == AL_CHANGES_MAX) {
+    if (changes->count == AL_DIFF_RAW_MAX) {
         change_clear(&changes->reading);
         return;
     }
@@ -110,7 +110,7 @@ static void keep(struct al_changes *changes)
     changes->reading = (struct al_change){ .status = 0 };
 }
 
-static bool take_field(struct al_changes *changes, char *field)
+static bool take_field(struct al_diff_raw *changes, char *field)
 {
     switch ((enum state)changes->state) {
     case HEADER:
@@ -134,9 +134,9 @@ static bool take_field(struct al_changes *changes, char *field)
     return false;
 }
 
-bool al_changes_add(void *payload, const char *data, size_t len)
+bool al_diff_raw_add(void *payload, const char *data, size_t len)
 {
-    struct al_changes *changes = payload;
+    struct al_diff_raw *changes = payload;
 
     while (len && !changes->broken) {
         const char *end = memchr(data, '\0', len);
@@ -156,23 +156,23 @@ bool al_changes_add(void *payload, const char *data, size_t len)
     return !changes->broken;
 }
 
-bool al_changes_at_end(const struct al_changes *changes)
+bool al_diff_raw_at_end(const struct al_diff_raw *changes)
 {
     return changes->state == HEADER && !changes->field.len;
 }
 
-int al_git_staged_changes(const struct al_repo *repo, struct al_budget *budget,
-                          struct al_changes *ret_changes, struct al_error *err)
+int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budget,
+                          struct al_diff_raw *ret_changes, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_changes_clear) struct al_changes changes = AL_CHANGES_INIT;
+    al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--raw", "--numstat", "-z",
                  "--find-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv",
                  "--ignore-submodules=dirty", "--", NULL);
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_changes_add, &changes }, budget,
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_diff_raw_add, &changes }, budget,
                         &output, err);
     if (r == 0 && changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what is staged");
@@ -181,6 +181,6 @@ int al_git_staged_changes(const struct al_repo *repo, struct al_budget *budget,
     if (r < 0)
         return r;
     *ret_changes = changes;
-    changes = AL_CHANGES_INIT;
+    changes = AL_DIFF_RAW_INIT;
     return 0;
 }

@@ -14,7 +14,7 @@
 #include "util/str.h"
 
 /** More changed files than this are counted and not kept. */
-#define AL_CHANGES_MAX 5000
+#define AL_DIFF_RAW_MAX 5000
 
 /** One changed file. */
 struct al_change {
@@ -28,7 +28,7 @@ struct al_change {
     size_t patch_end;        /**< where its part of a patch that is shown ends, see shown.h */
 };
 
-struct al_changes {
+struct al_diff_raw {
     struct al_change *items;
     size_t count;
     size_t total; /**< with those that were not kept */
@@ -41,18 +41,18 @@ struct al_changes {
     bool broken;
 };
 
-#define AL_CHANGES_INIT ((struct al_changes){ .field = AL_STR_INIT })
+#define AL_DIFF_RAW_INIT ((struct al_diff_raw){ .field = AL_STR_INIT })
 
-void al_changes_clear(struct al_changes *changes);
+void al_diff_raw_clear(struct al_diff_raw *changes);
 
 /** Feed bytes, split anywhere.  The form of a sink. */
-bool al_changes_add(void *payload, const char *data, size_t len);
+bool al_diff_raw_add(void *payload, const char *data, size_t len);
 
 /** Whether only whole raw records were fed: what follows with -p is the patch behind a NUL. */
-bool al_changes_at_end(const struct al_changes *changes);
+bool al_diff_raw_at_end(const struct al_diff_raw *changes);
 
 /** What is staged, against HEAD or, on an unborn branch, against nothing. */
-int al_git_staged_changes(const struct al_repo *repo, struct al_budget *budget,
-                          struct al_changes *ret_changes, struct al_error *err);
+int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budget,
+                          struct al_diff_raw *ret_changes, struct al_error *err);
 
 #endif

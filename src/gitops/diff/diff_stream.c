@@ -29,11 +29,12 @@ static bool count_file(void *payload, char *const *fields)
 }
 
 static int count_files(const struct al_repo *repo, const struct al_diff_options *options,
-                       struct al_budget *budget, size_t *ret_files, struct al_error *err)
+                       struct al_run_limits *budget, size_t *ret_files, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     struct file_count count = { .last = NULL };
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, count_file, &count);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, count_file, &count);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", NULL);
@@ -63,7 +64,7 @@ static bool add_patch(void *payload, const char *data, size_t len)
 }
 
 static int read_patch(const struct al_repo *repo, const struct al_diff_options *options,
-                      size_t max_bytes, struct al_budget *budget, struct al_hunks *hunks,
+                      size_t max_bytes, struct al_run_limits *budget, struct al_hunks *hunks,
                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
@@ -84,7 +85,7 @@ static int read_patch(const struct al_repo *repo, const struct al_diff_options *
 }
 
 int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
-                     size_t max_bytes, struct al_budget *budget, struct al_hunks *hunks,
+                     size_t max_bytes, struct al_run_limits *budget, struct al_hunks *hunks,
                      struct al_error *err)
 {
     int r = read_patch(repo, options, max_bytes, budget, hunks, err);

@@ -13,7 +13,7 @@ struct al_hunks;
  * `max_bytes` are taken as they come, and its hunks->files counted in all of the diff.  One git
  * child, and a second for the count when the patch is cut. */
 int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
-                     size_t max_bytes, struct al_budget *budget, struct al_hunks *hunks,
+                     size_t max_bytes, struct al_run_limits *budget, struct al_hunks *hunks,
                      struct al_error *err);
 
 #endif

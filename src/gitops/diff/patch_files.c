@@ -89,7 +89,7 @@ static void remove_temporaries(const struct writing *w)
 
 static int refuse(const char *name, const char *why, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_word(name);
+    al_auto(al_freep) char *word = al_text_sanitize_line(name);
 
     return al_error_set(err, AL_ERR_EXECUTION, "output_dir: '%s' %s", word, why);
 }
@@ -199,11 +199,11 @@ static int publish(struct writing *w, const struct al_strv *names,
     return r;
 }
 
-static int finish(struct writing *w, const struct al_splitter *splitter,
+static int finish(struct writing *w, const struct al_patch_split *splitter,
                   const struct al_git_output *output, const struct al_replacing *replacing,
                   struct al_error *err)
 {
-    int r = al_splitter_check_limits(splitter, err);
+    int r = al_patch_split_check_limits(splitter, err);
 
     if (r < 0)
         return r;
@@ -211,25 +211,26 @@ static int finish(struct writing *w, const struct al_splitter *splitter,
         return al_error_errno(err, w->error, "cannot write patches");
     if (!al_git_read_well(output))
         return al_git_failed(output, err);
-    r = al_splitter_check_count(splitter, err);
+    r = al_patch_split_check_count(splitter, err);
     return r < 0 ? r : publish(w, &splitter->names, replacing, err);
 }
 
 int al_git_write_patches(const struct al_repo *repo, const struct al_diff_options *options,
-                         int dir_fd, const struct al_replacing *replacing, struct al_budget *budget,
-                         struct al_strv *ret_names, struct al_error *err)
+                         int dir_fd, const struct al_replacing *replacing,
+                         struct al_run_limits *budget, struct al_strv *ret_names,
+                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct writing w = begin_writing(dir_fd);
-    al_auto(al_splitter_clear) struct al_splitter splitter =
-        AL_SPLITTER_INIT(begin_patch, write_piece, &w);
+    al_auto(al_patch_split_clear) struct al_patch_split splitter =
+        AL_PATCH_SPLIT_INIT(begin_patch, write_piece, &w);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-p", "-z", "--no-renames", NULL);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_splitter_add, &splitter },
+        r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_patch_split_add, &splitter },
                             budget, &output, err);
     if (r == 0)
         r = finish(&w, &splitter, &output, replacing, err);

@@ -24,7 +24,8 @@ struct al_replacing {
  * @param[out] ret_names  The file names.
  */
 int al_git_write_patches(const struct al_repo *repo, const struct al_diff_options *options,
-                         int dir_fd, const struct al_replacing *replacing, struct al_budget *budget,
-                         struct al_strv *ret_names, struct al_error *err);
+                         int dir_fd, const struct al_replacing *replacing,
+                         struct al_run_limits *budget, struct al_strv *ret_names,
+                         struct al_error *err);
 
 #endif

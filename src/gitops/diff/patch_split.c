@@ -25,7 +25,7 @@ static void free_taken(void *node)
     free(taken);
 }
 
-void al_splitter_clear(struct al_splitter *s)
+void al_patch_split_clear(struct al_patch_split *s)
 {
     tdestroy(s->taken, free_taken);
     s->taken = NULL;
@@ -59,7 +59,7 @@ static int compare_taken(const void *a, const void *b)
 }
 
 /* The entry of a name: a new one, or the one that has been there, which *ret_new tells. */
-static struct taken *take_name(struct al_splitter *s, const char *name, bool *ret_new)
+static struct taken *take_name(struct al_patch_split *s, const char *name, bool *ret_new)
 {
     struct taken *made = al_calloc(1, sizeof(*made));
     struct taken **found;
@@ -76,7 +76,7 @@ static struct taken *take_name(struct al_splitter *s, const char *name, bool *re
 
 /* `a/b` → "a__b.patch"; a name that is taken gets "-2", "-3", …  The names are the repository's
  * choice, so each suffix of a name is tried once at most. */
-static void add_name(struct al_splitter *s, const char *path)
+static void add_name(struct al_patch_split *s, const char *path)
 {
     al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
     struct taken *first;
@@ -97,7 +97,7 @@ static void add_name(struct al_splitter *s, const char *path)
 }
 
 /* Records come in pairs: ":<modes> <oids> <letter>" and the path. */
-static void record_done(struct al_splitter *s)
+static void record_done(struct al_patch_split *s)
 {
     if (!s->record.len)
         s->in_patches = true;
@@ -108,7 +108,7 @@ static void record_done(struct al_splitter *s)
     al_str_reset(&s->record);
 }
 
-static bool begin_patch(struct al_splitter *s)
+static bool begin_patch(struct al_patch_split *s)
 {
     if (s->headers_left) {
         s->headers_left--;
@@ -123,13 +123,13 @@ static bool begin_patch(struct al_splitter *s)
 }
 
 /* What comes before the first patch belongs to none. */
-static bool add_piece(struct al_splitter *s, const char *data, size_t len)
+static bool add_piece(struct al_patch_split *s, const char *data, size_t len)
 {
     return !s->begun || s->add(s->payload, data, len);
 }
 
 /* Bytes of a line that is known not to begin a patch, up to and including its newline. */
-static size_t rest_of_line(struct al_splitter *s, const char *data, size_t len)
+static size_t rest_of_line(struct al_patch_split *s, const char *data, size_t len)
 {
     const char *end = memchr(data, '\n', len);
 
@@ -137,7 +137,7 @@ static size_t rest_of_line(struct al_splitter *s, const char *data, size_t len)
     return end ? (size_t)(end - data) + 1 : len;
 }
 
-static bool add_patch_bytes(struct al_splitter *s, const char *data, size_t len)
+static bool add_patch_bytes(struct al_patch_split *s, const char *data, size_t len)
 {
     while (len) {
         size_t piece;
@@ -165,9 +165,9 @@ static bool add_patch_bytes(struct al_splitter *s, const char *data, size_t len)
     return true;
 }
 
-bool al_splitter_add(void *payload, const char *data, size_t len)
+bool al_patch_split_add(void *payload, const char *data, size_t len)
 {
-    struct al_splitter *s = payload;
+    struct al_patch_split *s = payload;
 
     while (len && !s->in_patches) {
         const char *end = memchr(data, '\0', len);
@@ -191,7 +191,7 @@ bool al_splitter_add(void *payload, const char *data, size_t len)
     return add_patch_bytes(s, data, len);
 }
 
-int al_splitter_check_limits(const struct al_splitter *s, struct al_error *err)
+int al_patch_split_check_limits(const struct al_patch_split *s, struct al_error *err)
 {
     if (s->too_many)
         return al_error_set(err, AL_ERR_EXECUTION,
@@ -206,7 +206,7 @@ int al_splitter_check_limits(const struct al_splitter *s, struct al_error *err)
     return 0;
 }
 
-int al_splitter_check_count(const struct al_splitter *s, struct al_error *err)
+int al_patch_split_check_count(const struct al_patch_split *s, struct al_error *err)
 {
     if (!s->surplus && s->begun == s->names.count)
         return 0;

@@ -21,7 +21,7 @@
 /** More changed paths than this are refused. */
 #define AL_PATCHES_MAX 10000
 
-struct al_splitter {
+struct al_patch_split {
     void *payload;
     /** The patch of that number (from 0) begins.  false ends the reading (and stops git). */
     bool (*begin)(void *payload, size_t number);
@@ -45,19 +45,19 @@ struct al_splitter {
     bool surplus;        /* a patch that was not listed */
 };
 
-#define AL_SPLITTER_INIT(begin_fn, add_fn, data)                                                   \
-    ((struct al_splitter){                                                                         \
+#define AL_PATCH_SPLIT_INIT(begin_fn, add_fn, data)                                                \
+    ((struct al_patch_split){                                                                      \
         .payload = (data), .begin = (begin_fn), .add = (add_fn), .record = AL_STR_INIT })
 
-void al_splitter_clear(struct al_splitter *splitter);
+void al_patch_split_clear(struct al_patch_split *splitter);
 
 /** Feed bytes, split anywhere.  The form of a sink; `payload` is the splitter. */
-bool al_splitter_add(void *payload, const char *data, size_t len);
+bool al_patch_split_add(void *payload, const char *data, size_t len);
 
 /** Whether what came kept the limits: paths, and the length of a name.  AL_ERR_EXECUTION if not. */
-int al_splitter_check_limits(const struct al_splitter *splitter, struct al_error *err);
+int al_patch_split_check_limits(const struct al_patch_split *splitter, struct al_error *err);
 
 /** Whether each path that was listed had its patch, and no other.  AL_ERR_EXECUTION if not. */
-int al_splitter_check_count(const struct al_splitter *splitter, struct al_error *err);
+int al_patch_split_check_count(const struct al_patch_split *splitter, struct al_error *err);
 
 #endif

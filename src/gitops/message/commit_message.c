@@ -65,7 +65,7 @@ static bool is_moved_only(const struct al_change *change)
 }
 
 /* Code says most about a change; beside it, tests and documents go without saying. */
-static struct subject subject_of(const struct al_changes *changes)
+static struct subject subject_of(const struct al_diff_raw *changes)
 {
     struct subject subject = { .items = al_calloc(changes->count, sizeof(*subject.items)),
                                .kind = al_kind_of(changes->items[0].path),
@@ -178,7 +178,7 @@ static void add_names(struct al_str *out, const struct subject *subject)
 {
     for (size_t i = 0; i < subject->count; i++) {
         const struct al_change *change = subject->items[i];
-        al_auto(al_freep) char *name = al_text_word(base_name(change->path));
+        al_auto(al_freep) char *name = al_text_sanitize_line(base_name(change->path));
 
         if (i)
             al_str_adds(out, i + 1 < subject->count ? ", " : " and ");
@@ -190,13 +190,13 @@ static void add_names(struct al_str *out, const struct subject *subject)
 
 static void add_one(struct al_str *out, const struct al_change *change)
 {
-    al_auto(al_freep) char *name = al_text_word(base_name(change->path));
+    al_auto(al_freep) char *name = al_text_sanitize_line(base_name(change->path));
 
     if (change->status == 'R') {
-        al_auto(al_freep) char *old = al_text_word(base_name(change->old_path));
+        al_auto(al_freep) char *old = al_text_sanitize_line(base_name(change->old_path));
         al_auto(al_freep) char *dir =
             al_strndup(change->path, (size_t)(base_name(change->path) - change->path));
-        al_auto(al_freep) char *shown = al_text_word(*dir ? dir : "the top");
+        al_auto(al_freep) char *shown = al_text_sanitize_line(*dir ? dir : "the top");
 
         if (strcmp(old, name) != 0)
             al_str_addf(out, "rename %s to %s", old, name);
@@ -237,7 +237,7 @@ static bool add_what(struct al_str *out, const struct subject *subject, size_t r
     dir = common_dir(subject);
     if (*dir)
         dir[strlen(dir) - 1] = '\0'; /* while it is a slash: an escape may take it along */
-    shown = al_text_word(dir);
+    shown = al_text_sanitize_line(dir);
     al_str_reset(&what);
     al_str_addf(&what, "%s %zu file%s", verb_of(subject), subject->total,
                 subject->total == 1 ? "" : "s");
@@ -253,7 +253,7 @@ static void add_listed(struct al_str *out, const struct al_change *change)
         char status;
         const char *verb;
     } verbs[] = { { 'A', "add" }, { 'D', "remove" }, { 'R', "rename" }, { 'C', "copy" } };
-    al_auto(al_freep) char *path = al_text_word(change->path);
+    al_auto(al_freep) char *path = al_text_sanitize_line(change->path);
     const char *verb = is_mode_only(change) ? "change the mode of" : "update";
 
     for (size_t i = 0; i < AL_COUNT(verbs); i++)
@@ -261,7 +261,7 @@ static void add_listed(struct al_str *out, const struct al_change *change)
             verb = verbs[i].verb;
     al_str_addf(out, "- %s ", verb);
     if (change->old_path) {
-        al_auto(al_freep) char *old = al_text_word(change->old_path);
+        al_auto(al_freep) char *old = al_text_sanitize_line(change->old_path);
 
         al_str_addf(out, "%s to ", old);
     }
@@ -275,7 +275,7 @@ static void add_listed(struct al_str *out, const struct al_change *change)
     al_str_addc(out, '\n');
 }
 
-void al_describe_changes(const struct al_changes *changes, struct al_str *out)
+void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_str *out)
 {
     struct subject subject = subject_of(changes);
     al_auto(al_freep) char *scope = scope_of(&subject);
@@ -335,7 +335,7 @@ static char *tidy(const char *text, char *(*take)(const char *line, bool is_subj
 static char *take_prepared(const char *line, bool is_subject)
 {
     (void)is_subject;
-    return *line == '#' ? al_strdup("") : al_text_word(line);
+    return *line == '#' ? al_strdup("") : al_text_sanitize_line(line);
 }
 
 /* What git wrote for the merge, cherry-pick or revert that is being concluded; NULL when there is
@@ -346,19 +346,19 @@ static char *prepared(const struct al_repo *repo)
     al_auto(al_closep) int fd = -1;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    if (al_git_underway(repo) == AL_UNDERWAY_NONE ||
+    if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE ||
         al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
         return NULL;
-    fd = al_plain_open(git_dir, "MERGE_MSG", O_RDONLY);
+    fd = al_nofollow_open(git_dir, "MERGE_MSG", O_RDONLY);
     if (fd < 0 || al_fs_read_fd(fd, PREPARED_BYTES, &text) < 0)
         return NULL;
     return tidy(text.buf, take_prepared);
 }
 
-int al_git_describe_staged(const struct al_repo *repo, struct al_budget *budget, char **ret_message,
-                           bool *ret_made, struct al_error *err)
+int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,
+                           char **ret_message, bool *ret_made, struct al_error *err)
 {
-    al_auto(al_changes_clear) struct al_changes changes = AL_CHANGES_INIT;
+    al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     int r;
 
@@ -373,7 +373,7 @@ int al_git_describe_staged(const struct al_repo *repo, struct al_budget *budget,
     if (!changes.total)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES,
                                  "nothing to commit");
-    al_describe_changes(&changes, &message);
+    al_commit_message_of_changes(&changes, &message);
     *ret_message = al_str_detach(&message);
     return 0;
 }
@@ -381,7 +381,7 @@ int al_git_describe_staged(const struct al_repo *repo, struct al_budget *budget,
 /* A line whose every character a person sees. */
 static char *take_proposed(const char *line, bool is_subject)
 {
-    al_auto(al_freep) char *shown = al_text_shown_word(line);
+    al_auto(al_freep) char *shown = al_text_sanitize_shown_line(line);
 
     if (strcmp(shown, line) != 0 || (is_subject && characters(line) > AL_SUBJECT_MAX))
         return NULL;
@@ -400,7 +400,7 @@ static char *without_fence(const char *text)
     return al_strndup(begin + 1, end > begin ? (size_t)(end - begin - 1) : 0);
 }
 
-char *al_describe_accept(const char *proposed)
+char *al_commit_message_accept(const char *proposed)
 {
     al_auto(al_freep) char *text = NULL;
 

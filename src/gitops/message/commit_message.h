@@ -17,7 +17,7 @@
 
 /** Append a message for these changes (at least one): a subject "type(scope): what", and a body
  * that lists the files where there is more than one to say something about. */
-void al_describe_changes(const struct al_changes *changes, struct al_str *out);
+void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_str *out);
 
 /**
  * The message for what is staged; the one git has prepared, while a merge, a cherry-pick or a
@@ -26,8 +26,8 @@ void al_describe_changes(const struct al_changes *changes, struct al_str *out);
  * @param[out] ret_made  It was made here, of what is staged; may be NULL.
  * @return 0, or AL_ERR_EXECUTION with AL_CODE_NO_STAGED_CHANGES.  Caller frees *ret_message.
  */
-int al_git_describe_staged(const struct al_repo *repo, struct al_budget *budget, char **ret_message,
-                           bool *ret_made, struct al_error *err);
+int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,
+                           char **ret_message, bool *ret_made, struct al_error *err);
 
 /**
  * Make a proposed message fit to be a commit's: a fence of "```" around it goes, lines end without
@@ -36,6 +36,6 @@ int al_git_describe_staged(const struct al_repo *repo, struct al_budget *budget,
  * @return the message, owned by the caller; NULL when it cannot be one: no subject, a longer one,
  *         control characters other than newlines, invisible ones, or more than 16 KiB.
  */
-char *al_describe_accept(const char *proposed);
+char *al_commit_message_accept(const char *proposed);
 
 #endif

@@ -47,7 +47,7 @@ void al_pr_fill(const char *template, const struct al_pr_word *words, struct al_
 char *al_pr_title_of_branch(const char *branch)
 {
     const char *slash = strrchr(branch, '/');
-    al_auto(al_freep) char *title = al_text_word(slash ? slash + 1 : branch);
+    al_auto(al_freep) char *title = al_text_sanitize_line(slash ? slash + 1 : branch);
 
     for (char *at = title; *at; at++)
         if (*at == '-' || *at == '_')
@@ -90,7 +90,7 @@ static bool fits(struct drawing *drawing, size_t len)
 static bool take_commit(void *payload, char *const *fields)
 {
     struct drawing *drawing = payload;
-    al_auto(al_freep) char *subject = al_text_word(fields[1]);
+    al_auto(al_freep) char *subject = al_text_sanitize_line(fields[1]);
 
     drawing->pr->commits++;
     if (!drawing->first_subject)
@@ -105,7 +105,7 @@ static bool take_commit(void *payload, char *const *fields)
 static bool take_file(void *payload, char *const *fields)
 {
     struct drawing *drawing = payload;
-    al_auto(al_freep) char *shown = al_text_word(fields[0]);
+    al_auto(al_freep) char *shown = al_text_sanitize_line(fields[0]);
 
     drawing->nfiles++;
     if (!fits(drawing, strlen(fields[0]) + strlen(shown) + strlen("- \n")))
@@ -116,20 +116,21 @@ static bool take_file(void *payload, char *const *fields)
 }
 
 static int list(const struct al_repo *repo, const struct al_git_command *command,
-                struct al_records *records, struct al_budget *budget, struct al_error *err)
+                struct al_nul_records *records, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_sink(&repo->at, command, (struct al_sink){ al_records_add, records }, budget,
-                            &output, err);
+    int r = al_git_run_sink(&repo->at, command, (struct al_sink){ al_nul_records_add, records },
+                            budget, &output, err);
 
     return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
 }
 
 static int list_commits(const struct al_repo *repo, const char *target, struct drawing *drawing,
-                        struct al_budget *budget, struct al_error *err)
+                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(2, take_commit, drawing);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(2, take_commit, drawing);
 
     al_strv_adds(&command.argv, "git", "log", "-z", "--reverse", "--abbrev=7", "--format=%h%x00%s",
                  "--no-show-signature", "--no-color", NULL);
@@ -139,10 +140,11 @@ static int list_commits(const struct al_repo *repo, const char *target, struct d
 }
 
 static int list_files(const struct al_repo *repo, const char *target, struct drawing *drawing,
-                      struct al_budget *budget, struct al_error *err)
+                      struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_file, drawing);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_file, drawing);
 
     al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", "--find-renames",
                  "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
@@ -162,7 +164,7 @@ static char *default_of_origin(const struct al_repo *repo)
 }
 
 /* A branch may be known only as the remote's. */
-static int resolve(const struct al_repo *repo, const char *target, struct al_budget *budget,
+static int resolve(const struct al_repo *repo, const char *target, struct al_run_limits *budget,
                    char **ret_oid, struct al_error *err)
 {
     al_auto(al_freep) char *remote = al_asprintf("refs/remotes/origin/%s", target);
@@ -231,7 +233,7 @@ static char *read_template(const struct al_repo *repo)
     if (al_location_open_top(&repo->at, &top, NULL) < 0)
         return NULL;
     for (size_t i = 0; i < AL_COUNT(places); i++) {
-        al_auto(al_closep) int fd = al_plain_open(top, places[i], O_RDONLY);
+        al_auto(al_closep) int fd = al_nofollow_open(top, places[i], O_RDONLY);
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
         if (fd >= 0 && al_fs_read_fd(fd, AL_PR_TEMPLATE_BYTES, &text) == 0 && text.len &&
@@ -246,8 +248,8 @@ static void compose(struct drawing *drawing, const char *template, const char *b
 {
     static const char layout[] = "## Changes\n\n{commits}\n\n## Files Changed\n\n{files}";
     struct al_pr *pr = drawing->pr;
-    al_auto(al_freep) char *shown_branch = al_text_word(branch);
-    al_auto(al_freep) char *shown_target = al_text_word(target);
+    al_auto(al_freep) char *shown_branch = al_text_sanitize_line(branch);
+    al_auto(al_freep) char *shown_target = al_text_sanitize_line(target);
     const struct al_pr_word words[] = {
         { "{title}", pr->title },          { "{commits}", drawing->commits.buf },
         { "{files}", drawing->files.buf }, { "{branch}", shown_branch },
@@ -264,7 +266,7 @@ static void compose(struct drawing *drawing, const char *template, const char *b
 }
 
 int al_git_generate_pr(const struct al_repo *repo, const struct al_pr_options *options,
-                       size_t max_bytes, struct al_budget *budget, struct al_pr *ret_pr,
+                       size_t max_bytes, struct al_run_limits *budget, struct al_pr *ret_pr,
                        struct al_error *err)
 {
     al_auto(al_pr_clear) struct al_pr pr = AL_PR_INIT;

@@ -44,7 +44,7 @@ void al_pr_clear(struct al_pr *pr);
  * @return 0, or AL_ERR_EXECUTION with AL_CODE_BRANCH_NOT_FOUND for an unknown target.
  */
 int al_git_generate_pr(const struct al_repo *repo, const struct al_pr_options *options,
-                       size_t max_bytes, struct al_budget *budget, struct al_pr *ret_pr,
+                       size_t max_bytes, struct al_run_limits *budget, struct al_pr *ret_pr,
                        struct al_error *err);
 
 /** One placeholder and what takes its place. */

@@ -46,7 +46,7 @@ static bool add_text(void *payload, const char *data, size_t len)
 
 /* Run git in the bare repository; an exit code other than 0 is an error. */
 static int run(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
-               struct al_sink sink, struct al_budget *budget, struct al_error *err)
+               struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = {
         .out = AL_TEXT_INIT(0),
@@ -108,7 +108,7 @@ static bool drop(void *payload, const char *data, size_t len)
 
 /* Run for what it does and not for what it says. */
 static int run_quietly(const struct al_bare *bare, struct al_git_command *command,
-                       struct al_budget *budget, struct al_error *err)
+                       struct al_run_limits *budget, struct al_error *err)
 {
     return run(bare, command, false, (struct al_sink){ drop, NULL }, budget, err);
 }
@@ -207,7 +207,8 @@ static void add_lines(struct al_str *text, const char *const *lines, size_t coun
 }
 
 int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noids,
-                 al_object_fn take, void *payload, struct al_budget *budget, struct al_error *err)
+                 al_object_fn take, void *payload, struct al_run_limits *budget,
+                 struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -242,7 +243,7 @@ static bool add_bytes(void *payload, const char *data, size_t len)
 }
 
 int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,
-                     struct al_str *ret_lines, struct al_budget *budget, struct al_error *err)
+                     struct al_str *ret_lines, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -271,7 +272,7 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
 }
 
 int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
-                 struct al_budget *budget, char **ret_hash, struct al_error *err)
+                 struct al_run_limits *budget, char **ret_hash, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
@@ -294,7 +295,7 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
 }
 
 int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *names,
-                      size_t nnames, struct al_sink sink, struct al_budget *budget,
+                      size_t nnames, struct al_sink sink, struct al_run_limits *budget,
                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -314,7 +315,7 @@ struct comparison {
 };
 
 static int diff(const struct al_bare *bare, const struct comparison *of, size_t max_bytes,
-                struct al_budget *budget, struct al_str *ret_text, struct al_error *err)
+                struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_text text = AL_TEXT_INIT(max_bytes);
@@ -336,7 +337,7 @@ static int diff(const struct al_bare *bare, const struct comparison *of, size_t 
 }
 
 int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, bool lines,
-                 size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
+                 size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
                  struct al_error *err)
 {
     return diff(bare,
@@ -345,7 +346,7 @@ int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, b
 }
 
 int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char *to, bool lines,
-                       size_t max_bytes, struct al_budget *budget, struct al_str *ret_text,
+                       size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
                        struct al_error *err)
 {
     return diff(bare, &(struct comparison){ .from = from, .to = to, .lines = lines }, max_bytes,
@@ -353,7 +354,7 @@ int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char 
 }
 
 int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
-                       struct al_budget *budget, char **ret_tree, struct al_error *err)
+                       struct al_run_limits *budget, char **ret_tree, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *name = al_asprintf("tree-%ld.index", (long)getpid());
@@ -374,7 +375,7 @@ int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
     return r;
 }
 
-int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_budget *budget,
+int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
                  struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -385,7 +386,7 @@ int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_budg
 }
 
 int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
-                        struct al_budget *budget, struct al_error *err)
+                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -399,7 +400,7 @@ int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
     return run_quietly(bare, &command, budget, err);
 }
 
-int al_bare_tidy(const struct al_bare *bare, struct al_budget *budget, struct al_error *err)
+int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command repack = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command pack_refs = AL_GIT_COMMAND_INIT;
@@ -413,7 +414,7 @@ int al_bare_tidy(const struct al_bare *bare, struct al_budget *budget, struct al
     return r < 0 ? r : run_quietly(bare, &pack_refs, budget, err);
 }
 
-int al_bare_prune(const struct al_bare *bare, struct al_budget *budget, struct al_error *err)
+int al_bare_prune(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 

@@ -70,8 +70,8 @@ static void sort_once(struct al_buffer *list)
 }
 
 int al_batch_list(const struct al_repo *repo, const char *const *command,
-                  const struct al_str *words, struct al_budget *budget, struct al_buffer *ret_list,
-                  struct al_error *err)
+                  const struct al_str *words, struct al_run_limits *budget,
+                  struct al_buffer *ret_list, struct al_error *err)
 {
     size_t at = 0;
 
@@ -91,7 +91,8 @@ int al_batch_list(const struct al_repo *repo, const char *const *command,
 }
 
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
-                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+                      struct al_run_limits *budget, struct al_buffer *ret_list,
+                      struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_run_sink(&repo->at, command, al_buffer_sink(ret_list), budget, &output, err);
@@ -105,7 +106,8 @@ int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *c
 }
 
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
-                        struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+                        struct al_run_limits *budget, struct al_buffer *ret_list,
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 

@@ -15,7 +15,7 @@
 #include "util/error.h"
 #include "util/str.h"
 
-struct al_budget;
+struct al_run_limits;
 struct al_git_command;
 struct al_repo;
 
@@ -42,15 +42,17 @@ bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at);
  * @return 0, or as al_git_list_paths().
  */
 int al_batch_list(const struct al_repo *repo, const char *const *command,
-                  const struct al_str *words, struct al_budget *budget, struct al_buffer *ret_list,
-                  struct al_error *err);
+                  const struct al_str *words, struct al_run_limits *budget,
+                  struct al_buffer *ret_list, struct al_error *err);
 
 /** Run a command that prints NUL-terminated paths relative to the top, and append them. */
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
-                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err);
+                      struct al_run_limits *budget, struct al_buffer *ret_list,
+                      struct al_error *err);
 
 /** Paths that differ between two commits, or (`to` NULL) between a commit and the working tree. */
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
-                        struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err);
+                        struct al_run_limits *budget, struct al_buffer *ret_list,
+                        struct al_error *err);
 
 #endif

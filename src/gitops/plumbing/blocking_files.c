@@ -58,7 +58,7 @@ static void look_at(struct search *search, const char *dir, int dir_fd, const st
 static void look_into(struct search *search, const char *path)
 {
     al_auto(al_closedirp) DIR *dir =
-        al_fs_list(al_plain_open(search->top_fd, path, O_RDONLY | O_DIRECTORY));
+        al_fs_list(al_nofollow_open(search->top_fd, path, O_RDONLY | O_DIRECTORY));
     const struct dirent *entry;
 
     while (dir && !search->found && al_clock_ms() < search->deadline_ms && (entry = readdir(dir)))
@@ -76,7 +76,7 @@ static void look(struct search *search)
     }
 }
 
-char *al_git_find_wait(const struct al_repo *repo)
+char *al_git_find_blocking_file(const struct al_repo *repo)
 {
     struct search search = { .top_fd = -1, .deadline_ms = al_clock_ms() + AL_WAITS_MAX_MS };
     al_auto(al_freep) char *word = NULL;
@@ -87,7 +87,7 @@ char *al_git_find_wait(const struct al_repo *repo)
     al_strv_clear(&search.dirs);
     if (!search.found)
         return NULL;
-    word = al_text_word(search.found);
+    word = al_text_sanitize_line(search.found);
     free(search.found);
     return al_asprintf("'%s' is a fifo or a device, and git waits for what it opens there; remove "
                        "it",

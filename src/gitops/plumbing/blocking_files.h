@@ -16,7 +16,7 @@
  * @return one line for people, which names it and has no period; NULL when none was found.  Caller
  *         frees.
  */
-char *al_git_find_wait(const struct al_repo *repo);
+char *al_git_find_blocking_file(const struct al_repo *repo);
 
 /** Milliseconds that looking may take. */
 #define AL_WAITS_MAX_MS 500

@@ -21,7 +21,7 @@ bool al_git_has_filters(const struct al_repo *repo)
 }
 
 int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
-                       struct al_budget *budget, struct al_error *err)
+                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
@@ -36,8 +36,8 @@ int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
 }
 
 /* Attribute files that no index has: a checkout reads them where the target has none. */
-static int has_loose_attributes(const struct al_repo *repo, struct al_budget *budget, bool *ret_has,
-                                struct al_error *err)
+static int has_loose_attributes(const struct al_repo *repo, struct al_run_limits *budget,
+                                bool *ret_has, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_buffer found = { .max_bytes = AL_FILTERED_MAX_BYTES };
@@ -70,8 +70,8 @@ static bool take_attribute(void *payload, char *const *fields)
 
 static int refuse(const struct attribute_check *check, const char *attribute, struct al_error *err)
 {
-    al_auto(al_freep) char *path = al_text_word(check->path);
-    al_auto(al_freep) char *driver = al_text_word(check->driver);
+    al_auto(al_freep) char *path = al_text_sanitize_line(check->path);
+    al_auto(al_freep) char *driver = al_text_sanitize_line(check->driver);
 
     return al_error_set(err, AL_ERR_EXECUTION,
                         "'%s' goes through the %s '%s', a program airlock does not run; do this "
@@ -81,7 +81,7 @@ static int refuse(const struct attribute_check *check, const char *attribute, st
 
 /* An index of its own that holds a commit's tree, so that its attributes can be asked for. */
 static int read_tree(const struct al_repo *repo, const char *tree, const char *index,
-                     struct al_budget *budget, struct al_error *err)
+                     struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -96,13 +96,13 @@ static int read_tree(const struct al_repo *repo, const char *tree, const char *i
 
 static int check_attributes(const struct al_repo *repo, const struct al_buffer *list,
                             const char *attribute, const struct al_strv *drivers, const char *index,
-                            struct al_budget *budget, struct al_error *err)
+                            struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct attribute_check check = { .drivers = drivers };
-    al_auto(al_records_clear) struct al_records records =
-        AL_RECORDS_INIT(3, take_attribute, &check);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(3, take_attribute, &check);
     int r;
 
     command.input = list->data;
@@ -112,8 +112,8 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
     if (index)
         al_strv_add(&command.argv, "--cached");
     al_strv_adds(&command.argv, "-z", "--stdin", attribute, NULL);
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_records_add, &records }, budget,
-                        &output, err);
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_nul_records_add, &records },
+                        budget, &output, err);
     if (r == 0 && check.path)
         r = refuse(&check, attribute, err);
     else if (r == 0 && !al_git_read_well(&output))
@@ -125,7 +125,7 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
 
 static int check_attributes_of_tree(const struct al_repo *repo, const struct al_buffer *list,
                                     const char *attribute, const struct al_strv *drivers,
-                                    const char *tree, struct al_budget *budget,
+                                    const char *tree, struct al_run_limits *budget,
                                     struct al_error *err)
 {
     al_auto(al_freep) char *index = al_git_private_name(repo->at.git, "index");
@@ -138,7 +138,7 @@ static int check_attributes_of_tree(const struct al_repo *repo, const struct al_
 }
 
 int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,
-                         struct al_budget *budget, struct al_error *err)
+                         struct al_run_limits *budget, struct al_error *err)
 {
     const struct al_strv *filters = &repo->vetting->filters;
     bool of_files = !tree;
@@ -156,7 +156,7 @@ int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *lis
 }
 
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
-                               const char *tree, struct al_budget *budget, struct al_error *err)
+                               const char *tree, struct al_run_limits *budget, struct al_error *err)
 {
     const struct al_strv *drivers = &repo->vetting->merge_drivers;
     int r;

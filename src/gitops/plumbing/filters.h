@@ -21,12 +21,13 @@
  * @return 0 or AL_ERR_EXECUTION naming file and filter.
  */
 int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,
-                         struct al_budget *budget, struct al_error *err);
+                         struct al_run_limits *budget, struct al_error *err);
 
 /** The same for merge drivers; the attributes of the working tree always count, and those of `tree`
  * when it is not NULL. */
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
-                               const char *tree, struct al_budget *budget, struct al_error *err);
+                               const char *tree, struct al_run_limits *budget,
+                               struct al_error *err);
 
 /** Whether any filter driver is configured. */
 bool al_git_has_filters(const struct al_repo *repo);
@@ -34,6 +35,6 @@ bool al_git_has_filters(const struct al_repo *repo);
 /** Refuse when the content of one of these files would go through a configured filter driver,
  * naming file and filter. */
 int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
-                       struct al_budget *budget, struct al_error *err);
+                       struct al_run_limits *budget, struct al_error *err);
 
 #endif

@@ -53,19 +53,20 @@ static bool take_record(void *payload, char *const *fields)
 }
 
 int al_git_list_files(const struct al_repo *repo, int top_fd, bool ignored, al_listed_fn take,
-                      void *payload, struct al_budget *budget, struct al_error *err)
+                      void *payload, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct listing listing = { .take = take, .payload = payload };
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_record, &listing);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_record, &listing);
     int r;
 
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "-v", "-s", "-o", "--exclude-standard",
                  ignored ? "-i" : "-c", NULL);
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_records_add, &records }, budget,
-                        &output, err);
+    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_nul_records_add, &records },
+                        budget, &output, err);
     if (r < 0)
         return r;
     if (listing.broken)

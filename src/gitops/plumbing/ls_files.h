@@ -33,6 +33,6 @@ typedef bool (*al_listed_fn)(void *payload, const struct al_listed *listed);
  * @return 0; AL_ERR_EXECUTION when git failed; AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
  */
 int al_git_list_files(const struct al_repo *repo, int top_fd, bool ignored, al_listed_fn take,
-                      void *payload, struct al_budget *budget, struct al_error *err);
+                      void *payload, struct al_run_limits *budget, struct al_error *err);
 
 #endif

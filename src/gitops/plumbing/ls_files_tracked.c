@@ -15,7 +15,8 @@ static bool take(void *payload, char *const *fields)
 }
 
 int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *names,
-                          struct al_budget *budget, struct al_strv *ret_files, struct al_error *err)
+                          struct al_run_limits *budget, struct al_strv *ret_files,
+                          struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
 
@@ -25,7 +26,8 @@ int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *name
     }
     for (size_t at = 0; at < words.len;) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-        al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take, ret_files);
+        al_auto(al_nul_records_clear) struct al_nul_records records =
+            AL_NUL_RECORDS_INIT(1, take, ret_files);
         int r;
 
         al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--", NULL);

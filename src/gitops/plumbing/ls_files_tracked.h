@@ -10,7 +10,7 @@
  * are not on the disk.  One git child for each 100 of them.
  */
 int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *names,
-                          struct al_budget *budget, struct al_strv *ret_files,
+                          struct al_run_limits *budget, struct al_strv *ret_files,
                           struct al_error *err);
 
 #endif

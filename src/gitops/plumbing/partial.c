@@ -62,11 +62,12 @@ static bool take(void *payload, char *const *fields)
 }
 
 static int list_batch(const struct al_repo *repo, const char *from, const struct al_str *words,
-                      size_t *at, struct al_budget *budget, struct needed *needed,
+                      size_t *at, struct al_run_limits *budget, struct needed *needed,
                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(2, take, needed);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(2, take, needed);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-z", "--no-abbrev", "--no-renames",
@@ -90,7 +91,7 @@ static int refuse(const struct needed *needed, const char *oid, struct al_error 
     for (size_t i = 0; i < needed->oids.count && !*path; i++)
         if (!strcmp(needed->oids.items[i], oid))
             path = needed->paths.items[i];
-    word = al_text_word(path);
+    word = al_text_sanitize_line(path);
     (void)al_error_set(err, AL_ERR_EXECUTION,
                        "The content of '%s' was not downloaded, so nothing was done", word);
     if (err)
@@ -99,7 +100,7 @@ static int refuse(const struct needed *needed, const char *oid, struct al_error 
 }
 
 int al_git_check_downloaded(const struct al_repo *repo, const char *from,
-                            const struct al_strv *paths, struct al_budget *budget,
+                            const struct al_strv *paths, struct al_run_limits *budget,
                             struct al_error *err)
 {
     al_auto(needed_clear) struct needed needed = { .broken = false };

@@ -28,7 +28,7 @@ bool al_repo_is_partial(const struct al_repo *repo);
  * file.
  */
 int al_git_check_downloaded(const struct al_repo *repo, const char *from,
-                            const struct al_strv *paths, struct al_budget *budget,
+                            const struct al_strv *paths, struct al_run_limits *budget,
                             struct al_error *err);
 
 #endif

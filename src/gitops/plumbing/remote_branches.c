@@ -6,8 +6,8 @@
 #include "gitops/command.h"
 #include "gitops/plumbing/batch.h"
 
-int al_git_remote_branches(const struct al_repo *repo, const char *name, struct al_budget *budget,
-                           struct al_strv *out, struct al_error *err)
+int al_git_remote_branches(const struct al_repo *repo, const char *name,
+                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;

@@ -8,7 +8,7 @@
 
 /** Append the full names of the branches called `name` that remotes have: git makes a local one of
  * the only one there is. */
-int al_git_remote_branches(const struct al_repo *repo, const char *name, struct al_budget *budget,
-                           struct al_strv *out, struct al_error *err);
+int al_git_remote_branches(const struct al_repo *repo, const char *name,
+                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
 
 #endif

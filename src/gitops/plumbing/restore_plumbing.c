@@ -10,7 +10,7 @@
 
 /* Run for what goes to `sink`; an exit code up to `max_exit_code` is no error. */
 static int run(const struct al_repo *repo, const struct al_git_command *command,
-               struct al_sink sink, int max_exit_code, struct al_budget *budget,
+               struct al_sink sink, int max_exit_code, struct al_run_limits *budget,
                struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -56,14 +56,16 @@ static bool take_entry(void *payload, char *const *fields)
 }
 
 int al_git_index_objects(const struct al_repo *repo, const char *index_path,
-                         struct al_budget *budget, struct al_strv *ret_oids, struct al_error *err)
+                         struct al_run_limits *budget, struct al_strv *ret_oids,
+                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_entry, ret_oids);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_entry, ret_oids);
 
     command.index = index_path;
     al_strv_adds(&command.argv, "git", "ls-files", "--stage", "-z", "--full-name", ":/", NULL);
-    return run(repo, &command, (struct al_sink){ al_records_add, &records }, 0, budget, err);
+    return run(repo, &command, (struct al_sink){ al_nul_records_add, &records }, 0, budget, err);
 }
 
 /* Lines "<oid> missing". */
@@ -90,7 +92,7 @@ static bool take_answer(void *payload, const char *data, size_t len)
 }
 
 int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,
-                           struct al_budget *budget, struct al_strv *ret_missing,
+                           struct al_run_limits *budget, struct al_strv *ret_missing,
                            struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -109,7 +111,7 @@ int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oid
 }
 
 int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
-                        struct al_budget *budget, bool *ret_connected, struct al_error *err)
+                        struct al_run_limits *budget, bool *ret_connected, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -131,7 +133,7 @@ int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
 }
 
 int al_git_store_pack(const struct al_repo *repo, const void *pack, size_t len,
-                      struct al_budget *budget, struct al_error *err)
+                      struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -168,7 +170,7 @@ static bool makes_room(const struct al_ref_move *moves, size_t nmoves, const cha
 
 /* One transaction, of the moves that make room for others or of the rest. */
 static int move_some(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
-                     bool room, struct al_budget *budget, struct al_error *err)
+                     bool room, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -203,7 +205,7 @@ static int move_some(const struct al_repo *repo, const struct al_ref_move *moves
 }
 
 static int move_symbolic(const struct al_repo *repo, const struct al_ref_move *move,
-                         struct al_budget *budget, struct al_error *err)
+                         struct al_run_limits *budget, struct al_error *err)
 {
     const struct al_ref_move plain = { .name = move->name, .to = move->to };
     int r = 0;
@@ -232,7 +234,7 @@ static int move_symbolic(const struct al_repo *repo, const struct al_ref_move *m
 }
 
 int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
-                     struct al_budget *budget, struct al_error *err)
+                     struct al_run_limits *budget, struct al_error *err)
 {
     int r = move_some(repo, moves, nmoves, true, budget, err);
 
@@ -253,12 +255,12 @@ static bool take_path(void *payload, char *const *fields)
 }
 
 int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al_strv *paths,
-                         struct al_budget *budget, struct al_strv *ret_ignored,
+                         struct al_run_limits *budget, struct al_strv *ret_ignored,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_records_clear) struct al_records records =
-        AL_RECORDS_INIT(1, take_path, ret_ignored);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_path, ret_ignored);
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
 
     if (!paths->count)
@@ -268,5 +270,5 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
     set_input(&command, &input);
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "check-ignore", "-z", "--stdin", "--no-index", NULL);
-    return run(repo, &command, (struct al_sink){ al_records_add, &records }, 1, budget, err);
+    return run(repo, &command, (struct al_sink){ al_nul_records_add, &records }, 1, budget, err);
 }

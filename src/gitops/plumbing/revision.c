@@ -10,7 +10,7 @@
 #define OID_BYTES 128u
 
 int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
-                    struct al_budget *budget, char **ret_word, struct al_error *err)
+                    struct al_run_limits *budget, char **ret_word, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_run_text(&repo->at, command, OID_BYTES, budget, &output, err);
@@ -23,7 +23,7 @@ int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
 }
 
 int al_git_find_object(const struct al_repo *repo, const char *word, const char *type,
-                       struct al_budget *budget, char **ret_oid, struct al_error *err)
+                       struct al_run_limits *budget, char **ret_oid, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -32,15 +32,15 @@ int al_git_find_object(const struct al_repo *repo, const char *word, const char 
     return al_git_run_word(repo, &command, budget, ret_oid, err);
 }
 
-int al_git_resolve_commit(const struct al_repo *repo, const char *word, struct al_budget *budget,
-                          char **ret_oid, struct al_error *err)
+int al_git_resolve_commit(const struct al_repo *repo, const char *word,
+                          struct al_run_limits *budget, char **ret_oid, struct al_error *err)
 {
     al_auto(al_freep) char *shown = NULL;
     int r = al_git_find_object(repo, word, "commit", budget, ret_oid, err);
 
     if (r < 0 || *ret_oid)
         return r;
-    shown = al_text_word(word);
+    shown = al_text_sanitize_line(word);
     r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND, "Branch not found: %s",
                           shown);
     if (err)

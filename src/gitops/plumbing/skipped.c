@@ -45,7 +45,7 @@ static bool is_hook(const struct al_repo *repo, const char *path)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
 }
 
-void al_git_note_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out)
+void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out)
 {
     al_auto(al_freep) char *dir = hooks_dir(repo);
     al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT;
@@ -92,7 +92,7 @@ static void add_attributes(struct al_str *text, const char *dir, const char *nam
  * only for the filters a repository brings itself; a person's own (LFS in ~/.gitconfig) would make
  * every answer of every repository cost it.
  */
-static bool is_used(const struct al_repo *repo, const char *name, struct al_budget *budget)
+static bool is_used(const struct al_repo *repo, const char *name, struct al_run_limits *budget)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -105,7 +105,8 @@ static bool is_used(const struct al_repo *repo, const char *name, struct al_budg
            al_git_read_well(&output) && output.out.out.len > 0;
 }
 
-void al_git_note_filters(const struct al_repo *repo, struct al_budget *budget, struct al_str *out)
+void al_git_skipped_filters(const struct al_repo *repo, struct al_run_limits *budget,
+                            struct al_str *out)
 {
     const struct al_vetting *vetting = repo->vetting;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;

@@ -102,7 +102,7 @@ static void add_id(struct digest *digest, const struct al_file_id *id)
 /* An answer may not be bound to a file that cannot be read. */
 static int cannot_read(struct digest *digest, const char *path, int error)
 {
-    al_auto(al_freep) char *name = al_text_word(path);
+    al_auto(al_freep) char *name = al_text_sanitize_line(path);
 
     return al_error_errno(digest->err, error, "cannot read '%s', so nobody can be asked", name);
 }

@@ -20,7 +20,7 @@ static void add_exclusions(const struct al_add_options *options, struct al_str *
 }
 
 int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
-               struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+               struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
@@ -47,8 +47,8 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
     return al_git_run_writer(&repo->at, &command, max_bytes, budget, ret_output, err);
 }
 
-int al_git_count_staged(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
-                        struct al_error *err)
+int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget,
+                        uint64_t *ret_count, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 

@@ -20,10 +20,11 @@ struct al_add_options {
 
 /** `git add`; a failing git is an error. */
 int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
-               struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
+               struct al_run_limits *budget, struct al_git_output *ret_output,
+               struct al_error *err);
 
 /** How many entries differ between HEAD and the index. */
-int al_git_count_staged(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
-                        struct al_error *err);
+int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget,
+                        uint64_t *ret_count, struct al_error *err);
 
 #endif

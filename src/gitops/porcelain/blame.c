@@ -13,7 +13,7 @@
 #include "guard/root.h"
 
 int al_git_blame(const struct al_repo *repo, const struct al_blame_options *options,
-                 size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                 size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;

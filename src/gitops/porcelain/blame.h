@@ -16,7 +16,7 @@ struct al_blame_options {
 
 /** `git blame`; a failing git is an error. */
 int al_git_blame(const struct al_repo *repo, const struct al_blame_options *options,
-                 size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                 size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err);
 
 #endif

@@ -12,7 +12,7 @@
 #include "gitops/refs.h"
 
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
-                       struct al_budget *budget, struct al_git_output *ret_output,
+                       struct al_run_limits *budget, struct al_git_output *ret_output,
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -26,7 +26,7 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
 }
 
 int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
-                         struct al_budget *budget, struct al_branches *ret_branches,
+                         struct al_run_limits *budget, struct al_branches *ret_branches,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -39,7 +39,7 @@ int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_byt
         al_strv_add(&command.argv, "refs/remotes");
     al_branches_reader_init(&reader, &branches, max_bytes);
     r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
-    al_records_clear(&reader.records);
+    al_nul_records_clear(&reader.records);
     if (r < 0)
         return r;
     *ret_branches = branches;
@@ -47,8 +47,8 @@ int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_byt
     return 0;
 }
 
-int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_budget *budget,
-                          struct al_str *out, struct al_error *err)
+int al_git_branch_preview(const struct al_repo *repo, const char *name,
+                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -71,7 +71,7 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name, struct a
 }
 
 /* Where a branch has to be merged to: its upstream where that is there, else HEAD. */
-static int merge_goal(const struct al_repo *repo, const char *ref, struct al_budget *budget,
+static int merge_goal(const struct al_repo *repo, const char *ref, struct al_run_limits *budget,
                       char **ret_goal, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -90,7 +90,7 @@ static int merge_goal(const struct al_repo *repo, const char *ref, struct al_bud
 }
 
 int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force,
-                        struct al_budget *budget, bool *ret_stays, struct al_error *err)
+                        struct al_run_limits *budget, bool *ret_stays, struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
     al_auto(al_freep) char *goal = NULL;
@@ -121,14 +121,15 @@ void al_git_branch_files(const struct al_repo *repo, const char *name, struct al
 
 /* `git branch <words…>`, telling apart the failures a caller can act on. */
 static int change(struct al_repo *repo, struct al_git_command *command, size_t max_bytes,
-                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+                  struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err)
 {
     command->class = AL_GIT_WRITE;
     return al_git_run_checked(&repo->at, command, max_bytes, budget, ret_output, err);
 }
 
 int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
-                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_run_limits *budget, struct al_git_output *ret_output,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -138,7 +139,7 @@ int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_byte
 }
 
 int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
-                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_run_limits *budget, struct al_git_output *ret_output,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -148,7 +149,7 @@ int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, siz
 }
 
 int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
-                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_run_limits *budget, struct al_git_output *ret_output,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;

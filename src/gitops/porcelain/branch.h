@@ -11,35 +11,35 @@
 
 /** `git branch` as it lists. */
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
-                       struct al_budget *budget, struct al_git_output *ret_output,
+                       struct al_run_limits *budget, struct al_git_output *ret_output,
                        struct al_error *err);
 /** What deleting a branch would lose: the commits that no other branch, tag or remote has, as an
  * excerpt appended to `out`; nothing when there are none. */
-int al_git_branch_preview(const struct al_repo *repo, const char *name, struct al_budget *budget,
-                          struct al_str *out, struct al_error *err);
+int al_git_branch_preview(const struct al_repo *repo, const char *name,
+                          struct al_run_limits *budget, struct al_str *out, struct al_error *err);
 
 /** Whether git would refuse to delete a branch: there is none of the name, HEAD is on it, or
  * (without `force`) it has commits that neither its upstream nor, where it has none, HEAD has. */
 int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force,
-                        struct al_budget *budget, bool *ret_stays, struct al_error *err);
+                        struct al_run_limits *budget, bool *ret_stays, struct al_error *err);
 
 /** Append the files that say where a branch is: what an approval about it is bound to. */
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out);
 
 /** `git branch <name>`, at HEAD. */
 int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
-                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_run_limits *budget, struct al_git_output *ret_output,
                          struct al_error *err);
 int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
-                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_run_limits *budget, struct al_git_output *ret_output,
                          struct al_error *err);
 int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
-                         struct al_budget *budget, struct al_git_output *ret_output,
+                         struct al_run_limits *budget, struct al_git_output *ret_output,
                          struct al_error *err);
 
 /** The local branches, and with `remote` the remote-tracking ones.  One git child. */
 int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
-                         struct al_budget *budget, struct al_branches *ret_branches,
+                         struct al_run_limits *budget, struct al_branches *ret_branches,
                          struct al_error *err);
 
 #endif

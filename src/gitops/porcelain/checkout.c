@@ -15,8 +15,8 @@
 #include "gitops/sequencer/savepoint.h"
 #include "gitops/vet.h"
 
-static int check_target(const struct al_repo *repo, const char *target, struct al_budget *budget,
-                        struct al_error *err)
+static int check_target(const struct al_repo *repo, const char *target,
+                        struct al_run_limits *budget, struct al_error *err)
 {
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
     int r = al_git_list_changed(repo, "HEAD", target, budget, &list, err);
@@ -29,7 +29,7 @@ static int check_target(const struct al_repo *repo, const char *target, struct a
 
 /* The branches of this name that remotes have: git makes a local one of the only one there is. */
 static int check_remote_branches(const struct al_repo *repo, const char *branch,
-                                 struct al_budget *budget, struct al_error *err)
+                                 struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     int r = al_git_remote_branches(repo, branch, budget, &refs, err);
@@ -40,7 +40,7 @@ static int check_remote_branches(const struct al_repo *repo, const char *branch,
 }
 
 int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_options *options,
-                          struct al_budget *budget, struct al_error *err)
+                          struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
     al_auto(al_freep) char *ref = NULL;
@@ -67,10 +67,10 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
 /* Run a command that writes the files of `commit` and leaves changed ones alone.  When it fails or
  * is killed, the repository is put back; where there is too much to remember, it is not. */
 static int run_or_put_back(struct al_repo *repo, const struct al_git_command *command,
-                           const char *commit, size_t max_bytes, struct al_budget *budget,
+                           const char *commit, size_t max_bytes, struct al_run_limits *budget,
                            struct al_git_output *ret_output, struct al_error *err)
 {
-    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
     al_auto(al_freep) char *oid = NULL;
@@ -79,22 +79,22 @@ static int run_or_put_back(struct al_repo *repo, const struct al_git_command *co
 
     if (commit && al_git_resolve_commit(repo, commit, budget, &oid, NULL) == 0)
         al_strv_add(&incoming, oid);
-    noted = al_before_note(repo, &incoming, budget, &before, NULL) == 0;
+    noted = al_savepoint_note(repo, &incoming, budget, &before, NULL) == 0;
     r = al_git_run_writer_raw(&repo->at, command, max_bytes, budget, &output, err);
     if (r == 0 && !al_git_did_all(&output)) {
         r = al_git_failed(&output, err);
-        return noted ? al_before_undo(repo, &before, r, err) : r;
+        return noted ? al_savepoint_undo(repo, &before, r, err) : r;
     }
     if (r < 0)
-        return noted ? al_before_settle(repo, &before, r, err) : r;
+        return noted ? al_savepoint_settle(repo, &before, r, err) : r;
     *ret_output = output;
     output = (struct al_git_output){ .exit_code = -1 };
     return 0;
 }
 
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
-                    size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
-                    struct al_error *err)
+                    size_t max_bytes, struct al_run_limits *budget,
+                    struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -122,7 +122,7 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     return run_or_put_back(repo, &command, target, max_bytes, budget, ret_output, err);
 }
 
-static int name_branch(const struct al_repo *repo, const char *word, struct al_budget *budget,
+static int name_branch(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
                        char **ret_branch, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -150,7 +150,8 @@ static int name_branch(const struct al_repo *repo, const char *word, struct al_b
 
 /* What git makes a new branch of when no other thing has the name: each with its commit. */
 static int list_remote_branches(const struct al_repo *repo, const char *name,
-                                struct al_budget *budget, char **ret_guess, struct al_error *err)
+                                struct al_run_limits *budget, char **ret_guess,
+                                struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     struct al_str guess = AL_STR_INIT;
@@ -174,8 +175,9 @@ void al_checkout_target_clear(struct al_checkout_target *target)
     free(target->guess);
 }
 
-int al_git_resolve_checkout(const struct al_repo *repo, const char *word, struct al_budget *budget,
-                            struct al_checkout_target *ret_target, struct al_error *err)
+int al_git_resolve_checkout(const struct al_repo *repo, const char *word,
+                            struct al_run_limits *budget, struct al_checkout_target *ret_target,
+                            struct al_error *err)
 {
     al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
     int r = name_branch(repo, word, budget, &target.branch, err);

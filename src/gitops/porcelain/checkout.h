@@ -17,12 +17,12 @@ struct al_checkout_options {
 /** Refuse when going to this branch or commit would write content through a configured filter
  * driver. */
 int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_options *options,
-                          struct al_budget *budget, struct al_error *err);
+                          struct al_run_limits *budget, struct al_error *err);
 
 /** `git checkout`; a failing git is an error. */
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
-                    size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
-                    struct al_error *err);
+                    size_t max_bytes, struct al_run_limits *budget,
+                    struct al_git_output *ret_output, struct al_error *err);
 
 /** What `git checkout <word>` goes to. */
 struct al_checkout_target {
@@ -34,7 +34,8 @@ struct al_checkout_target {
 void al_checkout_target_clear(struct al_checkout_target *target);
 
 /** Say what `git checkout <word>` would go to; a word that names nothing is no error. */
-int al_git_resolve_checkout(const struct al_repo *repo, const char *word, struct al_budget *budget,
-                            struct al_checkout_target *ret_target, struct al_error *err);
+int al_git_resolve_checkout(const struct al_repo *repo, const char *word,
+                            struct al_run_limits *budget, struct al_checkout_target *ret_target,
+                            struct al_error *err);
 
 #endif

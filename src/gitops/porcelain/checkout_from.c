@@ -23,7 +23,7 @@ static int about_target(int r, struct al_error *err)
 
 /* The files that differ from the commit and are in it. */
 static int list_files(const struct al_repo *repo, const struct al_checkout_from *from,
-                      struct al_budget *budget, struct al_buffer *list, struct al_error *err)
+                      struct al_run_limits *budget, struct al_buffer *list, struct al_error *err)
 {
     const char *const words[] = { "git",
                                   "diff",
@@ -44,7 +44,7 @@ static int list_files(const struct al_repo *repo, const struct al_checkout_from 
 }
 
 int al_git_checkout_from_check(const struct al_repo *repo, const struct al_checkout_from *from,
-                               struct al_budget *budget, struct al_error *err)
+                               struct al_run_limits *budget, struct al_error *err)
 {
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
     int r = list_files(repo, from, budget, &list, err);
@@ -59,7 +59,7 @@ int al_git_checkout_from_check(const struct al_repo *repo, const struct al_check
 }
 
 int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *from,
-                         struct al_budget *budget, struct al_buffer *ret_files,
+                         struct al_run_limits *budget, struct al_buffer *ret_files,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;

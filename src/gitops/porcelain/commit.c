@@ -29,8 +29,8 @@ static bool concludes_merge(const struct al_repo *repo)
     return lstat(path, &st) == 0;
 }
 
-int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
-                          struct al_error *err)
+int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budget,
+                          struct al_str *out, struct al_error *err)
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
@@ -49,7 +49,8 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, 
 }
 
 static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
-                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+                  struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -76,22 +77,23 @@ static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
 }
 
 int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
-                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+                  struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err)
 {
-    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     if (!expected)
         return commit(repo, message, max_bytes, budget, ret_output, err);
-    r = al_before_note_git_dir(repo, &before, err);
+    r = al_savepoint_note_git_dir(repo, &before, err);
     if (r == 0)
         r = commit(repo, message, max_bytes, budget, &output, err);
     if (r < 0)
         return r;
     r = al_git_check_commit(repo, expected, before.commit, budget, err);
     if (r < 0) {
-        int undone = al_before_put_back_git_dir(repo, &before, NULL);
+        int undone = al_savepoint_put_back_git_dir(repo, &before, NULL);
 
         if (undone < 0 && err)
             err->remedy = "It could not be taken back; a user can do so with 'airlock rollback'.";

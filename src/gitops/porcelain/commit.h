@@ -10,8 +10,8 @@
  * What must be so before anyone is asked: something is staged (or a merge is being concluded) and
  * there is an identity.  The staged change is the excerpt for the approval, appended to `out`.
  */
-int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
-                          struct al_error *err);
+int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budget,
+                          struct al_str *out, struct al_error *err);
 
 /**
  * `git commit` with this message; nothing staged and a missing identity are told apart.
@@ -20,6 +20,7 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_budget *budget, 
  * became another one is taken back, and is AL_ERR_EXECUTION.  NULL: whatever is staged.
  */
 int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
-                  struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
+                  struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err);
 
 #endif

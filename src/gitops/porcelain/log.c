@@ -26,7 +26,7 @@ static void add_filters(const struct al_log_options *options, struct al_strv *ar
 }
 
 int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,
-               struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+               struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     struct al_strv *argv = &command.argv;
@@ -61,7 +61,7 @@ static bool is_unborn(const struct al_repo *repo)
 }
 
 int al_git_read_log(const struct al_repo *repo, const struct al_commits_options *options,
-                    size_t max_bytes, struct al_budget *budget, struct al_commits *history,
+                    size_t max_bytes, struct al_run_limits *budget, struct al_commits *history,
                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
@@ -86,15 +86,16 @@ int al_git_read_log(const struct al_repo *repo, const struct al_commits_options 
     if (spec)
         al_strv_add(&command.argv, spec);
     al_commits_reader_init(&reader, history, options->limit, max_bytes);
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_records_add, &reader.records },
-                        budget, &output, err);
-    al_records_clear(&reader.records);
+    r = al_git_run_sink(&repo->at, &command,
+                        (struct al_sink){ al_nul_records_add, &reader.records }, budget, &output,
+                        err);
+    al_nul_records_clear(&reader.records);
     if (r == 0 && !al_git_read_well(&output) && !is_unborn(repo))
         r = al_git_failed(&output, err);
     return r;
 }
 
-int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                         char **ret_message, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;

@@ -19,7 +19,8 @@ struct al_log_options {
 
 /** `git log`; a failing git is an error. */
 int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,
-               struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
+               struct al_run_limits *budget, struct al_git_output *ret_output,
+               struct al_error *err);
 
 /** What to list, newest first.  NULL strings are not given. */
 struct al_commits_options {
@@ -31,11 +32,11 @@ struct al_commits_options {
 
 /** One git child.  A branch without commits has an empty history. */
 int al_git_read_log(const struct al_repo *repo, const struct al_commits_options *options,
-                    size_t max_bytes, struct al_budget *budget, struct al_commits *history,
+                    size_t max_bytes, struct al_run_limits *budget, struct al_commits *history,
                     struct al_error *err);
 
 /** The whole message of HEAD's commit, at most `max_bytes` of it.  Caller frees. */
-int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                         char **ret_message, struct al_error *err);
 
 #endif

@@ -117,7 +117,7 @@ void al_status_reader_init(struct al_status_reader *reader, struct al_worktree *
                            size_t max_bytes)
 {
     *reader = (struct al_status_reader){
-        .records = AL_RECORDS_INIT(1, take_status, reader),
+        .records = AL_NUL_RECORDS_INIT(1, take_status, reader),
         .to = to,
         .room = max_bytes,
     };
@@ -140,7 +140,7 @@ void al_commits_reader_init(struct al_commits_reader *reader, struct al_commits 
                             size_t max_bytes)
 {
     *reader = (struct al_commits_reader){
-        .records = AL_RECORDS_INIT(4, take_commit, reader),
+        .records = AL_NUL_RECORDS_INIT(4, take_commit, reader),
         .to = to,
         .limit = limit,
         .room = max_bytes,
@@ -198,7 +198,7 @@ void al_branches_reader_init(struct al_branches_reader *reader, struct al_branch
                              size_t max_bytes)
 {
     *reader = (struct al_branches_reader){
-        .records = AL_RECORDS_INIT(4, take_branch, reader),
+        .records = AL_NUL_RECORDS_INIT(4, take_branch, reader),
         .to = to,
         .room = max_bytes,
     };
@@ -255,7 +255,7 @@ void al_stashes_reader_init(struct al_stashes_reader *reader, struct al_stashes 
                             size_t max_bytes)
 {
     *reader = (struct al_stashes_reader){
-        .records = AL_RECORDS_INIT(2, take_stash, reader),
+        .records = AL_NUL_RECORDS_INIT(2, take_stash, reader),
         .to = to,
         .room = max_bytes,
     };
@@ -263,7 +263,7 @@ void al_stashes_reader_init(struct al_stashes_reader *reader, struct al_stashes 
 
 static bool take_name(void *payload, char *const *fields)
 {
-    struct al_names_reader *reader = payload;
+    struct al_file_list_reader *reader = payload;
 
     reader->truncated = !afford(&reader->room, strlen(fields[0]) + NAME_COSTS);
     if (!reader->truncated)
@@ -271,10 +271,11 @@ static bool take_name(void *payload, char *const *fields)
     return !reader->truncated;
 }
 
-void al_names_reader_init(struct al_names_reader *reader, struct al_strv *to, size_t max_bytes)
+void al_file_list_reader_init(struct al_file_list_reader *reader, struct al_strv *to,
+                              size_t max_bytes)
 {
-    *reader = (struct al_names_reader){
-        .records = AL_RECORDS_INIT(1, take_name, reader),
+    *reader = (struct al_file_list_reader){
+        .records = AL_NUL_RECORDS_INIT(1, take_name, reader),
         .to = to,
         .room = max_bytes,
     };

@@ -36,13 +36,13 @@ void al_worktree_clear(struct al_worktree *status);
 
 /** Reads `git status --porcelain=v2 --branch -z`. */
 struct al_status_reader {
-    struct al_records records; /* the sink is al_records_add() on it */
+    struct al_nul_records records; /* the sink is al_nul_records_add() on it */
     struct al_worktree *to;
     size_t room;
     bool skip; /* the next record is the old name of a rename */
 };
 
-/** Set up; the reader must not move afterwards.  Release with al_records_clear(). */
+/** Set up; the reader must not move afterwards.  Release with al_nul_records_clear(). */
 void al_status_reader_init(struct al_status_reader *reader, struct al_worktree *to,
                            size_t max_bytes);
 
@@ -66,7 +66,7 @@ struct al_commits {
 
 /** Reads `git log -z` in that format. */
 struct al_commits_reader {
-    struct al_records records;
+    struct al_nul_records records;
     struct al_commits *to;
     size_t limit, room;
 };
@@ -99,7 +99,7 @@ void al_branches_clear(struct al_branches *branches);
 /** Reads `git for-each-ref` in that format.  What only names another remote branch, as origin/HEAD
  * does, is left out. */
 struct al_branches_reader {
-    struct al_records records;
+    struct al_nul_records records;
     struct al_branches *to;
     size_t room;
 };
@@ -129,7 +129,7 @@ void al_stashes_clear(struct al_stashes *stashes);
 
 /** Reads `git log -g -z` in that format. */
 struct al_stashes_reader {
-    struct al_records records;
+    struct al_nul_records records;
     struct al_stashes *to;
     size_t room;
 };
@@ -138,13 +138,14 @@ void al_stashes_reader_init(struct al_stashes_reader *reader, struct al_stashes 
                             size_t max_bytes);
 
 /** Reads names, each with a NUL behind it. */
-struct al_names_reader {
-    struct al_records records;
+struct al_file_list_reader {
+    struct al_nul_records records;
     struct al_strv *to;
     size_t room;
     bool truncated;
 };
 
-void al_names_reader_init(struct al_names_reader *reader, struct al_strv *to, size_t max_bytes);
+void al_file_list_reader_init(struct al_file_list_reader *reader, struct al_strv *to,
+                              size_t max_bytes);
 
 #endif

@@ -9,7 +9,7 @@
 #include "gitops/vet.h"
 
 int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths,
-                         struct al_budget *budget, struct al_error *err)
+                         struct al_run_limits *budget, struct al_error *err)
 {
     static const char *const tracked[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -28,7 +28,7 @@ int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths
 }
 
 int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
-                      struct al_budget *budget, bool *ret_staged, struct al_error *err)
+                      struct al_run_limits *budget, bool *ret_staged, struct al_error *err)
 {
     static const char *const staged[] = {
         "git",
@@ -55,7 +55,7 @@ int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
 }
 
 static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
-                        const struct al_strv *paths, size_t max_bytes, struct al_budget *budget,
+                        const struct al_strv *paths, size_t max_bytes, struct al_run_limits *budget,
                         struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
@@ -72,7 +72,8 @@ static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
 }
 
 int al_git_restore(struct al_repo *repo, const struct al_restore_options *options, size_t max_bytes,
-                   struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+                   struct al_run_limits *budget, struct al_git_output *ret_output,
+                   struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -92,7 +93,7 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
 }
 
 int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, size_t max_bytes,
-                          struct al_budget *budget, struct al_git_output *ret_output,
+                          struct al_run_limits *budget, struct al_git_output *ret_output,
                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;

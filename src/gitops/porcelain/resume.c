@@ -25,21 +25,21 @@
 
 #define CONFLICTS_NAMED 8
 
-enum al_underway al_git_resumable(const struct al_repo *repo)
+enum al_operation_state al_git_resumable(const struct al_repo *repo)
 {
-    enum al_underway what = al_git_underway(repo);
+    enum al_operation_state what = al_git_operation_state(repo);
 
-    return what == AL_UNDERWAY_REBASE || what == AL_UNDERWAY_CHERRY_PICK ||
-                   what == AL_UNDERWAY_REVERT
+    return what == AL_IN_PROGRESS_REBASE || what == AL_IN_PROGRESS_CHERRY_PICK ||
+                   what == AL_IN_PROGRESS_REVERT
                ? what
-               : AL_UNDERWAY_NONE;
+               : AL_IN_PROGRESS_NONE;
 }
 
-static int left_to_git(enum al_underway what, const char *why, struct al_error *err)
+static int left_to_git(enum al_operation_state what, const char *why, struct al_error *err)
 {
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                              "This %s %s, which airlock leaves to git itself",
-                             al_underway_name(what), why);
+                             al_operation_state_name(what), why);
 }
 
 /* A file of the sequencer; "" where there is none. */
@@ -50,7 +50,7 @@ static int read_file(const struct al_repo *repo, const char *name, struct al_str
 
     if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
         return -EIO;
-    fd = al_plain_open(git_dir, name, O_RDONLY);
+    fd = al_nofollow_open(git_dir, name, O_RDONLY);
     if (fd == -ENOENT)
         return 0;
     return fd < 0 ? fd : al_fs_read_fd(fd, SEQUENCER_BYTES, text);
@@ -76,8 +76,8 @@ char *al_sequencer_vet_todo(const char *todo, struct al_strv *ret_commits)
 }
 
 /* The commits that the sequencer has, the one at work first. */
-static int read_todo(const struct al_repo *repo, enum al_underway what, struct al_strv *commits,
-                     struct al_error *err)
+static int read_todo(const struct al_repo *repo, enum al_operation_state what,
+                     struct al_strv *commits, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
     al_auto(al_freep) char *word = NULL;
@@ -89,7 +89,7 @@ static int read_todo(const struct al_repo *repo, enum al_underway what, struct a
     word = al_sequencer_vet_todo(todo.buf, commits);
     if (!word)
         return 0;
-    shown = al_text_word(word);
+    shown = al_text_sanitize_line(word);
     why = al_asprintf("has '%s' among what is left to do", shown);
     return left_to_git(what, why, err);
 }
@@ -97,11 +97,11 @@ static int read_todo(const struct al_repo *repo, enum al_underway what, struct a
 bool al_git_resume_writes(const struct al_repo *repo)
 {
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
-    enum al_underway what = al_git_resumable(repo);
+    enum al_operation_state what = al_git_resumable(repo);
     const char *second;
 
-    if (what == AL_UNDERWAY_NONE || what == AL_UNDERWAY_REBASE)
-        return what == AL_UNDERWAY_REBASE;
+    if (what == AL_IN_PROGRESS_NONE || what == AL_IN_PROGRESS_REBASE)
+        return what == AL_IN_PROGRESS_REBASE;
     if (read_file(repo, "sequencer/todo", &todo) < 0)
         return true; /* it will be refused */
     second = strchr(todo.buf, '\n');
@@ -109,7 +109,8 @@ bool al_git_resume_writes(const struct al_repo *repo)
 }
 
 /* Its options are written like a configuration: a key stands there as it is. */
-static int vet_options(const struct al_repo *repo, enum al_underway what, struct al_error *err)
+static int vet_options(const struct al_repo *repo, enum al_operation_state what,
+                       struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str options = AL_STR_INIT;
 
@@ -123,22 +124,22 @@ static int vet_options(const struct al_repo *repo, enum al_underway what, struct
 }
 
 /* What is left brings in its commits, or goes back to before them. */
-static int vet_programs(const struct al_repo *repo, enum al_underway what,
-                        const struct al_strv *commits, struct al_budget *budget,
+static int vet_programs(const struct al_repo *repo, enum al_operation_state what,
+                        const struct al_strv *commits, struct al_run_limits *budget,
                         struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
 
     for (size_t i = 1; i < commits->count; i++) {
         al_strv_add(&sides, commits->items[i]);
-        if (what == AL_UNDERWAY_REVERT)
+        if (what == AL_IN_PROGRESS_REVERT)
             al_strv_addf(&sides, "%s^", commits->items[i]);
     }
     return al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
 }
 
-static int check(const struct al_repo *repo, enum al_underway what, struct al_budget *budget,
-                 struct al_strv *commits, struct al_error *err)
+static int check(const struct al_repo *repo, enum al_operation_state what,
+                 struct al_run_limits *budget, struct al_strv *commits, struct al_error *err)
 {
     int r = al_git_check_no_conflicts(repo, budget, err);
 
@@ -151,29 +152,30 @@ static int check(const struct al_repo *repo, enum al_underway what, struct al_bu
     return r < 0 ? r : vet_programs(repo, what, commits, budget, err);
 }
 
-int al_git_resume_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+int al_git_resume_check(const struct al_repo *repo, struct al_run_limits *budget,
+                        struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    enum al_underway what = al_git_resumable(repo);
+    enum al_operation_state what = al_git_resumable(repo);
 
-    if (what == AL_UNDERWAY_REBASE)
+    if (what == AL_IN_PROGRESS_REBASE)
         return al_git_rebase_check(repo, budget, err);
     return check(repo, what, budget, &commits, err);
 }
 
-int al_git_resume_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
-                          struct al_error *err)
+int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budget,
+                          struct al_str *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    enum al_underway what = al_git_resumable(repo);
+    enum al_operation_state what = al_git_resumable(repo);
     int r;
 
-    if (what == AL_UNDERWAY_REBASE)
+    if (what == AL_IN_PROGRESS_REBASE)
         return al_git_rebase_preview(repo, budget, out, err);
     r = check(repo, what, budget, &commits, err);
     if (r < 0)
         return r;
-    al_str_addf(out, "A %s is in progress and ", al_underway_name(what));
+    al_str_addf(out, "A %s is in progress and ", al_operation_state_name(what));
     if (commits.count > 1)
         al_str_addf(out, "goes on, with %zu more commit%s after this one.\n", commits.count - 1,
                     commits.count == 2 ? "" : "s");
@@ -183,21 +185,21 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_budget *budget, 
 }
 
 /* The verb with "--continue"; git takes the message that it has prepared itself. */
-static int run_continue(struct al_repo *repo, enum al_underway what, size_t max_bytes,
-                        struct al_budget *budget, struct al_merge_outcome *outcome,
+static int run_continue(struct al_repo *repo, enum al_operation_state what, size_t max_bytes,
+                        struct al_run_limits *budget, struct al_merge_outcome *outcome,
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* it runs git commit */
-    al_strv_adds(&command.argv, "git", al_underway_name(what), "--continue", NULL);
-    return al_git_join_run(repo, &command, max_bytes, budget, outcome, err);
+    al_strv_adds(&command.argv, "git", al_operation_state_name(what), "--continue", NULL);
+    return al_merge_run(repo, &command, max_bytes, budget, outcome, err);
 }
 
 /* A commit with the caller's message is one; what is left after it has messages of its own. */
-static int run(struct al_repo *repo, enum al_underway what, const char *message,
-               const char *expected, size_t max_bytes, struct al_budget *budget,
+static int run(struct al_repo *repo, enum al_operation_state what, const char *message,
+               const char *expected, size_t max_bytes, struct al_run_limits *budget,
                struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -217,11 +219,11 @@ static int run(struct al_repo *repo, enum al_underway what, const char *message,
     return run_continue(repo, what, max_bytes, budget, outcome, err);
 }
 
-static int resume(struct al_repo *repo, enum al_underway what, const char *message,
-                  const char *expected, size_t max_bytes, struct al_budget *budget,
+static int resume(struct al_repo *repo, enum al_operation_state what, const char *message,
+                  const char *expected, size_t max_bytes, struct al_run_limits *budget,
                   struct al_merge_outcome *outcome, struct al_error *err)
 {
-    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str staged = AL_STR_INIT;
     int r = check(repo, what, budget, &commits, err);
@@ -229,23 +231,23 @@ static int resume(struct al_repo *repo, enum al_underway what, const char *messa
     if (r == 0) /* that there is nothing to commit is told before anything happens */
         r = al_git_commit_preview(repo, budget, &staged, err);
     if (r == 0)
-        r = al_before_note(repo, &AL_STRV_INIT, budget, &before, err);
+        r = al_savepoint_note(repo, &AL_STRV_INIT, budget, &before, err);
     if (r < 0)
         return r;
     r = run(repo, what, message, expected, max_bytes, budget, outcome, err);
-    return outcome->ran ? al_before_undo(repo, &before, r, err)
-                        : al_before_settle(repo, &before, r, err);
+    return outcome->ran ? al_savepoint_undo(repo, &before, r, err)
+                        : al_savepoint_settle(repo, &before, r, err);
 }
 
 int al_git_resume(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
-                  struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                  struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                   struct al_error *err)
 {
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    enum al_underway what = al_git_resumable(repo);
+    enum al_operation_state what = al_git_resumable(repo);
     int r;
 
-    if (what == AL_UNDERWAY_REBASE)
+    if (what == AL_IN_PROGRESS_REBASE)
         return al_git_rebase_continue(repo, message, max_bytes, budget, ret_outcome, err);
     r = resume(repo, what, message, expected, max_bytes, budget, &outcome, err);
     if (r < 0)
@@ -256,15 +258,17 @@ int al_git_resume(struct al_repo *repo, const char *message, const char *expecte
     return 0;
 }
 
-void al_git_resume_tell(const struct al_repo *repo, enum al_underway what, struct al_str *out)
+void al_git_resume_tell(const struct al_repo *repo, enum al_operation_state what,
+                        struct al_str *out)
 {
     if (al_git_resumable(repo) == what)
-        al_str_addf(out, "The %s in progress went on and stopped again.", al_underway_name(what));
+        al_str_addf(out, "The %s in progress went on and stopped again.",
+                    al_operation_state_name(what));
     else
-        al_str_addf(out, "The %s in progress went on to its end.", al_underway_name(what));
+        al_str_addf(out, "The %s in progress went on to its end.", al_operation_state_name(what));
 }
 
-int al_git_resume_conflicted(enum al_underway what, const struct al_merge_outcome *outcome,
+int al_git_resume_conflicted(enum al_operation_state what, const struct al_merge_outcome *outcome,
                              struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
@@ -272,8 +276,8 @@ int al_git_resume_conflicted(enum al_underway what, const struct al_merge_outcom
 
     al_text_add_list(&names, &outcome->conflicts, CONFLICTS_NAMED);
     r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
-                          "The %s went on and stopped at a conflict in %s", al_underway_name(what),
-                          names.buf);
+                          "The %s went on and stopped at a conflict in %s",
+                          al_operation_state_name(what), names.buf);
     if (err)
         err->reason = "conflict";
     return r;

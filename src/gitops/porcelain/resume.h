@@ -15,18 +15,19 @@
 #include "gitops/sequencer/operation_state.h"
 
 /** What a commit goes on with or concludes: a rebase, a cherry-pick, a revert; else
- * AL_UNDERWAY_NONE.  A merge is concluded by any commit. */
-enum al_underway al_git_resumable(const struct al_repo *repo);
+ * AL_IN_PROGRESS_NONE.  A merge is concluded by any commit. */
+enum al_operation_state al_git_resumable(const struct al_repo *repo);
 
 /** Whether going on writes the working tree: more than one commit may be left. */
 bool al_git_resume_writes(const struct al_repo *repo);
 
 /** What must be so before anyone is asked, as al_git_rebase_check() has it. */
-int al_git_resume_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err);
+int al_git_resume_check(const struct al_repo *repo, struct al_run_limits *budget,
+                        struct al_error *err);
 
 /** What goes into the commit, and how many follow, appended to `out`. */
-int al_git_resume_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
-                          struct al_error *err);
+int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budget,
+                          struct al_str *out, struct al_error *err);
 
 /**
  * Commit what is staged and do the rest.  Another conflict is a success, see the outcome.
@@ -37,14 +38,15 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_budget *budget, 
  * @return 0; AL_ERR_EXECUTION with AL_CODE_NO_STAGED_CHANGES where nothing of it is left.
  */
 int al_git_resume(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
-                  struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                  struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                   struct al_error *err);
 
 /** What became of it, one line of safe text: "The rebase in progress went on to its end." */
-void al_git_resume_tell(const struct al_repo *repo, enum al_underway what, struct al_str *out);
+void al_git_resume_tell(const struct al_repo *repo, enum al_operation_state what,
+                        struct al_str *out);
 
 /** The commit was made and a later one is in conflict: AL_ERR_EXECUTION, AL_CODE_CONFLICT. */
-int al_git_resume_conflicted(enum al_underway what, const struct al_merge_outcome *outcome,
+int al_git_resume_conflicted(enum al_operation_state what, const struct al_merge_outcome *outcome,
                              struct al_error *err);
 
 /** What is wrong with a sequencer's list of things to do, NULL when nothing is: the word refused,

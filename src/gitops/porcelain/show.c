@@ -4,7 +4,8 @@
 #include "gitops/command.h"
 
 int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
-                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+                struct al_run_limits *budget, struct al_git_output *ret_output,
+                struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
 

@@ -17,6 +17,7 @@ struct al_show_options {
 
 /** `git show`; a failing git is an error. */
 int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
-                struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err);
+                struct al_run_limits *budget, struct al_git_output *ret_output,
+                struct al_error *err);
 
 #endif

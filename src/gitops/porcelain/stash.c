@@ -24,7 +24,7 @@ static int stash_empty(struct al_error *err)
     return r;
 }
 
-int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -42,7 +42,7 @@ int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_bu
     return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
 }
 
-int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                         struct al_stashes *ret_stashes, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -57,7 +57,7 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
                  "--no-show-signature", "refs/stash", "--", NULL);
     al_stashes_reader_init(&reader, &stashes, max_bytes);
     r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
-    al_records_clear(&reader.records);
+    al_nul_records_clear(&reader.records);
     if (r < 0)
         return r;
     *ret_stashes = stashes;
@@ -65,8 +65,8 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
     return 0;
 }
 
-int al_git_count_stashes(const struct al_repo *repo, struct al_budget *budget, uint64_t *ret_count,
-                         struct al_error *err)
+int al_git_count_stashes(const struct al_repo *repo, struct al_run_limits *budget,
+                         uint64_t *ret_count, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -79,7 +79,7 @@ int al_git_count_stashes(const struct al_repo *repo, struct al_budget *budget, u
 }
 
 int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,
-                      struct al_budget *budget, struct al_git_output *ret_output,
+                      struct al_run_limits *budget, struct al_git_output *ret_output,
                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -93,7 +93,7 @@ int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_byte
 
 /* Untracked files, which a push takes along, or which an entry keeps in its third parent. */
 static int list_untracked(const struct al_repo *repo, const struct al_stash_options *options,
-                          const char *entry, struct al_budget *budget, struct al_buffer *list,
+                          const char *entry, struct al_run_limits *budget, struct al_buffer *list,
                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -116,8 +116,8 @@ static int list_untracked(const struct al_repo *repo, const struct al_stash_opti
 /* Content goes through filters on its way in and out: by the attributes of the files, and by those
  * of the commit that git resets to or brings back. */
 static int check_programs(const struct al_repo *repo, const struct al_stash_options *options,
-                          const char *tree, const struct al_buffer *list, struct al_budget *budget,
-                          struct al_error *err)
+                          const char *tree, const struct al_buffer *list,
+                          struct al_run_limits *budget, struct al_error *err)
 {
     int r = al_git_check_filters(repo, list, NULL, budget, err);
 
@@ -129,7 +129,7 @@ static int check_programs(const struct al_repo *repo, const struct al_stash_opti
 }
 
 int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
-                       struct al_budget *budget, struct al_error *err)
+                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_freep) char *entry = al_asprintf("stash@{%" PRId64 "}", options->index);
     al_auto(al_freep) char *parent = al_asprintf("%s^", entry);
@@ -177,7 +177,8 @@ static void add_words(struct al_strv *argv, const struct al_stash_options *optio
 }
 
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
-                 struct al_budget *budget, struct al_git_output *ret_output, struct al_error *err)
+                 struct al_run_limits *budget, struct al_git_output *ret_output,
+                 struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r = 0;

@@ -31,7 +31,7 @@
 #define ENTRIES_MAX_BYTES (16u * 1024u)
 
 static int preview_push(const struct al_repo *repo, const struct al_strv *files,
-                        struct al_budget *budget, struct al_str *out, struct al_error *err)
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -52,7 +52,7 @@ static int preview_push(const struct al_repo *repo, const struct al_strv *files,
 
 /* The words that `git rev-parse` has for these, one a line; nothing where git has none. */
 static int find_ids(const struct al_repo *repo, struct al_git_command *command,
-                    struct al_budget *budget, struct al_strv *ret_ids, struct al_error *err)
+                    struct al_run_limits *budget, struct al_strv *ret_ids, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     char *save = NULL;
@@ -65,7 +65,7 @@ static int find_ids(const struct al_repo *repo, struct al_git_command *command,
     return 0;
 }
 
-static int find_entry(const struct al_repo *repo, int64_t index, struct al_budget *budget,
+static int find_entry(const struct al_repo *repo, int64_t index, struct al_run_limits *budget,
                       struct al_strv *ret_ids, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -75,7 +75,7 @@ static int find_entry(const struct al_repo *repo, int64_t index, struct al_budge
     return find_ids(repo, &command, budget, ret_ids, err);
 }
 
-static int find_parents(const struct al_repo *repo, const char *entry, struct al_budget *budget,
+static int find_parents(const struct al_repo *repo, const char *entry, struct al_run_limits *budget,
                         struct al_strv *ret_ids, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -87,7 +87,7 @@ static int find_parents(const struct al_repo *repo, const char *entry, struct al
 
 /* Whether something was staged that is not in the files as they were on the disk. */
 static int has_own_index(const struct al_repo *repo, const char *entry,
-                         const struct al_strv *parents, struct al_budget *budget, bool *ret_has,
+                         const struct al_strv *parents, struct al_run_limits *budget, bool *ret_has,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -106,7 +106,7 @@ static int has_own_index(const struct al_repo *repo, const char *entry,
 
 /* One of the differences that an entry is made of, below its title. */
 static int add_part(const struct al_repo *repo, const char *from, const char *to, const char *title,
-                    struct al_budget *budget, struct al_str *out, struct al_error *err)
+                    struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     const struct al_diff_options change = { .from_ref = from, .to_ref = to, .unified = -1 };
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -128,7 +128,7 @@ static int add_part(const struct al_repo *repo, const char *from, const char *to
 
 /* All that an entry has; what was staged where it does not come back. */
 static int add_entry(const struct al_repo *repo, const char *entry, enum al_stash_action action,
-                     struct al_budget *budget, struct al_str *out, struct al_error *err)
+                     struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     size_t before = out->len;
@@ -152,7 +152,7 @@ static int add_entry(const struct al_repo *repo, const char *entry, enum al_stas
     return r;
 }
 
-static int list_entries(const struct al_repo *repo, struct al_budget *budget,
+static int list_entries(const struct al_repo *repo, struct al_run_limits *budget,
                         struct al_strv *ret_ids, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -165,8 +165,8 @@ static int list_entries(const struct al_repo *repo, struct al_budget *budget,
 }
 
 /* The list as it is, then what the first entries have. */
-static int preview_clear(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
-                         struct al_error *err)
+static int preview_clear(const struct al_repo *repo, struct al_run_limits *budget,
+                         struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
@@ -194,8 +194,8 @@ static int preview_clear(const struct al_repo *repo, struct al_budget *budget, s
 }
 
 int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
-                         const struct al_strv *files, struct al_budget *budget, struct al_str *out,
-                         bool *ret_any, struct al_error *err)
+                         const struct al_strv *files, struct al_run_limits *budget,
+                         struct al_str *out, bool *ret_any, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
     const size_t before = out->len;

@@ -11,12 +11,12 @@
 
 /**
  * What a person should see: the files a push takes away (`files`, as
- * al_git_endangered() lists them), or all that is in the entries that would come back or go.
+ * al_git_overwritten_files() lists them), or all that is in the entries that would come back or go.
  *
  * @param[out] ret_any  Something would come of it: there is a change to put aside, or the entry.
  */
 int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
-                         const struct al_strv *files, struct al_budget *budget, struct al_str *out,
-                         bool *ret_any, struct al_error *err);
+                         const struct al_strv *files, struct al_run_limits *budget,
+                         struct al_str *out, bool *ret_any, struct al_error *err);
 
 #endif

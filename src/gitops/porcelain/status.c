@@ -9,7 +9,7 @@
 #include "gitops/refs.h"
 
 int al_git_status(const struct al_repo *repo, const struct al_status_options *options,
-                  size_t max_bytes, struct al_budget *budget, struct al_git_output *ret_output,
+                  size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
                   struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
@@ -38,7 +38,7 @@ static void name_branch(const struct al_repo *repo, struct al_worktree *status)
     status->branch = al_strdup(names.items[0]);
 }
 
-int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_budget *budget,
+int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                        struct al_worktree *status, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
@@ -50,7 +50,7 @@ int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_b
                  "-z", "--untracked-files=all", "--find-renames", "--ignore-submodules=dirty",
                  NULL);
     r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
-    al_records_clear(&reader.records);
+    al_nul_records_clear(&reader.records);
     if (r == 0)
         name_branch(repo, status);
     return r;

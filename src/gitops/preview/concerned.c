@@ -15,7 +15,7 @@
 #include "util/fs.h"
 
 static int words_of(const struct al_repo *repo, const struct al_strv *paths,
-                    struct al_budget *budget, struct al_str *words, struct al_error *err)
+                    struct al_run_limits *budget, struct al_str *words, struct al_error *err)
 {
     static const char everywhere[] = ":/";
 
@@ -28,7 +28,8 @@ static int words_of(const struct al_repo *repo, const struct al_strv *paths,
 /* Files whose content differs from the index, and with `untracked` those git does not know and does
  * not ignore. */
 static int list_dirty(const struct al_repo *repo, const struct al_str *words, bool untracked,
-                      struct al_budget *budget, struct al_buffer *ret_list, struct al_error *err)
+                      struct al_run_limits *budget, struct al_buffer *ret_list,
+                      struct al_error *err)
 {
     static const char *const modified[] = { "git",        "ls-files", "-z", "--full-name",
                                             "--modified", "--",       NULL };
@@ -46,8 +47,8 @@ static void add_files(const struct al_repo *repo, const struct al_buffer *list, 
         al_strv_take(out, al_fs_join(repo->at.top, list->data + at));
 }
 
-int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
-                     struct al_budget *budget, struct al_strv *out, struct al_error *err)
+int al_git_affected_files(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                          struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
@@ -63,7 +64,7 @@ int al_git_concerned(const struct al_repo *repo, const struct al_strv *paths, bo
 
 /* What git sees of them, and what it does not. */
 static int find_lost(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
-                     struct al_budget *budget, struct al_buffer *list, struct al_hidden *hidden,
+                     struct al_run_limits *budget, struct al_buffer *list, struct al_hidden *hidden,
                      struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -74,8 +75,9 @@ static int find_lost(const struct al_repo *repo, const struct al_strv *paths, bo
     return r == 0 ? al_git_find_hidden(repo, &words, list, budget, hidden, err) : r;
 }
 
-int al_git_endangered(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
-                      struct al_budget *budget, struct al_strv *out, struct al_error *err)
+int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *paths,
+                             bool untracked, struct al_run_limits *budget, struct al_strv *out,
+                             struct al_error *err)
 {
     al_auto(al_hidden_clear) struct al_hidden hidden = AL_HIDDEN_INIT;
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
@@ -90,7 +92,7 @@ int al_git_endangered(const struct al_repo *repo, const struct al_strv *paths, b
 }
 
 int al_git_hidden_excerpt(const struct al_repo *repo, const struct al_strv *paths,
-                          struct al_budget *budget, struct al_str *out, struct al_error *err)
+                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_hidden_clear) struct al_hidden hidden = AL_HIDDEN_INIT;
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
@@ -106,13 +108,13 @@ int al_git_hidden_excerpt(const struct al_repo *repo, const struct al_strv *path
 }
 
 void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *files,
-                          const char *title, const struct al_budget *budget, struct al_str *out)
+                          const char *title, const struct al_run_limits *budget, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
 
     for (size_t i = 0; i < files->count; i++) {
         const char *below = al_location_worktree_name(&repo->at, files->items[i]);
-        al_auto(al_freep) char *name = below ? al_text_shown_word(below) : NULL;
+        al_auto(al_freep) char *name = below ? al_text_sanitize_shown_line(below) : NULL;
 
         if (name)
             al_str_addf(&lines, "  %s\n", name);

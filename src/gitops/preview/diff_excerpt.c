@@ -93,7 +93,7 @@ static void move_words(const struct al_repo *repo, const struct elsewhere *elsew
 
 /* The diff of as many paths as one git takes, from *at on. */
 static int add_diff(const struct al_repo *repo, const struct al_diff_options *options,
-                    const struct al_str *words, size_t *at, struct al_budget *budget,
+                    const struct al_str *words, size_t *at, struct al_run_limits *budget,
                     struct al_shown *shown, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
@@ -130,8 +130,8 @@ static void add_object(const char *oid, unsigned mode, struct al_str *words)
 
 /* What was read is what its ids say: the content of both sides, and where the files come from. */
 static int check_genuine(const struct al_repo *repo, const struct al_diff_options *options,
-                         const struct al_changes *changes, struct al_budget *budget, bool *ret_all,
-                         struct al_error *err)
+                         const struct al_diff_raw *changes, struct al_run_limits *budget,
+                         bool *ret_all, struct al_error *err)
 {
     const char *const trees[] = { options->from_ref, options->to_ref };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -156,7 +156,7 @@ static int check_genuine(const struct al_repo *repo, const struct al_diff_option
 }
 
 int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
-                        struct al_budget *budget, struct al_str *out, struct al_error *err)
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_shown_clear) struct al_shown shown = AL_SHOWN_INIT;

@@ -9,6 +9,6 @@
 
 /** The same diff as an excerpt for an approval, appended to `out`. */
 int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
-                        struct al_budget *budget, struct al_str *out, struct al_error *err);
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err);
 
 #endif

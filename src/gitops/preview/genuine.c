@@ -123,7 +123,7 @@ static int forged(const char *id, struct al_error *err)
 }
 
 int al_git_check_genuine(const struct al_repo *repo, const struct al_str *words,
-                         struct al_budget *budget, bool *ret_all, struct al_error *err)
+                         struct al_run_limits *budget, bool *ret_all, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -170,7 +170,7 @@ static void add_trees(const struct al_buffer *list, struct al_str *words)
 }
 
 int al_git_check_genuine_tree(const struct al_repo *repo, const char *commit,
-                              struct al_budget *budget, bool *ret_all, struct al_error *err)
+                              struct al_run_limits *budget, bool *ret_all, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -195,7 +195,7 @@ int al_git_check_genuine_tree(const struct al_repo *repo, const char *commit,
 }
 
 int al_git_check_genuine_commits(const struct al_repo *repo, const char *const *words,
-                                 struct al_budget *budget, bool *ret_all, struct al_error *err)
+                                 struct al_run_limits *budget, bool *ret_all, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };

@@ -25,15 +25,15 @@
  * @return 0, or AL_ERR_EXECUTION naming the object that is another one.
  */
 int al_git_check_genuine(const struct al_repo *repo, const struct al_str *words,
-                         struct al_budget *budget, bool *ret_all, struct al_error *err);
+                         struct al_run_limits *budget, bool *ret_all, struct al_error *err);
 
 /** The same for a commit, its tree and all trees below that: which files a commit has. */
 int al_git_check_genuine_tree(const struct al_repo *repo, const char *commit,
-                              struct al_budget *budget, bool *ret_all, struct al_error *err);
+                              struct al_run_limits *budget, bool *ret_all, struct al_error *err);
 
 /** The same for the commits that `git rev-list` gives for these words (ending with NULL). */
 int al_git_check_genuine_commits(const struct al_repo *repo, const char *const *words,
-                                 struct al_budget *budget, bool *ret_all, struct al_error *err);
+                                 struct al_run_limits *budget, bool *ret_all, struct al_error *err);
 
 /** The reader of `git cat-file --batch`. */
 struct al_genuine_reader {

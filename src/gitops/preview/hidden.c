@@ -53,7 +53,7 @@ static char *id_of_link(struct search *search, const char *path)
 {
     const char *name;
     char target[PATH_MAX];
-    al_auto(al_closep) int dir = al_plain_open_parent(search->top, path, false, &name);
+    al_auto(al_closep) int dir = al_nofollow_open_parent(search->top, path, false, &name);
     ssize_t len = dir < 0 ? -1 : readlinkat(dir, name, target, sizeof(target));
 
     return len < 0 ? NULL : al_git_blob_id(search->repo->vetting->is_sha256, target, (size_t)len);
@@ -62,7 +62,7 @@ static char *id_of_link(struct search *search, const char *path)
 /* The id of what is on the disk; "" for what is not looked into, NULL where there is no file. */
 static char *id_of(struct search *search, const char *path, bool marked)
 {
-    al_auto(al_closep) int fd = al_plain_open(search->top, path, O_RDONLY);
+    al_auto(al_closep) int fd = al_nofollow_open(search->top, path, O_RDONLY);
     al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
     struct stat st;
 
@@ -98,16 +98,16 @@ static bool take_entry(void *payload, char *const *fields)
     return true;
 }
 
-static int read_entries(const struct al_str *words, struct search *search, struct al_budget *budget,
-                        struct al_error *err)
+static int read_entries(const struct al_str *words, struct search *search,
+                        struct al_run_limits *budget, struct al_error *err)
 {
     size_t at = 0;
     int r = 0;
 
     while (r == 0 && at < words->len) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-        al_auto(al_records_clear) struct al_records records =
-            AL_RECORDS_INIT(1, take_entry, search);
+        al_auto(al_nul_records_clear) struct al_nul_records records =
+            AL_NUL_RECORDS_INIT(1, take_entry, search);
 
         al_strv_adds(&command.argv, "git", "ls-files", "--stage", "-v", "-f", "-z", "--full-name",
                      "--", NULL);
@@ -119,8 +119,8 @@ static int read_entries(const struct al_str *words, struct search *search, struc
 
 /* Content that differs may still be what git would store: line ends.  git decides, and has nothing
  * to go by but the content. */
-static int ask_git(const struct search *search, struct al_budget *budget, struct al_hidden *hidden,
-                   struct al_error *err)
+static int ask_git(const struct search *search, struct al_run_limits *budget,
+                   struct al_hidden *hidden, struct al_error *err)
 {
     const struct al_repo *repo = search->repo;
     al_auto(al_git_command_clear) struct al_git_command fill = AL_GIT_COMMAND_INIT;
@@ -141,7 +141,7 @@ static int ask_git(const struct search *search, struct al_budget *budget, struct
 }
 
 int al_git_find_hidden(const struct al_repo *repo, const struct al_str *words,
-                       const struct al_buffer *known, struct al_budget *budget,
+                       const struct al_buffer *known, struct al_run_limits *budget,
                        struct al_hidden *hidden, struct al_error *err)
 {
     struct search search = { .repo = repo, .known = known, .top = -1, .lines = AL_STR_INIT };

@@ -32,7 +32,7 @@ void al_hidden_clear(struct al_hidden *hidden);
  * @param known  Files that git sees a change of, sorted: they are left out.
  */
 int al_git_find_hidden(const struct al_repo *repo, const struct al_str *words,
-                       const struct al_buffer *known, struct al_budget *budget,
+                       const struct al_buffer *known, struct al_run_limits *budget,
                        struct al_hidden *hidden, struct al_error *err);
 
 #endif

@@ -26,7 +26,8 @@ static bool is_taken(int top_fd, const char *name)
 }
 
 static int list_of(const struct al_repo *repo, const char *target, const struct al_str *words,
-                   int top_fd, struct al_budget *budget, struct al_strv *out, struct al_error *err)
+                   int top_fd, struct al_run_limits *budget, struct al_strv *out,
+                   struct al_error *err)
 {
     const char *const command[] = {
         "git",
@@ -55,7 +56,7 @@ static int list_of(const struct al_repo *repo, const char *target, const struct 
 
 /* The branches of this name that remotes have. */
 static int list_of_remotes(const struct al_repo *repo, const char *branch,
-                           const struct al_str *words, int top_fd, struct al_budget *budget,
+                           const struct al_str *words, int top_fd, struct al_run_limits *budget,
                            struct al_strv *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
@@ -67,7 +68,7 @@ static int list_of_remotes(const struct al_repo *repo, const char *branch,
 }
 
 int al_git_overwritten(const struct al_repo *repo, const char *target, const struct al_strv *paths,
-                       struct al_budget *budget, struct al_strv *out, struct al_error *err)
+                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
     static const char everywhere[] = ":/";
     al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;

@@ -23,6 +23,6 @@
  * @param out     Absolute paths, appended.
  */
 int al_git_overwritten(const struct al_repo *repo, const char *target, const struct al_strv *paths,
-                       struct al_budget *budget, struct al_strv *out, struct al_error *err);
+                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
 
 #endif

@@ -13,7 +13,7 @@
 
 void al_shown_clear(struct al_shown *shown)
 {
-    al_changes_clear(&shown->changes);
+    al_diff_raw_clear(&shown->changes);
     al_str_clear(&shown->patch);
     al_str_clear(&shown->start);
     *shown = AL_SHOWN_INIT;
@@ -21,7 +21,7 @@ void al_shown_clear(struct al_shown *shown)
 
 static struct al_change *current(struct al_shown *shown)
 {
-    struct al_changes *changes = &shown->changes;
+    struct al_diff_raw *changes = &shown->changes;
 
     return shown->began && shown->change < changes->count ? &changes->items[shown->change] : NULL;
 }
@@ -162,9 +162,9 @@ bool al_shown_add(void *payload, const char *data, size_t len)
         const char *end = memchr(data, '\0', len);
         size_t piece = end ? (size_t)(end - data) + 1 : len;
 
-        if (*data == '\0' && al_changes_at_end(&shown->changes))
+        if (*data == '\0' && al_diff_raw_at_end(&shown->changes))
             shown->in_patch = true;
-        else if (!al_changes_add(&shown->changes, data, piece))
+        else if (!al_diff_raw_add(&shown->changes, data, piece))
             return false;
         data += piece;
         len -= piece;
@@ -176,7 +176,7 @@ bool al_shown_add(void *payload, const char *data, size_t len)
 
 void al_shown_end(struct al_shown *shown)
 {
-    struct al_changes *changes = &shown->changes;
+    struct al_diff_raw *changes = &shown->changes;
     size_t last = shown->began ? shown->change + 1 : 0;
 
     end_section(shown);

@@ -14,7 +14,7 @@
 
 /** Reads `git diff --raw -z --patch --text` as it comes. */
 struct al_shown {
-    struct al_changes changes;
+    struct al_diff_raw changes;
     struct al_str patch; /**< as much of it as is kept */
     uint64_t lines;      /**< of the patch, with those that are not kept */
     uint64_t bytes;      /**< that were read */
@@ -34,7 +34,7 @@ struct al_shown {
 };
 
 #define AL_SHOWN_INIT                                                                              \
-    ((struct al_shown){ .changes = AL_CHANGES_INIT, .patch = AL_STR_INIT, .start = AL_STR_INIT })
+    ((struct al_shown){ .changes = AL_DIFF_RAW_INIT, .patch = AL_STR_INIT, .start = AL_STR_INIT })
 
 void al_shown_clear(struct al_shown *shown);
 

@@ -87,8 +87,9 @@ static const char *remark_on(const char *path)
 /* Names come last: nothing in one can pose as a number. */
 static void add_file(const struct al_change *change, struct al_str *out)
 {
-    al_auto(al_freep) char *path = al_text_shown_word(change->path);
-    al_auto(al_freep) char *old = change->old_path ? al_text_shown_word(change->old_path) : NULL;
+    al_auto(al_freep) char *path = al_text_sanitize_shown_line(change->path);
+    al_auto(al_freep) char *old =
+        change->old_path ? al_text_sanitize_shown_line(change->old_path) : NULL;
     const char *remark = remark_on(change->path);
 
     al_str_adds(out, "  ");
@@ -109,7 +110,7 @@ static void add_file(const struct al_change *change, struct al_str *out)
     al_str_addf(out, ": %s%s%s\n", old ? old : "", old ? " => " : "", path);
 }
 
-static void add_list(const struct al_changes *changes, bool in_full, struct al_str *out)
+static void add_list(const struct al_diff_raw *changes, bool in_full, struct al_str *out)
 {
     const struct al_change **sorted = al_reallocarray(NULL, changes->count, sizeof(*sorted));
     const size_t start = out->len;
@@ -140,7 +141,8 @@ static size_t end_of(const struct al_str *patch, size_t lines)
     return at;
 }
 
-static void add_heading(const struct al_changes *changes, size_t end, bool more, struct al_str *out)
+static void add_heading(const struct al_diff_raw *changes, size_t end, bool more,
+                        struct al_str *out)
 {
     size_t hidden = changes->total - changes->count;
     uint64_t added = 0, deleted = 0;

@@ -36,7 +36,7 @@ void al_steady_begin(struct al_steady *steady)
     steady->since_ns = now.tv_sec * NS_PER_S + now.tv_nsec - AL_STEADY_MARGIN_MS * NS_PER_MS;
 }
 
-void al_steady_wait(const struct al_budget *budget)
+void al_steady_wait(const struct al_run_limits *budget)
 {
     struct pollfd wait = { .fd = al_cancel_fd(budget->cancel), .events = POLLIN };
 
@@ -218,7 +218,7 @@ int al_steady_check(const struct al_repo *repo, const struct al_steady *steady, 
         look_at_store(&look, store, &steady->oids);
     }
     if (r == 0 && look.link) {
-        al_auto(al_freep) char *word = al_text_word(look.link);
+        al_auto(al_freep) char *word = al_text_sanitize_line(look.link);
 
         r = al_error_set(err, AL_ERR_EXECUTION,
                          "'%s' among the repository's objects is a link, so that what is shown of "

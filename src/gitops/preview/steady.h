@@ -42,7 +42,7 @@ void al_steady_begin(struct al_steady *steady);
 void al_steady_clear(struct al_steady *steady);
 
 /** Let what was just changed grow old enough for another round, unless the call is cancelled. */
-void al_steady_wait(const struct al_budget *budget);
+void al_steady_wait(const struct al_run_limits *budget);
 
 /**
  * Look at all that these objects are read from: the files with them, the packs, the directories of

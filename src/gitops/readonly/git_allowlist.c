@@ -160,7 +160,7 @@ static const struct option {
 
 static int refuse(const char *word, const char *why, struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_word(word);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
 
     return al_error_set(err, AL_ERR_SANDBOX, "git: '%s' is not allowed: %s", safe, why);
 }
@@ -243,7 +243,7 @@ static unsigned find_command(const struct al_strv *words, size_t *ret_at)
     return 0;
 }
 
-void al_git_stage_words(const struct al_strv *given, struct al_strv *argv)
+void al_git_pipeline_words(const struct al_strv *given, struct al_strv *argv)
 {
     size_t at;
     unsigned command = find_command(given, &at);
@@ -259,7 +259,7 @@ void al_git_stage_words(const struct al_strv *given, struct al_strv *argv)
         al_strv_add(argv, given->items[i]);
 }
 
-int al_git_stage_check(const struct al_strv *words, struct al_error *err)
+int al_git_pipeline_check(const struct al_strv *words, struct al_error *err)
 {
     size_t at;
     unsigned command = find_command(words, &at);

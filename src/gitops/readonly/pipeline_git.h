@@ -17,13 +17,13 @@
 struct al_held_ruleset;
 
 /** AL_ERR_SANDBOX naming what is not allowed.  `words` begins with "git". */
-int al_git_stage_check(const struct al_strv *words, struct al_error *err);
+int al_git_pipeline_check(const struct al_strv *words, struct al_error *err);
 
 /** Words that passed, with those that git can be told on its command line alone. */
-void al_git_stage_words(const struct al_strv *given, struct al_strv *argv);
+void al_git_pipeline_words(const struct al_strv *given, struct al_strv *argv);
 
 /** What a git child is started with; borrowed by al_proc_spec as long as it is open. */
-struct al_git_stage {
+struct al_git_pipeline {
     struct al_git *git;
     const char *program;
     struct al_strv argv;
@@ -32,17 +32,17 @@ struct al_git_stage {
     struct al_held_ruleset *held;
 };
 
-#define AL_GIT_STAGE_INIT ((struct al_git_stage){ .git = NULL })
+#define AL_GIT_STAGE_INIT ((struct al_git_pipeline){ .git = NULL })
 
 /**
  * Prepare one.
  *
- * @param words    Those of the command line, which al_git_stage_check() accepted.
+ * @param words    Those of the command line, which al_git_pipeline_check() accepted.
  * @param left_ms  How long it may run, for its limits.
  * @return 0, or AL_ERR_EXECUTION "git binary not available" or when no ruleset can be built.
  */
-int al_git_stage_open(const struct al_repo *repo, const struct al_strv *words, uint32_t left_ms,
-                      struct al_git_stage *ret_stage, struct al_error *err);
-void al_git_stage_close(struct al_git_stage *stage);
+int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words, uint32_t left_ms,
+                         struct al_git_pipeline *ret_stage, struct al_error *err);
+void al_git_pipeline_close(struct al_git_pipeline *stage);
 
 #endif

@@ -45,47 +45,48 @@ struct row {
 };
 
 static const struct row rows[] = {
-    [AL_INSPECT_STATUS] = { .name = "status",
-                            .words = { "status", "--porcelain" },
-                            .held = { "--ignore-submodules=dirty" },
-                            .path = MAY },
-    [AL_INSPECT_LOG] = { .name = "log",
-                         .words = { "log" },
-                         .flags = { { "--oneline", NONE },
-                                    { "--graph", NONE },
-                                    { "-n", NUMBER_FOLLOWS },
-                                    { "--since", TEXT_ATTACHED },
-                                    { "--author", TEXT_ATTACHED } },
-                         .ref = MAY,
-                         .ranges = true,
-                         .path = MAY },
-    [AL_INSPECT_DIFF] = { .name = "diff",
-                          .words = { "diff" },
-                          .held = { "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty" },
+    [AL_READONLY_STATUS] = { .name = "status",
+                             .words = { "status", "--porcelain" },
+                             .held = { "--ignore-submodules=dirty" },
+                             .path = MAY },
+    [AL_READONLY_LOG] = { .name = "log",
+                          .words = { "log" },
+                          .flags = { { "--oneline", NONE },
+                                     { "--graph", NONE },
+                                     { "-n", NUMBER_FOLLOWS },
+                                     { "--since", TEXT_ATTACHED },
+                                     { "--author", TEXT_ATTACHED } },
                           .ref = MAY,
                           .ranges = true,
                           .path = MAY },
-    [AL_INSPECT_SHOW] = { .name = "show",
-                          .words = { "show" },
-                          .held = { "--no-ext-diff", "--no-textconv" },
-                          .ref = MUST,
-                          .path = MAY },
-    [AL_INSPECT_BRANCH] = { .name = "branch", .words = { "branch", "-a", "--no-color" } },
-    [AL_INSPECT_BLAME] = { .name = "blame",
-                           .words = { "blame" },
-                           .held = { "--no-textconv" },
+    [AL_READONLY_DIFF] = { .name = "diff",
+                           .words = { "diff" },
+                           .held = { "--no-ext-diff", "--no-textconv",
+                                     "--ignore-submodules=dirty" },
                            .ref = MAY,
-                           .path = MUST },
-    [AL_INSPECT_LS_FILES] = { .name = "ls_files", .words = { "ls-files" }, .path = MAY },
-    [AL_INSPECT_REV_PARSE] = { .name = "rev_parse",
-                               .words = { "rev-parse", "--short" },
-                               .ref = MAY,
-                               .standard_ref = "HEAD" },
+                           .ranges = true,
+                           .path = MAY },
+    [AL_READONLY_SHOW] = { .name = "show",
+                           .words = { "show" },
+                           .held = { "--no-ext-diff", "--no-textconv" },
+                           .ref = MUST,
+                           .path = MAY },
+    [AL_READONLY_BRANCH] = { .name = "branch", .words = { "branch", "-a", "--no-color" } },
+    [AL_READONLY_BLAME] = { .name = "blame",
+                            .words = { "blame" },
+                            .held = { "--no-textconv" },
+                            .ref = MAY,
+                            .path = MUST },
+    [AL_READONLY_LS_FILES] = { .name = "ls_files", .words = { "ls-files" }, .path = MAY },
+    [AL_READONLY_REV_PARSE] = { .name = "rev_parse",
+                                .words = { "rev-parse", "--short" },
+                                .ref = MAY,
+                                .standard_ref = "HEAD" },
 #ifdef AL_GUARDS_OFF
-    [AL_INSPECT_COMMIT] = { .name = "commit", .words = { "commit" } },
-    [AL_INSPECT_UPDATE_REF] = { .name = "update_ref", .words = { "update-ref" } },
-    [AL_INSPECT_CONFIG] = { .name = "config", .words = { "config" } },
-    [AL_INSPECT_GC] = { .name = "gc", .words = { "gc" } },
+    [AL_READONLY_COMMIT] = { .name = "commit", .words = { "commit" } },
+    [AL_READONLY_UPDATE_REF] = { .name = "update_ref", .words = { "update-ref" } },
+    [AL_READONLY_CONFIG] = { .name = "config", .words = { "config" } },
+    [AL_READONLY_GC] = { .name = "gc", .words = { "gc" } },
 #endif
 };
 
@@ -115,7 +116,7 @@ static const struct flag *find_flag(const struct row *row, const char *word)
 
 static int refuse_flag(const struct row *row, const char *word, struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_word(word);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 
     for (size_t i = 0; i < FLAGS_MAX && row->flags[i].name; i++)
@@ -143,7 +144,7 @@ static int check_text(const char *word, struct al_error *err)
     if (has_control(word))
         return al_error_set(err, AL_ERR_BAD_ARGS, "args must not contain control characters");
     if (strpbrk(word, SHELL_LETTERS)) {
-        al_auto(al_freep) char *safe = al_text_word(word);
+        al_auto(al_freep) char *safe = al_text_sanitize_line(word);
 
         return al_error_set(err, AL_ERR_BAD_ARGS, "args: '%s' contains a shell metacharacter",
                             safe);
@@ -190,7 +191,7 @@ static int check_ref(const struct row *row, const char *ref, struct al_error *er
     if (row->ref == NEVER)
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s takes no ref", row->name);
     if (!*ref || strlen(ref) > REF_MAX_BYTES || ref[strspn(ref, REF_LETTERS)])
-        return al_error_set(err, AL_ERR_BAD_ARGS, "ref must match " AL_INSPECT_REF_PATTERN);
+        return al_error_set(err, AL_ERR_BAD_ARGS, "ref must match " AL_READONLY_REF_PATTERN);
     if (*ref == '-')
         return al_error_set(err, AL_ERR_BAD_ARGS, "ref must not begin with '-'");
     if (!row->ranges && strstr(ref, ".."))
@@ -229,7 +230,7 @@ static int check_path(const struct row *row, const char *path, struct al_error *
     return 0;
 }
 
-int al_inspect_check(const struct al_inspect_options *options, struct al_error *err)
+int al_readonly_check(const struct al_readonly_options *options, struct al_error *err)
 {
     const struct row *row = &rows[options->op];
     int r;
@@ -245,8 +246,8 @@ int al_inspect_check(const struct al_inspect_options *options, struct al_error *
 /* Running. */
 
 /* A path leads to something in this repository, or it is not the agent's to name. */
-static int resolve_path(const struct al_repo *repo, const struct al_inspect_options *options,
-                        struct al_budget *budget, char **ret_word, struct al_error *err)
+static int resolve_path(const struct al_repo *repo, const struct al_readonly_options *options,
+                        struct al_run_limits *budget, char **ret_word, struct al_error *err)
 {
     int r;
 
@@ -254,7 +255,7 @@ static int resolve_path(const struct al_repo *repo, const struct al_inspect_opti
         *ret_word = al_strdup(options->path);
         return 0;
     }
-    if (options->op == AL_INSPECT_BLAME) /* takes a file and no pattern */
+    if (options->op == AL_READONLY_BLAME) /* takes a file and no pattern */
         r = al_repo_file(repo, "path", options->path, ret_word, err);
     else
         r = al_repo_pathspec(repo, "path", options->path, budget, ret_word, err);
@@ -269,7 +270,7 @@ static void add_words(struct al_strv *argv, const char *const words[WORDS_MAX])
         al_strv_add(argv, words[i]);
 }
 
-static void build(const struct al_repo *repo, const struct al_inspect_options *options,
+static void build(const struct al_repo *repo, const struct al_readonly_options *options,
                   const char *path, struct al_strv *argv)
 {
     const struct row *row = &rows[options->op];
@@ -283,7 +284,7 @@ static void build(const struct al_repo *repo, const struct al_inspect_options *o
     if (ref)
         al_strv_add(argv, ref);
     /* So that a word is never taken for a file; rev-parse would print it. */
-    if (path || (ref && !row->standard_ref && options->op != AL_INSPECT_BLAME))
+    if (path || (ref && !row->standard_ref && options->op != AL_READONLY_BLAME))
         al_strv_add(argv, "--");
     if (path)
         al_strv_add(argv, path);
@@ -298,18 +299,18 @@ static bool cut(struct al_str *text, size_t max_bytes)
     return true;
 }
 
-int al_git_inspect(const struct al_repo *repo, const struct al_inspect_options *options,
-                   struct al_budget *budget, struct al_inspection *ret_inspection,
-                   struct al_error *err)
+int al_git_read_only(const struct al_repo *repo, const struct al_readonly_options *options,
+                     struct al_run_limits *budget, struct al_readonly_run *ret_inspection,
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_inspection found = AL_INSPECTION_INIT;
+    struct al_readonly_run found = AL_READONLY_RUN_INIT;
     al_auto(al_freep) char *path = NULL;
     int r = 0;
 
     if (!repo->at.git->program)
         return al_git_none(err);
-    if (options->op == AL_INSPECT_BLAME)
+    if (options->op == AL_READONLY_BLAME)
         r = al_git_blame_check(repo, err);
     if (r == 0 && options->path)
         r = resolve_path(repo, options, budget, &path, err);
@@ -317,19 +318,19 @@ int al_git_inspect(const struct al_repo *repo, const struct al_inspect_options *
         return r;
     build(repo, options, path, &command.argv);
     command.quotes_names = true; /* what git prints, as it prints it */
-    r = al_git_run_until(&repo->at, &command, AL_INSPECT_OUT_MAX_BYTES, AL_INSPECT_ERR_MAX_BYTES,
+    r = al_git_run_until(&repo->at, &command, AL_READONLY_OUT_MAX_BYTES, AL_READONLY_ERR_MAX_BYTES,
                          budget, &found.output, err);
     if (r < 0)
         return r;
-    found.out_truncated = cut(&found.output.out.out, AL_INSPECT_OUT_MAX_BYTES);
-    found.err_truncated = cut(&found.output.err.out, AL_INSPECT_ERR_MAX_BYTES);
+    found.out_truncated = cut(&found.output.out.out, AL_READONLY_OUT_MAX_BYTES);
+    found.err_truncated = cut(&found.output.err.out, AL_READONLY_ERR_MAX_BYTES);
     found.argv = command.argv;
     command.argv = AL_STRV_INIT;
     *ret_inspection = found;
     return 0;
 }
 
-void al_inspection_clear(struct al_inspection *inspection)
+void al_readonly_run_clear(struct al_readonly_run *inspection)
 {
     al_strv_clear(&inspection->argv);
     al_git_output_clear(&inspection->output);

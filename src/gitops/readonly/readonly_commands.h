@@ -18,67 +18,67 @@
 #include "util/str.h"
 
 /** What a reference may look like, as the schema of the tool has it. */
-#define AL_INSPECT_REF_PATTERN "^[A-Za-z0-9_./~^@-]{1,200}$"
+#define AL_READONLY_REF_PATTERN "^[A-Za-z0-9_./~^@-]{1,200}$"
 
 /** The operations; the number of each is its row. */
-enum al_inspect_op {
-    AL_INSPECT_STATUS,
-    AL_INSPECT_LOG,
-    AL_INSPECT_DIFF,
-    AL_INSPECT_SHOW,
-    AL_INSPECT_BRANCH,
-    AL_INSPECT_BLAME,
-    AL_INSPECT_LS_FILES,
-    AL_INSPECT_REV_PARSE,
+enum al_readonly_op {
+    AL_READONLY_STATUS,
+    AL_READONLY_LOG,
+    AL_READONLY_DIFF,
+    AL_READONLY_SHOW,
+    AL_READONLY_BRANCH,
+    AL_READONLY_BLAME,
+    AL_READONLY_LS_FILES,
+    AL_READONLY_REV_PARSE,
 #ifdef AL_GUARDS_OFF
-    AL_INSPECT_COMMIT, /* what no row above would let through, for the test of the kernel layer */
-    AL_INSPECT_UPDATE_REF,
-    AL_INSPECT_CONFIG,
-    AL_INSPECT_GC,
+    AL_READONLY_COMMIT, /* what no row above would let through, for the test of the kernel layer */
+    AL_READONLY_UPDATE_REF,
+    AL_READONLY_CONFIG,
+    AL_READONLY_GC,
 #endif
 };
 
 /** What an agent asks for.  Borrowed. */
-struct al_inspect_options {
-    enum al_inspect_op op;
+struct al_readonly_options {
+    enum al_readonly_op op;
     const char *dir;            /**< the repository's top, as given: what `-C` shows */
     const struct al_strv *args; /**< options, as given */
     const char *ref, *path;     /**< NULL when not given */
 };
 
 /** The most bytes of standard output and of standard error that are kept. */
-#define AL_INSPECT_OUT_MAX_BYTES (1024u * 1024u)
-#define AL_INSPECT_ERR_MAX_BYTES (256u * 1024u)
+#define AL_READONLY_OUT_MAX_BYTES (1024u * 1024u)
+#define AL_READONLY_ERR_MAX_BYTES (256u * 1024u)
 
 /**
  * Check the words against the operation's row.  Looks at nothing but the words.
  *
  * @return 0, or AL_ERR_BAD_ARGS naming what is not allowed.
  */
-int al_inspect_check(const struct al_inspect_options *options, struct al_error *err);
+int al_readonly_check(const struct al_readonly_options *options, struct al_error *err);
 
-/** What came of it.  Set up with AL_INSPECTION_INIT. */
-struct al_inspection {
+/** What came of it.  Set up with AL_READONLY_RUN_INIT. */
+struct al_readonly_run {
     struct al_strv argv; /**< the command line that ran */
     struct al_git_output output;
     bool out_truncated, err_truncated;
 };
 
-#define AL_INSPECTION_INIT ((struct al_inspection){ .output = { .exit_code = -1 } })
+#define AL_READONLY_RUN_INIT ((struct al_readonly_run){ .output = { .exit_code = -1 } })
 
-void al_inspection_clear(struct al_inspection *inspection);
+void al_readonly_run_clear(struct al_readonly_run *inspection);
 
 /**
  * Run an operation in the repository, under the rights of a reader.
  *
  * A git that fails and a deadline that passes (output.timed_out) are answers, not errors.
  *
- * @param options  Words that al_inspect_check() accepted.
+ * @param options  Words that al_readonly_check() accepted.
  * @return 0; AL_ERR_BAD_ARGS for a path that leads out of the repository; AL_ERR_SANDBOX,
  *         AL_ERR_EXECUTION or AL_ERR_CANCELLED when git did not run.
  */
-int al_git_inspect(const struct al_repo *repo, const struct al_inspect_options *options,
-                   struct al_budget *budget, struct al_inspection *ret_inspection,
-                   struct al_error *err);
+int al_git_read_only(const struct al_repo *repo, const struct al_readonly_options *options,
+                     struct al_run_limits *budget, struct al_readonly_run *ret_inspection,
+                     struct al_error *err);
 
 #endif

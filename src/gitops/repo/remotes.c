@@ -135,7 +135,7 @@ static int check_refspec(const char *refspec, struct al_error *err)
 
     if (!target || al_starts_with(target, "refs/remotes/") || al_starts_with(target, "refs/tags/"))
         return 0;
-    shown = al_text_word(refspec);
+    shown = al_text_sanitize_line(refspec);
     return al_remote_error(err,
                            "A person can fetch with git itself, or let remote.<name>.fetch write "
                            "below refs/remotes/.",
@@ -185,7 +185,7 @@ static int take_value(struct al_remote *remote, const char *variable, const char
 static int read_remote(const struct al_repo *repo, struct al_remote *remote, struct al_error *err)
 {
     const struct al_strv *values = &repo->vetting->remotes;
-    al_auto(al_freep) char *shown = al_text_word(remote->name);
+    al_auto(al_freep) char *shown = al_text_sanitize_line(remote->name);
     int r = 0;
 
     if (!al_remote_addresses(repo, remote->name, &remote->urls, &remote->push_urls))

@@ -57,7 +57,7 @@ void al_repo_free(struct al_repo *repo)
 {
     if (!repo)
         return;
-    al_repo_end_write(repo);
+    al_write_lock_release(repo);
     if (repo->vetting)
         al_vetting_unref(repo->at.git, repo->vetting);
     al_location_clear(&repo->at);
@@ -89,7 +89,7 @@ static int check_owner(const struct al_repo *repo, const char *given, struct al_
 
     if (al_location_is_owned(&repo->at) || is_declared_safe(repo))
         return 0;
-    word = al_text_word(given);
+    word = al_text_sanitize_line(given);
     return al_error_set(err, AL_ERR_SANDBOX,
                         "The repository at '%s' belongs to another user; if you trust it, run: "
                         "git config --global --add safe.directory <its path>",
@@ -104,7 +104,7 @@ static int open_dir(struct al_repo *repo, const char *base, const char *given, s
     if (r < 0)
         return r;
     if (path.fd < 0 || !S_ISDIR(path.mode)) {
-        al_auto(al_freep) char *word = al_text_word(given);
+        al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
         return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s", word);
     }
@@ -125,7 +125,7 @@ static struct al_repo *new_repo(struct al_git *git)
 }
 
 /* A repository that was found (`r`) is vetted, and has to be its user's. */
-static int vet_found(int r, struct al_repo *repo, const char *given, struct al_budget *budget,
+static int vet_found(int r, struct al_repo *repo, const char *given, struct al_run_limits *budget,
                      struct al_repo **ret_repo, struct al_error *err)
 {
     bool is_new = false;
@@ -146,8 +146,8 @@ static int vet_found(int r, struct al_repo *repo, const char *given, struct al_b
     return 0;
 }
 
-int al_repo_open(struct al_git *git, const char *base, const char *given, struct al_budget *budget,
-                 struct al_repo **ret_repo, struct al_error *err)
+int al_repo_open(struct al_git *git, const char *base, const char *given,
+                 struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
 {
     struct al_repo *repo = new_repo(git);
     int r = open_dir(repo, base, given, err);
@@ -161,7 +161,7 @@ static int open_exactly(struct al_repo *repo, const char *base, const char *path
                         struct al_error *err)
 {
     al_auto(al_freep) char *abs = al_fs_join(base, path);
-    al_auto(al_freep) char *word = al_text_word(path);
+    al_auto(al_freep) char *word = al_text_sanitize_line(path);
     int r = al_roots_open(repo->at.git->roots, abs, O_PATH | O_DIRECTORY, &repo->at.dir_fd,
                           &repo->at.dir, err);
 
@@ -175,7 +175,7 @@ static int open_exactly(struct al_repo *repo, const char *base, const char *path
 }
 
 int al_repo_open_at(struct al_git *git, const char *base, const char *path,
-                    struct al_budget *budget, struct al_repo **ret_repo, struct al_error *err)
+                    struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
 {
     struct al_repo *repo = new_repo(git);
 
@@ -184,7 +184,7 @@ int al_repo_open_at(struct al_git *git, const char *base, const char *path,
 
 static int outside_repository(const char *param, const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_word(given);
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
     return al_error_set(err, AL_ERR_BAD_ARGS, "%s: '%s' is outside the repository", param, word);
 }
@@ -210,8 +210,8 @@ static char *canonical_word(const struct al_repo *repo, const char *given, const
 }
 
 /* A missing file whose name looks like a pattern may still be an entry of the index. */
-static int is_index_entry(const struct al_repo *repo, const char *word, struct al_budget *budget,
-                          bool *ret_is, struct al_error *err)
+static int is_index_entry(const struct al_repo *repo, const char *word,
+                          struct al_run_limits *budget, bool *ret_is, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -240,7 +240,7 @@ int al_repo_file(const struct al_repo *repo, const char *param, const char *give
 }
 
 static int resolve_pathspec(const struct al_repo *repo, const char *param, const char *given,
-                            struct al_budget *budget, char **ret_spec, struct al_error *err)
+                            struct al_run_limits *budget, char **ret_spec, struct al_error *err)
 {
     al_auto(al_freep) char *word = NULL;
     struct stat st;
@@ -259,7 +259,7 @@ static int resolve_pathspec(const struct al_repo *repo, const char *param, const
 }
 
 int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
-                     struct al_budget *budget, char **ret_spec, struct al_error *err)
+                     struct al_run_limits *budget, char **ret_spec, struct al_error *err)
 {
     const char *known = recall_pathspec(repo->pathspecs, given);
     int r;
@@ -278,7 +278,7 @@ int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *
 }
 
 int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
-                      struct al_budget *budget, struct al_str *ret_list, struct al_error *err)
+                      struct al_run_limits *budget, struct al_str *ret_list, struct al_error *err)
 {
     for (size_t i = 0; i < given->count; i++) {
         al_auto(al_freep) char *spec = NULL;
@@ -310,7 +310,7 @@ int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
     return 0;
 }
 
-void al_repo_go_by_path(struct al_repo *repo)
+void al_repo_use_absolute_paths(struct al_repo *repo)
 {
-    repo->at.by_path = true;
+    repo->at.uses_absolute_paths = true;
 }

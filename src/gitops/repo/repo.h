@@ -16,7 +16,7 @@
 #include "util/fs.h"
 #include "util/str.h"
 
-struct al_turn;
+struct al_write_lock;
 struct al_vetting;
 
 struct al_repo {
@@ -24,7 +24,7 @@ struct al_repo {
     struct al_pathspecs
         *pathspecs; /**< words that were resolved, see al_repo_pathspec(); private */
     const struct al_vetting *vetting; /**< what its configuration would run; owned reference */
-    struct al_turn *turn;             /**< our turn to write, NULL while we have none; private */
+    struct al_write_lock *write_lock; /**< our turn to write, NULL while we have none; private */
 };
 
 /**
@@ -36,8 +36,8 @@ struct al_repo {
  *         directory or an alternate lies outside the roots, or another uid owns it.
  * Ownership: the caller frees it with al_repo_free().
  */
-int al_repo_open(struct al_git *git, const char *base, const char *given, struct al_budget *budget,
-                 struct al_repo **ret_repo, struct al_error *err);
+int al_repo_open(struct al_git *git, const char *base, const char *given,
+                 struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err);
 void al_repo_free(struct al_repo *repo);
 
 /** Make the top of the working tree the working directory: git runs there and words of an agent are
@@ -46,7 +46,7 @@ int al_repo_go_to_top(struct al_repo *repo, struct al_error *err);
 
 /** For a call that changes the repository: what is shown before is named as the commands that write
  * name it, so that where another repository got the name, that one is shown. */
-void al_repo_go_by_path(struct al_repo *repo);
+void al_repo_use_absolute_paths(struct al_repo *repo);
 
 /**
  * Open the repository at `path` itself, bare or not, for git to fetch from or push to: a path of a
@@ -55,7 +55,7 @@ void al_repo_go_by_path(struct al_repo *repo);
  * @return as al_repo_open().
  */
 int al_repo_open_at(struct al_git *git, const char *base, const char *path,
-                    struct al_budget *budget, struct al_repo **ret_repo, struct al_error *err);
+                    struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err);
 
 /**
  * Which words of an agent name something in this repository.  Resolves `given` against the working
@@ -66,7 +66,7 @@ int al_repo_open_at(struct al_git *git, const char *base, const char *path,
  * come or gone since.  al_repo_forget_pathspecs() begins anew.
  */
 int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *given,
-                     struct al_budget *budget, char **ret_spec, struct al_error *err);
+                     struct al_run_limits *budget, char **ret_spec, struct al_error *err);
 
 /** What words mean is to be looked at again. */
 void al_repo_forget_pathspecs(struct al_repo *repo);
@@ -74,7 +74,7 @@ void al_repo_forget_pathspecs(struct al_repo *repo);
 /** The pathspecs of several words, each with a NUL behind it, for --pathspec-from-file: no limit of
  * the command line applies. */
 int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
-                      struct al_budget *budget, struct al_str *ret_list, struct al_error *err);
+                      struct al_run_limits *budget, struct al_str *ret_list, struct al_error *err);
 
 /** A word that must name one file: checked like a pathspec and given as a plain path. */
 int al_repo_file(const struct al_repo *repo, const char *param, const char *given, char **ret_path,

@@ -26,7 +26,7 @@ void al_git_show_unsigned(const struct al_repo *repo, struct al_str *out)
         al_str_adds(out, "No commit made here is signed, although commit.gpgSign asks for it.\n");
 }
 
-void al_git_note_unsigned(const struct al_repo *repo, struct al_str *out)
+void al_git_skipped_signature(const struct al_repo *repo, struct al_str *out)
 {
     if (!repo->vetting->wants_signatures)
         return;

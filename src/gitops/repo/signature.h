@@ -21,7 +21,7 @@ int al_git_check_signature(const struct al_repo *repo, struct al_error *err);
 /** For a question: that no signature will be made where one is asked for; else nothing. */
 void al_git_show_unsigned(const struct al_repo *repo, struct al_str *out);
 
-/** For a result, as al_git_note_hooks(): that none was made where one is asked for. */
-void al_git_note_unsigned(const struct al_repo *repo, struct al_str *out);
+/** For a result, as al_git_skipped_hooks(): that none was made where one is asked for. */
+void al_git_skipped_signature(const struct al_repo *repo, struct al_str *out);
 
 #endif

@@ -13,17 +13,17 @@
 #include "gitops/repo/repo.h"
 #include "util/clock.h"
 
-static bool is_first(const struct al_git *git, const struct al_turn *mine)
+static bool is_first(const struct al_git *git, const struct al_write_lock *mine)
 {
-    for (const struct al_turn *at = git->turns; at != mine; at = at->next)
+    for (const struct al_write_lock *at = git->turns; at != mine; at = at->next)
         if (!strcmp(at->common_dir, mine->common_dir))
             return false;
     return true;
 }
 
-static void append(struct al_git *git, struct al_turn *turn)
+static void append(struct al_git *git, struct al_write_lock *turn)
 {
-    struct al_turn **end = &git->turns;
+    struct al_write_lock **end = &git->turns;
 
     while (*end)
         end = &(*end)->next;
@@ -31,16 +31,16 @@ static void append(struct al_git *git, struct al_turn *turn)
 }
 
 /* Take a turn off the list and wake whoever is first now. */
-static void leave(struct al_git *git, struct al_turn *turn)
+static void leave(struct al_git *git, struct al_write_lock *turn)
 {
     (void)pthread_mutex_lock(&git->lock);
-    for (struct al_turn **at = &git->turns; *at; at = &(*at)->next) {
+    for (struct al_write_lock **at = &git->turns; *at; at = &(*at)->next) {
         if (*at == turn) {
             *at = turn->next;
             break;
         }
     }
-    for (struct al_turn *at = git->turns; at; at = at->next) {
+    for (struct al_write_lock *at = git->turns; at; at = at->next) {
         if (!strcmp(at->common_dir, turn->common_dir)) {
             (void)eventfd_write(at->ready_fd, 1);
             break;
@@ -57,9 +57,9 @@ static int cancelled(struct al_error *err)
 }
 
 /* Called with the lock held: who has the turn of a repository that somebody waits for. */
-static const struct al_turn *holder_of(const struct al_git *git, const char *common_dir)
+static const struct al_write_lock *holder_of(const struct al_git *git, const char *common_dir)
 {
-    const struct al_turn *at = git->turns;
+    const struct al_write_lock *at = git->turns;
 
     while (strcmp(at->common_dir, common_dir) != 0)
         at = at->next;
@@ -67,9 +67,10 @@ static const struct al_turn *holder_of(const struct al_git *git, const char *com
 }
 
 /* Called with the lock held: what the holder of a turn waits for besides, NULL: nothing. */
-static const struct al_turn *waiting_with(const struct al_git *git, const struct al_turn *held)
+static const struct al_write_lock *waiting_with(const struct al_git *git,
+                                                const struct al_write_lock *held)
 {
-    const struct al_turn *at = git->turns;
+    const struct al_write_lock *at = git->turns;
 
     while (at && at->held != held)
         at = at->next;
@@ -78,12 +79,12 @@ static const struct al_turn *waiting_with(const struct al_git *git, const struct
 
 /* Called with the lock held: whether the turn we have is what those before us wait for.  A circle
  * can only close with the one who comes last, so that there is none among the others. */
-static bool closes_circle(const struct al_git *git, const struct al_turn *mine)
+static bool closes_circle(const struct al_git *git, const struct al_write_lock *mine)
 {
-    const struct al_turn *at = mine->held ? mine : NULL;
+    const struct al_write_lock *at = mine->held ? mine : NULL;
 
     while (at) {
-        const struct al_turn *holder = holder_of(git, at->common_dir);
+        const struct al_write_lock *holder = holder_of(git, at->common_dir);
 
         if (holder == mine->held)
             return true;
@@ -103,12 +104,12 @@ static int would_never_end(struct al_error *err)
 }
 
 /* Wait for a turn; `held` is the one the caller has already, NULL: none. */
-static int begin(struct al_repo *repo, const struct al_turn *held, struct al_cancel *cancel,
+static int begin(struct al_repo *repo, const struct al_write_lock *held, struct al_cancel *cancel,
                  struct al_error *err)
 {
     al_auto(al_closep) int ready_fd = eventfd(0, EFD_CLOEXEC);
     struct al_git *git = repo->at.git;
-    struct al_turn *turn;
+    struct al_write_lock *turn;
     bool first, circle;
 
     /* Without it nobody could be told that the turn has come. */
@@ -142,37 +143,38 @@ static int begin(struct al_repo *repo, const struct al_turn *held, struct al_can
         first = is_first(git, turn);
         (void)pthread_mutex_unlock(&git->lock);
     }
-    repo->turn = turn;
+    repo->write_lock = turn;
     return 0;
 }
 
-int al_repo_begin_turn(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err)
+int al_write_lock_acquire(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err)
 {
     return begin(repo, NULL, cancel, err);
 }
 
-int al_repo_begin_turn_beside(struct al_repo *other, const struct al_repo *own,
-                              struct al_cancel *cancel, struct al_error *err)
+int al_write_lock_acquire_beside(struct al_repo *other, const struct al_repo *own,
+                                 struct al_cancel *cancel, struct al_error *err)
 {
     if (!strcmp(other->at.common_dir, own->at.common_dir))
         return 0;
-    return begin(other, own->turn, cancel, err);
+    return begin(other, own->write_lock, cancel, err);
 }
 
-int al_repo_begin_write(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+int al_write_lock_acquire_with_index(struct al_repo *repo, struct al_run_limits *budget,
+                                     struct al_error *err)
 {
-    int r = al_repo_begin_turn(repo, budget->cancel, err);
+    int r = al_write_lock_acquire(repo, budget->cancel, err);
 
     if (r < 0)
         return r;
     r = al_index_lock_wait(&repo->at, budget, err);
     if (r < 0)
-        al_repo_end_write(repo);
+        al_write_lock_release(repo);
     return r;
 }
 
-void al_repo_end_write(struct al_repo *repo)
+void al_write_lock_release(struct al_repo *repo)
 {
-    if (repo && repo->turn)
-        leave(repo->at.git, al_take(&repo->turn));
+    if (repo && repo->write_lock)
+        leave(repo->at.git, al_take(&repo->write_lock));
 }

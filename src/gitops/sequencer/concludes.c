@@ -25,7 +25,7 @@ static void read_heads(const struct al_repo *repo, const char *name, struct al_s
 
     if (al_location_open_git_dir(&repo->at, &dir, NULL) < 0)
         return;
-    fd = al_plain_open(dir, name, O_RDONLY);
+    fd = al_nofollow_open(dir, name, O_RDONLY);
     if (fd < 0 || al_fs_read_fd(fd, HEADS_MAX_BYTES, &text) < 0)
         return;
     for (const char *at = text.buf; *at;) {
@@ -39,7 +39,7 @@ static void read_heads(const struct al_repo *repo, const char *name, struct al_s
 
 /* What each of them is. */
 static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
-                      struct al_budget *budget, struct al_str *out, struct al_error *err)
+                      struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -67,18 +67,19 @@ static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
     return 0;
 }
 
-int al_git_concludes_excerpt(const struct al_repo *repo, struct al_budget *budget,
+int al_git_concludes_excerpt(const struct al_repo *repo, struct al_run_limits *budget,
                              struct al_str *out, struct al_error *err)
 {
     static const struct {
-        enum al_underway underway;
+        enum al_operation_state underway;
         const char *file, *title;
     } rows[] = {
-        { AL_UNDERWAY_MERGE, "MERGE_HEAD", "This concludes a merge, and takes in the history of:" },
-        { AL_UNDERWAY_CHERRY_PICK, "CHERRY_PICK_HEAD", "This continues the cherry-pick of:" },
-        { AL_UNDERWAY_REVERT, "REVERT_HEAD", "This continues the revert of:" },
+        { AL_IN_PROGRESS_MERGE, "MERGE_HEAD",
+          "This concludes a merge, and takes in the history of:" },
+        { AL_IN_PROGRESS_CHERRY_PICK, "CHERRY_PICK_HEAD", "This continues the cherry-pick of:" },
+        { AL_IN_PROGRESS_REVERT, "REVERT_HEAD", "This continues the revert of:" },
     };
-    enum al_underway underway = al_git_underway(repo);
+    enum al_operation_state underway = al_git_operation_state(repo);
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < AL_COUNT(rows); i++) {

@@ -8,7 +8,7 @@
 
 /** What is in progress and goes on with a commit, with the commits it is about;
  * nothing where nothing is. */
-int al_git_concludes_excerpt(const struct al_repo *repo, struct al_budget *budget,
+int al_git_concludes_excerpt(const struct al_repo *repo, struct al_run_limits *budget,
                              struct al_str *out, struct al_error *err);
 
 #endif

@@ -68,12 +68,13 @@ static bool take_stage(void *payload, char *const *fields)
     return true;
 }
 
-int al_git_conflicts(const struct al_repo *repo, struct al_budget *budget,
+int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
                      struct al_conflicts *ret_conflicts, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_conflicts found = AL_CONFLICTS_INIT;
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_stage, &found);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_stage, &found);
     int r;
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--unmerged", NULL);
@@ -100,7 +101,7 @@ void al_conflicts_add_paths(const struct al_conflicts *conflicts, struct al_strv
         al_strv_add(out, conflicts->items[i].path);
 }
 
-int al_git_check_no_conflicts(const struct al_repo *repo, struct al_budget *budget,
+int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
                               struct al_error *err)
 {
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
@@ -140,12 +141,13 @@ static bool take_size(void *payload, char *const *fields)
 }
 
 int al_git_marker_sizes(const struct al_repo *repo, const struct al_strv *paths,
-                        struct al_budget *budget, size_t *ret_sizes, struct al_error *err)
+                        struct al_run_limits *budget, size_t *ret_sizes, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     struct marker_sizes sizes = { .sizes = ret_sizes, .count = paths->count };
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(3, take_size, &sizes);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(3, take_size, &sizes);
 
     for (size_t i = 0; i < paths->count; i++) {
         al_str_add(&input, paths->items[i], strlen(paths->items[i]) + 1);
@@ -196,7 +198,7 @@ static void add_views(const struct al_conflicts *conflicts, size_t *left,
 static void add_markers(int top, size_t marker_size, size_t *left, struct al_conflict_view *view,
                         bool *truncated)
 {
-    al_auto(al_closep) int fd = al_plain_open(top, view->conflict->path, O_RDONLY);
+    al_auto(al_closep) int fd = al_nofollow_open(top, view->conflict->path, O_RDONLY);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str hunks = AL_STR_INIT;
 
@@ -209,7 +211,7 @@ static void add_markers(int top, size_t marker_size, size_t *left, struct al_con
     view->markers = al_str_detach(&hunks);
 }
 
-static int add_all_markers(const struct al_repo *repo, struct al_budget *budget, size_t *left,
+static int add_all_markers(const struct al_repo *repo, struct al_run_limits *budget, size_t *left,
                            struct al_conflict_views *views, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
@@ -265,24 +267,24 @@ static void show_sides(struct al_conflict_view *view, struct al_blob *blobs, siz
     }
 }
 
-static int add_sides(const struct al_repo *repo, struct al_budget *budget, size_t left,
+static int add_sides(const struct al_repo *repo, struct al_run_limits *budget, size_t left,
                      struct al_conflict_views *views, struct al_error *err)
 {
     al_auto(al_freep) struct al_blob *blobs = al_calloc(2 * views->count, sizeof(*blobs));
     size_t count = list_blobs(views, blobs);
-    int r = al_git_read_blobs(repo, blobs, count, left, budget, err);
+    int r = al_git_cat_file(repo, blobs, count, left, budget, err);
 
     for (size_t i = 0, end; r == 0 && i < count; i = end) {
         for (end = i; end < count && blobs[end].group == blobs[i].group; end++)
             continue;
         show_sides(&views->items[blobs[i].group], &blobs[i], end - i, &views->truncated);
     }
-    al_blobs_clear(blobs, count);
+    al_cat_file_clear(blobs, count);
     return r;
 }
 
 int al_git_conflict_views(const struct al_repo *repo, const struct al_conflicts *conflicts,
-                          size_t max_bytes, struct al_budget *budget,
+                          size_t max_bytes, struct al_run_limits *budget,
                           struct al_conflict_views *ret_views, struct al_error *err)
 {
     struct al_conflict_views views = AL_CONFLICT_VIEWS_INIT;

@@ -44,7 +44,7 @@ struct al_conflicts {
 void al_conflicts_clear(struct al_conflicts *conflicts);
 
 /** List them; none is a success. */
-int al_git_conflicts(const struct al_repo *repo, struct al_budget *budget,
+int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
                      struct al_conflicts *ret_conflicts, struct al_error *err);
 
 /** The conflict of a path, NULL when it is not in conflict. */
@@ -54,7 +54,7 @@ const struct al_conflict *al_conflicts_find(const struct al_conflicts *conflicts
 void al_conflicts_add_paths(const struct al_conflicts *conflicts, struct al_strv *out);
 
 /** Refuse with AL_CODE_CONFLICT, naming files, while there are conflicts. */
-int al_git_check_no_conflicts(const struct al_repo *repo, struct al_budget *budget,
+int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
                               struct al_error *err);
 
 /** What a person or a model is shown of one conflict. */
@@ -81,13 +81,13 @@ void al_conflict_views_clear(struct al_conflict_views *views);
  * file's sides are there both or neither, so that a single absent one was deleted on that side.
  */
 int al_git_conflict_views(const struct al_repo *repo, const struct al_conflicts *conflicts,
-                          size_t max_bytes, struct al_budget *budget,
+                          size_t max_bytes, struct al_run_limits *budget,
                           struct al_conflict_views *ret_views, struct al_error *err);
 
 /** What conflict markers are long in each of these paths, as the attributes say.  `ret_sizes` has
  * room for all. */
 int al_git_marker_sizes(const struct al_repo *repo, const struct al_strv *paths,
-                        struct al_budget *budget, size_t *ret_sizes, struct al_error *err);
+                        struct al_run_limits *budget, size_t *ret_sizes, struct al_error *err);
 
 /* markers.c: text with conflict markers. */
 

@@ -26,7 +26,7 @@ void al_merge_outcome_clear(struct al_merge_outcome *outcome)
     al_str_clear(&outcome->text);
 }
 
-static int merge_base(const struct al_repo *repo, const char *commit, struct al_budget *budget,
+static int merge_base(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
                       char **ret_oid, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -36,7 +36,7 @@ static int merge_base(const struct al_repo *repo, const char *commit, struct al_
 }
 
 static int check_programs_of(const struct al_repo *repo, const char *from, const char *to,
-                             struct al_budget *budget, struct al_error *err)
+                             struct al_run_limits *budget, struct al_error *err)
 {
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
     int r = al_git_list_changed(repo, from, to, budget, &list, err);
@@ -52,7 +52,7 @@ static int check_programs_of(const struct al_repo *repo, const char *from, const
 }
 
 int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
-                                const struct al_strv *to, struct al_budget *budget,
+                                const struct al_strv *to, struct al_run_limits *budget,
                                 struct al_error *err)
 {
     int r = 0;
@@ -66,7 +66,7 @@ int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
 
 /* Whatever either side changed since they parted may be written or merged. */
 static int check_programs(const struct al_repo *repo, const char *oid, const char *base,
-                          struct al_budget *budget, struct al_error *err)
+                          struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
 
@@ -99,7 +99,7 @@ static bool moves_only(const struct plan *plan, const struct al_merge_options *o
 
 /* An unborn branch takes everything over. */
 static int check_filters_of_all(const struct al_repo *repo, const char *oid,
-                                struct al_budget *budget, struct al_error *err)
+                                struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
@@ -117,9 +117,9 @@ static int check_filters_of_all(const struct al_repo *repo, const char *oid,
 }
 
 static int make_plan(const struct al_repo *repo, const struct al_merge_options *options,
-                     struct al_budget *budget, struct plan *plan, struct al_error *err)
+                     struct al_run_limits *budget, struct plan *plan, struct al_error *err)
 {
-    int r = al_git_check_nothing_underway(repo, budget, err);
+    int r = al_git_check_no_operation(repo, budget, err);
 
     if (r == 0 && options->oid)
         plan->oid = al_strdup(options->oid);
@@ -141,7 +141,7 @@ static int make_plan(const struct al_repo *repo, const struct al_merge_options *
 }
 
 int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options *options,
-                       struct al_budget *budget, struct al_error *err)
+                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
 
@@ -150,7 +150,7 @@ int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options
 
 /* What somebody wrote in the place of a commit would be shown instead of it. */
 static int check_commits(const struct al_repo *repo, const struct plan *plan,
-                         struct al_budget *budget, struct al_str *out, struct al_error *err)
+                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_freep) char *without = *plan->head ? al_asprintf("^%s", plan->head) : NULL;
     const char *const words[] = { plan->oid, without, NULL };
@@ -162,7 +162,7 @@ static int check_commits(const struct al_repo *repo, const struct plan *plan,
     return r;
 }
 
-static int show_commits(const struct al_repo *repo, const char *range, struct al_budget *budget,
+static int show_commits(const struct al_repo *repo, const char *range, struct al_run_limits *budget,
                         struct al_str *out, bool *ret_any, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -185,7 +185,7 @@ static int show_commits(const struct al_repo *repo, const char *range, struct al
 }
 
 int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_options *options,
-                         struct al_budget *budget, struct al_str *out, bool *ret_any,
+                         struct al_run_limits *budget, struct al_str *out, bool *ret_any,
                          struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
@@ -230,7 +230,7 @@ static void add_words(const struct al_merge_options *options, const char *oid,
 }
 
 int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
-                 struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                 struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                  struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
@@ -240,7 +240,7 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
     if (r < 0)
         return r;
     add_words(options, plan.oid, &command);
-    return al_git_join_commit(
+    return al_merge_commit_made(
         repo,
         &(struct al_join){
             .command = &command, .oid = plan.oid, .head = plan.head, .merges = true },

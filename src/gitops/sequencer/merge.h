@@ -45,7 +45,7 @@ void al_merge_outcome_clear(struct al_merge_outcome *outcome);
  * run for the right content, and there is an identity where a commit would be made.
  */
 int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options *options,
-                       struct al_budget *budget, struct al_error *err);
+                       struct al_run_limits *budget, struct al_error *err);
 
 /**
  * What comes in: the commits and the change, as excerpts appended to `out`.  The commits are what
@@ -54,7 +54,7 @@ int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options
  * @param[out] ret_any  Whether any commit comes in.
  */
 int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_options *options,
-                         struct al_budget *budget, struct al_str *out, bool *ret_any,
+                         struct al_run_limits *budget, struct al_str *out, bool *ret_any,
                          struct al_error *err);
 
 /**
@@ -65,13 +65,13 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
  * would be overwritten (ignored ones too), and what al_git_merge_check() returns.
  */
 int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
-                 struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                 struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                  struct al_error *err);
 
 /** Refuse when one of the paths that differ between `from` and each of `to` goes through a filter
  * or a custom merge driver, by the attributes of either: for whatever merges or replays commits. */
 int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
-                                const struct al_strv *to, struct al_budget *budget,
+                                const struct al_strv *to, struct al_run_limits *budget,
                                 struct al_error *err);
 
 #endif

@@ -13,9 +13,9 @@
 #include "gitops/sequencer/savepoint.h"
 #include "guard/text.h"
 
-int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
-                    struct al_budget *budget, struct al_merge_outcome *outcome,
-                    struct al_error *err)
+int al_merge_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
+                 struct al_run_limits *budget, struct al_merge_outcome *outcome,
+                 struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
@@ -37,8 +37,8 @@ int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, 
 }
 
 /* An untracked file, ignored or not, in the way of what comes in. */
-static int check_not_in_the_way(const struct al_repo *repo, const struct al_before *before,
-                                struct al_budget *budget, struct al_error *err)
+static int check_not_in_the_way(const struct al_repo *repo, const struct al_savepoint *before,
+                                struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, tracked = AL_STRV_INIT;
     int r;
@@ -52,7 +52,7 @@ static int check_not_in_the_way(const struct al_repo *repo, const struct al_befo
 
         if (al_strv_contains_sorted(&tracked, names.items[i]))
             continue;
-        word = al_text_word(names.items[i]);
+        word = al_text_sanitize_line(names.items[i]);
         r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
                               "The untracked file '%s' would be overwritten; move or remove it "
                               "first",
@@ -65,9 +65,10 @@ static int check_not_in_the_way(const struct al_repo *repo, const struct al_befo
 
 /* What failed without conflicts has not happened: not half of it, when git died.  One that never
  * ran has changed nothing, and what differs by now is somebody else's doing. */
-static int failed(struct al_repo *repo, const struct al_before *before, int r, struct al_error *err)
+static int failed(struct al_repo *repo, const struct al_savepoint *before, int r,
+                  struct al_error *err)
 {
-    (void)al_before_undo(repo, before, r, err);
+    (void)al_savepoint_undo(repo, before, r, err);
     if (!err)
         return r;
     if (strstr(err->message, "You have unstaged changes") ||
@@ -80,7 +81,7 @@ static int failed(struct al_repo *repo, const struct al_before *before, int r, s
 
 /* " <parent> <parent>" of the commit HEAD is at, or of the one that a stopped merge would make. */
 static int read_joined(const struct al_repo *repo, const char *head, bool conflicted,
-                       struct al_budget *budget, struct al_str *out, struct al_error *err)
+                       struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_freep) char *now = al_ref_head(&repo->at);
 
@@ -92,7 +93,7 @@ static int read_joined(const struct al_repo *repo, const char *head, bool confli
 
 /* Whether it is this commit that came in.  Words can mean another one a moment later. */
 static int check_joined(const struct al_repo *repo, const struct al_join *join,
-                        const struct al_merge_outcome *outcome, struct al_budget *budget,
+                        const struct al_merge_outcome *outcome, struct al_run_limits *budget,
                         struct al_error *err)
 {
     al_auto(al_freep) char *now = al_ref_head(&repo->at);
@@ -111,29 +112,29 @@ static int check_joined(const struct al_repo *repo, const struct al_join *join,
 }
 
 static int run_or_put_back(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
-                           const struct al_before *before, struct al_budget *budget,
+                           const struct al_savepoint *before, struct al_run_limits *budget,
                            struct al_merge_outcome *outcome, struct al_error *err)
 {
-    int r = al_git_join_run(repo, join->command, max_bytes, budget, outcome, err);
+    int r = al_merge_run(repo, join->command, max_bytes, budget, outcome, err);
 
     if (r == 0 && join->merges)
         r = check_joined(repo, join, outcome, budget, err);
     return r == AL_ERR_EXECUTION && outcome->ran ? failed(repo, before, r, err)
-                                                 : al_before_settle(repo, before, r, err);
+                                                 : al_savepoint_settle(repo, before, r, err);
 }
 
-int al_git_join_commit(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
-                       struct al_budget *budget, struct al_merge_outcome *ret_outcome,
-                       struct al_error *err)
+int al_merge_commit_made(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
+                         struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                         struct al_error *err)
 {
-    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
     al_auto(al_freep) char *now = NULL;
     int r;
 
     al_strv_add(&incoming, join->oid);
-    r = al_before_note(repo, &incoming, budget, &before, err);
+    r = al_savepoint_note(repo, &incoming, budget, &before, err);
     if (r == 0)
         r = check_not_in_the_way(repo, &before, budget, err);
     if (r == 0)

@@ -16,9 +16,9 @@ struct al_git_command;
  * @param outcome  Set up with AL_MERGE_INIT.
  * @return 0, with conflicts too; AL_ERR_EXECUTION when git failed without any, or was stopped.
  */
-int al_git_join_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
-                    struct al_budget *budget, struct al_merge_outcome *outcome,
-                    struct al_error *err);
+int al_merge_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
+                 struct al_run_limits *budget, struct al_merge_outcome *outcome,
+                 struct al_error *err);
 
 /** A commit that is to come into the current branch.  All of it borrowed. */
 struct al_join {
@@ -35,8 +35,8 @@ struct al_join {
  * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR where local changes are in the way, or an
  *         untracked file, ignored or not, would be overwritten.
  */
-int al_git_join_commit(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
-                       struct al_budget *budget, struct al_merge_outcome *ret_outcome,
-                       struct al_error *err);
+int al_merge_commit_made(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
+                         struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                         struct al_error *err);
 
 #endif

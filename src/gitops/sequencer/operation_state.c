@@ -31,55 +31,56 @@ static bool has(int git_dir, const char *name)
 }
 
 /* A cherry-pick or a revert of several commits that stopped between two of them. */
-static enum al_underway sequenced(int git_dir)
+static enum al_operation_state sequenced(int git_dir)
 {
-    al_auto(al_closep) int fd = al_plain_open(git_dir, "sequencer/todo", O_RDONLY);
+    al_auto(al_closep) int fd = al_nofollow_open(git_dir, "sequencer/todo", O_RDONLY);
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
 
     if (fd < 0 || al_fs_read_fd(fd, SEQUENCER_BYTES, &todo) < 0)
-        return AL_UNDERWAY_NONE;
-    return al_starts_with(todo.buf, "revert") ? AL_UNDERWAY_REVERT : AL_UNDERWAY_CHERRY_PICK;
+        return AL_IN_PROGRESS_NONE;
+    return al_starts_with(todo.buf, "revert") ? AL_IN_PROGRESS_REVERT : AL_IN_PROGRESS_CHERRY_PICK;
 }
 
-enum al_underway al_git_underway(const struct al_repo *repo)
+enum al_operation_state al_git_operation_state(const struct al_repo *repo)
 {
     al_auto(al_closep) int git_dir = -1;
 
     if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
-        return AL_UNDERWAY_NONE;
+        return AL_IN_PROGRESS_NONE;
     if (has(git_dir, "rebase-apply/applying"))
-        return AL_UNDERWAY_AM;
+        return AL_IN_PROGRESS_AM;
     if (has(git_dir, "rebase-merge") || has(git_dir, "rebase-apply"))
-        return AL_UNDERWAY_REBASE;
+        return AL_IN_PROGRESS_REBASE;
     if (has(git_dir, "MERGE_HEAD"))
-        return AL_UNDERWAY_MERGE;
+        return AL_IN_PROGRESS_MERGE;
     if (has(git_dir, "CHERRY_PICK_HEAD"))
-        return AL_UNDERWAY_CHERRY_PICK;
+        return AL_IN_PROGRESS_CHERRY_PICK;
     if (has(git_dir, "REVERT_HEAD"))
-        return AL_UNDERWAY_REVERT;
+        return AL_IN_PROGRESS_REVERT;
     return sequenced(git_dir);
 }
 
-const char *al_underway_name(enum al_underway underway)
+const char *al_operation_state_name(enum al_operation_state underway)
 {
     static const char *const names[] = {
-        [AL_UNDERWAY_NONE] = "",         [AL_UNDERWAY_MERGE] = "merge",
-        [AL_UNDERWAY_REBASE] = "rebase", [AL_UNDERWAY_CHERRY_PICK] = "cherry-pick",
-        [AL_UNDERWAY_REVERT] = "revert", [AL_UNDERWAY_AM] = "am",
+        [AL_IN_PROGRESS_NONE] = "",         [AL_IN_PROGRESS_MERGE] = "merge",
+        [AL_IN_PROGRESS_REBASE] = "rebase", [AL_IN_PROGRESS_CHERRY_PICK] = "cherry-pick",
+        [AL_IN_PROGRESS_REVERT] = "revert", [AL_IN_PROGRESS_AM] = "am",
     };
 
     return names[underway];
 }
 
-const char *al_underway_noun(enum al_underway underway)
+const char *al_operation_state_noun(enum al_operation_state underway)
 {
-    return underway == AL_UNDERWAY_AM ? "application of patches" : al_underway_name(underway);
+    return underway == AL_IN_PROGRESS_AM ? "application of patches"
+                                         : al_operation_state_name(underway);
 }
 
 /* A number that a rebase keeps in a file; 0 where there is none. */
 static unsigned long read_number(int git_dir, const char *name)
 {
-    al_auto(al_closep) int fd = al_plain_open(git_dir, name, O_RDONLY);
+    al_auto(al_closep) int fd = al_nofollow_open(git_dir, name, O_RDONLY);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     return fd >= 0 && al_fs_read_fd(fd, OID_FILE_BYTES, &text) == 0 ? strtoul(text.buf, NULL, 10)
@@ -103,37 +104,37 @@ static void add_step(const struct al_repo *repo, struct al_str *out)
     }
 }
 
-void al_git_underway_line(const struct al_repo *repo, size_t conflicts, struct al_str *out)
+void al_git_operation_line(const struct al_repo *repo, size_t conflicts, struct al_str *out)
 {
-    enum al_underway underway = al_git_underway(repo);
+    enum al_operation_state underway = al_git_operation_state(repo);
     const char *name =
-        underway == AL_UNDERWAY_AM ? "series of patches" : al_underway_name(underway);
+        underway == AL_IN_PROGRESS_AM ? "series of patches" : al_operation_state_name(underway);
 
-    if (underway != AL_UNDERWAY_NONE) {
+    if (underway != AL_IN_PROGRESS_NONE) {
         al_str_addf(out, "A %s is in progress", name);
         add_step(repo, out);
     }
     if (conflicts)
-        al_str_addf(out, "%s%zu conflict%s", underway != AL_UNDERWAY_NONE ? ", " : "", conflicts,
+        al_str_addf(out, "%s%zu conflict%s", underway != AL_IN_PROGRESS_NONE ? ", " : "", conflicts,
                     conflicts == 1 ? "" : "s");
 }
 
-int al_git_check_nothing_underway(const struct al_repo *repo, struct al_budget *budget,
-                                  struct al_error *err)
+int al_git_check_no_operation(const struct al_repo *repo, struct al_run_limits *budget,
+                              struct al_error *err)
 {
-    enum al_underway underway = al_git_underway(repo);
+    enum al_operation_state underway = al_git_operation_state(repo);
     int r = al_git_check_no_conflicts(repo, budget, err);
 
-    if (r < 0 || underway == AL_UNDERWAY_NONE)
+    if (r < 0 || underway == AL_IN_PROGRESS_NONE)
         return r;
-    if (underway == AL_UNDERWAY_AM)
+    if (underway == AL_IN_PROGRESS_AM)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                                  "An application of patches (git am) is in progress; a user "
                                  "concludes it with git itself, git_merge and abort gives it up");
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                              "A %s is in progress; conclude it with git_commit, or give it up with "
                              "git_merge and abort",
-                             al_underway_name(underway));
+                             al_operation_state_name(underway));
 }
 
 /* The commit that a rebase goes back to, "HEAD" for everything else.  Caller frees. */
@@ -146,7 +147,7 @@ static char *goes_back_to(const struct al_repo *repo)
     if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
         return al_strdup("HEAD");
     for (size_t i = 0; i < AL_COUNT(files); i++) {
-        al_auto(al_closep) int fd = al_plain_open(git_dir, files[i], O_RDONLY);
+        al_auto(al_closep) int fd = al_nofollow_open(git_dir, files[i], O_RDONLY);
         al_auto(al_str_clear) struct al_str oid = AL_STR_INIT;
 
         if (fd < 0 || al_fs_read_fd(fd, OID_FILE_BYTES, &oid) < 0)
@@ -158,13 +159,14 @@ static char *goes_back_to(const struct al_repo *repo)
     return al_strdup("HEAD");
 }
 
-int al_git_abort_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
+                       struct al_error *err)
 {
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
     al_auto(al_freep) char *target = NULL;
     int r;
 
-    if (al_git_underway(repo) == AL_UNDERWAY_NONE) {
+    if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE) {
         r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                               "There is nothing to abort: no merge, rebase, cherry-pick or revert "
                               "is in progress");
@@ -182,30 +184,30 @@ int al_git_abort_check(const struct al_repo *repo, struct al_budget *budget, str
     return r;
 }
 
-int al_git_abort_concerned(const struct al_repo *repo, struct al_budget *budget,
-                           struct al_strv *out, struct al_error *err)
+int al_git_abort_affected_files(const struct al_repo *repo, struct al_run_limits *budget,
+                                struct al_strv *out, struct al_error *err)
 {
     al_auto(al_freep) char *target = goes_back_to(repo);
-    int r = al_git_endangered(repo, NULL, false, budget, out, err);
+    int r = al_git_overwritten_files(repo, NULL, false, budget, out, err);
 
     return r < 0 ? r : al_git_overwritten(repo, target, NULL, budget, out, err);
 }
 
-int al_git_abort_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
-                         struct al_error *err)
+int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budget,
+                         struct al_str *out, struct al_error *err)
 {
     al_auto(al_freep) char *target = goes_back_to(repo);
     const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = target };
     al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
-    enum al_underway underway = al_git_underway(repo);
+    enum al_operation_state underway = al_git_operation_state(repo);
     int r = al_git_diff_excerpt(repo, &lost, budget, &excerpt, err);
 
     if (r == 0)
         r = al_git_hidden_excerpt(repo, NULL, budget, &excerpt, err);
     if (r < 0)
         return r;
-    al_str_addf(out, "%s %s is in progress.", underway == AL_UNDERWAY_AM ? "An" : "A",
-                al_underway_noun(underway));
+    al_str_addf(out, "%s %s is in progress.", underway == AL_IN_PROGRESS_AM ? "An" : "A",
+                al_operation_state_noun(underway));
     if (excerpt.len)
         al_str_addf(out, " Going back loses these changes:\n%s", excerpt.buf);
     else
@@ -215,7 +217,7 @@ int al_git_abort_preview(const struct al_repo *repo, struct al_budget *budget, s
 
 /* git gives no merge up while it takes files for changed that only have another time, as they do
  * after a rollback.  What is still in conflict or changed makes it say 1. */
-static int refresh_index(struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+static int refresh_index(struct al_repo *repo, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -225,12 +227,12 @@ static int refresh_index(struct al_repo *repo, struct al_budget *budget, struct 
     return al_git_run_writer_raw(&repo->at, &command, OUTPUT_BYTES, budget, &output, err);
 }
 
-int al_git_abort(struct al_repo *repo, struct al_budget *budget, enum al_underway *ret_done,
-                 struct al_error *err)
+int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,
+                 enum al_operation_state *ret_done, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    enum al_underway underway = al_git_underway(repo);
+    enum al_operation_state underway = al_git_operation_state(repo);
     int r = al_git_abort_check(repo, budget, err);
 
     if (r == 0)
@@ -239,7 +241,7 @@ int al_git_abort(struct al_repo *repo, struct al_budget *budget, enum al_underwa
         return r;
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* merge runs reset, rebase runs am or stash */
-    al_strv_adds(&command.argv, "git", al_underway_name(underway), "--abort", NULL);
+    al_strv_adds(&command.argv, "git", al_operation_state_name(underway), "--abort", NULL);
     r = al_git_run_writer(&repo->at, &command, OUTPUT_BYTES, budget, &output, err);
     if (r == 0)
         *ret_done = underway;

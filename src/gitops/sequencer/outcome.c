@@ -26,7 +26,7 @@ static bool hash(void *payload, const char *data, size_t len)
 
 /* A digest of the files that differ: `to` NULL compares with the index. */
 static int digest_changes(const struct al_repo *repo, const char *from, const char *to,
-                          struct al_budget *budget, char ret_hex[65], struct al_error *err)
+                          struct al_run_limits *budget, char ret_hex[65], struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -79,7 +79,7 @@ static bool keeps_all_parents(const struct al_repo *repo)
 }
 
 /* Of a merge's parents git commit leaves out those that others contain. */
-static int add_parents(const struct al_repo *repo, const char *head, struct al_budget *budget,
+static int add_parents(const struct al_repo *repo, const char *head, struct al_run_limits *budget,
                        struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -104,8 +104,8 @@ static int add_parents(const struct al_repo *repo, const char *head, struct al_b
     return 0;
 }
 
-int al_git_expect_commit(const struct al_repo *repo, struct al_budget *budget, char **ret_expected,
-                         struct al_error *err)
+int al_git_expect_commit(const struct al_repo *repo, struct al_run_limits *budget,
+                         char **ret_expected, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_str_clear) struct al_str expected = AL_STR_INIT;
@@ -121,8 +121,8 @@ int al_git_expect_commit(const struct al_repo *repo, struct al_budget *budget, c
     return r;
 }
 
-int al_git_read_parents(const struct al_repo *repo, const char *commit, struct al_budget *budget,
-                        struct al_str *out, struct al_error *err)
+int al_git_read_parents(const struct al_repo *repo, const char *commit,
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -141,7 +141,7 @@ int al_git_read_parents(const struct al_repo *repo, const char *commit, struct a
 }
 
 int al_git_check_commit(const struct al_repo *repo, const char *expected, const char *from,
-                        struct al_budget *budget, struct al_error *err)
+                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_freep) char *commit = al_ref_head(&repo->at);
     al_auto(al_str_clear) struct al_str became = AL_STR_INIT;

@@ -18,8 +18,8 @@
  * @param[out] ret_expected  For al_git_check_commit(); the caller frees it.
  * @return 0, or why git could not tell.
  */
-int al_git_expect_commit(const struct al_repo *repo, struct al_budget *budget, char **ret_expected,
-                         struct al_error *err);
+int al_git_expect_commit(const struct al_repo *repo, struct al_run_limits *budget,
+                         char **ret_expected, struct al_error *err);
 
 /**
  * Compare HEAD's commit, which was just made, with what was expected.
@@ -28,11 +28,11 @@ int al_git_expect_commit(const struct al_repo *repo, struct al_budget *budget, c
  * @return 0; AL_ERR_EXECUTION when they differ, and the caller is to take the commit back.
  */
 int al_git_check_commit(const struct al_repo *repo, const char *expected, const char *from,
-                        struct al_budget *budget, struct al_error *err);
+                        struct al_run_limits *budget, struct al_error *err);
 
 /** Append the parents of a commit, each with a blank in front. */
-int al_git_read_parents(const struct al_repo *repo, const char *commit, struct al_budget *budget,
-                        struct al_str *out, struct al_error *err);
+int al_git_read_parents(const struct al_repo *repo, const char *commit,
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err);
 
 /** The same for the commits a merge in progress brings in; nothing where there is none. */
 int al_git_add_merge_heads(const struct al_repo *repo, struct al_str *out, struct al_error *err);

@@ -39,11 +39,11 @@ static const char *const settings[] = {
     "",
 };
 
-static int check(const struct al_repo *repo, const char *oid, struct al_budget *budget,
+static int check(const struct al_repo *repo, const char *oid, struct al_run_limits *budget,
                  struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
-    int r = al_git_check_nothing_underway(repo, budget, err);
+    int r = al_git_check_no_operation(repo, budget, err);
 
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
@@ -62,9 +62,9 @@ static void add_words(const char *oid, struct al_git_command *command)
                  NULL);
 }
 
-int al_git_replay(struct al_repo *repo, const char *commit, size_t max_bytes,
-                  struct al_budget *budget, struct al_merge_outcome *ret_outcome,
-                  struct al_error *err)
+int al_git_rebase_run(struct al_repo *repo, const char *commit, size_t max_bytes,
+                      struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                      struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
     const struct al_git_link link = { .protocol = "none", .config = &config };
@@ -81,7 +81,7 @@ int al_git_replay(struct al_repo *repo, const char *commit, size_t max_bytes,
         al_strv_add(&config, settings[i]);
     command.link = &link;
     add_words(oid, &command);
-    return al_git_join_commit(repo,
-                              &(struct al_join){ .command = &command, .oid = oid, .head = head },
-                              max_bytes, budget, ret_outcome, err);
+    return al_merge_commit_made(repo,
+                                &(struct al_join){ .command = &command, .oid = oid, .head = head },
+                                max_bytes, budget, ret_outcome, err);
 }

@@ -18,8 +18,8 @@
  * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR where there are uncommitted changes, with
  *         AL_CODE_CONFLICT or AL_CODE_OPERATION_FAILED where something else is in progress.
  */
-int al_git_replay(struct al_repo *repo, const char *commit, size_t max_bytes,
-                  struct al_budget *budget, struct al_merge_outcome *ret_outcome,
-                  struct al_error *err);
+int al_git_rebase_run(struct al_repo *repo, const char *commit, size_t max_bytes,
+                      struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                      struct al_error *err);
 
 #endif

@@ -70,7 +70,7 @@ static int left_to_git(const char *why, struct al_error *err)
 static int read_state(int git_dir, const char *name, size_t max_bytes, struct al_str *text,
                       struct al_error *err)
 {
-    al_auto(al_closep) int fd = al_plain_open(git_dir, name, O_RDONLY);
+    al_auto(al_closep) int fd = al_nofollow_open(git_dir, name, O_RDONLY);
     int r = fd == -ENOENT ? 0 : fd < 0 ? fd : al_fs_read_fd(fd, max_bytes, text);
 
     if (r < 0)
@@ -92,7 +92,7 @@ static int vet_todo(int git_dir, size_t *ret_left, struct al_error *err)
     word = strlen(todo.buf) == todo.len ? al_rebase_vet_todo(todo.buf, ret_left) : al_strdup("NUL");
     if (!word)
         return 0;
-    shown = al_text_word(word);
+    shown = al_text_sanitize_line(word);
     why = al_asprintf("has '%s' among what is left to do", shown);
     return left_to_git(why, err);
 }
@@ -127,7 +127,7 @@ static int vet_notes(int git_dir, struct al_error *err)
 }
 
 /* What is left to write lies between here and the commit the rebase began at. */
-static int vet_programs(const struct al_repo *repo, int git_dir, struct al_budget *budget,
+static int vet_programs(const struct al_repo *repo, int git_dir, struct al_run_limits *budget,
                         struct al_error *err)
 {
     static const char *const files[] = { "rebase-merge/orig-head", "rebase-apply/orig-head" };
@@ -155,7 +155,7 @@ static int check_where(const struct al_repo *repo, struct al_error *err)
     al_ref_head_branches(&repo->at, &names);
     if (!strcmp(names.items[0], "HEAD"))
         return 0;
-    word = al_text_word(names.items[0]);
+    word = al_text_sanitize_line(names.items[0]);
     r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                           "A rebase is in progress, but HEAD is on branch '%s' and not where the "
                           "rebase stopped",
@@ -166,13 +166,13 @@ static int check_where(const struct al_repo *repo, struct al_error *err)
     return r;
 }
 
-static int check(const struct al_repo *repo, struct al_budget *budget, size_t *ret_left,
+static int check(const struct al_repo *repo, struct al_run_limits *budget, size_t *ret_left,
                  struct al_error *err)
 {
     al_auto(al_closep) int git_dir = -1;
     int r;
 
-    if (al_git_underway(repo) != AL_UNDERWAY_REBASE)
+    if (al_git_operation_state(repo) != AL_IN_PROGRESS_REBASE)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                                  "No rebase is in progress");
     r = check_where(repo, err);
@@ -189,15 +189,16 @@ static int check(const struct al_repo *repo, struct al_budget *budget, size_t *r
     return r < 0 ? r : vet_programs(repo, git_dir, budget, err);
 }
 
-int al_git_rebase_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err)
+int al_git_rebase_check(const struct al_repo *repo, struct al_run_limits *budget,
+                        struct al_error *err)
 {
     size_t left;
 
     return check(repo, budget, &left, err);
 }
 
-int al_git_rebase_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
-                          struct al_error *err)
+int al_git_rebase_preview(const struct al_repo *repo, struct al_run_limits *budget,
+                          struct al_str *out, struct al_error *err)
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
@@ -224,7 +225,7 @@ static int note_message(const struct al_repo *repo, const char *message, struct 
 
     for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++) {
         const char *name;
-        al_auto(al_closep) int parent = al_plain_open_parent(git_dir, files[i], false, &name);
+        al_auto(al_closep) int parent = al_nofollow_open_parent(git_dir, files[i], false, &name);
         int written;
 
         if (parent < 0)
@@ -237,7 +238,7 @@ static int note_message(const struct al_repo *repo, const char *message, struct 
 }
 
 static int run(struct al_repo *repo, const char *message, size_t max_bytes,
-               struct al_budget *budget, struct al_merge_outcome *outcome, struct al_error *err)
+               struct al_run_limits *budget, struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r = message ? note_message(repo, message, err) : 0;
@@ -247,27 +248,27 @@ static int run(struct al_repo *repo, const char *message, size_t max_bytes,
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* git rebase runs git commit, git am */
     al_strv_adds(&command.argv, "git", "rebase", "--continue", NULL);
-    r = al_git_join_run(repo, &command, max_bytes, budget, outcome, err);
+    r = al_merge_run(repo, &command, max_bytes, budget, outcome, err);
     if (r == 0)
-        outcome->waits = al_git_underway(repo) == AL_UNDERWAY_REBASE;
+        outcome->waits = al_git_operation_state(repo) == AL_IN_PROGRESS_REBASE;
     return r;
 }
 
 int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max_bytes,
-                           struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                           struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                            struct al_error *err)
 {
-    al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     int r = al_git_rebase_check(repo, budget, err);
 
     if (r == 0)
-        r = al_before_note(repo, &AL_STRV_INIT, budget, &before, err);
+        r = al_savepoint_note(repo, &AL_STRV_INIT, budget, &before, err);
     if (r < 0)
         return r;
     r = run(repo, message, max_bytes, budget, &outcome, err);
-    r = outcome.ran ? al_before_undo(repo, &before, r, err)
-                    : al_before_settle(repo, &before, r, err);
+    r = outcome.ran ? al_savepoint_undo(repo, &before, r, err)
+                    : al_savepoint_settle(repo, &before, r, err);
     if (r < 0)
         return r;
     *ret_outcome = outcome;

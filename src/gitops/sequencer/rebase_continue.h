@@ -21,11 +21,12 @@
  * conflict is left (AL_CODE_CONFLICT), there is an identity, and nothing of what is left to do is
  * refused (AL_CODE_OPERATION_FAILED).
  */
-int al_git_rebase_check(const struct al_repo *repo, struct al_budget *budget, struct al_error *err);
+int al_git_rebase_check(const struct al_repo *repo, struct al_run_limits *budget,
+                        struct al_error *err);
 
 /** What goes into the commit, and how many are replayed after it, appended to `out`. */
-int al_git_rebase_preview(const struct al_repo *repo, struct al_budget *budget, struct al_str *out,
-                          struct al_error *err);
+int al_git_rebase_preview(const struct al_repo *repo, struct al_run_limits *budget,
+                          struct al_str *out, struct al_error *err);
 
 /**
  * `git rebase --continue`: commit what is staged and replay the rest.  A commit of which nothing is
@@ -35,7 +36,7 @@ int al_git_rebase_preview(const struct al_repo *repo, struct al_budget *budget, 
  * @param message  Of the commit; NULL: its own.
  */
 int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max_bytes,
-                           struct al_budget *budget, struct al_merge_outcome *ret_outcome,
+                           struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                            struct al_error *err);
 
 /** What is wrong with a list of things to do, NULL when nothing is: the word refused, owned by the

@@ -41,7 +41,7 @@ static void plan_clear(struct plan *plan)
 
 static int refuse(const char *path, const char *why, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_word(path);
+    al_auto(al_freep) char *word = al_text_sanitize_line(path);
 
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "'%s' %s", word, why);
 }
@@ -52,7 +52,7 @@ static int check_inside(const struct al_repo *repo, const char *given, struct al
 {
     const char *slash = strrchr(given, '/');
     al_auto(al_freep) char *parent = al_strndup(given, slash ? (size_t)(slash - given) + 1 : 0);
-    al_auto(al_freep) char *word = al_text_word(given);
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
     al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
 
     if (al_path_has_dot_git(given))
@@ -76,8 +76,8 @@ static const char *below_top(const struct al_repo *repo, const char *given)
     return given;
 }
 
-void al_git_resolve_concerned(const struct al_repo *repo, const struct al_resolve_options *options,
-                              struct al_strv *out)
+void al_git_resolve_affected_files(const struct al_repo *repo,
+                                   const struct al_resolve_options *options, struct al_strv *out)
 {
     al_strv_take(out, al_fs_join(repo->at.top, below_top(repo, options->path)));
 }
@@ -88,7 +88,7 @@ static bool is_type(const struct al_side *side, unsigned type)
 }
 
 static int check_content(const struct al_repo *repo, const struct plan *plan, const char *content,
-                         struct al_budget *budget, struct al_error *err)
+                         struct al_run_limits *budget, struct al_error *err)
 {
     const struct al_conflict *conflict = plan->conflict;
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
@@ -115,7 +115,7 @@ static int check_content(const struct al_repo *repo, const struct plan *plan, co
 }
 
 static int check_filters(const struct al_repo *repo, const struct al_conflict *conflict,
-                         struct al_budget *budget, struct al_error *err)
+                         struct al_run_limits *budget, struct al_error *err)
 {
     const struct al_buffer list = { .data = conflict->path, .len = strlen(conflict->path) + 1 };
 
@@ -132,14 +132,14 @@ static int check_way(const struct al_repo *repo, const char *path, struct al_err
 
     if (r < 0)
         return r;
-    parent = al_plain_open_parent(top, path, false, &name);
+    parent = al_nofollow_open_parent(top, path, false, &name);
     if (parent >= 0 || parent == -ENOENT)
         return 0;
     return refuse(path, "lies behind a symbolic link or something that is no directory", err);
 }
 
 static int make_plan(const struct al_repo *repo, const struct al_resolve_options *options,
-                     struct al_budget *budget, struct plan *plan, struct al_error *err)
+                     struct al_run_limits *budget, struct plan *plan, struct al_error *err)
 {
     int r = check_inside(repo, options->path, err);
 
@@ -168,7 +168,7 @@ static int make_plan(const struct al_repo *repo, const struct al_resolve_options
 }
 
 int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
-                         struct al_budget *budget, struct al_error *err)
+                         struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .conflicts = AL_CONFLICTS_INIT };
 
@@ -176,8 +176,8 @@ int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_opt
 }
 
 /* What git would write into the working tree for this side: line endings as configured. */
-static int read_side(const struct al_repo *repo, const struct plan *plan, struct al_budget *budget,
-                     struct al_buffer *content, struct al_error *err)
+static int read_side(const struct al_repo *repo, const struct plan *plan,
+                     struct al_run_limits *budget, struct al_buffer *content, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -200,7 +200,7 @@ static int read_side(const struct al_repo *repo, const struct plan *plan, struct
 }
 
 /* Every line indented, so that none can pose as what airlock says. */
-static void add_indented(const struct al_budget *budget, struct al_str *out, const char *text,
+static void add_indented(const struct al_run_limits *budget, struct al_str *out, const char *text,
                          size_t len)
 {
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
@@ -218,7 +218,7 @@ static void add_indented(const struct al_budget *budget, struct al_str *out, con
 }
 
 static int preview_side(const struct al_repo *repo, const struct plan *plan,
-                        struct al_budget *budget, struct al_str *out, struct al_error *err)
+                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     struct al_buffer content = { .max_bytes = AL_RESOLVE_MAX_BYTES };
     int r = read_side(repo, plan, budget, &content, err);
@@ -236,7 +236,7 @@ static int preview_side(const struct al_repo *repo, const struct plan *plan,
 }
 
 int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
-                           struct al_budget *budget, struct al_str *out, struct al_error *err)
+                           struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .conflicts = AL_CONFLICTS_INIT };
     int r = make_plan(repo, options, budget, &plan, err);
@@ -298,8 +298,8 @@ static int write_file(int top, const struct plan *plan, const char *content, siz
                       struct al_error *err)
 {
     const char *path = plan->conflict->path, *name;
-    al_auto(al_closep) int parent = al_plain_open_parent(top, path, true, &name);
-    al_auto(al_freep) char *word = al_text_word(path);
+    al_auto(al_closep) int parent = al_nofollow_open_parent(top, path, true, &name);
+    al_auto(al_freep) char *word = al_text_sanitize_line(path);
     int r = parent;
 
     if (r >= 0 && !plan->side && al_gitdir_holds(parent, name))
@@ -314,19 +314,19 @@ static int write_file(int top, const struct plan *plan, const char *content, siz
 static int remove_file(int top, const char *path, struct al_error *err)
 {
     const char *name;
-    al_auto(al_closep) int parent = al_plain_open_parent(top, path, false, &name);
-    al_auto(al_freep) char *word = al_text_word(path);
+    al_auto(al_closep) int parent = al_nofollow_open_parent(top, path, false, &name);
+    al_auto(al_freep) char *word = al_text_sanitize_line(path);
     int r = parent;
 
     if (r >= 0 && unlinkat(parent, name, 0) < 0)
         r = -errno;
     if (r >= 0)
-        al_plain_remove_parents(top, path);
+        al_nofollow_remove_parents(top, path);
     return r < 0 && r != -ENOENT ? al_error_errno(err, -r, "cannot remove '%s'", word) : 0;
 }
 
 static int put_into_worktree(const struct al_repo *repo, const struct plan *plan, const char *given,
-                             struct al_budget *budget, struct al_error *err)
+                             struct al_run_limits *budget, struct al_error *err)
 {
     struct al_buffer content = { .max_bytes = AL_RESOLVE_MAX_BYTES };
     al_auto(al_closep) int top = -1;
@@ -348,8 +348,8 @@ static int put_into_worktree(const struct al_repo *repo, const struct plan *plan
 }
 
 /* With core.fileMode off git forgets with the stages of a conflict that a file is executable. */
-static int look_at_modes(const struct al_repo *repo, struct plan *plan, struct al_budget *budget,
-                         struct al_error *err)
+static int look_at_modes(const struct al_repo *repo, struct plan *plan,
+                         struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -369,8 +369,8 @@ static int look_at_modes(const struct al_repo *repo, struct plan *plan, struct a
 }
 
 /* A side goes into the index as the very object it is; content is what git makes of the file. */
-static int put_into_index(struct al_repo *repo, const struct plan *plan, struct al_budget *budget,
-                          struct al_error *err)
+static int put_into_index(struct al_repo *repo, const struct plan *plan,
+                          struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -396,7 +396,7 @@ static int put_into_index(struct al_repo *repo, const struct plan *plan, struct 
 }
 
 int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options,
-                   struct al_budget *budget, struct al_error *err)
+                   struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .conflicts = AL_CONFLICTS_INIT };
     int r = make_plan(repo, options, budget, &plan, err);

@@ -34,18 +34,18 @@ struct al_resolve_options {
  *         AL_ERR_BAD_ARGS with AL_CODE_CONFLICT for content that still has conflict markers.
  */
 int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
-                         struct al_budget *budget, struct al_error *err);
+                         struct al_run_limits *budget, struct al_error *err);
 
 /** The file that is written over: its absolute path, appended to `out`. */
-void al_git_resolve_concerned(const struct al_repo *repo, const struct al_resolve_options *options,
-                              struct al_strv *out);
+void al_git_resolve_affected_files(const struct al_repo *repo,
+                                   const struct al_resolve_options *options, struct al_strv *out);
 
 /** What will be there, as an excerpt appended to `out`. */
 int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
-                           struct al_budget *budget, struct al_str *out, struct al_error *err);
+                           struct al_run_limits *budget, struct al_str *out, struct al_error *err);
 
 /** Write the file, or remove it where the chosen side has none, and mark it resolved. */
 int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options,
-                   struct al_budget *budget, struct al_error *err);
+                   struct al_run_limits *budget, struct al_error *err);
 
 #endif

@@ -15,7 +15,7 @@
 /* A killed git removes its lock at once; somebody else's is not waited for long. */
 #define LOCK_MS 5000u
 
-void al_before_clear(struct al_before *before)
+void al_savepoint_clear(struct al_savepoint *before)
 {
     for (size_t i = 0; i < before->nfiles; i++) {
         free(before->files[i].name);
@@ -31,10 +31,10 @@ void al_before_clear(struct al_before *before)
     al_strv_clear(&before->incoming);
     al_buffer_clear(&before->dirty);
     al_buffer_clear(&before->there);
-    *before = AL_BEFORE_INIT;
+    *before = AL_SAVEPOINT_INIT;
 }
 
-static void note_ref(const struct al_repo *repo, struct al_before *before, const char *ref)
+static void note_ref(const struct al_repo *repo, struct al_savepoint *before, const char *ref)
 {
     if (!al_is_reference(ref))
         return;
@@ -43,7 +43,7 @@ static void note_ref(const struct al_repo *repo, struct al_before *before, const
 }
 
 /* The branch HEAD is on, and the one that a rebase in progress will move when it ends. */
-static void note_refs(const struct al_repo *repo, struct al_before *before)
+static void note_refs(const struct al_repo *repo, struct al_savepoint *before)
 {
     before->head = al_ref_read_head(&repo->at);
     before->commit = al_ref_head(&repo->at);
@@ -59,35 +59,36 @@ static void note_refs(const struct al_repo *repo, struct al_before *before)
     }
 }
 
-int al_before_note(const struct al_repo *repo, const struct al_strv *incoming,
-                   struct al_budget *budget, struct al_before *ret_before, struct al_error *err)
+int al_savepoint_note(const struct al_repo *repo, const struct al_strv *incoming,
+                      struct al_run_limits *budget, struct al_savepoint *ret_before,
+                      struct al_error *err)
 {
-    struct al_before before = AL_BEFORE_INIT;
+    struct al_savepoint before = AL_SAVEPOINT_INIT;
     int r;
 
     for (size_t i = 0; i < incoming->count; i++)
         al_strv_add(&before.incoming, incoming->items[i]);
-    r = al_before_note_files(repo, &before, err);
+    r = al_savepoint_note_files(repo, &before, err);
     if (r == 0) {
         note_refs(repo, &before);
-        r = al_before_note_tree(repo, budget, &before, err);
+        r = al_savepoint_note_tree(repo, budget, &before, err);
     }
     if (r < 0) {
-        al_before_clear(&before);
+        al_savepoint_clear(&before);
         return r;
     }
     *ret_before = before;
     return 0;
 }
 
-int al_before_note_git_dir(const struct al_repo *repo, struct al_before *ret_before,
-                           struct al_error *err)
+int al_savepoint_note_git_dir(const struct al_repo *repo, struct al_savepoint *ret_before,
+                              struct al_error *err)
 {
-    struct al_before before = AL_BEFORE_INIT;
-    int r = al_before_note_files(repo, &before, err);
+    struct al_savepoint before = AL_SAVEPOINT_INIT;
+    int r = al_savepoint_note_files(repo, &before, err);
 
     if (r < 0) {
-        al_before_clear(&before);
+        al_savepoint_clear(&before);
         return r;
     }
     note_refs(repo, &before);
@@ -95,8 +96,8 @@ int al_before_note_git_dir(const struct al_repo *repo, struct al_before *ret_bef
     return 0;
 }
 
-static int run(const struct al_repo *repo, struct al_git_command *command, struct al_budget *budget,
-               struct al_error *err)
+static int run(const struct al_repo *repo, struct al_git_command *command,
+               struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
@@ -105,7 +106,7 @@ static int run(const struct al_repo *repo, struct al_git_command *command, struc
 }
 
 static int put_back_ref(const struct al_repo *repo, const char *ref, const char *commit,
-                        struct al_budget *budget, struct al_error *err)
+                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *now = al_ref_oid(&repo->at, ref);
@@ -120,7 +121,7 @@ static int put_back_ref(const struct al_repo *repo, const char *ref, const char 
     return run(repo, &command, budget, err);
 }
 
-static int put_back_head(const struct al_repo *repo, const char *head, struct al_budget *budget,
+static int put_back_head(const struct al_repo *repo, const char *head, struct al_run_limits *budget,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -138,8 +139,8 @@ static int put_back_head(const struct al_repo *repo, const char *head, struct al
     return run(repo, &command, budget, err);
 }
 
-static int put_back_refs(const struct al_repo *repo, const struct al_before *before,
-                         struct al_budget *budget, struct al_error *err)
+static int put_back_refs(const struct al_repo *repo, const struct al_savepoint *before,
+                         struct al_run_limits *budget, struct al_error *err)
 {
     int r = put_back_head(repo, before->head, budget, err);
 
@@ -148,41 +149,42 @@ static int put_back_refs(const struct al_repo *repo, const struct al_before *bef
     return r;
 }
 
-int al_before_put_back_git_dir(struct al_repo *repo, const struct al_before *before,
-                               struct al_error *err)
+int al_savepoint_put_back_git_dir(struct al_repo *repo, const struct al_savepoint *before,
+                                  struct al_error *err)
 {
-    struct al_budget budget = { .left_ms = PUT_BACK_MS };
+    struct al_run_limits budget = { .left_ms = PUT_BACK_MS };
     int r = put_back_refs(repo, before, &budget, err);
 
-    return r == 0 ? al_before_put_back_files(repo, before, err) : r;
+    return r == 0 ? al_savepoint_put_back_files(repo, before, err) : r;
 }
 
-int al_before_put_back(struct al_repo *repo, const struct al_before *before, struct al_error *err)
+int al_savepoint_put_back(struct al_repo *repo, const struct al_savepoint *before,
+                          struct al_error *err)
 {
-    struct al_budget budget = { .left_ms = LOCK_MS };
+    struct al_run_limits budget = { .left_ms = LOCK_MS };
     int r = al_index_lock_wait(&repo->at, &budget, err);
 
     budget.left_ms = PUT_BACK_MS;
     if (r == 0)
-        r = al_before_put_back_tree(repo, before, &budget, err);
+        r = al_savepoint_put_back_tree(repo, before, &budget, err);
     if (r == 0)
-        r = al_before_put_back_index(repo, before, err);
+        r = al_savepoint_put_back_index(repo, before, err);
     if (r == 0)
         r = put_back_refs(repo, before, &budget, err);
     if (r == 0)
-        r = al_before_put_back_files(repo, before, err);
+        r = al_savepoint_put_back_files(repo, before, err);
     return r;
 }
 
-int al_before_settle(struct al_repo *repo, const struct al_before *before, int r,
-                     struct al_error *err)
+int al_savepoint_settle(struct al_repo *repo, const struct al_savepoint *before, int r,
+                        struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
     bool done;
 
     if (r != AL_ERR_TIMEOUT && r != AL_ERR_CANCELLED)
         return r;
-    done = al_before_put_back(repo, before, &problem) == 0;
+    done = al_savepoint_put_back(repo, before, &problem) == 0;
     if (!err)
         return r;
     free(err->detail);
@@ -196,14 +198,14 @@ int al_before_settle(struct al_repo *repo, const struct al_before *before, int r
     return r;
 }
 
-int al_before_undo(struct al_repo *repo, const struct al_before *before, int r,
-                   struct al_error *err)
+int al_savepoint_undo(struct al_repo *repo, const struct al_savepoint *before, int r,
+                      struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
 
     if (r != AL_ERR_EXECUTION)
-        return al_before_settle(repo, before, r, err);
-    if (al_before_put_back(repo, before, &problem) < 0 && err) {
+        return al_savepoint_settle(repo, before, r, err);
+    if (al_savepoint_put_back(repo, before, &problem) < 0 && err) {
         free(err->detail);
         err->detail =
             al_asprintf("The repository could not be put back as it was: %s", problem.message);

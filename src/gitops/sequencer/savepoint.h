@@ -8,12 +8,12 @@
  * Those were the person's and git does not touch them; every other file is what the index says, and
  * is made so again.
  *
- *     al_auto(al_before_clear) struct al_before before = AL_BEFORE_INIT;
+ *     al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
  *
- *     r = al_before_note(repo, &incoming, budget, &before, err);
+ *     r = al_savepoint_note(repo, &incoming, budget, &before, err);
  *     if (r == 0)
  *         r = al_git_run_writer_raw(&repo->at, &command, …);
- *     r = al_before_settle(repo, &before, r, err);
+ *     r = al_savepoint_settle(repo, &before, r, err);
  *
  * The repository's turn to write is the caller's all the while.
  */
@@ -25,23 +25,23 @@
 #include "util/str.h"
 
 /** Names of changed and untracked files beyond this are too many to remember. */
-#define AL_BEFORE_NAMES_BYTES (32u << 20)
+#define AL_SAVEPOINT_NAMES_BYTES (32u << 20)
 
 /** Files that say what is in progress beyond this are not remembered. */
-#define AL_BEFORE_FILES_BYTES (16u << 20)
+#define AL_SAVEPOINT_FILES_BYTES (16u << 20)
 
 /** One file of the git directory. */
-struct al_before_file {
+struct al_savepoint_file {
     char *name; /* relative to the git directory */
     struct al_str text;
 };
 
-/** All that was noted.  Set up with AL_BEFORE_INIT; private to the files before*.c. */
-struct al_before {
+/** All that was noted.  Set up with AL_SAVEPOINT_INIT; private to the files before*.c. */
+struct al_savepoint {
     char *head;          /* what HEAD holds; NULL: it is a link */
     char *commit;        /* the commit that is, "" on an unborn branch */
     struct al_strv refs; /* the references that would move, each followed by its commit */
-    struct al_before_file *files;
+    struct al_savepoint_file *files;
     size_t nfiles;
     char *index;             /* a copy of it, in the private directory */
     bool had_index;          /* else the copy is an empty name */
@@ -50,11 +50,11 @@ struct al_before {
     struct al_buffer there;  /* files that only the incoming commits track, and that were there */
 };
 
-#define AL_BEFORE_INIT                                                                             \
-    ((struct al_before){ .dirty = { .max_bytes = AL_BEFORE_NAMES_BYTES },                          \
-                         .there = { .max_bytes = AL_BEFORE_NAMES_BYTES } })
+#define AL_SAVEPOINT_INIT                                                                          \
+    ((struct al_savepoint){ .dirty = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES },                    \
+                            .there = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES } })
 
-void al_before_clear(struct al_before *before);
+void al_savepoint_clear(struct al_savepoint *before);
 
 /**
  * Note what the repository is.
@@ -63,30 +63,32 @@ void al_before_clear(struct al_before *before);
  * @return 0; AL_ERR_EXECUTION when there is too much to remember, or a file of the git directory is
  *         no plain file.
  */
-int al_before_note(const struct al_repo *repo, const struct al_strv *incoming,
-                   struct al_budget *budget, struct al_before *ret_before, struct al_error *err);
+int al_savepoint_note(const struct al_repo *repo, const struct al_strv *incoming,
+                      struct al_run_limits *budget, struct al_savepoint *ret_before,
+                      struct al_error *err);
 
 /** The same without the working tree, for what writes none: to be put back with
- * al_before_put_back_git_dir(). */
-int al_before_note_git_dir(const struct al_repo *repo, struct al_before *ret_before,
-                           struct al_error *err);
+ * al_savepoint_put_back_git_dir(). */
+int al_savepoint_note_git_dir(const struct al_repo *repo, struct al_savepoint *ret_before,
+                              struct al_error *err);
 /** References and the files that say what is in progress are put back; the index stays. */
-int al_before_put_back_git_dir(struct al_repo *repo, const struct al_before *before,
-                               struct al_error *err);
+int al_savepoint_put_back_git_dir(struct al_repo *repo, const struct al_savepoint *before,
+                                  struct al_error *err);
 
 /**
  * Put everything back.  Has time of its own and cannot be cancelled.  Files that appeared since and
  * were written by no git stay.
  */
-int al_before_put_back(struct al_repo *repo, const struct al_before *before, struct al_error *err);
+int al_savepoint_put_back(struct al_repo *repo, const struct al_savepoint *before,
+                          struct al_error *err);
 
 /**
  * What to do when the command has ended with `r`: put everything back when that is AL_ERR_TIMEOUT
  * or AL_ERR_CANCELLED, and say in err->detail that it was, or why it could not be.
  * @return `r`
  */
-int al_before_settle(struct al_repo *repo, const struct al_before *before, int r,
-                     struct al_error *err);
+int al_savepoint_settle(struct al_repo *repo, const struct al_savepoint *before, int r,
+                        struct al_error *err);
 
 /**
  * The same for a command that ran to its end and failed with AL_ERR_EXECUTION: what failed has not
@@ -94,21 +96,21 @@ int al_before_settle(struct al_repo *repo, const struct al_before *before, int r
  * be put back.
  * @return `r`
  */
-int al_before_undo(struct al_repo *repo, const struct al_before *before, int r,
-                   struct al_error *err);
+int al_savepoint_undo(struct al_repo *repo, const struct al_savepoint *before, int r,
+                      struct al_error *err);
 
 /** before_files.c: the part in the git directory. */
-int al_before_note_files(const struct al_repo *repo, struct al_before *before,
-                         struct al_error *err);
-int al_before_put_back_files(const struct al_repo *repo, const struct al_before *before,
-                             struct al_error *err);
-int al_before_put_back_index(const struct al_repo *repo, const struct al_before *before,
-                             struct al_error *err);
+int al_savepoint_note_files(const struct al_repo *repo, struct al_savepoint *before,
+                            struct al_error *err);
+int al_savepoint_put_back_files(const struct al_repo *repo, const struct al_savepoint *before,
+                                struct al_error *err);
+int al_savepoint_put_back_index(const struct al_repo *repo, const struct al_savepoint *before,
+                                struct al_error *err);
 
 /** before_tree.c: the part in the working tree. */
-int al_before_note_tree(const struct al_repo *repo, struct al_budget *budget,
-                        struct al_before *before, struct al_error *err);
-int al_before_put_back_tree(const struct al_repo *repo, const struct al_before *before,
-                            struct al_budget *budget, struct al_error *err);
+int al_savepoint_note_tree(const struct al_repo *repo, struct al_run_limits *budget,
+                           struct al_savepoint *before, struct al_error *err);
+int al_savepoint_put_back_tree(const struct al_repo *repo, const struct al_savepoint *before,
+                               struct al_run_limits *budget, struct al_error *err);
 
 #endif

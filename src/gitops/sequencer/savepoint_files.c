@@ -30,7 +30,7 @@ static const char *const dirs[] = { "rebase-merge", "rebase-apply", "sequencer" 
 
 static int unreadable(const char *name, int r, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_word(name);
+    al_auto(al_freep) char *word = al_text_sanitize_line(name);
 
     if (r == -EFBIG)
         return al_error_set(err, AL_ERR_EXECUTION,
@@ -40,10 +40,10 @@ static int unreadable(const char *name, int r, struct al_error *err)
     return al_error_errno(err, -r, "cannot read '%s' in the git directory", word);
 }
 
-static int note_file(int git_dir, const char *name, size_t *left, struct al_before *before,
+static int note_file(int git_dir, const char *name, size_t *left, struct al_savepoint *before,
                      struct al_error *err)
 {
-    al_auto(al_closep) int fd = al_plain_open(git_dir, name, O_RDONLY);
+    al_auto(al_closep) int fd = al_nofollow_open(git_dir, name, O_RDONLY);
     struct al_str text = AL_STR_INIT;
     int r = fd < 0 ? fd : al_fs_read_fd(fd, *left, &text);
 
@@ -54,14 +54,14 @@ static int note_file(int git_dir, const char *name, size_t *left, struct al_befo
     *left -= text.len;
     before->files = al_reallocarray(before->files, before->nfiles + 1, sizeof(*before->files));
     before->files[before->nfiles++] =
-        (struct al_before_file){ .name = al_strdup(name), .text = text };
+        (struct al_savepoint_file){ .name = al_strdup(name), .text = text };
     return 0;
 }
 
 /* The names in a directory of the git directory; 0 as well where there is none. */
 static int list_dir(int git_dir, const char *name, struct al_strv *ret_names)
 {
-    int fd = al_plain_open(git_dir, name, O_RDONLY | O_DIRECTORY);
+    int fd = al_nofollow_open(git_dir, name, O_RDONLY | O_DIRECTORY);
     al_auto(al_closedirp) DIR *dir = NULL;
     struct dirent *entry;
     int r = 0;
@@ -101,9 +101,9 @@ static int copy(int from, int to)
     }
 }
 
-static int note_index(const struct al_repo *repo, int git_dir, struct al_before *before)
+static int note_index(const struct al_repo *repo, int git_dir, struct al_savepoint *before)
 {
-    al_auto(al_closep) int from = al_plain_open(git_dir, "index", O_RDONLY);
+    al_auto(al_closep) int from = al_nofollow_open(git_dir, "index", O_RDONLY);
     al_auto(al_closep) int to = -1;
     struct stat st;
 
@@ -121,11 +121,12 @@ static int note_index(const struct al_repo *repo, int git_dir, struct al_before 
     return copy(from, to);
 }
 
-int al_before_note_files(const struct al_repo *repo, struct al_before *before, struct al_error *err)
+int al_savepoint_note_files(const struct al_repo *repo, struct al_savepoint *before,
+                            struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_closep) int git_dir = -1;
-    size_t left = AL_BEFORE_FILES_BYTES;
+    size_t left = AL_SAVEPOINT_FILES_BYTES;
     int r = al_location_open_git_dir(&repo->at, &git_dir, err);
 
     if (r < 0)
@@ -146,7 +147,7 @@ int al_before_note_files(const struct al_repo *repo, struct al_before *before, s
     return r < 0 ? unreadable("index", r, err) : 0;
 }
 
-static const struct al_before_file *find(const struct al_before *before, const char *name)
+static const struct al_savepoint_file *find(const struct al_savepoint *before, const char *name)
 {
     for (size_t i = 0; i < before->nfiles; i++)
         if (!strcmp(before->files[i].name, name))
@@ -154,7 +155,7 @@ static const struct al_before_file *find(const struct al_before *before, const c
     return NULL;
 }
 
-static bool had_dir(const struct al_before *before, const char *dir)
+static bool had_dir(const struct al_savepoint *before, const char *dir)
 {
     size_t len = strlen(dir);
 
@@ -165,11 +166,11 @@ static bool had_dir(const struct al_before *before, const char *dir)
 }
 
 /* Write one file as it was, or remove it when it was not there. */
-static int put_back_file(int git_dir, const struct al_before *before, const char *name)
+static int put_back_file(int git_dir, const struct al_savepoint *before, const char *name)
 {
-    const struct al_before_file *file = find(before, name);
+    const struct al_savepoint_file *file = find(before, name);
     const char *last;
-    al_auto(al_closep) int fd = al_plain_open_parent(git_dir, name, file != NULL, &last);
+    al_auto(al_closep) int fd = al_nofollow_open_parent(git_dir, name, file != NULL, &last);
 
     if (fd < 0)
         return fd == -ENOENT ? 0 : fd;
@@ -178,7 +179,7 @@ static int put_back_file(int git_dir, const struct al_before *before, const char
     return unlinkat(fd, last, 0) < 0 && errno != ENOENT && errno != EISDIR ? -errno : 0;
 }
 
-static int put_back_all(int git_dir, const struct al_before *before)
+static int put_back_all(int git_dir, const struct al_savepoint *before)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     int r = 0;
@@ -198,8 +199,8 @@ static int put_back_all(int git_dir, const struct al_before *before)
     return r;
 }
 
-int al_before_put_back_files(const struct al_repo *repo, const struct al_before *before,
-                             struct al_error *err)
+int al_savepoint_put_back_files(const struct al_repo *repo, const struct al_savepoint *before,
+                                struct al_error *err)
 {
     al_auto(al_closep) int git_dir = -1;
     int r = al_location_open_git_dir(&repo->at, &git_dir, err);
@@ -230,8 +231,8 @@ static int write_index(int git_dir, const char *saved)
     return r;
 }
 
-int al_before_put_back_index(const struct al_repo *repo, const struct al_before *before,
-                             struct al_error *err)
+int al_savepoint_put_back_index(const struct al_repo *repo, const struct al_savepoint *before,
+                                struct al_error *err)
 {
     al_auto(al_closep) int git_dir = -1;
     int r = al_location_open_git_dir(&repo->at, &git_dir, err);

@@ -23,7 +23,7 @@ static const char too_many[] =
 
 /* Run a command that lists names into a buffer. */
 static int list(const struct al_repo *repo, struct al_git_command *command, struct al_sink sink,
-                struct al_budget *budget, struct al_error *err)
+                struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_run_sink(&repo->at, command, sink, budget, &output, err);
@@ -37,7 +37,7 @@ static int list(const struct al_repo *repo, struct al_git_command *command, stru
 
 /* `ls-files` with these options (NULL-terminated) over `index` (NULL: the repository's). */
 static int list_files(const struct al_repo *repo, const char *index, const char *const *options,
-                      struct al_budget *budget, struct al_buffer *names, struct al_error *err)
+                      struct al_run_limits *budget, struct al_buffer *names, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -49,9 +49,9 @@ static int list_files(const struct al_repo *repo, const char *index, const char 
 }
 
 /* The names that `commit` has and the noted commit has not, one record each. */
-static int list_added(const struct al_repo *repo, const struct al_before *before,
-                      const char *commit, struct al_records *records, struct al_budget *budget,
-                      struct al_error *err)
+static int list_added(const struct al_repo *repo, const struct al_savepoint *before,
+                      const char *commit, struct al_nul_records *records,
+                      struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -62,7 +62,7 @@ static int list_added(const struct al_repo *repo, const struct al_before *before
     else
         al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
                      commit, NULL);
-    return list(repo, &command, (struct al_sink){ al_records_add, records }, budget, err);
+    return list(repo, &command, (struct al_sink){ al_nul_records_add, records }, budget, err);
 }
 
 struct noting {
@@ -80,13 +80,14 @@ static bool note_added(void *payload, char *const *fields)
     return al_buffer_sink(noting->there).add(noting->there, fields[0], strlen(fields[0]) + 1);
 }
 
-int al_before_note_tree(const struct al_repo *repo, struct al_budget *budget,
-                        struct al_before *before, struct al_error *err)
+int al_savepoint_note_tree(const struct al_repo *repo, struct al_run_limits *budget,
+                           struct al_savepoint *before, struct al_error *err)
 {
     static const char *const dirty[] = { "--modified", "--others", "--exclude-standard", NULL };
     al_auto(al_closep) int top = -1;
     struct noting noting = { .there = &before->there };
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, note_added, &noting);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, note_added, &noting);
     int r = al_location_open_top(&repo->at, &top, err);
 
     noting.top = top;
@@ -147,15 +148,15 @@ static bool remove_added(void *payload, char *const *fields)
 
     if (has(removing->dirty, path) || has(removing->there, path))
         return true;
-    parent = al_plain_open_parent(removing->top, path, false, &name);
+    parent = al_nofollow_open_parent(removing->top, path, false, &name);
     if (parent >= 0 && unlinkat(parent, name, 0) == 0)
-        al_plain_remove_parents(removing->top, path);
+        al_nofollow_remove_parents(removing->top, path);
     return true;
 }
 
 /* The object ids git would give to these files' contents, one a line. */
 static int hash_files(const struct al_repo *repo, const struct al_strv *paths,
-                      struct al_budget *budget, struct al_buffer *oids, struct al_error *err)
+                      struct al_run_limits *budget, struct al_buffer *oids, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -170,9 +171,10 @@ static int hash_files(const struct al_repo *repo, const struct al_strv *paths,
 
 /* Of these files, remove those whose content the object store has. */
 static int remove_stored(const struct al_repo *repo, const struct al_strv *paths,
-                         struct al_budget *budget, struct removing *removing, struct al_error *err)
+                         struct al_run_limits *budget, struct removing *removing,
+                         struct al_error *err)
 {
-    struct al_buffer oids = { .max_bytes = AL_BEFORE_NAMES_BYTES };
+    struct al_buffer oids = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
     al_auto(al_freep) struct al_blob *blobs = al_calloc(paths->count, sizeof(*blobs));
     size_t count = 0;
     char *save = NULL;
@@ -182,12 +184,12 @@ static int remove_stored(const struct al_repo *repo, const struct al_strv *paths
          r == 0 && oid && count < paths->count; oid = strtok_r(NULL, "\n", &save), count++)
         blobs[count] = (struct al_blob){ .oid = oid, .group = count };
     if (r == 0)
-        r = al_git_read_blobs(repo, blobs, count, 0, budget, err);
+        r = al_git_cat_file(repo, blobs, count, 0, budget, err);
     for (size_t i = 0; r == 0 && i < count; i++)
         if (blobs[i].there)
             (void)remove_added(removing, &paths->items[i]);
     if (r == 0)
-        al_blobs_clear(blobs, count);
+        al_cat_file_clear(blobs, count);
     al_buffer_clear(&oids);
     return r;
 }
@@ -201,12 +203,12 @@ static bool is_hashable(int top, const char *path)
            fstatat(top, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
-static int remove_untracked(const struct al_repo *repo, const struct al_before *before,
-                            struct al_budget *budget, struct removing *removing,
+static int remove_untracked(const struct al_repo *repo, const struct al_savepoint *before,
+                            struct al_run_limits *budget, struct removing *removing,
                             struct al_error *err)
 {
     static const char *const untracked[] = { "--others", "--exclude-standard", NULL };
-    struct al_buffer found = { .max_bytes = AL_BEFORE_NAMES_BYTES };
+    struct al_buffer found = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r = list_files(repo, before->index, untracked, budget, &found, err);
 
@@ -224,14 +226,15 @@ static int remove_untracked(const struct al_repo *repo, const struct al_before *
 }
 
 /* Every other file is what the index says. */
-static int write_changed(const struct al_repo *repo, const struct al_before *before,
-                         const struct names *dirty, struct al_budget *budget, struct al_error *err)
+static int write_changed(const struct al_repo *repo, const struct al_savepoint *before,
+                         const struct names *dirty, struct al_run_limits *budget,
+                         struct al_error *err)
 {
     static const char *const modified[] = { "--modified", NULL };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    struct al_buffer found = { .max_bytes = AL_BEFORE_NAMES_BYTES };
+    struct al_buffer found = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
     int r = list_files(repo, before->index, modified, budget, &found, err);
 
     for (size_t at = 0; r == 0 && at < found.len; at += strlen(found.data + at) + 1)
@@ -249,14 +252,14 @@ static int write_changed(const struct al_repo *repo, const struct al_before *bef
     return al_git_run_checked(&repo->at, &command, 0, budget, &output, err);
 }
 
-int al_before_put_back_tree(const struct al_repo *repo, const struct al_before *before,
-                            struct al_budget *budget, struct al_error *err)
+int al_savepoint_put_back_tree(const struct al_repo *repo, const struct al_savepoint *before,
+                               struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(names_clear) struct names dirty = names_of(&before->dirty);
     al_auto(names_clear) struct names there = names_of(&before->there);
     struct removing removing = { .dirty = &dirty, .there = &there };
-    al_auto(al_records_clear) struct al_records records =
-        AL_RECORDS_INIT(1, remove_added, &removing);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, remove_added, &removing);
     al_auto(al_closep) int top = -1;
     int r = al_location_open_top(&repo->at, &top, err);
 

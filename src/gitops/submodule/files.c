@@ -55,7 +55,7 @@ static int parent_of(struct comparison *c, const char *name, const char **ret_ba
     free(c->parent);
     al_close(c->parent_fd);
     c->parent = al_strndup(name, len);
-    c->parent_fd = al_plain_open(c->look->top, c->parent, O_PATH | O_DIRECTORY);
+    c->parent_fd = al_nofollow_open(c->look->top, c->parent, O_PATH | O_DIRECTORY);
     return c->parent_fd;
 }
 
@@ -148,7 +148,7 @@ static void compare_content(struct comparison *c, const struct al_index_entry *e
         return;
     }
     look->room->bytes -= size;
-    fd = al_plain_open(parent, base, O_RDONLY);
+    fd = al_nofollow_open(parent, base, O_RDONLY);
     r = fd < 0 ? fd : al_fs_read_fd(fd, AL_SUBMODULE_HASHED_MAX, &content);
     if (r < 0)
         look->unseen = unreadable;
@@ -187,7 +187,7 @@ static void compare_gitlink(struct comparison *c, const struct al_index_entry *e
     al_auto(al_freep) char *path = al_asprintf("%s/%s", look->path, entry->name);
     al_auto(al_freep) char *abs = al_fs_join(look->repo->at.top, path);
     al_auto(al_freep) char *head = NULL;
-    al_auto(al_closep) int fd = al_plain_open(look->top, entry->name, O_PATH | O_DIRECTORY);
+    al_auto(al_closep) int fd = al_nofollow_open(look->top, entry->name, O_PATH | O_DIRECTORY);
     char text[65];
 
     if (fd < 0) {
@@ -206,7 +206,7 @@ static void compare_gitlink(struct comparison *c, const struct al_index_entry *e
 static bool may_convert(int dir_fd, const char *name)
 {
     static const char *const words[] = { "filter", "ident", "working-tree-encoding" };
-    al_auto(al_closep) int fd = al_plain_open(dir_fd, name, O_RDONLY);
+    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, name, O_RDONLY);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     if (fd < 0)

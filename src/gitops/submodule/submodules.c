@@ -89,10 +89,12 @@ static bool take_listed(void *payload, char *const *fields)
 }
 
 /* Where the entries are in more than one file, git knows them. */
-static void list_gitlinks(const struct al_repo *repo, struct queue *queue, struct al_budget *budget)
+static void list_gitlinks(const struct al_repo *repo, struct queue *queue,
+                          struct al_run_limits *budget)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take_listed, queue);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_listed, queue);
 
     al_strv_clear(&queue->paths);
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "--stage", "-z", NULL);
@@ -100,7 +102,8 @@ static void list_gitlinks(const struct al_repo *repo, struct queue *queue, struc
         al_strv_clear(&queue->paths);
 }
 
-static void find_gitlinks(const struct al_repo *repo, struct queue *queue, struct al_budget *budget)
+static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
+                          struct al_run_limits *budget)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -119,8 +122,8 @@ static void find_gitlinks(const struct al_repo *repo, struct queue *queue, struc
 /* An object store that borrows from others might lead anywhere. */
 static bool has_store(int common)
 {
-    al_auto(al_closep) int fd = al_plain_open(common, "objects", O_PATH | O_DIRECTORY);
-    al_auto(al_closep) int other = fd < 0 ? -1 : al_plain_open(fd, "info/alternates", O_PATH);
+    al_auto(al_closep) int fd = al_nofollow_open(common, "objects", O_PATH | O_DIRECTORY);
+    al_auto(al_closep) int other = fd < 0 ? -1 : al_nofollow_open(fd, "info/alternates", O_PATH);
 
     return fd >= 0 && other == -ENOENT;
 }
@@ -130,7 +133,7 @@ static bool has_store(int common)
  * the objects are the submodule's.
  */
 static void look_at_staged(struct al_look *look, const char *index, const char *common_dir,
-                           const char *head, struct al_budget *budget)
+                           const char *head, struct al_run_limits *budget)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -157,7 +160,7 @@ static void look_at_staged(struct al_look *look, const char *index, const char *
 /* One of them. */
 
 static void look_at_repository(struct al_look *look, const char *git_dir, const char *common_dir,
-                               struct al_budget *budget)
+                               struct al_run_limits *budget)
 {
     const struct al_location nested = { .git = look->repo->at.git,
                                         .git_dir = (char *)git_dir,
@@ -181,7 +184,7 @@ static void look_at_repository(struct al_look *look, const char *git_dir, const 
 }
 
 /* A directory without a `.git` is a submodule that nobody has checked out. */
-static void look_at(struct al_look *look, struct al_budget *budget)
+static void look_at(struct al_look *look, struct al_run_limits *budget)
 {
     al_auto(al_freep) char *top = al_fs_join(look->repo->at.top, look->path);
     al_auto(al_freep) char *git_dir = NULL;
@@ -223,11 +226,11 @@ static const char *owner_of(const struct queue *queue, const char *path)
 }
 
 static void look_at_number(const struct al_repo *repo, int top, struct queue *queue, size_t number,
-                           struct al_look_room *room, struct al_budget *budget,
+                           struct al_look_room *room, struct al_run_limits *budget,
                            struct al_submodules *to)
 {
     al_auto(al_freep) char *path = al_strdup(queue->paths.items[number]);
-    al_auto(al_closep) int fd = al_plain_open(top, path, O_PATH | O_DIRECTORY);
+    al_auto(al_closep) int fd = al_nofollow_open(top, path, O_PATH | O_DIRECTORY);
     struct al_look look = {
         .repo = repo, .room = room, .path = path, .top = fd, .common = -1, .nested = &queue->paths
     };
@@ -243,7 +246,7 @@ static void look_at_number(const struct al_repo *repo, int top, struct queue *qu
 }
 
 void al_git_look_into_submodules(const struct al_repo *repo, const char *within, bool untracked,
-                                 struct al_budget *budget, struct al_submodules *ret_submodules)
+                                 struct al_run_limits *budget, struct al_submodules *ret_submodules)
 {
     struct queue queue = { .within = within };
     struct al_submodules found = AL_SUBMODULES_INIT;
@@ -274,7 +277,7 @@ static void say_one(const struct al_submodule *submodule, struct al_str *out)
         [AL_UNTRACKED_CONTENT] = "untracked content",
         [AL_MODIFIED_CONTENT | AL_UNTRACKED_CONTENT] = "modified content, untracked content",
     };
-    al_auto(al_freep) char *name = al_text_shown_word(submodule->name);
+    al_auto(al_freep) char *name = al_text_sanitize_shown_line(submodule->name);
 
     al_str_addf(out, "%s (", name);
     if (submodule->content)

@@ -54,7 +54,8 @@ void al_submodules_clear(struct al_submodules *submodules);
  * @param untracked  Untracked content counts.
  */
 void al_git_look_into_submodules(const struct al_repo *repo, const char *within, bool untracked,
-                                 struct al_budget *budget, struct al_submodules *ret_submodules);
+                                 struct al_run_limits *budget,
+                                 struct al_submodules *ret_submodules);
 
 /** Append one line about them, without its end; none when there are none.  Where `out` has text, an
  * end of line comes first. */

@@ -98,7 +98,7 @@ static bool is_nothing(const char *name)
 /* Through no link, as git reads .gitignore. */
 static void read_rules(struct search *search, int dir_fd, const char *file, const char *dir)
 {
-    al_auto(al_closep) int fd = al_plain_open(dir_fd, file, O_RDONLY);
+    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, file, O_RDONLY);
 
     al_ignore_rules_read(&search->rules, fd, dir);
 }
@@ -117,7 +117,7 @@ static void list(struct search *search, const char *dir)
     al_auto(al_freep) char *rules = al_asprintf("%s.gitignore", dir);
     al_auto(al_freep) char *name = al_strndup(dir, *dir ? strlen(dir) - 1 : 0);
     al_auto(al_closedirp) DIR *listing =
-        al_fs_list(al_plain_open(look->top, name, O_RDONLY | O_DIRECTORY));
+        al_fs_list(al_nofollow_open(look->top, name, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
 
     if (!listing)

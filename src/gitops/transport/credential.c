@@ -44,7 +44,7 @@ static void build_env(struct al_strv *env, const struct al_git *git)
 }
 
 static int run(struct al_git *git, const char *action, const struct al_str *input,
-               struct al_budget *budget, struct al_buffer *out, int *ret_exit_code,
+               struct al_run_limits *budget, struct al_buffer *out, int *ret_exit_code,
                struct al_error *err)
 {
     static const struct al_sandbox open_air;
@@ -102,7 +102,7 @@ static void describe(struct al_str *out, const struct al_url *url)
     al_str_addc(out, '\n');
 }
 
-int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_budget *budget,
+int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_run_limits *budget,
                        struct al_credential *ret_credential, bool *ret_found, struct al_error *err)
 {
     al_auto(al_credential_clear) struct al_credential found = AL_CREDENTIAL_INIT;
@@ -133,7 +133,7 @@ int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_b
 }
 
 void al_credential_tell(struct al_git *git, const struct al_credential *credential, bool was_right,
-                        struct al_budget *budget)
+                        struct al_run_limits *budget)
 {
     struct al_buffer out = { .max_bytes = ANSWER_MAX_BYTES };
     int exit_code;

@@ -28,12 +28,12 @@ void al_credential_clear(struct al_credential *credential);
 
 /** Ask the helpers for what belongs to an address of http.  False where they have nothing; errors
  * are AL_ERR_TIMEOUT and AL_ERR_CANCELLED. */
-int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_budget *budget,
+int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_run_limits *budget,
                        struct al_credential *ret_credential, bool *ret_found, struct al_error *err);
 
 /** Tell the helpers that a server took it (they may keep it), or did not (they forget it). */
 void al_credential_tell(struct al_git *git, const struct al_credential *credential, bool was_right,
-                        struct al_budget *budget);
+                        struct al_run_limits *budget);
 
 /**
  * A file in memory with the answers to the prompts git has for this address, for our askpass: it

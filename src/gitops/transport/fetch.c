@@ -24,7 +24,7 @@ static void add_changes(const struct al_git_output *output, struct al_str *out)
 }
 
 int al_git_fetch(struct al_network *network, const struct al_fetch_options *options,
-                 const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
+                 const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
                  struct al_str *ret_text, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -46,8 +46,8 @@ int al_git_fetch(struct al_network *network, const struct al_fetch_options *opti
     return 0;
 }
 
-static int list_all(const struct al_repo *repo, struct al_budget *budget, struct al_buffer *list,
-                    struct al_error *err)
+static int list_all(const struct al_repo *repo, struct al_run_limits *budget,
+                    struct al_buffer *list, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
@@ -56,8 +56,8 @@ static int list_all(const struct al_repo *repo, struct al_budget *budget, struct
     return al_git_list_paths(repo, &command, budget, list, err);
 }
 
-int al_git_count_updated(const struct al_repo *repo, const char *before, struct al_budget *budget,
-                         uint64_t *ret_count, struct al_error *err)
+int al_git_count_updated(const struct al_repo *repo, const char *before,
+                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
 {
     struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
     int r = *before ? al_git_list_changed(repo, before, "HEAD", budget, &list, err)

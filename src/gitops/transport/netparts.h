@@ -24,7 +24,7 @@ struct al_network_job {
     struct al_git_command *command;
     struct al_git_link *link; /**< of the command, to be filled */
     size_t max_bytes;
-    struct al_budget *budget;
+    struct al_run_limits *budget;
 };
 
 /** netconfig.c: the remote of this exchange at `address`, and what no repository may decide. */

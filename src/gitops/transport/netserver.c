@@ -22,7 +22,7 @@ struct server {
     int dir_fd; /* its git directory */
     enum al_direction direction;
     int socket_fd; /* closed when the server has ended */
-    struct al_budget budget;
+    struct al_run_limits budget;
     struct al_git_output output;
     struct al_error err;
     int r;
@@ -53,7 +53,7 @@ static void *serve(void *payload)
         .protocol = "none",
         .config = &config,
         .socket_fd = server->socket_fd,
-        .has_turn = true,
+        .has_job = true,
         .max_file_bytes = server->repo->at.git->max_fetch_bytes,
     };
     bool pushes = server->direction == AL_PUSHES;
@@ -149,12 +149,12 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
     struct pair pair = { .error = 0 };
     int r;
 
-    r = al_proc_take_turn(job->budget->cancel, err);
+    r = al_proc_acquire_job(job->budget->cancel, err);
     if (r < 0)
         return r;
     al_proc_run_open(make_pair, &pair);
     if (pair.error) {
-        al_proc_give_turn();
+        al_proc_release_job();
         return al_error_errno(err, pair.error, "cannot connect two gits");
     }
     server.socket_fd = pair.fds[1];
@@ -165,13 +165,13 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
         .config = &config,
         .fds = &pair.fds[0],
         .nfds = 1,
-        .has_turn = true,
+        .has_job = true,
         .max_file_bytes = network->repo->at.git->max_fetch_bytes,
         .progress = job->link->progress,
     };
     job->command->class = AL_GIT_WRITE;
     r = run_client(job, &server, ret_output, err);
-    al_proc_give_turn();
+    al_proc_release_job();
     if (r == 0)
         add_complaint(ret_output, &server);
     al_git_output_clear(&server.output);
@@ -186,10 +186,10 @@ int al_network_run_beside(const struct al_network_job *job, struct al_git_output
     int r = 0;
 
     if (network->direction == AL_PUSHES)
-        r = al_repo_begin_turn_beside(network->other, network->repo, job->budget->cancel, err);
+        r = al_write_lock_acquire_beside(network->other, network->repo, job->budget->cancel, err);
     if (r < 0)
         return r;
     r = run_both(job, ret_output, err);
-    al_repo_end_write(network->other);
+    al_write_lock_release(network->other);
     return r;
 }

@@ -47,7 +47,8 @@ static int hold_other(struct al_network *network, struct al_error *err)
     return 0;
 }
 
-static int open_other(struct al_network *network, struct al_budget *budget, struct al_error *err)
+static int open_other(struct al_network *network, struct al_run_limits *budget,
+                      struct al_error *err)
 {
     int r;
 
@@ -78,7 +79,7 @@ static int check_programs(const struct al_network *network, struct al_error *err
 }
 
 int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
-                     const char *address, enum al_direction direction, struct al_budget *budget,
+                     const char *address, enum al_direction direction, struct al_run_limits *budget,
                      struct al_network **ret_network, struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = al_calloc(1, sizeof(*network));
@@ -203,7 +204,7 @@ static void clean(const struct al_network *network, struct al_str *text)
 }
 
 int al_network_run(struct al_network *network, struct al_git_command *command, size_t max_bytes,
-                   const struct al_progress *progress, struct al_budget *budget,
+                   const struct al_progress *progress, struct al_run_limits *budget,
                    struct al_git_output *ret_output, struct al_error *err)
 {
     struct al_git_link link = { .progress = progress };

@@ -31,7 +31,7 @@ struct al_network;
  *         AL_ERR_SANDBOX when it leads outside the roots.
  */
 int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
-                     const char *address, enum al_direction direction, struct al_budget *budget,
+                     const char *address, enum al_direction direction, struct al_run_limits *budget,
                      struct al_network **ret_network, struct al_error *err);
 void al_network_end(struct al_network *network);
 
@@ -61,7 +61,7 @@ const char *al_network_shown(const struct al_network *network);
  *         credentials and there are none, or not the right ones.
  */
 int al_network_run(struct al_network *network, struct al_git_command *command, size_t max_bytes,
-                   const struct al_progress *progress, struct al_budget *budget,
+                   const struct al_progress *progress, struct al_run_limits *budget,
                    struct al_git_output *ret_output, struct al_error *err);
 
 /** An error of what a failed git said: AL_CODE_REMOTE_ERROR, a cause and a remedy. */

@@ -118,7 +118,7 @@ static bool is_whole_oid(const char *text)
 }
 
 int al_git_push(struct al_network *network, const struct al_push_options *options,
-                const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
+                const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
                 struct al_pushed *ret_pushed, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -145,7 +145,7 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
 /* What one commit has in its history and another one does not; `without` NULL: that no remote has.
  */
 static int add_commits(const struct al_repo *repo, const char *commit, const char *without,
-                       const char *title, struct al_budget *budget, struct al_str *out,
+                       const char *title, struct al_run_limits *budget, struct al_str *out,
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -164,7 +164,7 @@ static int add_commits(const struct al_repo *repo, const char *commit, const cha
 }
 
 int al_git_push_preview(const struct al_repo *repo, const char *commit, const char *seen,
-                        bool force, struct al_budget *budget, struct al_str *out,
+                        bool force, struct al_run_limits *budget, struct al_str *out,
                         struct al_error *err)
 {
     int r = 0;
@@ -175,7 +175,7 @@ int al_git_push_preview(const struct al_repo *repo, const char *commit, const ch
 }
 
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
-                        struct al_budget *budget, struct al_error *err)
+                        struct al_run_limits *budget, struct al_error *err)
 {
     const char *const variables[] = { "remote", "merge" };
     al_auto(al_freep) char *merge = al_asprintf("refs/heads/%s", branch);

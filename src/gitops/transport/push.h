@@ -28,17 +28,17 @@ void al_pushed_clear(struct al_pushed *pushed);
 
 /** `git push` of one branch to the branch of the same name. */
 int al_git_push(struct al_network *network, const struct al_push_options *options,
-                const struct al_progress *progress, size_t max_bytes, struct al_budget *budget,
+                const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
                 struct al_pushed *ret_pushed, struct al_error *err);
 
 /** What a push of a commit brings and takes away there, as far as known here: commits as excerpts
  * appended to `out`.  `seen` is the commit that the branch was there last, "" when none was. */
 int al_git_push_preview(const struct al_repo *repo, const char *commit, const char *seen,
-                        bool force, struct al_budget *budget, struct al_str *out,
+                        bool force, struct al_run_limits *budget, struct al_str *out,
                         struct al_error *err);
 
 /** Let a branch follow the branch of the same name at a remote. */
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
-                        struct al_budget *budget, struct al_error *err);
+                        struct al_run_limits *budget, struct al_error *err);
 
 #endif

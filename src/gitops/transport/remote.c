@@ -11,7 +11,7 @@
 #include "guard/root.h"
 
 /* What git remote says is about remotes, whatever words it has. */
-static int run(struct al_repo *repo, struct al_git_command *command, struct al_budget *budget,
+static int run(struct al_repo *repo, struct al_git_command *command, struct al_run_limits *budget,
                struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -73,7 +73,7 @@ static int check_address(const struct al_repo *repo, const char *text, struct al
 }
 
 int al_git_remote_add(struct al_repo *repo, const char *name, const char *url,
-                      struct al_budget *budget, struct al_error *err)
+                      struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r = check_free(repo, name, err);
@@ -87,7 +87,7 @@ int al_git_remote_add(struct al_repo *repo, const char *name, const char *url,
     return run(repo, &command, budget, err);
 }
 
-int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_budget *budget,
+int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_run_limits *budget,
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -100,7 +100,7 @@ int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_budge
 }
 
 int al_git_remote_rename(struct al_repo *repo, const char *from, const char *to,
-                         struct al_budget *budget, struct al_error *err)
+                         struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r = check_there(repo, from, err);

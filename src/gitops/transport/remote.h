@@ -8,10 +8,10 @@
 
 /** `git remote add`, after a look at whether the address can be used at all. */
 int al_git_remote_add(struct al_repo *repo, const char *name, const char *url,
-                      struct al_budget *budget, struct al_error *err);
-int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_budget *budget,
+                      struct al_run_limits *budget, struct al_error *err);
+int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_run_limits *budget,
                          struct al_error *err);
 int al_git_remote_rename(struct al_repo *repo, const char *from, const char *to,
-                         struct al_budget *budget, struct al_error *err);
+                         struct al_run_limits *budget, struct al_error *err);
 
 #endif

@@ -57,8 +57,9 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
 {
     const struct add_args *args = p;
 
-    return al_git_concerned(al_call_repo(call), args->all || args->update ? NULL : &args->paths,
-                            !args->update, al_call_budget(call), out, err);
+    return al_git_affected_files(al_call_repo(call),
+                                 args->all || args->update ? NULL : &args->paths, !args->update,
+                                 al_call_budget(call), out, err);
 }
 
 /* Paths are resolved and filters looked for before anyone is asked. */
@@ -74,7 +75,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &words, err);
     if (r < 0 || !al_git_has_filters(repo))
         return r;
-    r = al_call_concerned(call, &files, err);
+    r = al_call_affected_files(call, &files, err);
     return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
 }
 
@@ -85,7 +86,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     const struct add_args *args = p;
     bool named = !args->all && !args->update;
     const struct al_strv *files;
-    int r = al_call_concerned(call, &files, err);
+    int r = al_call_affected_files(call, &files, err);
 
     (void)op;
     if (r < 0)
@@ -115,7 +116,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return r;
     al_str_reset(&output.out.out);
     al_str_addf(&output.out.out, "Staged %llu file(s)", (unsigned long long)count);
-    al_git_note_hooks(al_call_repo(call), hooks, &notes);
+    al_git_skipped_hooks(al_call_repo(call), hooks, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
 }

@@ -72,7 +72,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     if (!args->commit) /* only then is the working tree read */
-        al_git_note_filters(al_call_repo(call), al_call_budget(call), &notes);
+        al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
 }

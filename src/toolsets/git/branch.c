@@ -21,9 +21,11 @@ static const struct al_param params[] = {
     AL_STRING(struct branch_args, create, "Create this branch at HEAD.", .flags = AL_PARAM_BRANCH,
               .max_bytes = AL_GIT_REF_MAX_BYTES),
     AL_STRING(struct branch_args, delete, "Delete this merged branch.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_DROPPED, .max_bytes = AL_GIT_REF_MAX_BYTES),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH,
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
     AL_STRING(struct branch_args, force_delete, "Delete this branch, merged or not.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_DROPPED, .max_bytes = AL_GIT_REF_MAX_BYTES),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH,
+              .max_bytes = AL_GIT_REF_MAX_BYTES),
     AL_STRING(struct branch_args, rename, "Rename this branch; needs new_name.",
               .flags = AL_PARAM_BRANCH, .max_bytes = AL_GIT_REF_MAX_BYTES),
     AL_STRING(struct branch_args, new_name, "The new name, with rename.", .flags = AL_PARAM_BRANCH,
@@ -146,7 +148,7 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
 {
     const struct branch_args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *name = al_text_word(args->create);
+    al_auto(al_freep) char *name = al_text_sanitize_line(args->create);
     al_auto(al_freep) char *text = al_asprintf("Created branch '%s'", name);
     int r = al_git_branch_create(al_call_repo(call), args->create, al_call_max_bytes(call),
                                  al_call_budget(call), &output, err);
@@ -172,8 +174,8 @@ static int rename_branch(struct al_call *call, const void *p, struct al_result *
 {
     const struct branch_args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *from = al_text_word(args->rename);
-    al_auto(al_freep) char *to = al_text_word(args->new_name);
+    al_auto(al_freep) char *from = al_text_sanitize_line(args->rename);
+    al_auto(al_freep) char *to = al_text_sanitize_line(args->new_name);
     al_auto(al_freep) char *text = al_asprintf("Renamed branch '%s' to '%s'", from, to);
     int r = al_git_branch_rename(al_call_repo(call), args->rename, args->new_name,
                                  al_call_max_bytes(call), al_call_budget(call), &output, err);

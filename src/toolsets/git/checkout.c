@@ -132,8 +132,8 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
 {
     const struct checkout_args *args = p;
 
-    return only_paths(args) ? al_git_endangered(al_call_repo(call), &args->paths, false,
-                                                al_call_budget(call), out, err)
+    return only_paths(args) ? al_git_overwritten_files(al_call_repo(call), &args->paths, false,
+                                                       al_call_budget(call), out, err)
                             : 0;
 }
 
@@ -198,7 +198,7 @@ static int go(struct al_call *call, const void *p, struct al_result *result, str
     al_str_add(&output.out.out, output.err.out.buf, output.err.out.len);
     al_str_reset(&output.err.out);
     replace_advice(&output.out.out);
-    al_git_note_hooks(repo, hooks, &notes);
+    al_git_skipped_hooks(repo, hooks, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     al_checkout_note_left(call, &left, result);
     return 0;

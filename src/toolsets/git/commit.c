@@ -96,7 +96,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
         al_str_adds(out, "The change:\n");
     }
-    if (al_git_resumable(repo) == AL_UNDERWAY_REBASE)
+    if (al_git_resumable(repo) == AL_IN_PROGRESS_REBASE)
         return al_git_resume_preview(repo, al_call_budget(call), out, err);
     r = al_git_expect_commit(repo, al_call_budget(call), &expected, err);
     if (r < 0)
@@ -114,7 +114,7 @@ static int resume(struct al_call *call, const char *message, const char *const *
                                                                  .err = AL_TEXT_INIT(0) };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
     struct al_repo *repo = al_call_repo(call);
-    enum al_underway what = al_git_resumable(repo);
+    enum al_operation_state what = al_git_resumable(repo);
     int r = al_git_resume(repo, message, al_call_expected(call), al_call_max_bytes(call),
                           al_call_budget(call), &outcome, err);
 
@@ -124,8 +124,8 @@ static int resume(struct al_call *call, const char *message, const char *const *
         return r;
     al_str_addf(&output.out.out, "%s%s", outcome.text.buf, outcome.text.len ? "\n" : "");
     al_git_resume_tell(repo, what, &notes);
-    al_git_note_hooks(repo, hooks, &notes);
-    al_git_note_unsigned(repo, &notes);
+    al_git_skipped_hooks(repo, hooks, &notes);
+    al_git_skipped_signature(repo, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
 }
@@ -153,8 +153,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                       al_call_max_bytes(call), al_call_budget(call), &output, err);
     if (r < 0)
         return r;
-    al_git_note_hooks(al_call_repo(call), hooks, &notes);
-    al_git_note_unsigned(al_call_repo(call), &notes);
+    al_git_skipped_hooks(al_call_repo(call), hooks, &notes);
+    al_git_skipped_signature(al_call_repo(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
 }

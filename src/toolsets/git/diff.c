@@ -95,7 +95,7 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     if (r < 0)
         return r;
     if (!args->cached && !args->to_ref) /* only then is the working tree read */
-        al_git_note_filters(al_call_repo(call), al_call_budget(call), &notes);
+        al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
 }

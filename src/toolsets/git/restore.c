@@ -68,9 +68,10 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
 {
     const struct restore_args *args = p;
     struct al_repo *repo = al_call_repo(call);
-    int r = args->worktree
-                ? al_git_endangered(repo, &args->paths, false, al_call_budget(call), out, err)
-                : al_git_concerned(repo, &args->paths, false, al_call_budget(call), out, err);
+    int r =
+        args->worktree
+            ? al_git_overwritten_files(repo, &args->paths, false, al_call_budget(call), out, err)
+            : al_git_affected_files(repo, &args->paths, false, al_call_budget(call), out, err);
 
     if (r < 0 || !args->staged || !args->worktree)
         return r;

@@ -26,7 +26,7 @@ static void note_progress(const struct al_call *call, struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_git_underway_line(al_call_repo(call), 0, &line);
+    al_git_operation_line(al_call_repo(call), 0, &line);
     if (line.len)
         al_result_note(result, line.buf);
 }
@@ -49,7 +49,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                       &output, err);
     if (r < 0)
         return r;
-    al_git_note_filters(al_call_repo(call), al_call_budget(call), &notes);
+    al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
     al_git_look_into_submodules(al_call_repo(call), NULL, args->untracked, al_call_budget(call),
                                 &submodules);
     al_submodules_say(&submodules, &notes);

@@ -24,19 +24,19 @@ struct git_args {
 };
 
 static const struct al_choice ops[] = {
-    { "status", AL_INSPECT_STATUS },
-    { "log", AL_INSPECT_LOG },
-    { "diff", AL_INSPECT_DIFF },
-    { "show", AL_INSPECT_SHOW },
-    { "branch", AL_INSPECT_BRANCH },
-    { "blame", AL_INSPECT_BLAME },
-    { "ls_files", AL_INSPECT_LS_FILES },
-    { "rev_parse", AL_INSPECT_REV_PARSE },
+    { "status", AL_READONLY_STATUS },
+    { "log", AL_READONLY_LOG },
+    { "diff", AL_READONLY_DIFF },
+    { "show", AL_READONLY_SHOW },
+    { "branch", AL_READONLY_BRANCH },
+    { "blame", AL_READONLY_BLAME },
+    { "ls_files", AL_READONLY_LS_FILES },
+    { "rev_parse", AL_READONLY_REV_PARSE },
 #ifdef AL_GUARDS_OFF
-    { "commit", AL_INSPECT_COMMIT },
-    { "update_ref", AL_INSPECT_UPDATE_REF },
-    { "config", AL_INSPECT_CONFIG },
-    { "gc", AL_INSPECT_GC },
+    { "commit", AL_READONLY_COMMIT },
+    { "update_ref", AL_READONLY_UPDATE_REF },
+    { "config", AL_READONLY_CONFIG },
+    { "gc", AL_READONLY_GC },
 #endif
     { NULL, 0 },
 };
@@ -46,7 +46,7 @@ static const struct al_choice ops[] = {
 #define REF_PATTERN .pattern = NULL
 #else
 #define REF_PATTERN                                                                                \
-    .pattern = AL_INSPECT_REF_PATTERN, .bad_message = "ref must match " AL_INSPECT_REF_PATTERN
+    .pattern = AL_READONLY_REF_PATTERN, .bad_message = "ref must match " AL_READONLY_REF_PATTERN
 #endif
 
 static const struct al_param params[] = {
@@ -66,10 +66,10 @@ static const struct al_param params[] = {
            .default_int = TIMEOUT_S),
 };
 
-static struct al_inspect_options options_of(const struct git_args *args)
+static struct al_readonly_options options_of(const struct git_args *args)
 {
-    return (struct al_inspect_options){
-        .op = (enum al_inspect_op)args->op,
+    return (struct al_readonly_options){
+        .op = (enum al_readonly_op)args->op,
         .dir = args->repo,
         .args = &args->args,
         .ref = args->ref,
@@ -80,11 +80,11 @@ static struct al_inspect_options options_of(const struct git_args *args)
 static int check(const void *p, struct al_error *err)
 {
     const struct git_args *args = p;
-    const struct al_inspect_options options = options_of(args);
+    const struct al_readonly_options options = options_of(args);
 
     if (al_guarded && args->repo[0] != '/')
         return al_error_set(err, AL_ERR_BAD_ARGS, "repo must be an absolute path");
-    return al_inspect_check(&options, err);
+    return al_readonly_check(&options, err);
 }
 
 /* A directory inside a repository is not one. */
@@ -98,7 +98,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return 0;
 }
 
-static json_t *command_of(const struct al_inspection *found)
+static json_t *command_of(const struct al_readonly_run *found)
 {
     json_t *list = al_json_array();
 
@@ -115,12 +115,12 @@ static json_t *seconds(int64_t ms)
 }
 
 /* Output at the cap is no failure. */
-static int exit_code_of(const struct al_inspection *found)
+static int exit_code_of(const struct al_readonly_run *found)
 {
     return found->output.stopped ? 0 : found->output.exit_code;
 }
 
-static json_t *object_of(const struct git_args *args, const struct al_inspection *found,
+static json_t *object_of(const struct git_args *args, const struct al_readonly_run *found,
                          int64_t took_ms)
 {
     const struct al_str *out = &found->output.out.out, *errors = &found->output.err.out;
@@ -149,7 +149,7 @@ static void note_submodules(struct al_call *call, const struct git_args *args,
     al_auto(al_submodules_clear) struct al_submodules submodules = AL_SUBMODULES_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    if (args->op != AL_INSPECT_STATUS || result->exit_code != 0)
+    if (args->op != AL_READONLY_STATUS || result->exit_code != 0)
         return;
     al_git_look_into_submodules(al_call_repo(call), args->path, true, al_call_budget(call),
                                 &submodules);
@@ -162,10 +162,10 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                    struct al_error *err)
 {
     const struct git_args *args = p;
-    const struct al_inspect_options options = options_of(args);
-    al_auto(al_inspection_clear) struct al_inspection found = AL_INSPECTION_INIT;
+    const struct al_readonly_options options = options_of(args);
+    al_auto(al_readonly_run_clear) struct al_readonly_run found = AL_READONLY_RUN_INIT;
     int64_t began_ms = al_clock_ms();
-    int r = al_git_inspect(al_call_repo(call), &options, al_call_budget(call), &found, err);
+    int r = al_git_read_only(al_call_repo(call), &options, al_call_budget(call), &found, err);
 
     if (r < 0)
         return r;
@@ -197,13 +197,13 @@ static void reword(struct al_error *err)
         (void)call;                                                                                \
         return ((const struct git_args *)p)->op == (number);                                       \
     }
-IS(status, AL_INSPECT_STATUS)
-IS(log, AL_INSPECT_LOG)
-IS(diff, AL_INSPECT_DIFF)
-IS(show, AL_INSPECT_SHOW)
-IS(branch, AL_INSPECT_BRANCH)
-IS(blame, AL_INSPECT_BLAME)
-IS(ls_files, AL_INSPECT_LS_FILES)
+IS(status, AL_READONLY_STATUS)
+IS(log, AL_READONLY_LOG)
+IS(diff, AL_READONLY_DIFF)
+IS(show, AL_READONLY_SHOW)
+IS(branch, AL_READONLY_BRANCH)
+IS(blame, AL_READONLY_BLAME)
+IS(ls_files, AL_READONLY_LS_FILES)
 
 /* One for each op, so that rules and the journal can tell them apart. */
 #define OP(name, applies)                                                                          \

@@ -204,7 +204,7 @@ static json_t *outcome_object(const struct al_shell_outcome *outcome, int64_t to
 static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     struct al_shell *shell = al_call_session(call)->shell;
-    struct al_budget *budget = al_call_budget(call);
+    struct al_run_limits *budget = al_call_budget(call);
     al_auto(al_shell_outcome_clear) struct al_shell_outcome outcome = { .exit_code = -1 };
     al_auto(al_freep) char *error = NULL;
     int64_t began_ms = al_clock_ms();

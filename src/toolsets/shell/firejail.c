@@ -44,33 +44,33 @@ static int check_redirects(const struct al_shell_plan *plan, struct al_error *er
 
 /* git's hardening is in its words and its environment, which every program then has. */
 static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo, uint32_t left_ms,
-                      struct al_git_stage *git, struct al_error *err)
+                      struct al_git_pipeline *git, struct al_error *err)
 {
     for (size_t i = 0; i < plan->nsteps; i++) {
         struct al_shell_step *step = &plan->steps[i];
-        struct al_git_stage stage = AL_GIT_STAGE_INIT;
+        struct al_git_pipeline stage = AL_GIT_STAGE_INIT;
         int r;
 
         if (step->kind != AL_SHELL_GIT || !repo)
             continue;
-        r = al_git_stage_open(repo, &step->words, left_ms, &stage, err);
+        r = al_git_pipeline_open(repo, &step->words, left_ms, &stage, err);
         if (r < 0)
             return r;
         al_strv_clear(&step->words);
         step->words = stage.argv;
         stage.argv = AL_STRV_INIT;
-        al_git_stage_close(git);
+        al_git_pipeline_close(git);
         *git = stage;
     }
     return 0;
 }
 
 int al_shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
-                          const struct al_repo *repo, struct al_budget *budget,
+                          const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_shell_outcome *outcome, struct al_error *err)
 {
     const struct al_root *root = &shell->options.roots->items[0];
-    al_auto(al_git_stage_close) struct al_git_stage git = AL_GIT_STAGE_INIT;
+    al_auto(al_git_pipeline_close) struct al_git_pipeline git = AL_GIT_STAGE_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_freep) char *whitelist = al_asprintf("--whitelist=%s", root->path);
     const char *argv[] = { "firejail",

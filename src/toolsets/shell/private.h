@@ -127,8 +127,8 @@ int al_shell_code_of(const struct al_proc_result *result);
  *         AL_ERR_SANDBOX when a redirect or a program could not be opened.
  */
 int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struct al_repo *repo,
-                 struct al_budget *budget, size_t max_bytes, struct al_shell_outcome *ret_outcome,
-                 struct al_error *err);
+                 struct al_run_limits *budget, size_t max_bytes,
+                 struct al_shell_outcome *ret_outcome, struct al_error *err);
 
 /** explain.c: whether the exit code says that a search found nothing. */
 bool al_shell_found_nothing(const struct al_shell_plan *plan, int exit_code);
@@ -139,7 +139,7 @@ void al_shell_add_refused(const struct al_shell *shell, const struct al_shell_pl
 
 /** firejail.c: the same through firejail; fills the outcome, and is AL_ERR_TIMEOUT after one. */
 int al_shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
-                          const struct al_repo *repo, struct al_budget *budget,
+                          const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_shell_outcome *outcome, struct al_error *err);
 
 #endif

@@ -89,13 +89,13 @@ int al_shell_check_command(const struct al_strv *whitelist, const char *word, st
 
     if (al_strv_contains(whitelist, word))
         return 0;
-    safe = al_text_word(word);
+    safe = al_text_sanitize_line(word);
     return al_error_set(err, AL_ERR_SANDBOX, "Command '%s' not in whitelist", safe);
 }
 
 static int refuse(const char *command, const char *word, const char *why, struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_word(word);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
 
     return al_error_set(err, AL_ERR_SANDBOX, "%s: '%s' is not allowed: it %s", command, safe, why);
 }
@@ -229,7 +229,7 @@ int al_shell_check_words(const struct al_strv *words, struct al_error *err)
     const char *command = words->items[0];
 
     if (!strcmp(command, "git"))
-        return al_git_stage_check(words, err);
+        return al_git_pipeline_check(words, err);
     if (!strcmp(command, "go"))
         return check_go(words, err);
     if (!strcmp(command, "date"))

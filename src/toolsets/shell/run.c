@@ -29,14 +29,14 @@ struct stage {
     int code;
     int in_fd, out_fd, err_fd; /* redirects; -1: none */
     int dead_fd;               /* the end of a pipe that nobody reads; -1: none */
-    struct al_git_stage git;
+    struct al_git_pipeline git;
     size_t spec; /* which child it is, unless said */
 };
 
 struct run {
     struct al_shell *shell;
     const struct al_repo *repo;
-    struct al_budget *budget;
+    struct al_run_limits *budget;
     struct stage stages[AL_SHELL_STAGES_MAX];
     size_t count;
     struct al_proc_spec specs[AL_SHELL_STAGES_MAX];
@@ -59,7 +59,7 @@ static void stage_clear(struct stage *stage)
     al_closep(&stage->out_fd);
     al_closep(&stage->err_fd);
     al_closep(&stage->dead_fd);
-    al_git_stage_close(&stage->git);
+    al_git_pipeline_close(&stage->git);
 }
 
 static bool add_text(void *payload, const char *data, size_t len)
@@ -152,7 +152,8 @@ static int add_git(struct run *run, struct stage *stage, struct al_error *err)
         say(stage, FATAL_CODE);
         return 0;
     }
-    r = al_git_stage_open(run->repo, &stage->step->words, run->budget->left_ms, &stage->git, err);
+    r = al_git_pipeline_open(run->repo, &stage->step->words, run->budget->left_ms, &stage->git,
+                             err);
     if (r < 0)
         return r;
     spec = add_spec(run, stage);
@@ -328,8 +329,8 @@ static int run_stages(struct run *run, const struct al_shell_plan *plan, struct 
 }
 
 int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struct al_repo *repo,
-                 struct al_budget *budget, size_t max_bytes, struct al_shell_outcome *ret_outcome,
-                 struct al_error *err)
+                 struct al_run_limits *budget, size_t max_bytes,
+                 struct al_shell_outcome *ret_outcome, struct al_error *err)
 {
     struct al_shell_outcome outcome = { .out = AL_TEXT_INIT(max_bytes),
                                         .err = AL_TEXT_INIT(ERRORS_MAX_BYTES),

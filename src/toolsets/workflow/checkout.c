@@ -162,7 +162,7 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
     const char *target = creates(call, args) ? "HEAD" : source_of(call, args).target;
     const struct al_strv *paths = restores(args) ? &args->paths : NULL;
     struct al_repo *repo = al_call_repo(call);
-    int r = al_git_endangered(repo, paths, false, al_call_budget(call), out, err);
+    int r = al_git_overwritten_files(repo, paths, false, al_call_budget(call), out, err);
 
     /* git refuses to by itself, unless it is forced to or is given paths. */
     if (r < 0 || (!restores(args) && !args->force))
@@ -220,7 +220,7 @@ static void give(struct al_call *call, bool created, const struct al_buffer *fil
         al_json_set(object, "restoredFiles",
                     al_workflow_names(files, al_call_max_bytes(call), &result->truncated));
     al_result_set_structured(result, object);
-    al_workflow_note_hooks(call, hooks, result);
+    al_workflow_skipped_hooks(call, hooks, result);
 }
 
 /* git's warning lists the commits that are on no branch or tag any more, HEAD's first; its advice

@@ -48,7 +48,7 @@ static bool goes_on(const struct al_call *call, const void *p)
     return repo && al_git_resume_writes(repo);
 }
 
-static enum al_underway resumable(struct al_call *call)
+static enum al_operation_state resumable(struct al_call *call)
 {
     return al_git_resumable(al_call_repo(call));
 }
@@ -65,7 +65,7 @@ static int check_all(struct al_call *call, struct al_error *err)
         r = al_git_no_identity(err);
     if (r < 0 || !al_git_has_filters(repo))
         return r;
-    r = al_call_concerned(call, &files, err);
+    r = al_call_affected_files(call, &files, err);
     return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
 }
 
@@ -83,9 +83,9 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
 {
     const struct commit_args *args = p;
 
-    return args->all
-               ? al_git_concerned(al_call_repo(call), NULL, true, al_call_budget(call), out, err)
-               : 0;
+    return args->all ? al_git_affected_files(al_call_repo(call), NULL, true, al_call_budget(call),
+                                             out, err)
+                     : 0;
 }
 
 static void add_message(const char *message, bool in_full, struct al_str *out)
@@ -167,7 +167,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
             r = expect(call, err);
         return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), out, err);
     }
-    r = al_call_concerned(call, &files, err);
+    r = al_call_affected_files(call, &files, err);
     if (r == 0)
         r = al_git_concludes_excerpt(repo, al_call_budget(call), out, err);
     if (r < 0)
@@ -222,8 +222,8 @@ static void give(struct al_call *call, const char *message, struct al_result *re
     al_json_set(object, "hash", al_json_string(head));
     al_json_set(object, "message", al_json_string(used.buf));
     al_result_set_structured(result, object);
-    al_workflow_note_hooks(call, hooks, result);
-    al_workflow_note_unsigned(call, result);
+    al_workflow_skipped_hooks(call, hooks, result);
+    al_workflow_skipped_signature(call, result);
 }
 
 static int resume(struct al_call *call, const struct commit_args *args, struct al_result *result,
@@ -232,7 +232,7 @@ static int resume(struct al_call *call, const struct commit_args *args, struct a
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_freep) char *message = NULL;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    enum al_underway what = resumable(call);
+    enum al_operation_state what = resumable(call);
     int r = al_git_resume(al_call_repo(call), args->message, al_call_expected(call),
                           al_call_max_bytes(call), al_call_budget(call), &outcome, err);
 

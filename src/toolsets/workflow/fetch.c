@@ -93,7 +93,7 @@ static int fetch_one(struct al_call *call, const char *name, const struct fetch_
     const struct al_fetch_options options = { .branch = args->branch, .prune = args->prune };
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_str_clear) struct al_str changes = AL_STR_INIT;
-    al_auto(al_freep) char *shown = al_text_word(name);
+    al_auto(al_freep) char *shown = al_text_sanitize_line(name);
     int r = al_remote_find(al_call_repo(call), name, &remote, err);
 
     if (r == 0)

@@ -63,7 +63,7 @@ static const char *reason_of(int top, const char *name)
 
     if (looks)
         return looks;
-    fd = al_plain_open(top, name, O_RDONLY);
+    fd = al_nofollow_open(top, name, O_RDONLY);
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return NULL;
     if (st.st_size > LARGE_BYTES)
@@ -86,7 +86,7 @@ int al_workflow_leave_out(struct al_call *call, struct al_strv *ret_names, struc
         r = al_git_list_paths(repo, &command, al_call_budget(call), &list, err);
     for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1) {
         const char *name = list.data + at, *reason = reason_of(top, name);
-        al_auto(al_freep) char *word = reason ? al_text_shown_word(name) : NULL;
+        al_auto(al_freep) char *word = reason ? al_text_sanitize_shown_line(name) : NULL;
 
         if (!reason || is_let_in(call, name))
             continue;

@@ -22,7 +22,7 @@ static const struct al_param params[] = {
     AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .default_int = 0),
     AL_BOOL(struct merge_args, abort, "Give up what is in progress.", .default_int = 0),
     AL_STRING(struct merge_args, message, "Message of the merge commit.",
-              .flags = AL_PARAM_SPEAKING, .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
+              .flags = AL_PARAM_NO_DESCRIPTION, .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
     AL_WORKFLOW_CWD_ROW(struct merge_args),
 };
 
@@ -85,8 +85,9 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
 {
     const struct merge_args *args = p;
 
-    return args->abort ? al_git_abort_concerned(al_call_repo(call), al_call_budget(call), out, err)
-                       : 0;
+    return args->abort
+               ? al_git_abort_affected_files(al_call_repo(call), al_call_budget(call), out, err)
+               : 0;
 }
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
@@ -117,9 +118,9 @@ static void note(struct al_call *call, const struct al_merge_outcome *outcome,
 
     if (outcome->conflicted || outcome->up_to_date)
         return;
-    al_workflow_note_hooks(call, outcome->fast_forward ? moved : joined, result);
+    al_workflow_skipped_hooks(call, outcome->fast_forward ? moved : joined, result);
     if (!outcome->fast_forward)
-        al_workflow_note_unsigned(call, result);
+        al_workflow_skipped_signature(call, result);
 }
 
 static int merge(struct al_call *call, const void *p, struct al_result *result,
@@ -149,7 +150,7 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
 static int give_up(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
-    enum al_underway done = AL_UNDERWAY_NONE;
+    enum al_operation_state done = AL_IN_PROGRESS_NONE;
     al_auto(al_freep) char *message = NULL;
     json_t *object;
     int r = al_git_abort(al_call_repo(call), al_call_budget(call), &done, err);
@@ -161,7 +162,7 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
                       "'airlock rollback'.";
     if (r < 0)
         return r;
-    message = al_asprintf("Gave up the %s in progress.", al_underway_noun(done));
+    message = al_asprintf("Gave up the %s in progress.", al_operation_state_noun(done));
     object = al_json_object();
     al_json_set(object, "success", al_json_bool(true));
     al_json_set(object, "message", al_json_string(message));

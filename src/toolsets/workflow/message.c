@@ -53,7 +53,7 @@ static int have_it_written(struct al_call *call, const char *made, char **ret_me
         &(struct al_writing){
             .role = role, .task = task.buf, .max_tokens = TOKENS_MAX, .timeout_ms = WAIT_MS },
         al_call_cancel(call), &text, err);
-    *ret_message = r == 0 && text ? al_describe_accept(text) : NULL;
+    *ret_message = r == 0 && text ? al_commit_message_accept(text) : NULL;
     return r;
 }
 
@@ -62,7 +62,7 @@ int al_workflow_make_message(struct al_call *call, char **ret_message, struct al
     al_auto(al_freep) char *made = NULL;
     char *written = NULL;
     bool is_made;
-    int r = al_git_describe_staged(al_call_repo(call), al_call_budget(call), &made, &is_made, err);
+    int r = al_git_suggest_message(al_call_repo(call), al_call_budget(call), &made, &is_made, err);
 
     if (r == 0 && is_made && al_call_writer(call))
         r = have_it_written(call, made, &written, err);

@@ -79,7 +79,7 @@ static int prepare(struct al_call *call, const struct pull_args *args, struct pu
                    struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
-    int r = al_git_check_nothing_underway(repo, al_call_budget(call), err);
+    int r = al_git_check_no_operation(repo, al_call_budget(call), err);
 
     if (r == 0)
         r = al_remote_find(repo, args->remote, &pulling->remote, err);
@@ -122,8 +122,8 @@ static int take_in(struct al_call *call, const struct pull_args *args,
     struct al_repo *repo = al_call_repo(call);
 
     if (args->rebase && *pulling->before)
-        return al_git_replay(repo, pulling->commit, al_call_max_bytes(call), al_call_budget(call),
-                             outcome, err);
+        return al_git_rebase_run(repo, pulling->commit, al_call_max_bytes(call),
+                                 al_call_budget(call), outcome, err);
     return al_git_merge(repo, &options, al_call_max_bytes(call), al_call_budget(call), outcome,
                         err);
 }
@@ -159,11 +159,11 @@ static void note(struct al_call *call, const struct pull_args *args,
     if (outcome->conflicted || outcome->up_to_date)
         return;
     if (args->rebase)
-        al_workflow_note_hooks(call, rebased, result);
+        al_workflow_skipped_hooks(call, rebased, result);
     else
-        al_workflow_note_hooks(call, outcome->fast_forward ? moved : merged, result);
+        al_workflow_skipped_hooks(call, outcome->fast_forward ? moved : merged, result);
     if (!outcome->fast_forward)
-        al_workflow_note_unsigned(call, result);
+        al_workflow_skipped_signature(call, result);
 }
 
 static int answer(struct al_call *call, const struct pull_args *args, const struct pulling *pulling,

@@ -222,7 +222,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     al_json_set(object, "branch", al_json_string(branch));
     al_json_set(object, "forced", al_json_bool(args->force));
     al_result_set_structured(result, object);
-    al_workflow_note_hooks(call, hooks, result);
+    al_workflow_skipped_hooks(call, hooks, result);
     return 0;
 }
 

@@ -21,7 +21,7 @@ static const struct al_choice strategies[] = {
 
 static const struct al_param params[] = {
     AL_STRING(struct resolve_args, path, "Conflicted file.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH | AL_PARAM_SPEAKING, .min_bytes = 1,
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH | AL_PARAM_NO_DESCRIPTION, .min_bytes = 1,
               .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
     AL_CHOICE(struct resolve_args, strategy, "What to keep.", .choices = strategies,
               .flags = AL_PARAM_REQUIRED),
@@ -61,7 +61,7 @@ static int concerns(struct al_call *call, const void *p, struct al_strv *out, st
     const struct al_resolve_options options = options_of(p);
 
     (void)err;
-    al_git_resolve_concerned(al_call_repo(call), &options, out);
+    al_git_resolve_affected_files(al_call_repo(call), &options, out);
     return 0;
 }
 

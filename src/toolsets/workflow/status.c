@@ -85,7 +85,7 @@ static void note_progress(struct al_call *call, size_t conflicts, struct al_resu
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_git_underway_line(al_call_repo(call), conflicts, &line);
+    al_git_operation_line(al_call_repo(call), conflicts, &line);
     if (line.len)
         al_result_note(result, line.buf);
 }

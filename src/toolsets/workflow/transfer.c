@@ -155,7 +155,7 @@ int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct a
         return 0;
     }
     /* Switching away from what is in progress would leave it behind, half done. */
-    r = al_git_check_nothing_underway(al_call_repo(call), al_call_budget(call), err);
+    r = al_git_check_no_operation(al_call_repo(call), al_call_budget(call), err);
     if (r < 0)
         return r;
     r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "HEAD is on no branch");

@@ -14,7 +14,7 @@
 
 /** What these tools have in common. */
 #define AL_TRANSFER_ROW_REMOTE(T)                                                                  \
-    AL_STRING(T, remote, "Remote.", .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_SPEAKING,             \
+    AL_STRING(T, remote, "Remote.", .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NO_DESCRIPTION,       \
               .default_str = AL_DEFAULT_REMOTE, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES)
 
 /** Refuse words that can be neither a remote nor a branch; `branch` may be NULL. */

@@ -50,11 +50,11 @@ json_t *al_workflow_strings(const struct al_strv *items)
 json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool *ret_truncated)
 {
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
-    struct al_names_reader reader;
+    struct al_file_list_reader reader;
 
-    al_names_reader_init(&reader, &list, max_bytes);
-    (void)al_records_add(&reader.records, names->data, names->len);
-    al_records_clear(&reader.records);
+    al_file_list_reader_init(&reader, &list, max_bytes);
+    (void)al_nul_records_add(&reader.records, names->data, names->len);
+    al_nul_records_clear(&reader.records);
     *ret_truncated = reader.truncated;
     return al_workflow_strings(&list);
 }
@@ -72,7 +72,7 @@ int al_workflow_check_path(struct al_call *call, const char *param, const char *
         return r;
     rest = al_fs_below(repo->at.top, path.abs);
     if ((rest && al_path_has_dot_git(rest)) || (*given != '/' && al_path_has_dot_git(given))) {
-        word = al_text_word(given);
+        word = al_text_sanitize_line(given);
         return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
                                  word);
     }
@@ -89,21 +89,21 @@ int al_workflow_check_paths(struct al_call *call, const char *param, const struc
     return r;
 }
 
-void al_workflow_note_hooks(struct al_call *call, const char *const *hooks,
-                            struct al_result *result)
+void al_workflow_skipped_hooks(struct al_call *call, const char *const *hooks,
+                               struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_git_note_hooks(al_call_repo(call), hooks, &line);
+    al_git_skipped_hooks(al_call_repo(call), hooks, &line);
     if (line.len)
         al_result_note(result, line.buf);
 }
 
-void al_workflow_note_unsigned(struct al_call *call, struct al_result *result)
+void al_workflow_skipped_signature(struct al_call *call, struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_git_note_unsigned(al_call_repo(call), &line);
+    al_git_skipped_signature(al_call_repo(call), &line);
     if (line.len)
         al_result_note(result, line.buf);
 }

@@ -58,7 +58,7 @@ extern const struct al_tool al_tool_workflow_remote;
 /* What every tool has.  `T` is the tool's args struct. */
 #define AL_WORKFLOW_FIELDS const char *cwd
 #define AL_WORKFLOW_CWD_ROW(T)                                                                     \
-    AL_STRING(T, cwd, "Where git runs.", .flags = AL_PARAM_SPEAKING | AL_PARAM_NAME,               \
+    AL_STRING(T, cwd, "Where git runs.", .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME,         \
               .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES)
 #define AL_WORKFLOW_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, cwd), .runs_at_top = true,           \
@@ -87,9 +87,9 @@ char *al_workflow_current_branch(struct al_call *call);
 
 /** Note hooks (NULL-terminated) that are there and did not run, and that a commit was made without
  * the signature that the configuration asks for. */
-void al_workflow_note_hooks(struct al_call *call, const char *const *hooks,
-                            struct al_result *result);
-void al_workflow_note_unsigned(struct al_call *call, struct al_result *result);
+void al_workflow_skipped_hooks(struct al_call *call, const char *const *hooks,
+                               struct al_result *result);
+void al_workflow_skipped_signature(struct al_call *call, struct al_result *result);
 
 /**
  * message.c: the message of a commit that was given none.  Where the client has a model that

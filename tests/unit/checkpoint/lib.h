@@ -23,7 +23,7 @@ struct saver {
 /* Open the repository and its store again, as the next call would. */
 static inline void saver_reopen(struct saver *s, const char *given)
 {
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     int r;
 
     al_store_close(s->store);
@@ -72,13 +72,13 @@ static inline int saver_teardown(void **state)
 /* Take a checkpoint; the status, and s->id on success. */
 static inline int try_take(struct saver *s, const char *before, const struct al_strv *dropping)
 {
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     struct al_checkpoint_reason reason = {
         .tool = "git_test", .operation = "test", .before = before, .dropping = dropping
     };
 
     al_error_clear(&s->w->err);
-    return al_checkpoint_take(s->store, &reason, &budget, s->id, &s->w->err);
+    return al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err);
 }
 
 static inline void take(struct saver *s, const char *before)

@@ -23,8 +23,8 @@ static void make_files(struct tmpdir *dir, const char *prefix, size_t count)
 static int gather(struct saver *s)
 {
     al_auto(al_gathered_clear) struct al_gathered gathered = AL_GATHERED_INIT;
-    struct al_budget budget = long_budget();
-    struct al_watch watch = al_watch_begin(&budget);
+    struct al_run_limits budget = long_budget();
+    struct al_deadline watch = al_deadline_begin(&budget);
     int r;
 
     al_error_clear(&s->w->err);
@@ -146,7 +146,7 @@ static void walks_nested_directories_up_to_the_limit(void **state)
     git_fixture_init(nested);
     git_fixture_commit(nested, "inner", "x", "inner");
     names = gather(s);
-    for (int depth = 1; depth < AL_NAMES_DEPTH_MAX; depth++) {
+    for (int depth = 1; depth < AL_FILE_LIST_DEPTH_MAX; depth++) {
         al_str_adds(&path, "d/");
         tmpdir_mkdir(nested, path.buf);
     }
@@ -165,8 +165,8 @@ static int read_refs(struct saver *s)
 {
     al_auto(al_refs_clear) struct al_refs refs = { .items = NULL };
     al_auto(subdir_closep) struct tmpdir *git_dir = subdir_open(s->w->repo, ".git");
-    struct al_budget budget = long_budget();
-    struct al_watch watch = al_watch_begin(&budget);
+    struct al_run_limits budget = long_budget();
+    struct al_deadline watch = al_deadline_begin(&budget);
     int r;
 
     al_error_clear(&s->w->err);
@@ -258,8 +258,8 @@ static int read_gitdir(struct saver *s)
 {
     struct al_gitdir_files files = { .items = NULL };
     al_auto(subdir_closep) struct tmpdir *git_dir = subdir_open(s->w->repo, ".git");
-    struct al_budget budget = long_budget();
-    struct al_watch watch = al_watch_begin(&budget);
+    struct al_run_limits budget = long_budget();
+    struct al_deadline watch = al_deadline_begin(&budget);
     int r, count;
 
     al_error_clear(&s->w->err);

@@ -13,7 +13,7 @@
 static char *files_of(struct saver *s)
 {
     al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     struct al_str text = AL_STR_INIT;
 
     assert_int_equal(al_checkpoint_worktree(s->store, s->id, &budget, &files, &s->w->err), 0);
@@ -233,7 +233,7 @@ static void keeps_the_index_and_what_only_it_has(void **state)
     al_auto(al_str_clear) struct al_str index = AL_STR_INIT;
     al_auto(al_freep) char *oid = NULL;
     al_auto(al_freep) char *content = NULL;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     tmpdir_write(s->w->repo, "a.txt", "staged\n");
     git_ok(s->w->repo, "add", "a.txt", NULL);
@@ -257,7 +257,7 @@ static void keeps_a_conflict(void **state)
 {
     struct saver *s = *state;
     al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     bool merge_head = false;
 
     git_ok(s->w->repo, "switch", "-q", "-c", "other", NULL);
@@ -299,7 +299,7 @@ static void works_in_a_linked_working_tree(void **state)
 {
     struct saver *s = *state;
     al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     git_ok(s->w->repo, "worktree", "add", "-q", "-b", "side", "../linked", NULL);
     tmpdir_write(s->w->root, "linked/new.txt", "new\n");
@@ -316,7 +316,7 @@ static void leaves_out_large_files_at_the_limit(void **state)
     struct saver *s = *state;
     al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
     al_auto(al_freep) char *bytes = al_calloc(1, 301 * 1024);
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     s->settings.max_file_bytes = 300 * 1024; /* more than is read at once */
     tmpdir_write_bytes(s->w->repo, "less", bytes, 300 * 1024 - 1);
@@ -418,7 +418,7 @@ static char *changes_between(struct saver *s, const char *from, const char *to)
 {
     static const char *const parts[] = { "worktree", "index", "head", "ref", "stash", "state" };
     struct al_differences changes = { .items = NULL };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     struct al_str text = AL_STR_INIT;
 
     assert_int_equal(al_checkpoint_compare(s->store, from, to, &budget, &changes, &s->w->err), 0);

@@ -21,8 +21,8 @@ static struct al_packs_size size_of(struct saver *s)
 
 static void maintain(struct saver *s)
 {
-    struct al_budget budget = long_budget();
-    int r = al_store_maintain(s->store, &budget, &s->w->err);
+    struct al_run_limits budget = long_budget();
+    int r = al_store_gc(s->store, &budget, &s->w->err);
 
     if (r < 0)
         print_message("# %s\n", s->w->err.message);
@@ -32,7 +32,7 @@ static void maintain(struct saver *s)
 static size_t count(struct saver *s)
 {
     al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     assert_int_equal(al_checkpoint_list(s->store, &budget, &list, &s->w->err), 0);
     for (size_t i = 1; i < list.count; i++)
@@ -43,7 +43,7 @@ static size_t count(struct saver *s)
 static void assert_whole(struct saver *s, const char *id)
 {
     al_auto(al_freep) char *said = store_git(s, "fsck", "--full", "--no-dangling", "--no-progress");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
 
     assert_string_equal(said, "");
@@ -115,7 +115,7 @@ static void keeps_the_last_execution_however_large_it_is(void **state)
 
 static enum al_room room_of(struct saver *s)
 {
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     enum al_room room = AL_ROOM_NONE;
 
     assert_int_equal(al_store_room(s->store, &budget, &room, NULL), 0);
@@ -131,7 +131,7 @@ static void keeps_what_is_young_or_of_this_session(void **state)
         size_t stay;
     } cases[] = { { 0, false, 2 }, { 86400, false, 8 }, { 0, true, 8 }, { 86400, true, 8 } };
     struct saver *s = *state;
-    int64_t began_ns = al_seen_now_ns();
+    int64_t began_ns = al_stat_cache_now_ns();
 
     s->settings.max_store_bytes = 150u << 10;
     for (int i = 0; i < 4; i++)
@@ -143,7 +143,8 @@ static void keeps_what_is_young_or_of_this_session(void **state)
         assert_int_equal(count(s), cases[i - 1].stay);
     }
     s->settings.keep_s = 86400;
-    s->settings.began_ns = al_seen_now_ns(); /* a new session: younger than a day all the same */
+    s->settings.began_ns =
+        al_stat_cache_now_ns(); /* a new session: younger than a day all the same */
     maintain(s);
     assert_int_equal(count(s), 2);
 }
@@ -190,7 +191,7 @@ static void believes_nothing_of_a_checkpoint_that_is_gone(void **state)
 {
     struct saver *s = *state;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     take(s, NULL);
     take(s, NULL); /* by now the stat of every file says that it is in the store */
@@ -204,7 +205,7 @@ static void believes_nothing_of_a_checkpoint_that_is_gone(void **state)
 static void does_nothing_while_somebody_else_looks(void **state)
 {
     struct saver *s = *state;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     struct al_store *other = NULL;
 
     s->settings.max_store_bytes = 150u << 10;
@@ -295,11 +296,11 @@ static void counts_the_deadline_and_the_cancel(void **state)
 {
     struct saver *s = *state;
     struct al_cancel *cancel = al_cancel_new();
-    struct al_budget budget = { .cancel = cancel, .left_ms = LONG_MS };
+    struct al_run_limits budget = { .cancel = cancel, .left_ms = LONG_MS };
     struct al_checkpoint_reason reason = { .tool = "t", .operation = "o" };
 
     al_cancel_fire(cancel);
-    assert_int_equal(al_checkpoint_take(s->store, &reason, &budget, s->id, &s->w->err),
+    assert_int_equal(al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err),
                      AL_ERR_CANCELLED);
     al_cancel_unref(cancel);
     for (int i = 0; i < 400; i++) {
@@ -307,8 +308,8 @@ static void counts_the_deadline_and_the_cancel(void **state)
 
         tmpdir_write(s->w->repo, name, name);
     }
-    budget = (struct al_budget){ .left_ms = 1 };
-    assert_int_equal(al_checkpoint_take(s->store, &reason, &budget, s->id, &s->w->err),
+    budget = (struct al_run_limits){ .left_ms = 1 };
+    assert_int_equal(al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err),
                      AL_ERR_TIMEOUT);
     assert_int_equal(count(s), 0);
 }
@@ -330,9 +331,9 @@ static void goes_on_where_its_time_was_over(void **state)
         tmpdir_write_bytes(s->w->repo, name, noise, 200u << 10);
     }
     for (int i = 0; i < 400 && r == AL_ERR_TIMEOUT; i++) {
-        struct al_budget budget = { .left_ms = 150 };
+        struct al_run_limits budget = { .left_ms = 150 };
 
-        r = al_checkpoint_take(s->store, &reason, &budget, s->id, &s->w->err);
+        r = al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err);
     }
     assert_int_equal(r, 0);
     assert_whole(s, s->id);

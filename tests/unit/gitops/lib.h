@@ -124,15 +124,15 @@ static inline int world_teardown(void **state)
 
 #define WORLD_TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
-static inline struct al_budget long_budget(void)
+static inline struct al_run_limits long_budget(void)
 {
-    return (struct al_budget){ .left_ms = LONG_MS };
+    return (struct al_run_limits){ .left_ms = LONG_MS };
 }
 
 /* Open the repository of `given`, as written below the root; NULL and w->err when refused. */
 static inline struct al_repo *try_open(struct world *w, const char *given)
 {
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     struct al_repo *repo = NULL;
     int r;
 
@@ -165,7 +165,7 @@ static inline char *text_of(const struct al_repo *repo, const char *const *words
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     int r;
 
     al_strv_add(&command.argv, "git");
@@ -185,7 +185,7 @@ static inline char *status_text(const struct al_repo *repo)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_status_options options = { .porcelain = true, .untracked = true };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     assert_int_equal(al_git_status(repo, &options, 1u << 20, &budget, &output, NULL), 0);
     return al_str_detach(&output.out.out);

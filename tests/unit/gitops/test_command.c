@@ -15,7 +15,7 @@
 
 /* `/bin/sh -c script` as if it were git. */
 static int run_script(const struct al_repo *repo, const char *script, size_t max_bytes,
-                      struct al_budget *budget, struct al_git_output *ret_output,
+                      struct al_run_limits *budget, struct al_git_output *ret_output,
                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -65,7 +65,7 @@ static void reads_the_repository_that_was_opened(void **state)
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(subdir_closep) struct tmpdir *other = subdir_open(w->root, "other");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     git_fixture_init(other);
     git_fixture_commit(other, "a.txt", "two\n", "another one's");
@@ -75,7 +75,7 @@ static void reads_the_repository_that_was_opened(void **state)
 
     /* Who is to change something is shown what would be changed. */
     al_git_output_clear(&output);
-    al_repo_go_by_path(repo);
+    al_repo_use_absolute_paths(repo);
     assert_int_equal(al_git_log(repo, &oneline, 1000, &budget, &output, &w->err), 0);
     assert_string_equal(output.out.out.buf, "another one's\n");
 }
@@ -85,7 +85,7 @@ static void says_that_there_is_no_git(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     free(al_take(&w->git->program));
     assert_int_equal(run_script(repo, "", 1000, &budget, &output, &w->err), AL_ERR_EXECUTION);
@@ -118,7 +118,7 @@ static void runs_a_program_that_was_replaced(void **state)
     repo = open_with(w, program);
     for (int i = 0; i < 3; i++) {
         al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-        struct al_budget budget = long_budget();
+        struct al_run_limits budget = long_budget();
 
         assert_int_equal(run_script(repo, "echo new", 1000, &budget, &output, &w->err), 0);
         assert_string_equal(output.out.out.buf, "new\n");
@@ -135,7 +135,7 @@ static void misses_a_program_that_went_away(void **state)
     al_auto(al_freep) char *program = tmpdir_path(w->place, "git");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(repo_freep) struct al_repo *repo = NULL;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     install_shell(w);
     repo = open_with(w, program);
@@ -155,7 +155,7 @@ static void keeps_what_came_until_the_deadline(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_budget budget = { .left_ms = 2000 };
+    struct al_run_limits budget = { .left_ms = 2000 };
 
     assert_int_equal(mkfifoat(w->repo->fd, "never", 0600), 0);
     assert_int_equal(run_script(repo, "echo some; echo more >&2; read x <never", 1000, &budget,
@@ -169,7 +169,7 @@ static void keeps_nothing_when_nothing_came(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_budget budget = { .left_ms = 1 };
+    struct al_run_limits budget = { .left_ms = 1 };
 
     assert_int_equal(mkfifoat(w->repo->fd, "never", 0600), 0);
     assert_int_equal(run_script(repo, "read x <never", 1000, &budget, &output, &w->err),
@@ -183,7 +183,7 @@ static void does_not_start_for_a_cancelled_call(void **state)
     al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
-    struct al_budget budget = { .left_ms = LONG_MS, .cancel = cancel };
+    struct al_run_limits budget = { .left_ms = LONG_MS, .cancel = cancel };
 
     al_cancel_fire(cancel);
     assert_int_equal(run_script(repo, "echo x", 1000, &budget, &output, &w->err), AL_ERR_CANCELLED);
@@ -193,7 +193,7 @@ static void takes_the_time_a_child_ran_off_the_budget(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     uint32_t before = budget.left_ms;
 
     for (int i = 0; i < 20; i++) {
@@ -214,7 +214,7 @@ static bool is_stopped(struct world *w, const struct al_repo *repo, int bytes, s
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *script = al_asprintf("printf %%%dd 1", bytes);
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     assert_int_equal(run_script(repo, script, 100, &budget, &output, &w->err), 0);
     assert_int_equal(output.exit_code, output.stopped ? -1 : 0);
@@ -241,7 +241,7 @@ static void stops_a_program_without_end(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     assert_int_equal(run_script(repo, "while :; do echo x; done", 1000, &budget, &output, &w->err),
                      0);
@@ -259,7 +259,7 @@ static void a_writer_is_never_stopped(void **state)
                                  "echo said >&2; exit $0";
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = open_with(w, "/bin/sh");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     for (int code = 0; code < 2; code++) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -294,7 +294,7 @@ static void assert_failed(struct world *w, const struct al_repo *repo, const cha
                           const char *message)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     assert_int_equal(run_script(repo, script, 1000, &budget, &output, &w->err), 0);
     assert_int_not_equal(output.exit_code, 0);
@@ -319,7 +319,7 @@ static void gives_git_its_input(void **state)
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     command.input = "hello\n";
     command.input_len = 6;
@@ -334,7 +334,7 @@ static void reads_without_writing(void **state)
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     if (al_confine_abi() == 0) {
         print_message("# skipped: this kernel has no Landlock\n");

@@ -60,7 +60,7 @@ static void gives_a_child_what_it_needs_and_nothing_else(void **state)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(repo_freep) struct al_repo *repo = NULL;
     al_auto(al_freep) char *dir = al_asprintf("\nGIT_DIR=%s/.git\n", w->repo->path);
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     char *save = NULL;
 
     assert_int_equal(setenv("ALLOWED", "yes", 1) | setenv("STRAY", "secret", 1) |
@@ -113,7 +113,9 @@ static void names_the_repository_shortly_where_that_is_the_same(void **state)
 {
     struct world *w = *state;
     struct al_git_command other = AL_GIT_COMMAND_INIT, content = AL_GIT_CONTENT_INIT;
-    struct al_git_command elsewhere = { .of_content = true, .class = AL_GIT_READ, .cwd_fd = 1 };
+    struct al_git_command elsewhere = { .reads_content_only = true,
+                                        .class = AL_GIT_READ,
+                                        .cwd_fd = 1 };
     al_auto(al_freep) char *dot_git = tmpdir_path(w->repo, ".git");
     al_auto(al_freep) char *linked = tmpdir_path(w->root, "linked");
     al_auto(al_freep) char *linked_git = tmpdir_path(w->repo, ".git/worktrees/linked");
@@ -158,7 +160,7 @@ static void keeps_the_person_from_those_who_read(void **state)
     git_ok(w->repo, "config", "--global", "core.quotePath", "false", NULL);
     repo = must_open(w, "repo");
     assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->config.global, 1000, &whole), 0);
-    assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->config.of_content, 1000, &part), 0);
+    assert_int_equal(al_fs_read(AT_FDCWD, repo->vetting->config.for_content_only, 1000, &part), 0);
     assert_non_null(strstr(whole.buf, "author@example.com"));
     assert_non_null(strstr(whole.buf, "quotepath"));
     assert_null(strstr(part.buf, "author@example.com"));
@@ -176,7 +178,7 @@ static void hands_a_writer_more_overrides(void **state)
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
         al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
         const bool writes = classes[i] == AL_GIT_WRITE;
-        struct al_budget budget = long_budget();
+        struct al_run_limits budget = long_budget();
         size_t keys = 0;
 
         command.class = classes[i];

@@ -25,10 +25,11 @@ static bool take(void *payload, char *const *fields)
 static char *feed_split(size_t nfields, const char *data, size_t len, size_t split)
 {
     struct seen seen = { .text = AL_STR_INIT, .nfields = nfields };
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(nfields, take, &seen);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(nfields, take, &seen);
 
-    assert_true(al_records_add(&records, data, split));
-    assert_true(al_records_add(&records, data + split, len - split));
+    assert_true(al_nul_records_add(&records, data, split));
+    assert_true(al_nul_records_add(&records, data + split, len - split));
     return al_str_detach(&seen.text);
 }
 
@@ -61,11 +62,12 @@ static void reads_records_of_every_width(void **state)
 static void stops_when_enough_was_seen(void **state)
 {
     struct seen seen = { .text = AL_STR_INIT, .nfields = 1, .stop_after = 2 };
-    al_auto(al_records_clear) struct al_records records = AL_RECORDS_INIT(1, take, &seen);
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take, &seen);
 
     (void)state;
-    assert_true(al_records_add(&records, "one\0", 4));
-    assert_false(al_records_add(&records, "two\0three\0", 10));
+    assert_true(al_nul_records_add(&records, "one\0", 4));
+    assert_false(al_nul_records_add(&records, "two\0three\0", 10));
     assert_string_equal(seen.text.buf, "<one>.<two>.");
     al_str_clear(&seen.text);
 }

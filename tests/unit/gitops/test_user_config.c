@@ -17,7 +17,7 @@ static void wants_identity_and_a_few_settings(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(keys); i++)
-        assert_true(al_userconfig_wants(keys[i]));
+        assert_true(al_user_config_wants(keys[i]));
 }
 
 static void wants_nothing_that_runs_reads_or_signs(void **state)
@@ -35,7 +35,7 @@ static void wants_nothing_that_runs_reads_or_signs(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(keys); i++)
-        assert_false(al_userconfig_wants(keys[i]));
+        assert_false(al_user_config_wants(keys[i]));
 }
 
 static void tells_what_matters_to_content(void **state)
@@ -49,10 +49,10 @@ static void tells_what_matters_to_content(void **state)
                                           "url.https://example.com/.insteadof" };
 
     (void)state;
-    assert_true(al_userconfig_is_of_content("core.autocrlf"));
-    assert_true(al_userconfig_is_of_content("core.quotepath"));
+    assert_true(al_user_config_matters_to_content("core.autocrlf"));
+    assert_true(al_user_config_matters_to_content("core.quotepath"));
     for (size_t i = 0; i < COUNT(others); i++)
-        assert_false(al_userconfig_is_of_content(others[i]));
+        assert_false(al_user_config_matters_to_content(others[i]));
 }
 
 /* What git reads from a file of one value, as it lists it: "key LF value NUL". */
@@ -61,7 +61,7 @@ static void assert_round_trip(struct tmpdir *dir, const char *key, const char *v
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT, listed = AL_STR_INIT;
     al_auto(al_freep) char *expected = al_asprintf("%s\n%s", key, value);
 
-    al_userconfig_add(&text, key, value);
+    al_user_config_add(&text, key, value);
     tmpdir_write_bytes(dir, "values", text.buf, text.len);
     git_ok(dir, "-c", "alias.listing=!git config -f values --list -z >listed", "listing", NULL);
     assert_int_equal(al_fs_read(dir->fd, "listed", 1u << 20, &listed), 0);
@@ -137,10 +137,10 @@ static void keeps_several_values_in_order(void **state)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *all = NULL;
 
-    al_userconfig_add(&text, "safe.directory", "/one");
-    al_userconfig_add(&text, "user.name", "N");
-    al_userconfig_add(&text, "safe.directory", "");
-    al_userconfig_add(&text, "safe.directory", "/two");
+    al_user_config_add(&text, "safe.directory", "/one");
+    al_user_config_add(&text, "user.name", "N");
+    al_user_config_add(&text, "safe.directory", "");
+    al_user_config_add(&text, "safe.directory", "/two");
     tmpdir_write(dir, "values", text.buf);
     all = git_output(dir, "config", "-f", "values", "--get-all", "safe.directory", NULL);
     assert_string_equal(all, "/one\n\n/two\n");
@@ -151,7 +151,7 @@ static void adds_nothing_for_a_key_without_a_section(void **state)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     (void)state;
-    al_userconfig_add(&text, "nodot", "x");
+    al_user_config_add(&text, "nodot", "x");
     assert_int_equal(text.len, 0);
 }
 

@@ -89,7 +89,7 @@ static int blame_with(struct world *w, int count)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_blame_options options = { .path = "a.txt" };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     al_str_adds(&text, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[blame]\n");
     for (int i = 0; i < count; i++) {

@@ -107,7 +107,7 @@ static void a_word_is_one_safe_line(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        al_auto(al_freep) char *word = al_text_word(cases[i].in);
+        al_auto(al_freep) char *word = al_text_sanitize_line(cases[i].in);
 
         assert_string_equal(word, cases[i].out);
     }

@@ -34,7 +34,7 @@ static int teardown(void **state)
 static int try_open(void **state, const char *path)
 {
     const struct tmpdir *dir = *state;
-    int fd = al_plain_open(dir->fd, path, O_RDONLY);
+    int fd = al_nofollow_open(dir->fd, path, O_RDONLY);
 
     al_close(fd);
     return fd < 0 ? fd : 0;
@@ -44,7 +44,7 @@ static int try_parent(void **state, const char *path, bool make)
 {
     const struct tmpdir *dir = *state;
     const char *name;
-    int fd = al_plain_open_parent(dir->fd, path, make, &name);
+    int fd = al_nofollow_open_parent(dir->fd, path, make, &name);
 
     al_close(fd);
     return fd < 0 ? fd : 0;
@@ -81,7 +81,7 @@ static void opens_the_directory_of_a_name(void **state)
 {
     const struct tmpdir *dir = *state;
     const char *name;
-    int fd = al_plain_open_parent(dir->fd, "src/deep/other.c", false, &name);
+    int fd = al_nofollow_open_parent(dir->fd, "src/deep/other.c", false, &name);
     struct stat st;
 
     assert_true(fd >= 0);
@@ -117,10 +117,10 @@ static void removes_parents_while_they_are_empty(void **state)
 
     tmpdir_mkdir(dir, "a/b/c");
     tmpdir_write(dir, "a/keep", "");
-    al_plain_remove_parents(dir->fd, "a/b/c/gone");
+    al_nofollow_remove_parents(dir->fd, "a/b/c/gone");
     assert_int_equal(faccessat(dir->fd, "a/b", F_OK, 0), -1);
     assert_int_equal(faccessat(dir->fd, "a/keep", F_OK, 0), 0);
-    al_plain_remove_parents(dir->fd, "linked/deep/gone");
+    al_nofollow_remove_parents(dir->fd, "linked/deep/gone");
     assert_int_equal(faccessat(dir->fd, "src/deep/main.c", F_OK, 0), 0);
 }
 

@@ -39,7 +39,7 @@ int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, voi
 
 static struct client *start(unsigned slots)
 {
-    al_proc_set_slots(slots);
+    al_proc_set_jobs(slots);
     return client_start(fake_session(), false);
 }
 
@@ -109,13 +109,13 @@ static void slow_ones_hold_up_no_quick_one(void **state)
     send_looks(client, 1, 5);
     client_expect_alive(client);
     fake_wait_at_gate(2);
-    atomic_fetch_add(&now_ms, AL_SLOT_LONG_MS - 1);
+    atomic_fetch_add(&now_ms, AL_JOB_LONG_MS - 1);
     client_expect_alive(client);
     assert_int_equal(fake_calls(), 2);
     atomic_fetch_add(&now_ms, 1);
     fake_wait_at_gate(4);
     assert_int_equal(fake_calls(), 4);
-    atomic_fetch_add(&now_ms, AL_SLOT_LONG_MS);
+    atomic_fetch_add(&now_ms, AL_JOB_LONG_MS);
     fake_wait_at_gate(5);
     send_looks(client, 6, 1); /* there is a place for it at once */
     fake_wait_at_gate(6);
@@ -136,7 +136,7 @@ static void one_place_is_left_for_a_newcomer(void **state)
         fake_wait_at_gate(begun);
         client_expect_alive(client);
         assert_int_equal(fake_calls(), begun);
-        atomic_fetch_add(&now_ms, AL_SLOT_LONG_MS);
+        atomic_fetch_add(&now_ms, AL_JOB_LONG_MS);
     }
     client_abandon(client);
 }

@@ -131,7 +131,7 @@ static void write_without_waiting(int fd, const struct al_str *text)
 /* Answers of a little more than the output and the queue hold together. */
 static void a_client_that_does_not_read_can_still_leave(void **state)
 {
-    static const size_t bytes = AL_OUT_FULL_BYTES + (size_t)96 * 1024;
+    static const size_t bytes = AL_MESSAGE_WRITER_FULL_BYTES + (size_t)96 * 1024;
     struct client *client = *state;
     al_auto(al_str_clear) struct al_str requests = AL_STR_INIT;
 

@@ -29,9 +29,9 @@ static int64_t clock_ms(void)
 
 static int setup(void **state)
 {
-    struct al_tickets *tickets = al_malloc(sizeof(*tickets));
+    struct al_request_states *tickets = al_malloc(sizeof(*tickets));
 
-    assert_int_equal(al_tickets_init(tickets, NULL), 0);
+    assert_int_equal(al_request_states_init(tickets, NULL), 0);
     tickets->clock_ms = clock_ms;
     now_ms = 1000000;
     *state = tickets;
@@ -40,7 +40,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    al_tickets_clear(*state);
+    al_request_states_clear(*state);
     free(*state);
     return 0;
 }
@@ -82,7 +82,7 @@ static json_t *params_of(const struct call *call)
     return params;
 }
 
-static char *state_in(const struct al_round *round)
+static char *state_in(const struct al_input_required *round)
 {
     al_auto(al_freep) char *text = al_asprintf("{%s}", round->question.buf);
     al_auto(al_json_decrefp) json_t *result = json_loads(text, 0, NULL);
@@ -91,22 +91,22 @@ static char *state_in(const struct al_round *round)
     return al_strdup(al_json_get_string(result, "requestState"));
 }
 
-static void run(struct al_tickets *tickets, struct call *call)
+static void run(struct al_request_states *tickets, struct call *call)
 {
     al_auto(al_json_decrefp) json_t *params = params_of(call);
     al_auto(al_json_decrefp) json_t *arguments =
         call->arguments ? json_loads(call->arguments, 0, NULL) : NULL;
-    al_auto(al_round_clear) struct al_round round = AL_ROUND_INIT;
+    al_auto(al_input_required_clear) struct al_input_required round = AL_INPUT_REQUIRED_INIT;
     const char *problem = NULL;
 
     round.tickets = tickets;
     round.tool = call->tool;
     round.arguments = arguments;
-    call->code = al_round_begin(&round, params, &problem);
+    call->code = al_input_required_begin(&round, params, &problem);
     assert_true((problem != NULL) == (call->code != AL_RPC_OK));
     if (call->code != AL_RPC_OK)
         return;
-    assert_int_equal(al_round_ask(&round, &call->request, &call->said, NULL), 0);
+    assert_int_equal(al_input_required_ask(&round, &call->request, &call->said, NULL), 0);
     call->answer = call->said.decision;
     if (call->answer == AL_ANSWER_LATER)
         call->next_state = state_in(&round);
@@ -115,7 +115,7 @@ static void run(struct al_tickets *tickets, struct call *call)
 }
 
 /* Ask about `first`, and give its ticket to whoever frees it. */
-static char *ask(struct al_tickets *tickets)
+static char *ask(struct al_request_states *tickets)
 {
     al_auto(call_clear) struct call first = CALL(NULL, NULL);
 
@@ -125,7 +125,8 @@ static char *ask(struct al_tickets *tickets)
 }
 
 /* A call that brings an answer with this ticket; what became of it. */
-static enum al_answer bring(struct al_tickets *tickets, const char *responses, const char *ticket)
+static enum al_answer bring(struct al_request_states *tickets, const char *responses,
+                            const char *ticket)
 {
     al_auto(call_clear) struct call call = CALL(responses, ticket);
 
@@ -136,12 +137,12 @@ static enum al_answer bring(struct al_tickets *tickets, const char *responses, c
 
 static void puts_the_question_as_a_form(void **state)
 {
-    al_auto(al_round_clear) struct al_round round = AL_ROUND_INIT;
+    al_auto(al_input_required_clear) struct al_input_required round = AL_INPUT_REQUIRED_INIT;
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
 
     round.tickets = *state;
     round.tool = "add";
-    assert_int_equal(al_round_ask(&round, &request, &answer, NULL), 0);
+    assert_int_equal(al_input_required_ask(&round, &request, &answer, NULL), 0);
     al_auto(al_freep) char *text = al_asprintf("{%s}", round.question.buf);
     al_auto(al_json_decrefp) json_t *result = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     const json_t *question = json_object_get(json_object_get(result, "inputRequests"), "approve");
@@ -230,11 +231,11 @@ static void a_state_of_another_type_is_an_error(void **state)
 
     for (size_t i = 0; i < COUNT(params); i++) {
         al_auto(al_json_decrefp) json_t *json = json_loads(params[i], 0, NULL);
-        struct al_round round = AL_ROUND_INIT;
+        struct al_input_required round = AL_INPUT_REQUIRED_INIT;
         const char *problem = NULL;
 
         round.tickets = *state;
-        assert_int_equal(al_round_begin(&round, json, &problem), AL_RPC_INVALID_PARAMS);
+        assert_int_equal(al_input_required_begin(&round, json, &problem), AL_RPC_INVALID_PARAMS);
         assert_non_null(problem);
     }
 }
@@ -328,8 +329,8 @@ static void a_call_without_an_answer_uses_nothing_up(void **state)
 
 static void counts_for_five_minutes(void **state)
 {
-    static const int64_t ages[] = { AL_TICKET_LIFETIME_MS - 1, AL_TICKET_LIFETIME_MS,
-                                    AL_TICKET_LIFETIME_MS + 1 };
+    static const int64_t ages[] = { AL_REQUEST_STATE_LIFETIME_MS - 1, AL_REQUEST_STATE_LIFETIME_MS,
+                                    AL_REQUEST_STATE_LIFETIME_MS + 1 };
     static const enum al_answer answers[] = { AL_ANSWER_ONCE, AL_ANSWER_LATER, AL_ANSWER_LATER };
 
     for (size_t i = 0; i < COUNT(ages); i++) {
@@ -349,7 +350,7 @@ static void a_no_is_always_a_no(void **state)
     run(*state, &moved);
     assert_int_equal(moved.answer, AL_ANSWER_REJECT);
     assert_int_equal(bring(*state, YES, ticket), AL_ANSWER_LATER); /* and it is not taken back */
-    now_ms += AL_TICKET_LIFETIME_MS;
+    now_ms += AL_REQUEST_STATE_LIFETIME_MS;
     assert_int_equal(bring(*state, NO, ticket), AL_ANSWER_REJECT);
 }
 
@@ -386,17 +387,18 @@ static void one_answer_is_for_one_question_of_the_call(void **state)
     al_auto(al_json_decrefp) json_t *arguments = json_loads(ARGUMENTS, 0, NULL);
     const struct call call = CALL(YES, ticket);
     al_auto(al_json_decrefp) json_t *params = params_of(&call);
-    al_auto(al_round_clear) struct al_round round = AL_ROUND_INIT;
+    al_auto(al_input_required_clear) struct al_input_required round = AL_INPUT_REQUIRED_INIT;
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     const char *problem;
 
     round.tickets = *state;
     round.tool = "add";
     round.arguments = arguments;
-    assert_int_equal(al_round_begin(&round, params, &problem), AL_RPC_OK);
-    assert_int_equal(al_round_ask(&round, &request, &answer, NULL), 0);
+    assert_int_equal(al_input_required_begin(&round, params, &problem), AL_RPC_OK);
+    assert_int_equal(al_input_required_ask(&round, &request, &answer, NULL), 0);
     assert_int_equal(answer.decision, AL_ANSWER_ONCE);
-    assert_int_equal(al_round_ask(&round, &request, &answer, NULL), 0); /* the state moved */
+    assert_int_equal(al_input_required_ask(&round, &request, &answer, NULL),
+                     0); /* the state moved */
     assert_int_equal(answer.decision, AL_ANSWER_LATER);
     assert_true(round.question.len > 0);
 }

@@ -430,14 +430,14 @@ static void slices_stay_inside_broken_text(void **state)
     (void)state;
     for (size_t len = 0; len < sizeof(text); len++) {
         al_auto(al_freep) char *cut = al_strndup(text, len); /* a sanitizer watches its end */
-        struct al_slice whole = { cut, len }, found = al_slice_member(whole, "d");
+        struct al_raw_json whole = { cut, len }, found = al_raw_json_member(whole, "d");
         size_t wide_len;
-        al_auto(al_freep) al_unused char *wide = al_slice_widen(whole, &wide_len);
+        al_auto(al_freep) al_unused char *wide = al_raw_json_widen(whole, &wide_len);
 
         assert_true(!found.at || (found.at >= cut && found.at + found.len <= cut + len));
-        assert_true(al_slice_count_values(whole) <= len + 1);
+        assert_true(al_raw_json_count_values(whole) <= len + 1);
         assert_true(wide_len >= len);
-        (void)al_slice_next(whole, (struct al_slice){ NULL, 0 });
+        (void)al_raw_json_next(whole, (struct al_raw_json){ NULL, 0 });
     }
 }
 

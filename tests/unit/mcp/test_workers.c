@@ -435,8 +435,8 @@ static void a_file_is_read_no_faster_than_the_output(void **state)
         .session = fake_session(), .in_fd = file, .out_fd = out[1], .version = "1.2.3"
     };
     assert_int_equal(pthread_create(&thread, NULL, serve_options, &options), 0);
-    assert_in_range(wait_until_it_stands(file, (off_t)AL_OUT_FULL_BYTES), AL_OUT_FULL_BYTES,
-                    pings.len - 1);
+    assert_in_range(wait_until_it_stands(file, (off_t)AL_MESSAGE_WRITER_FULL_BYTES),
+                    AL_MESSAGE_WRITER_FULL_BYTES, pings.len - 1);
     for (int id = 0; id < FLOOD; id++) {
         al_auto(al_json_decrefp) json_t *message = client_read(&client);
 

@@ -15,7 +15,7 @@
 #define USUAL_BYTES 65536
 
 struct client {
-    struct al_out out;
+    struct al_message_writer out;
     int ends[2]; /* of a pipe: the client's first */
     size_t next; /* letter of the line that comes next */
     size_t got;  /* bytes of it that came */
@@ -28,7 +28,7 @@ static int setup(void **state)
     assert_int_equal(pipe2(client->ends, O_CLOEXEC), 0);
     assert_in_range(fcntl(client->ends[1], F_SETPIPE_SZ, SMALL_BYTES), SMALL_BYTES,
                     USUAL_BYTES - 1);
-    assert_int_equal(al_out_init(&client->out, client->ends[1], NULL), 0);
+    assert_int_equal(al_message_writer_init(&client->out, client->ends[1], NULL), 0);
     *state = client;
     return 0;
 }
@@ -37,7 +37,7 @@ static int teardown(void **state)
 {
     struct client *client = *state;
 
-    al_out_clear(&client->out);
+    al_message_writer_clear(&client->out);
     close(client->ends[0]);
     close(client->ends[1]);
     free(client);
@@ -55,7 +55,7 @@ static void send_line(struct client *client, size_t number)
 
     for (size_t i = 0; i + 1 < LINE_BYTES; i++)
         al_str_addc(&line, letter(number));
-    al_out_send(&client->out, &line);
+    al_message_writer_send(&client->out, &line);
 }
 
 /* Takes at most `bytes`, which must be those that were sent. */
@@ -92,17 +92,17 @@ static void keeps_no_room_for_what_a_slow_client_has_taken(void **state)
 
             want -= n;
             taken += n;
-            assert_true(al_out_flush(&client->out));
+            assert_true(al_message_writer_flush(&client->out));
         }
         /* Ten lines wait, so no more than twice that is kept. */
         assert_in_range(client->out.queue.len, 1, 20 * LINE_BYTES);
     }
     while (taken < sent) {
         taken += take(client, LINE_BYTES);
-        (void)al_out_flush(&client->out);
+        (void)al_message_writer_flush(&client->out);
     }
     assert_int_equal(client->got, 0);
-    assert_false(al_out_flush(&client->out));
+    assert_false(al_message_writer_flush(&client->out));
     assert_int_equal(client->out.queue.len, 0);
 }
 
@@ -126,8 +126,8 @@ static void a_slow_client_gets_all_of_it(void **state)
     for (size_t i = 0; i < DRAINED_LINES; i++)
         send_line(client, i);
     assert_int_equal(pthread_create(&thread, NULL, take_byte_by_byte, client), 0);
-    al_out_drain(&client->out, 250);
-    assert_false(al_out_flush(&client->out));
+    al_message_writer_drain(&client->out, 250);
+    assert_false(al_message_writer_flush(&client->out));
     assert_int_equal(client->out.queue.len, 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
@@ -138,8 +138,8 @@ static void one_that_takes_nothing_is_given_up(void **state)
 
     for (size_t i = 0; i < DRAINED_LINES; i++)
         send_line(client, i);
-    al_out_drain(&client->out, 1);
-    assert_true(al_out_flush(&client->out));
+    al_message_writer_drain(&client->out, 1);
+    assert_true(al_message_writer_flush(&client->out));
 }
 
 static int pipe_of(int bytes, int ends[2])
@@ -166,18 +166,18 @@ static void widens_a_pipe_of_the_usual_size_alone(void **state)
             al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
             al_auto(al_freep) char *data = al_malloc((size_t)bytes);
             const bool widens = is == USUAL_BYTES && bytes > is && wide > is;
-            struct al_out out;
+            struct al_message_writer out;
 
-            assert_int_equal(al_out_init(&out, ends[1], NULL), 0);
+            assert_int_equal(al_message_writer_init(&out, ends[1], NULL), 0);
             memset(data, 'x', (size_t)bytes);
             al_str_add(&line, data, (size_t)bytes - 1); /* its end is one more */
-            al_out_send(&out, &line);
+            al_message_writer_send(&out, &line);
             assert_int_equal(fcntl(ends[0], F_GETPIPE_SZ), widens ? wide : is);
             assert_int_equal(out.queue.len, bytes > is && !widens ? bytes - is : 0);
             assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0);
             assert_int_equal(read(ends[0], data, (size_t)bytes),
                              bytes > is && !widens ? is : bytes);
-            al_out_clear(&out);
+            al_message_writer_clear(&out);
         }
         close_pipe(ends);
         close_pipe(probe);

@@ -18,7 +18,7 @@ struct taker {
 };
 
 static atomic_int served;
-static struct al_slot turn; /* the test's own */
+static struct al_job turn; /* the test's own */
 static atomic_llong now_ms;
 
 /* The time passes when a test says so; the linker puts this in the way. */
@@ -32,16 +32,16 @@ int64_t __wrap_al_clock_ms(void)
 static void *take_a_turn(void *payload)
 {
     struct taker *self = payload;
-    struct al_slot slot;
+    struct al_job slot;
     struct al_error err = AL_ERROR_INIT;
 
     atomic_store(&self->tid, gettid());
-    self->r = al_slot_take(&slot, self->cancel, &err);
+    self->r = al_jobs_acquire(&slot, self->cancel, &err);
     al_error_clear(&err);
     if (self->r < 0)
         return NULL;
     self->place = atomic_fetch_add(&served, 1);
-    al_slot_give(&slot);
+    al_jobs_release(&slot);
     return NULL;
 }
 
@@ -83,13 +83,13 @@ static void serves_in_order_of_arrival(void **state)
     struct taker takers[5];
 
     (void)state;
-    al_proc_set_slots(1);
+    al_proc_set_jobs(1);
     atomic_store(&served, 0);
-    assert_int_equal(al_slot_take(&turn, NULL, NULL), 0);
+    assert_int_equal(al_jobs_acquire(&turn, NULL, NULL), 0);
     for (size_t i = 0; i < COUNT(takers); i++)
         start_taker(&takers[i], NULL);
     assert_int_equal(atomic_load(&served), 0);
-    al_slot_give(&turn);
+    al_jobs_release(&turn);
     for (size_t i = 0; i < COUNT(takers); i++) {
         join(&takers[i]);
         assert_int_equal(takers[i].r, 0);
@@ -109,14 +109,14 @@ static void a_cancelled_one_leaves_the_queue(void **state)
         al_auto(al_cancel_unrefp) struct al_cancel *gone = al_cancel_new();
 
         atomic_store(&served, 0);
-        assert_int_equal(al_slot_take(&turn, NULL, NULL), 0);
+        assert_int_equal(al_jobs_acquire(&turn, NULL, NULL), 0);
         for (size_t i = 0; i < COUNT(takers); i++)
             start_taker(&takers[i], i == leaver ? gone : cancel);
         al_cancel_fire(gone);
         join(&takers[leaver]);
         assert_int_equal(takers[leaver].r, AL_ERR_CANCELLED);
         assert_int_equal(atomic_load(&served), 0);
-        al_slot_give(&turn);
+        al_jobs_release(&turn);
         for (size_t i = 0; i < COUNT(takers); i++) {
             if (i != leaver)
                 join(&takers[i]);
@@ -134,10 +134,10 @@ static void refuses_one_that_is_cancelled_already(void **state)
 
     (void)state;
     al_cancel_fire(cancel);
-    assert_int_equal(al_slot_take(&turn, cancel, &err), AL_ERR_CANCELLED);
+    assert_int_equal(al_jobs_acquire(&turn, cancel, &err), AL_ERR_CANCELLED);
     assert_string_equal(err.message, "Cancelled");
-    assert_int_equal(al_slot_take(&turn, NULL, NULL), 0); /* the turn is still there */
-    al_slot_give(&turn);
+    assert_int_equal(al_jobs_acquire(&turn, NULL, NULL), 0); /* the turn is still there */
+    al_jobs_release(&turn);
 }
 
 static void more_slots_serve_those_who_wait(void **state)
@@ -145,14 +145,14 @@ static void more_slots_serve_those_who_wait(void **state)
     struct taker taker;
 
     (void)state;
-    al_proc_set_slots(0); /* at least one */
-    assert_int_equal(al_slot_take(&turn, NULL, NULL), 0);
+    al_proc_set_jobs(0); /* at least one */
+    assert_int_equal(al_jobs_acquire(&turn, NULL, NULL), 0);
     start_taker(&taker, NULL);
-    al_proc_set_slots(2);
+    al_proc_set_jobs(2);
     join(&taker);
     assert_int_equal(taker.r, 0);
-    al_slot_give(&turn);
-    al_proc_set_slots(1);
+    al_jobs_release(&turn);
+    al_proc_set_jobs(1);
 }
 
 static void one_that_lasts_makes_room(void **state)
@@ -160,31 +160,31 @@ static void one_that_lasts_makes_room(void **state)
     struct taker takers[3];
 
     (void)state;
-    al_proc_set_slots(1);
+    al_proc_set_jobs(1);
     atomic_store(&served, 0);
-    assert_int_equal(al_slot_take(&turn, NULL, NULL), 0);
+    assert_int_equal(al_jobs_acquire(&turn, NULL, NULL), 0);
     for (size_t i = 0; i < COUNT(takers); i++)
         start_taker(&takers[i], NULL);
-    atomic_fetch_add(&now_ms, AL_SLOT_LONG_MS - 1);
+    atomic_fetch_add(&now_ms, AL_JOB_LONG_MS - 1);
     assert_int_equal(atomic_load(&served), 0);
     atomic_fetch_add(&now_ms, 1); /* those who wait look at it */
     for (size_t i = 0; i < COUNT(takers); i++) {
         join(&takers[i]);
         assert_int_equal(takers[i].place, i);
     }
-    al_slot_give(&turn);
+    al_jobs_release(&turn);
 }
 
 static void only_so_many_make_room(void **state)
 {
     (void)state;
     for (unsigned most = 1; most < 4; most++) {
-        assert_true(al_slot_has_room(most - 1, 0, most));
-        assert_true(al_slot_has_room(most - 1, AL_SLOT_LONG_MAX, most));
-        assert_false(al_slot_has_room(most, 0, most));
-        assert_false(al_slot_has_room(most, AL_SLOT_LONG_MAX, most));
-        assert_true(al_slot_has_room(0, 1000, most)); /* one place for what is new */
-        assert_false(al_slot_has_room(1, AL_SLOT_LONG_MAX + most - 1, most));
+        assert_true(al_jobs_has_room(most - 1, 0, most));
+        assert_true(al_jobs_has_room(most - 1, AL_JOB_LONG_MAX, most));
+        assert_false(al_jobs_has_room(most, 0, most));
+        assert_false(al_jobs_has_room(most, AL_JOB_LONG_MAX, most));
+        assert_true(al_jobs_has_room(0, 1000, most)); /* one place for what is new */
+        assert_false(al_jobs_has_room(1, AL_JOB_LONG_MAX + most - 1, most));
     }
 }
 
@@ -221,7 +221,7 @@ static void many_threads_start_many_children(void **state)
     int before = count_descriptors();
 
     (void)state;
-    al_proc_set_slots(4);
+    al_proc_set_jobs(4);
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&spawners[i].thread, NULL, spawn_many, &spawners[i]), 0);
     for (size_t i = 0; i < THREADS; i++) {
@@ -230,7 +230,7 @@ static void many_threads_start_many_children(void **state)
     }
     assert_int_equal(count_descriptors(), before);
     assert_no_children();
-    al_proc_set_slots(1);
+    al_proc_set_jobs(1);
 }
 
 static int set_up(void **state)

@@ -158,7 +158,7 @@ static void a_sweep_spares_orphans_of_children_at_work(void **state)
     struct outcome got = { .out.max_bytes = 10 };
 
     (void)state;
-    al_proc_set_slots(2);
+    al_proc_set_jobs(2);
     assert_int_equal(mkfifoat(dir->fd, "down", 0600), 0);
     assert_int_equal(mkfifoat(dir->fd, "back", 0600), 0);
     worker.spec.cwd_fd = open_fresh(dir);

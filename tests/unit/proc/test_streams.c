@@ -79,7 +79,7 @@ static void *run_partner(void *payload)
     struct al_proc_spec spec = SHELL_SPEC("read x; echo $x back");
 
     spec.socket_fd = partner->fd;
-    spec.without_turn = true;
+    spec.has_job = true;
     partner->got.r = al_proc_run(&spec, &partner->got.result, &partner->got.err);
     close(partner->fd);
     return NULL;
@@ -95,18 +95,18 @@ static void two_children_talk_on_one_turn(void **state)
     struct al_proc_result result;
 
     (void)state;
-    al_proc_set_slots(1);
+    al_proc_set_jobs(1);
     make_pair(pair);
     partner.fd = pair[1];
     spec.socket_fd = pair[0];
     spec.err = al_buffer_sink(&errors);
-    spec.without_turn = true;
-    assert_int_equal(al_proc_take_turn(NULL, NULL), 0);
+    spec.has_job = true;
+    assert_int_equal(al_proc_acquire_job(NULL, NULL), 0);
     assert_int_equal(pthread_create(&thread, NULL, run_partner, &partner), 0);
     assert_int_equal(al_proc_run(&spec, &result, NULL), 0);
     close(pair[0]);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    al_proc_give_turn();
+    al_proc_release_job();
     assert_int_equal(result.exit_code, 0);
     assert_int_equal(partner.got.r, 0);
     assert_int_equal(partner.got.result.exit_code, 0);

@@ -34,9 +34,9 @@ static int teardown(void **state)
 static int put(const struct tmpdir *dir, const char *path, unsigned mode, const char *text)
 {
     al_auto(al_closep) int fd = openat(dir->fd, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct al_place place = { fd, "in", ".temp" };
+    const struct al_atomic_dir place = { fd, "in", ".temp" };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    int r = al_place_file(&place, path, mode, text, strlen(text), &err);
+    int r = al_atomic_file_write(&place, path, mode, text, strlen(text), &err);
 
     assert_true((r < 0) == (err.message != NULL));
     assert_int_equal(faccessat(fd, ".temp", F_OK, AT_SYMLINK_NOFOLLOW), -1);
@@ -46,9 +46,9 @@ static int put(const struct tmpdir *dir, const char *path, unsigned mode, const 
 static int take_away(const struct tmpdir *dir, const char *path)
 {
     al_auto(al_closep) int fd = openat(dir->fd, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct al_place place = { fd, "in", ".temp" };
+    const struct al_atomic_dir place = { fd, "in", ".temp" };
 
-    return al_place_remove(&place, path, NULL);
+    return al_atomic_file_remove(&place, path, NULL);
 }
 
 static void assert_file(const struct tmpdir *dir, const char *path, const char *text)
@@ -119,12 +119,12 @@ static void takes_plain_paths_only(void **state)
     const struct tmpdir *dir = *state;
 
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_false(al_place_is_plain(bad[i]));
+        assert_false(al_atomic_file_is_plain(bad[i]));
         assert_true(put(dir, bad[i], S_IFREG | 0644u, "x") < 0);
         assert_true(take_away(dir, bad[i]) < 0);
     }
     for (size_t i = 0; i < COUNT(good); i++)
-        assert_true(al_place_is_plain(good[i]));
+        assert_true(al_atomic_file_is_plain(good[i]));
     assert_false(is_there(dir, "out/x"));
 }
 

@@ -327,14 +327,14 @@ static int list_changed(struct al_call *call, const void *p, struct al_strv *out
 {
     (void)p;
     listings++;
-    return al_git_concerned(al_call_repo(call), NULL, true, al_call_budget(call), out, err);
+    return al_git_affected_files(al_call_repo(call), NULL, true, al_call_budget(call), out, err);
 }
 
 static int list_in_detail(struct al_call *call, const struct al_operation *op, const void *p,
                           struct al_str *out, struct al_error *err)
 {
     const struct al_strv *files;
-    int r = al_call_concerned(call, &files, err);
+    int r = al_call_affected_files(call, &files, err);
 
     (void)op;
     (void)p;

@@ -27,7 +27,7 @@ static inline bool write_over(struct world *w, const struct al_replacing *replac
     const struct al_diff_options options = { .unified = -1,
                                              .from_ref = "HEAD~1",
                                              .to_ref = "HEAD" };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
     return al_git_write_patches(repo, &options, out->fd, replacing, &budget, names, &w->err) == 0;

@@ -36,10 +36,10 @@ static void reads_what_fits_group_by_group(void **state)
         struct al_blob blobs[] = { { .oid = four },
                                    { .oid = three },
                                    { .oid = three, .group = 1 } };
-        struct al_budget budget = long_budget();
+        struct al_run_limits budget = long_budget();
 
         assert_int_equal(
-            al_git_read_blobs(repo, blobs, COUNT(blobs), cases[i].max_bytes, &budget, &w->err), 0);
+            al_git_cat_file(repo, blobs, COUNT(blobs), cases[i].max_bytes, &budget, &w->err), 0);
         assert_int_equal(blobs[0].size, 4);
         for (size_t k = 0; k < COUNT(blobs); k++) {
             assert_true(blobs[k].there);
@@ -48,7 +48,7 @@ static void reads_what_fits_group_by_group(void **state)
         }
         if (blobs[0].kept)
             assert_memory_equal(blobs[0].data.buf, "a\0\nb", 4);
-        al_blobs_clear(blobs, COUNT(blobs));
+        al_cat_file_clear(blobs, COUNT(blobs));
     }
 }
 
@@ -59,13 +59,13 @@ static void a_small_group_follows_one_that_is_too_large(void **state)
     al_auto(al_freep) char *four = oid_of(w, "four", "four", 4);
     al_auto(al_freep) char *none = oid_of(w, "none", "", 0);
     struct al_blob blobs[] = { { .oid = four }, { .oid = none, .group = 1 } };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(al_git_read_blobs(repo, blobs, 2, 3, &budget, &w->err), 0);
+    assert_int_equal(al_git_cat_file(repo, blobs, 2, 3, &budget, &w->err), 0);
     assert_false(blobs[0].kept);
     assert_true(blobs[1].kept);
     assert_int_equal(blobs[1].data.len, 0);
-    al_blobs_clear(blobs, 2);
+    al_cat_file_clear(blobs, 2);
 }
 
 static void tells_what_is_no_blob(void **state)
@@ -79,13 +79,13 @@ static void tells_what_is_no_blob(void **state)
         { .oid = "1234567890123456789012345678901234567890", .group = 1 },
         { .oid = four, .group = 2 },
     };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(al_git_read_blobs(repo, blobs, COUNT(blobs), 100, &budget, &w->err), 0);
+    assert_int_equal(al_git_cat_file(repo, blobs, COUNT(blobs), 100, &budget, &w->err), 0);
     assert_false(blobs[0].there || blobs[0].kept);
     assert_false(blobs[1].there || blobs[1].kept);
     assert_string_equal(blobs[2].data.buf, "four");
-    al_blobs_clear(blobs, COUNT(blobs));
+    al_cat_file_clear(blobs, COUNT(blobs));
 }
 
 static void reads_answers_split_anywhere_and_no_others(void **state)
@@ -108,7 +108,7 @@ static void reads_answers_split_anywhere_and_no_others(void **state)
             assert_true(al_blob_reader_add(&batch, answer + at, at + piece > 14 ? 14 - at : piece));
         assert_int_equal(batch.at, 1);
         assert_string_equal(blobs[0].data.buf, "x\ny");
-        al_blobs_clear(blobs, COUNT(blobs));
+        al_cat_file_clear(blobs, COUNT(blobs));
     }
     for (size_t i = 0; i < COUNT(broken); i++) {
         struct al_blob blobs[] = { { .oid = "aa", .kept = true, .size = 3, .data = AL_STR_INIT },
@@ -118,7 +118,7 @@ static void reads_answers_split_anywhere_and_no_others(void **state)
 
         (void)al_blob_reader_add(&batch, broken[i], strlen(broken[i]));
         assert_true(batch.broken || batch.left || batch.at < 1);
-        al_blobs_clear(blobs, COUNT(blobs));
+        al_cat_file_clear(blobs, COUNT(blobs));
     }
 }
 

@@ -151,11 +151,11 @@ static void feed_split(struct world *w, const struct al_str *stream, size_t spli
     al_auto(al_freep) char *path = tmpdir_path(w->root, "out");
     const struct al_git_output output = { .exit_code = 0 };
     struct writing writing = begin_writing(out->fd);
-    al_auto(al_splitter_clear) struct al_splitter splitter =
-        AL_SPLITTER_INIT(begin_patch, write_piece, &writing);
+    al_auto(al_patch_split_clear) struct al_patch_split splitter =
+        AL_PATCH_SPLIT_INIT(begin_patch, write_piece, &writing);
 
-    assert_true(al_splitter_add(&splitter, stream->buf, split));
-    assert_true(al_splitter_add(&splitter, stream->buf + split, stream->len - split));
+    assert_true(al_patch_split_add(&splitter, stream->buf, split));
+    assert_true(al_patch_split_add(&splitter, stream->buf + split, stream->len - split));
     assert_int_equal(finish(&writing, &splitter, &output, NULL, NULL), 0);
     al_closep(&writing.fd);
     free(writing.old);
@@ -182,11 +182,11 @@ static int end_of(struct world *w, const char *stream, size_t len)
     al_auto(subdir_closep) struct tmpdir *out = subdir_open(w->root, "out");
     const struct al_git_output output = { .exit_code = 0 };
     struct writing writing = begin_writing(out->fd);
-    al_auto(al_splitter_clear) struct al_splitter splitter =
-        AL_SPLITTER_INIT(begin_patch, write_piece, &writing);
+    al_auto(al_patch_split_clear) struct al_patch_split splitter =
+        AL_PATCH_SPLIT_INIT(begin_patch, write_piece, &writing);
     int r;
 
-    (void)al_splitter_add(&splitter, stream, len);
+    (void)al_patch_split_add(&splitter, stream, len);
     r = finish(&writing, &splitter, &output, NULL, NULL);
     al_closep(&writing.fd);
     free(writing.old);

@@ -24,15 +24,15 @@ static bool refuse_bytes(void *payload, const char *data, size_t len)
 }
 
 /* Records of so many paths whose names collide once they are made plain; whether all are taken. */
-static bool takes_paths(struct al_splitter *splitter, int count)
+static bool takes_paths(struct al_patch_split *splitter, int count)
 {
     for (int i = 0; i < count; i++) {
         al_auto(al_freep) char *path =
             al_asprintf("%c%c%c", 1 + i % 31, 1 + i / 31 % 31, 1 + i / 31 / 31 % 31);
 
-        if (!al_splitter_add(splitter, ":100644 100644 1 2 M",
-                             strlen(":100644 100644 1 2 M") + 1) ||
-            !al_splitter_add(splitter, path, strlen(path) + 1))
+        if (!al_patch_split_add(splitter, ":100644 100644 1 2 M",
+                                strlen(":100644 100644 1 2 M") + 1) ||
+            !al_patch_split_add(splitter, path, strlen(path) + 1))
             return false;
     }
     return true;
@@ -50,11 +50,11 @@ static void refuses_more_paths_than_it_writes(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-        al_auto(al_splitter_clear) struct al_splitter splitter =
-            AL_SPLITTER_INIT(refuse, refuse_bytes, NULL);
+        al_auto(al_patch_split_clear) struct al_patch_split splitter =
+            AL_PATCH_SPLIT_INIT(refuse, refuse_bytes, NULL);
 
         assert_int_equal(takes_paths(&splitter, cases[i].count), cases[i].taken);
-        assert_int_equal(al_splitter_check_limits(&splitter, &err),
+        assert_int_equal(al_patch_split_check_limits(&splitter, &err),
                          cases[i].taken ? 0 : AL_ERR_EXECUTION);
         assert_true(cases[i].taken || strstr(err.message, "more than 10000"));
     }
@@ -62,8 +62,8 @@ static void refuses_more_paths_than_it_writes(void **state)
 
 static void numbers_names_that_collide_one_after_the_other(void **state)
 {
-    al_auto(al_splitter_clear) struct al_splitter splitter =
-        AL_SPLITTER_INIT(refuse, refuse_bytes, NULL);
+    al_auto(al_patch_split_clear) struct al_patch_split splitter =
+        AL_PATCH_SPLIT_INIT(refuse, refuse_bytes, NULL);
 
     (void)state;
     assert_true(takes_paths(&splitter, AL_PATCHES_MAX));
@@ -79,16 +79,16 @@ static void numbers_names_that_collide_one_after_the_other(void **state)
 /* Whether a path of this length has a name that is short enough. */
 static bool takes_length(size_t len)
 {
-    al_auto(al_splitter_clear) struct al_splitter splitter =
-        AL_SPLITTER_INIT(refuse, refuse_bytes, NULL);
+    al_auto(al_patch_split_clear) struct al_patch_split splitter =
+        AL_PATCH_SPLIT_INIT(refuse, refuse_bytes, NULL);
     al_auto(al_str_clear) struct al_str stream = AL_STR_INIT;
 
     al_str_add(&stream, ":100644 100644 1 2 M", sizeof(":100644 100644 1 2 M"));
     for (size_t i = 0; i < len; i++)
         al_str_addc(&stream, 'x');
-    assert_true(al_splitter_add(&splitter, stream.buf, stream.len + 1));
+    assert_true(al_patch_split_add(&splitter, stream.buf, stream.len + 1));
     assert_int_equal(splitter.names.count, 1);
-    return al_splitter_check_limits(&splitter, NULL) == 0;
+    return al_patch_split_check_limits(&splitter, NULL) == 0;
 }
 
 static void refuses_a_name_no_file_can_have(void **state)

@@ -10,11 +10,11 @@
 static char *describe(struct world *w)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     char *message = NULL;
 
     al_error_clear(&w->err);
-    if (al_git_describe_staged(repo, &budget, &message, NULL, &w->err) < 0)
+    if (al_git_suggest_message(repo, &budget, &message, NULL, &w->err) < 0)
         print_message("# %s\n", w->err.message);
     return message;
 }
@@ -269,7 +269,7 @@ static void accepts_what_can_be_a_message(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        al_auto(al_freep) char *message = al_describe_accept(cases[i].proposed);
+        al_auto(al_freep) char *message = al_commit_message_accept(cases[i].proposed);
 
         if (cases[i].expected)
             assert_string_equal(message, cases[i].expected);
@@ -287,7 +287,7 @@ static void accepts_up_to_its_limits(void **state)
 
         for (size_t i = 0; i < len; i++)
             al_str_adds(&text, "\xc3\xa4");
-        message = al_describe_accept(text.buf);
+        message = al_commit_message_accept(text.buf);
         assert_int_equal(message != NULL, len <= AL_SUBJECT_MAX);
     }
     for (size_t len = 16 * 1024 - 1; len <= 16 * 1024 + 1; len++) {
@@ -297,7 +297,7 @@ static void accepts_up_to_its_limits(void **state)
         al_str_adds(&text, "s\n");
         while (text.len < len)
             al_str_addc(&text, 'x');
-        message = al_describe_accept(text.buf);
+        message = al_commit_message_accept(text.buf);
         assert_int_equal(message != NULL, len <= 16 * 1024);
     }
 }
@@ -322,12 +322,12 @@ static void reads_lists_split_anywhere_and_no_others(void **state)
 
     (void)state;
     for (size_t piece = 1; piece < sizeof(list); piece += 5) {
-        al_auto(al_changes_clear) struct al_changes changes = AL_CHANGES_INIT;
+        al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
 
         for (size_t at = 0; at < sizeof(list) - 1; at += piece)
             assert_true(
-                al_changes_add(&changes, list + at,
-                               sizeof(list) - 1 - at < piece ? sizeof(list) - 1 - at : piece));
+                al_diff_raw_add(&changes, list + at,
+                                sizeof(list) - 1 - at < piece ? sizeof(list) - 1 - at : piece));
         assert_int_equal(changes.count, 2);
         assert_int_equal(changes.items[0].deleted, 2);
         assert_false(changes.items[0].same_content);
@@ -336,9 +336,9 @@ static void reads_lists_split_anywhere_and_no_others(void **state)
         assert_string_equal(changes.items[1].path, "c");
     }
     for (size_t i = 0; i < COUNT(broken); i++) {
-        al_auto(al_changes_clear) struct al_changes changes = AL_CHANGES_INIT;
+        al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
 
-        assert_false(al_changes_add(&changes, broken[i], strlen(broken[i]) + 1));
+        assert_false(al_diff_raw_add(&changes, broken[i], strlen(broken[i]) + 1));
     }
 }
 

@@ -70,7 +70,7 @@ static size_t list(struct world *w, const struct al_str *words, char **ret_first
     static const char *const command[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     struct al_buffer names = { .max_bytes = 1u << 20 };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     size_t count = 0;
 
     assert_int_equal(al_batch_list(repo, command, words, &budget, &names, NULL), 0);

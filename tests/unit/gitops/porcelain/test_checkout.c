@@ -14,7 +14,7 @@ static void assert_target(const struct al_repo *repo, const char *word, const ch
                           const char *oid)
 {
     al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     print_message("  %s\n", word);
     assert_int_equal(al_git_resolve_checkout(repo, word, &budget, &target, NULL), 0);
@@ -90,7 +90,7 @@ static int check_filters(struct world *w, const char *tree)
         .len = sizeof(paths),
         .max_bytes = AL_FILTERED_MAX_BYTES,
     };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
     return al_git_check_filters(repo, &list, tree, &budget, &w->err);
@@ -131,8 +131,8 @@ static void counts_attributes_that_lie_about(void **state)
 
 static void only_a_complaint_of_git_is_one(void **state)
 {
-    const struct al_budget complained = { .exit_code = 128 }, ended = { .exit_code = 0 },
-                           killed = { .exit_code = -1 };
+    const struct al_run_limits complained = { .exit_code = 128 }, ended = { .exit_code = 0 },
+                               killed = { .exit_code = -1 };
 
     (void)state;
     assert_true(al_git_complained(AL_ERR_EXECUTION, &complained));

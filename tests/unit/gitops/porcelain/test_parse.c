@@ -14,13 +14,13 @@
  */
 #define FEED(reader, text, piece) feed(&(reader)->records, (text), sizeof(text) - 1, (piece))
 
-static bool feed(struct al_records *records, const char *text, size_t len, size_t piece)
+static bool feed(struct al_nul_records *records, const char *text, size_t len, size_t piece)
 {
     bool more = true;
 
     for (size_t at = 0; at < len && more; at += piece)
-        more = al_records_add(records, text + at, len - at < piece ? len - at : piece);
-    al_records_clear(records);
+        more = al_nul_records_add(records, text + at, len - at < piece ? len - at : piece);
+    al_nul_records_clear(records);
     return more;
 }
 
@@ -239,14 +239,14 @@ static void stashes_and_names_keep_what_fits(void **state)
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     struct al_stashes_reader stash_reader;
-    struct al_names_reader names_reader;
+    struct al_file_list_reader names_reader;
 
     (void)state;
     al_stashes_reader_init(&stash_reader, &stashes, 100);
     assert_false(FEED(&stash_reader, text, 1));
     assert_int_equal(stashes.count, 1);
     assert_true(stashes.truncated);
-    al_names_reader_init(&names_reader, &names, 15);
+    al_file_list_reader_init(&names_reader, &names, 15);
     assert_false(FEED(&names_reader, text, 1));
     joined(&names, "a|b|c");
     assert_true(names_reader.truncated);

@@ -4,7 +4,7 @@
 
 #include "tests/lib/assert.h"
 
-static int check(enum al_inspect_op op, const char *arg, const char *ref, const char *path)
+static int check(enum al_readonly_op op, const char *arg, const char *ref, const char *path)
 {
     al_auto(al_strv_clear) struct al_strv args = AL_STRV_INIT;
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -12,8 +12,8 @@ static int check(enum al_inspect_op op, const char *arg, const char *ref, const 
 
     if (arg)
         al_strv_add(&args, arg);
-    r = al_inspect_check(
-        &(struct al_inspect_options){ .op = op, .args = &args, .ref = ref, .path = path }, &err);
+    r = al_readonly_check(
+        &(struct al_readonly_options){ .op = op, .args = &args, .ref = ref, .path = path }, &err);
     assert_int_equal(err.status, r);
     if (r < 0)
         assert_int_equal(r, AL_ERR_BAD_ARGS);
@@ -23,30 +23,30 @@ static int check(enum al_inspect_op op, const char *arg, const char *ref, const 
 static void takes_what_the_row_has(void **state)
 {
     (void)state;
-    for (int op = AL_INSPECT_STATUS; op <= AL_INSPECT_REV_PARSE; op++) {
-        const char *ref = op == AL_INSPECT_SHOW ? "HEAD" : NULL;
-        const char *path = op == AL_INSPECT_BLAME ? "a.txt" : NULL;
-        bool is_log = op == AL_INSPECT_LOG;
+    for (int op = AL_READONLY_STATUS; op <= AL_READONLY_REV_PARSE; op++) {
+        const char *ref = op == AL_READONLY_SHOW ? "HEAD" : NULL;
+        const char *path = op == AL_READONLY_BLAME ? "a.txt" : NULL;
+        bool is_log = op == AL_READONLY_LOG;
 
-        assert_int_equal(check((enum al_inspect_op)op, NULL, ref, path), 0);
-        assert_int_equal(check((enum al_inspect_op)op, "--oneline", ref, path) == 0, is_log);
-        assert_int_equal(check((enum al_inspect_op)op, "--author=A U Thor", ref, path) == 0,
+        assert_int_equal(check((enum al_readonly_op)op, NULL, ref, path), 0);
+        assert_int_equal(check((enum al_readonly_op)op, "--oneline", ref, path) == 0, is_log);
+        assert_int_equal(check((enum al_readonly_op)op, "--author=A U Thor", ref, path) == 0,
                          is_log);
-        assert_true(check((enum al_inspect_op)op, "--exec-path=/tmp", ref, path) < 0);
-        assert_true(check((enum al_inspect_op)op, "--", ref, path) < 0);
+        assert_true(check((enum al_readonly_op)op, "--exec-path=/tmp", ref, path) < 0);
+        assert_true(check((enum al_readonly_op)op, "--", ref, path) < 0);
     }
 }
 
 static void counts_what_is_needed(void **state)
 {
     (void)state;
-    assert_true(check(AL_INSPECT_SHOW, NULL, NULL, NULL) < 0);
-    assert_true(check(AL_INSPECT_BLAME, NULL, "HEAD", NULL) < 0);
-    assert_true(check(AL_INSPECT_BRANCH, NULL, "HEAD", NULL) < 0);
-    assert_true(check(AL_INSPECT_BRANCH, NULL, NULL, "a.txt") < 0);
-    assert_true(check(AL_INSPECT_STATUS, NULL, "HEAD", NULL) < 0);
-    assert_true(check(AL_INSPECT_LS_FILES, NULL, "HEAD", NULL) < 0);
-    assert_true(check(AL_INSPECT_REV_PARSE, NULL, "HEAD", "a.txt") < 0);
+    assert_true(check(AL_READONLY_SHOW, NULL, NULL, NULL) < 0);
+    assert_true(check(AL_READONLY_BLAME, NULL, "HEAD", NULL) < 0);
+    assert_true(check(AL_READONLY_BRANCH, NULL, "HEAD", NULL) < 0);
+    assert_true(check(AL_READONLY_BRANCH, NULL, NULL, "a.txt") < 0);
+    assert_true(check(AL_READONLY_STATUS, NULL, "HEAD", NULL) < 0);
+    assert_true(check(AL_READONLY_LS_FILES, NULL, "HEAD", NULL) < 0);
+    assert_true(check(AL_READONLY_REV_PARSE, NULL, "HEAD", "a.txt") < 0);
 }
 
 static void references(void **state)
@@ -57,11 +57,11 @@ static void references(void **state)
 
     (void)state;
     for (size_t i = 0; i < AL_COUNT(good); i++)
-        assert_int_equal(check(AL_INSPECT_LOG, NULL, good[i], NULL), 0);
+        assert_int_equal(check(AL_READONLY_LOG, NULL, good[i], NULL), 0);
     for (size_t i = 0; i < AL_COUNT(bad); i++)
-        assert_true(check(AL_INSPECT_LOG, NULL, bad[i], NULL) < 0);
-    assert_int_equal(check(AL_INSPECT_DIFF, NULL, "A..B", NULL), 0);
-    assert_true(check(AL_INSPECT_SHOW, NULL, "A..B", NULL) < 0);
+        assert_true(check(AL_READONLY_LOG, NULL, bad[i], NULL) < 0);
+    assert_int_equal(check(AL_READONLY_DIFF, NULL, "A..B", NULL), 0);
+    assert_true(check(AL_READONLY_SHOW, NULL, "A..B", NULL) < 0);
 }
 
 static void paths(void **state)
@@ -71,9 +71,9 @@ static void paths(void **state)
 
     (void)state;
     for (size_t i = 0; i < AL_COUNT(good); i++)
-        assert_int_equal(check(AL_INSPECT_LOG, NULL, NULL, good[i]), 0);
+        assert_int_equal(check(AL_READONLY_LOG, NULL, NULL, good[i]), 0);
     for (size_t i = 0; i < AL_COUNT(bad); i++)
-        assert_true(check(AL_INSPECT_LOG, NULL, NULL, bad[i]) < 0);
+        assert_true(check(AL_READONLY_LOG, NULL, NULL, bad[i]) < 0);
 }
 
 int main(void)

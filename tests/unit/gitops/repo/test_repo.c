@@ -11,7 +11,7 @@
 /* What git is told for a word, NULL when it is refused (then w->err).  Caller frees. */
 static char *spec_of(struct world *w, const struct al_repo *repo, const char *word)
 {
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     char *spec = NULL;
     int r;
 
@@ -209,7 +209,7 @@ static void stages_what_was_named_and_nothing_else(void **state)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     struct al_add_options options = { .mode = AL_ADD_PATHS, .paths = &paths };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     al_auto(al_freep) char *status = NULL;
 
     tmpdir_write(w->repo, "*.txt", "x\n");

@@ -17,7 +17,7 @@
 /* A writer with a thread of its own.  It writes its letter while it has the turn. */
 struct writer {
     struct al_repo *repo;
-    struct al_budget budget;
+    struct al_run_limits budget;
     struct al_str *log; /* guarded by the turn itself */
     char letter;
     int r;
@@ -29,10 +29,10 @@ static void *write_letter(void *payload)
 {
     struct writer *writer = payload;
 
-    writer->r = al_repo_begin_write(writer->repo, &writer->budget, &writer->err);
+    writer->r = al_write_lock_acquire_with_index(writer->repo, &writer->budget, &writer->err);
     if (writer->r == 0) {
         al_str_addc(writer->log, writer->letter);
-        al_repo_end_write(writer->repo);
+        al_write_lock_release(writer->repo);
     }
     return NULL;
 }
@@ -61,7 +61,7 @@ static size_t count_turns(struct al_git *git)
     size_t count = 0;
 
     (void)pthread_mutex_lock(&git->lock);
-    for (const struct al_turn *at = git->turns; at; at = at->next)
+    for (const struct al_write_lock *at = git->turns; at; at = at->next)
         count++;
     (void)pthread_mutex_unlock(&git->lock);
     return count;
@@ -110,16 +110,16 @@ static void lets_writers_work_in_order_of_arrival(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     struct writer writers[5];
 
-    assert_int_equal(al_repo_begin_write(repo, &budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, NULL), 0);
     for (size_t i = 0; i < COUNT(writers); i++) {
         start(w, &writers[i], "repo", &log, (char)('a' + i));
         await_turns(w->git, i + 2);
     }
     assert_int_equal(log.len, 0); /* all of them wait */
-    al_repo_end_write(repo);
+    al_write_lock_release(repo);
     for (size_t i = 0; i < COUNT(writers); i++)
         assert_int_equal(finish(&writers[i]), 0);
     assert_string_equal(log.buf, "abcde");
@@ -132,15 +132,16 @@ static void lets_writers_of_other_repositories_work_at_once(void **state)
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(repo_freep) struct al_repo *other = NULL;
     al_auto(subdir_closep) struct tmpdir *dir = subdir_open(w->root, "other");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     git_fixture_init(dir);
     other = must_open(w, "other");
-    assert_int_equal(al_repo_begin_write(repo, &budget, NULL), 0);
-    assert_int_equal(al_repo_begin_write(other, &budget, NULL), 0); /* or this never returns */
-    al_repo_end_write(repo);
-    al_repo_end_write(other);
-    al_repo_end_write(other); /* having no turn, it is harmless */
+    assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with_index(other, &budget, NULL),
+                     0); /* or this never returns */
+    al_write_lock_release(repo);
+    al_write_lock_release(other);
+    al_write_lock_release(other); /* having no turn, it is harmless */
     assert_int_equal(count_turns(w->git), 0);
 }
 
@@ -149,16 +150,16 @@ static void makes_linked_worktrees_wait_for_each_other(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = NULL;
     al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     struct writer writer;
 
     git_ok(w->repo, "worktree", "add", "-q", "../linked", NULL);
     repo = must_open(w, "repo");
-    assert_int_equal(al_repo_begin_write(repo, &budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, NULL), 0);
     start(w, &writer, "linked", &log, 'x');
     await_turns(w->git, 2);
     assert_int_equal(log.len, 0);
-    al_repo_end_write(repo);
+    al_write_lock_release(repo);
     assert_int_equal(finish(&writer), 0);
     assert_string_equal(log.buf, "x");
 }
@@ -174,11 +175,11 @@ struct pair {
 static void *take_both(void *payload)
 {
     struct pair *pair = payload;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
-    pair->r = al_repo_begin_turn_beside(pair->other, pair->own, budget.cancel, &pair->err);
-    al_repo_end_write(pair->other);
-    al_repo_end_write(pair->own);
+    pair->r = al_write_lock_acquire_beside(pair->other, pair->own, budget.cancel, &pair->err);
+    al_write_lock_release(pair->other);
+    al_write_lock_release(pair->own);
     return NULL;
 }
 
@@ -186,7 +187,7 @@ static void refuses_the_turn_that_would_close_a_circle(void **state)
 {
     struct world *w = *state;
     al_auto(subdir_closep) struct tmpdir *dir = subdir_open(w->root, "other");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     struct pair first = { .own = NULL }, second = { .own = NULL };
 
     git_fixture_init(dir);
@@ -194,8 +195,8 @@ static void refuses_the_turn_that_would_close_a_circle(void **state)
     first.other = must_open(w, "other");
     second.own = must_open(w, "other");
     second.other = must_open(w, "repo");
-    assert_int_equal(al_repo_begin_write(first.own, &budget, NULL), 0);
-    assert_int_equal(al_repo_begin_write(second.own, &budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with_index(first.own, &budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with_index(second.own, &budget, NULL), 0);
     assert_int_equal(pthread_create(&first.thread, NULL, take_both, &first), 0);
     await_turns(w->git, 3);
     (void)take_both(&second); /* or this never returns */
@@ -216,13 +217,13 @@ static void takes_no_second_turn_of_one_repository(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(repo_freep) struct al_repo *again = must_open(w, "repo");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
-    assert_int_equal(al_repo_begin_write(repo, &budget, NULL), 0);
-    assert_int_equal(al_repo_begin_turn_beside(again, repo, NULL, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_beside(again, repo, NULL, NULL), 0);
     assert_int_equal(count_turns(w->git), 1);
-    al_repo_end_write(again);
-    al_repo_end_write(repo);
+    al_write_lock_release(again);
+    al_write_lock_release(repo);
 }
 
 static void gives_up_its_place_when_cancelled(void **state)
@@ -230,10 +231,10 @@ static void gives_up_its_place_when_cancelled(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     struct writer first, second;
 
-    assert_int_equal(al_repo_begin_write(repo, &budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, NULL), 0);
     start(w, &first, "repo", &log, 'a');
     await_turns(w->git, 2);
     start(w, &second, "repo", &log, 'b');
@@ -241,7 +242,7 @@ static void gives_up_its_place_when_cancelled(void **state)
     al_cancel_fire(first.budget.cancel);
     await_turns(w->git, 2);
     assert_int_equal(finish(&first), AL_ERR_CANCELLED);
-    al_repo_end_write(repo);
+    al_write_lock_release(repo);
     assert_int_equal(finish(&second), 0);
     assert_string_equal(log.buf, "b");
 }
@@ -251,10 +252,10 @@ static void hands_its_turn_on_when_it_is_freed(void **state)
     struct world *w = *state;
     struct al_repo *repo = must_open(w, "repo");
     al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     struct writer writer;
 
-    assert_int_equal(al_repo_begin_write(repo, &budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, NULL), 0);
     start(w, &writer, "repo", &log, 'a');
     await_turns(w->git, 2);
     al_repo_free(repo);
@@ -313,17 +314,17 @@ static void says_that_the_lock_does_not_go_away(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_budget budget = { .left_ms = 1 };
+    struct al_run_limits budget = { .left_ms = 1 };
 
     lock_index(w);
-    assert_int_equal(al_repo_begin_write(repo, &budget, &w->err), AL_ERR_EXECUTION);
+    assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, &w->err), AL_ERR_EXECUTION);
     assert_int_equal(w->err.code, AL_CODE_LOCK_TIMEOUT);
     assert_non_null(strstr(w->err.message, "index.lock"));
     assert_null(strstr(w->err.message, w->root->path));
     assert_int_equal(count_turns(w->git), 0); /* the turn was given back */
     unlock_index(w);
     budget = long_budget();
-    assert_int_equal(al_repo_begin_write(repo, &budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, NULL), 0);
     assert_int_equal(budget.left_ms, LONG_MS); /* nothing to wait for costs nothing */
 }
 
@@ -344,7 +345,7 @@ static void runs_git_again_when_a_lock_got_in_between(void **state)
     struct writer writer = { .repo = must_open(w, "repo"), .budget = long_budget() };
     al_auto(al_freep) char *status = NULL;
 
-    assert_int_equal(al_repo_begin_write(writer.repo, &writer.budget, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_with_index(writer.repo, &writer.budget, NULL), 0);
     tmpdir_write(w->repo, "b.txt", "x\n");
     lock_index(w);
     assert_int_equal(pthread_create(&writer.thread, NULL, stage_all, &writer), 0);
@@ -365,18 +366,18 @@ static void does_not_wait_where_nobody_can_wake_it(void **state)
     struct rlimit old, none;
     int r;
 
-    assert_int_equal(al_repo_begin_turn(first, NULL, NULL), 0);
+    assert_int_equal(al_write_lock_acquire(first, NULL, NULL), 0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     none = (struct rlimit){ .rlim_cur = 0, .rlim_max = old.rlim_max };
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    r = al_repo_begin_turn(second, NULL, &err);
+    r = al_write_lock_acquire(second, NULL, &err);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(r, AL_ERR_EXECUTION);
     assert_non_null(strstr(err.message, "cannot wait for a turn"));
     assert_int_equal(count_turns(w->git), 1);
-    al_repo_end_write(first);
-    assert_int_equal(al_repo_begin_turn(second, NULL, NULL), 0);
-    al_repo_end_write(second);
+    al_write_lock_release(first);
+    assert_int_equal(al_write_lock_acquire(second, NULL, NULL), 0);
+    al_write_lock_release(second);
 }
 
 int main(void)

@@ -43,7 +43,7 @@ static void seen_clear(struct seen *seen)
 static struct seen see(struct world *w, size_t max_bytes)
 {
     struct seen seen = { .repo = must_open(w, "repo") };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     assert_int_equal(al_git_conflicts(seen.repo, &budget, &seen.conflicts, &w->err), 0);
     assert_int_equal(
@@ -307,7 +307,7 @@ static void refuses_while_there_are_conflicts(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     assert_int_equal(al_git_check_no_conflicts(repo, &budget, &w->err), 0);
     collide(w, edit);

@@ -21,7 +21,7 @@ static int merge(struct world *w, const struct al_merge_options *options,
                  struct al_merge_outcome *outcome)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
     return al_git_merge(repo, options, 1u << 20, &budget, outcome, &w->err);
@@ -124,7 +124,7 @@ static void a_conflict_is_an_answer(void **state)
     assert_string_equal(outcome.conflicts.items[0], "a.txt");
     assert_non_null(strstr(outcome.text.buf, "CONFLICT"));
     repo = must_open(w, "repo");
-    assert_int_equal(al_git_underway(repo), AL_UNDERWAY_MERGE);
+    assert_int_equal(al_git_operation_state(repo), AL_IN_PROGRESS_MERGE);
     assert_int_equal(merge_feature(w, &again), AL_ERR_EXECUTION);
     assert_int_equal(w->err.code, AL_CODE_CONFLICT);
     tmpdir_write(w->repo, "a.txt", "both\n");
@@ -248,7 +248,7 @@ static void assert_put_back(struct world *w, bool no_ff)
     al_auto(al_freep) char *log = tmpdir_path(w->repo, ".git/logs/HEAD");
     al_auto(al_freep) char *before = tree_text(w->repo);
     al_auto(al_freep) char *after = NULL;
-    struct al_budget budget = { .left_ms = 500 };
+    struct al_run_limits budget = { .left_ms = 500 };
 
     al_error_clear(&w->err);
     assert_int_equal(unlink(log), 0);
@@ -292,10 +292,10 @@ static void needs_an_identity_only_for_a_commit(void **state)
     assert_int_equal(merge_feature(w, &moved), 0);
 }
 
-static int abort_it(struct world *w, enum al_underway *done)
+static int abort_it(struct world *w, enum al_operation_state *done)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
     return al_git_abort(repo, &budget, done, &w->err);
@@ -305,16 +305,16 @@ static void aborts_whatever_is_in_progress(void **state)
 {
     static const struct {
         const char *words[3];
-        enum al_underway progress;
+        enum al_operation_state progress;
     } cases[] = {
-        { { "merge", "feature", NULL }, AL_UNDERWAY_MERGE },
-        { { "rebase", "feature", NULL }, AL_UNDERWAY_REBASE },
-        { { "rebase", "--apply", "feature" }, AL_UNDERWAY_REBASE },
-        { { "cherry-pick", "feature", NULL }, AL_UNDERWAY_CHERRY_PICK },
-        { { "revert", "HEAD~1", NULL }, AL_UNDERWAY_REVERT },
+        { { "merge", "feature", NULL }, AL_IN_PROGRESS_MERGE },
+        { { "rebase", "feature", NULL }, AL_IN_PROGRESS_REBASE },
+        { { "rebase", "--apply", "feature" }, AL_IN_PROGRESS_REBASE },
+        { { "cherry-pick", "feature", NULL }, AL_IN_PROGRESS_CHERRY_PICK },
+        { { "revert", "HEAD~1", NULL }, AL_IN_PROGRESS_REVERT },
     };
     struct world *w = *state;
-    enum al_underway done = AL_UNDERWAY_NONE;
+    enum al_operation_state done = AL_IN_PROGRESS_NONE;
 
     part(w, "a.txt", "ours\n", "a.txt", "theirs\n");
     git_fixture_commit(w->repo, "a.txt", "ours twice\n", "fix: again");
@@ -342,7 +342,7 @@ static void shows_what_comes_in(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = NULL;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     bool any = false;
 

@@ -12,7 +12,7 @@ static int commit(struct world *w, const char *expected)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
     return al_git_commit(repo, "message\n", expected, 65536, &budget, &output, &w->err);
@@ -21,7 +21,7 @@ static int commit(struct world *w, const char *expected)
 static char *expect(struct world *w)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
     char *expected;
 
     assert_int_equal(al_git_expect_commit(repo, &budget, &expected, NULL), 0);
@@ -153,7 +153,7 @@ static int merge(struct world *w, const char *shown, struct al_merge_outcome *ou
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     const struct al_merge_options options = { .commit = "feature", .oid = shown };
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
     return al_git_merge(repo, &options, 65536, &budget, outcome, &w->err);

@@ -29,7 +29,7 @@ static void resolve(struct world *w, const char *text)
 static int go_on(struct world *w, const char *message, struct al_merge_outcome *outcome)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     al_error_clear(&w->err);
     return al_git_rebase_continue(repo, message, 1u << 16, &budget, outcome, &w->err);
@@ -220,7 +220,7 @@ static void what_is_interrupted_has_not_gone_on(void **state)
     al_auto(al_freep) char *before = NULL;
     al_auto(al_freep) char *after = NULL;
     al_auto(repo_freep) struct al_repo *repo = NULL;
-    struct al_budget budget = { .left_ms = 1500 };
+    struct al_run_limits budget = { .left_ms = 1500 };
 
     stop(w, "--merge");
     resolve(w, "both\n");
@@ -244,7 +244,7 @@ static void shows_what_goes_on(void **state)
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = NULL;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT, empty = AL_STR_INIT;
-    struct al_budget budget = long_budget();
+    struct al_run_limits budget = long_budget();
 
     stop(w, "--merge");
     resolve(w, "both\n");

@@ -217,7 +217,7 @@ static void git_gets_what_it_must(void **state)
 
     (void)state;
     al_strv_adds(&given, "git", "--no-pager", "log", "-p", "--", "a", NULL);
-    al_git_stage_words(&given, &argv);
+    al_git_pipeline_words(&given, &argv);
     assert_string_equal(argv.items[2], "log");
     assert_true(al_strv_contains(&argv, "--no-ext-diff"));
     assert_true(al_strv_contains(&argv, "--no-textconv"));
