@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The input schemas of toolset `git` are those of its requirements, field by field.
 
-  r0_schemas.py PRINT_TOOLS
+  git_schemas.py PRINT_TOOLS
 
 Only the descriptions are airlock's own.
 """
