@@ -94,14 +94,16 @@ static void add_message(const char *message, bool in_full, struct al_str *out)
     al_text_add_indented(out, message, in_full);
 }
 
-/* A person is shown the message that will be used. */
-static int draft(struct al_call *call, struct al_str *out, struct al_error *err)
+/* A user is shown the message that will be used.  One draft is enough for a commit that is shown
+ * again: a model may have written it. */
+static int draft(struct al_call *call, bool is_same_commit, struct al_str *out,
+                 struct al_error *err)
 {
     char *message;
     int r;
 
-    if (al_call_budget(call)->in_full && al_call_draft(call)) { /* it is the question's */
-        add_message(al_call_draft(call), true, out);
+    if (al_call_draft(call) && (is_same_commit || al_call_budget(call)->in_full)) {
+        add_message(al_call_draft(call), al_call_budget(call)->in_full, out);
         return 0;
     }
     r = al_workflow_make_message(call, &message, err);
@@ -112,15 +114,17 @@ static int draft(struct al_call *call, struct al_str *out, struct al_error *err)
     return 0;
 }
 
-/* The commit that is made is compared with this one. */
-static int expect(struct al_call *call, struct al_error *err)
+/* The commit that is made is compared with this one.  *ret_same: the one before was the same. */
+static int expect(struct al_call *call, bool *ret_same, struct al_error *err)
 {
     char *expected;
     int r = al_git_expect_commit(al_call_repo(call), al_call_budget(call), &expected, err);
 
-    if (r == 0)
-        al_call_set_expected(call, expected);
-    return r;
+    if (r < 0)
+        return r;
+    *ret_same = al_call_expected(call) && !strcmp(al_call_expected(call), expected);
+    al_call_set_expected(call, expected);
+    return 0;
 }
 
 /* The files that are staged, and those that are not although they are new. */
@@ -153,6 +157,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     const struct commit_args *args = p;
     struct al_repo *repo = al_call_repo(call);
     const struct al_strv *files;
+    bool is_same = false;
     int r;
 
     (void)op;
@@ -162,9 +167,9 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     if (resumable(call) && !args->all)
         return al_git_resume_preview(repo, al_call_budget(call), out, err);
     if (!args->all) {
-        r = args->message ? 0 : draft(call, out, err);
-        if (r == 0)
-            r = expect(call, err);
+        r = expect(call, &is_same, err);
+        if (r == 0 && !args->message)
+            r = draft(call, is_same, out, err);
         return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), out, err);
     }
     r = al_call_affected_files(call, &files, err);
