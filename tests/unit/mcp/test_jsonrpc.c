@@ -1,33 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/jsonrpc.h: a bad request is still answered under its own id, and ids come back exactly. */
+/* mcp/jsonrpc.h: a bad request is still answered under its own id. */
 #include "mcp/jsonrpc.h"
 
-#include "tests/lib/assert.h"
-
-struct line {
-    struct al_rpc_doc doc;
-    struct al_rpc_message message;
-    struct al_rpc_cursor cursor;
-};
-
-static void line_clear(struct line *line)
-{
-    al_rpc_message_clear(&line->message);
-    al_rpc_doc_clear(&line->doc);
-}
-
-/* Parse text that must be JSON, up to its first message. */
-static struct line parse(const char *text)
-{
-    struct line line = { AL_RPC_DOC_INIT, AL_RPC_MESSAGE_INIT, AL_RPC_CURSOR_INIT };
-    const char *problem = NULL;
-
-    print_message("  %.100s\n", text);
-    assert_int_equal(al_rpc_parse(text, strlen(text), &line.doc, &problem), AL_RPC_OK);
-    assert_null(problem);
-    assert_true(al_rpc_doc_next(&line.doc, &line.cursor, &line.message));
-    return line;
-}
+#include "tests/unit/mcp/jsonrpc_lib.h"
 
 static void refuses(const char *text, size_t len, enum al_rpc_code code)
 {
@@ -38,99 +13,6 @@ static void refuses(const char *text, size_t len, enum al_rpc_code code)
     assert_int_equal(al_rpc_parse(text, len, &doc, &problem), code);
     assert_non_null(problem);
     assert_null(doc.root);
-}
-
-static void ids_keep_their_type_and_value(void **state)
-{
-    static const struct {
-        const char *id, *canonical;
-    } rows[] = {
-        { "1", "1" },
-        { "0", "0" },
-        { "-7", "-7" },
-        { "9007199254740993", "9007199254740993" },
-        { "9223372036854775807", "9223372036854775807" },
-        { "9223372036854775808", "9223372036854775808" },
-        { "123456789012345678901234567890", "123456789012345678901234567890" },
-        { "-99999999999999999999", "-99999999999999999999" },
-        { "\"1\"", "\"1\"" },
-        { "\"\"", "\"\"" },
-        { "\"a\\u0062\\\"\\\\\"", "\"ab\\\"\\\\\"" },
-        { "\"a\\u0000b\"", "\"a\\u0000b\"" },
-        { "\"\\n\\u0001\"", "\"\\n\\u0001\"" },
-        { "\"\xc3\xa9\"", "\"\xc3\xa9\"" },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        al_auto(al_freep) char *text =
-            al_asprintf("{\"id\":%s,\"jsonrpc\":\"2.0\",\"method\":\"ping\"}", rows[i].id);
-        al_auto(line_clear) struct line line = parse(text);
-
-        assert_int_equal(line.message.kind, AL_RPC_REQUEST);
-        assert_string_equal(line.message.id, rows[i].canonical);
-    }
-}
-
-static void ids_of_other_types_are_refused_without_id(void **state)
-{
-    static const char *const ids[] = { "null", "true", "1.5", "1e3", "[1]", "{}", "1e30" };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(ids); i++) {
-        al_auto(al_freep) char *text =
-            al_asprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}", ids[i]);
-        al_auto(line_clear) struct line line = parse(text);
-
-        assert_int_equal(line.message.kind, AL_RPC_INVALID);
-        assert_null(line.message.id);
-        assert_non_null(line.message.problem);
-    }
-}
-
-/* A string of so many bytes with its quotes.  Integers are never that long: the parser ends at
- * about 300 digits. */
-static char *token_of(size_t len)
-{
-    struct al_str token = AL_STR_INIT;
-
-    while (token.len < len)
-        al_str_addc(&token, 'x');
-    token.buf[0] = token.buf[len - 1] = '"';
-    return al_str_detach(&token);
-}
-
-static void ids_and_tokens_have_a_bound(void **state)
-{
-    static const struct {
-        size_t len;
-        bool fits;
-    } rows[] = {
-        { AL_RPC_TOKEN_MAX_BYTES - 1, true },
-        { AL_RPC_TOKEN_MAX_BYTES, true },
-        { AL_RPC_TOKEN_MAX_BYTES + 1, false },
-        { 100 * AL_RPC_TOKEN_MAX_BYTES, false },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        bool fits = rows[i].fits;
-        al_auto(al_freep) char *token = token_of(rows[i].len);
-        al_auto(al_freep) char *text =
-            al_asprintf("{\"id\":%s,\"jsonrpc\":\"2.0\",\"method\":\"ping\"}", token);
-        al_auto(al_freep) char *other =
-            al_asprintf("{\"id\":1,\"jsonrpc\":\"2.0\",\"method\":\"m\","
-                        "\"params\":{\"_meta\":{\"progressToken\":%s}}}",
-                        token);
-        al_auto(line_clear) struct line line = parse(text);
-        al_auto(line_clear) struct line with_token = parse(other);
-
-        assert_int_equal(line.message.kind, fits ? AL_RPC_REQUEST : AL_RPC_INVALID);
-        assert_true((line.message.id != NULL) == fits);
-        assert_int_equal(with_token.message.kind, fits ? AL_RPC_REQUEST : AL_RPC_INVALID);
-        assert_string_equal(with_token.message.id, "1");
-        assert_true((with_token.message.problem == NULL) == fits);
-    }
 }
 
 static void tells_the_kinds_apart(void **state)
@@ -375,31 +257,6 @@ static void arguments_have_a_depth_of_their_own(void **state)
     }
 }
 
-static void tokens_are_found_and_kept(void **state)
-{
-    static const char *const path[] = { "params", "_meta", "progressToken", NULL };
-    static const struct {
-        const char *token, *canonical;
-    } rows[] = {
-        { "\"t\"", "\"t\"" }, { "5", "5" },    { "123456789012345678901", "123456789012345678901" },
-        { "null", NULL },     { "1.5", NULL }, { "{}", NULL },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        al_auto(al_freep) char *text = al_asprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\","
-                                                   "\"params\":{\"_meta\":{\"progressToken\":%s}}}",
-                                                   rows[i].token);
-        al_auto(line_clear) struct line line = parse(text);
-        al_auto(al_freep) char *token = al_rpc_token(&line.message, path);
-
-        if (rows[i].canonical)
-            assert_string_equal(token, rows[i].canonical);
-        else
-            assert_null(token);
-    }
-}
-
 static void a_batch_is_walked_in_order(void **state)
 {
     static const char text[] =
@@ -420,24 +277,6 @@ static void a_batch_is_walked_in_order(void **state)
             assert_string_equal(line.message.id, ids[i]);
         assert_true(al_rpc_doc_next(&line.doc, &line.cursor, &line.message) ==
                     (i + 1 < COUNT(ids)));
-    }
-}
-
-static void slices_stay_inside_broken_text(void **state)
-{
-    static const char text[] = "{\"a\":[1,{\"b\":\"c\\\"\"}],\"d\":123456789012345678901}";
-
-    (void)state;
-    for (size_t len = 0; len < sizeof(text); len++) {
-        al_auto(al_freep) char *cut = al_strndup(text, len); /* a sanitizer watches its end */
-        struct al_raw_json whole = { cut, len }, found = al_raw_json_member(whole, "d");
-        size_t wide_len;
-        al_auto(al_freep) al_unused char *wide = al_raw_json_widen(whole, &wide_len);
-
-        assert_true(!found.at || (found.at >= cut && found.at + found.len <= cut + len));
-        assert_true(al_raw_json_count_values(whole) <= len + 1);
-        assert_true(wide_len >= len);
-        (void)al_raw_json_next(whole, (struct al_raw_json){ NULL, 0 });
     }
 }
 
@@ -464,9 +303,6 @@ static void errors_are_one_line(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_keep_their_type_and_value),
-        cmocka_unit_test(ids_of_other_types_are_refused_without_id),
-        cmocka_unit_test(ids_and_tokens_have_a_bound),
         cmocka_unit_test(tells_the_kinds_apart),
         cmocka_unit_test(what_is_not_json_has_no_message),
         cmocka_unit_test(nesting_has_the_parsers_limit),
@@ -476,9 +312,7 @@ int main(void)
         cmocka_unit_test(a_response_that_is_said_twice_has_nothing_in_it),
         cmocka_unit_test(a_nul_byte_is_no_json),
         cmocka_unit_test(arguments_have_a_depth_of_their_own),
-        cmocka_unit_test(tokens_are_found_and_kept),
         cmocka_unit_test(a_batch_is_walked_in_order),
-        cmocka_unit_test(slices_stay_inside_broken_text),
         cmocka_unit_test(errors_are_one_line),
     };
 
