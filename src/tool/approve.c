@@ -4,12 +4,9 @@
 #include <stdlib.h>
 
 #include "gitops/index_lock.h"
-#include "gitops/plumbing/state_digest.h"
-#include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "guard/approval.h"
 #include "guard/text.h"
-#include "guard/url.h"
 #include "tool/private.h"
 
 #define RULE_NAME_BYTES 80
@@ -19,125 +16,6 @@ static int decided(struct al_call *call, const char *decision, const char *by)
     call->decision = decision;
     call->decided_by = by;
     return 0;
-}
-
-/* What a tool's lists name, word by word, and what git takes the words for. */
-static int add_named(struct al_call *call, struct al_strv *paths, struct al_str *specs,
-                     struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < call->tool->nparams; i++) {
-        const struct al_param *param = &call->tool->params[i];
-        const struct al_strv *list = (const void *)((const char *)call->args + param->offset);
-
-        if (param->type != AL_TYPE_STRINGS)
-            continue;
-        for (size_t k = 0; k < list->count; k++)
-            al_strv_add(paths, list->items[k]);
-        if (r == 0 && call->repo && (param->flags & AL_PARAM_PATH))
-            r = al_repo_pathspecs(call->repo, list, &call->budget, specs, err);
-    }
-    return r;
-}
-
-/* The user's answer covers HEAD, the index, the files and what words were resolved to as they are
- * now. */
-static int bind_to_state(struct al_call *call, char ret_state[65], struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
-    const struct al_strv *files;
-    int r = al_call_resolve(call, err);
-
-    if (r == 0)
-        r = al_call_affected_files(call, &files, err);
-    if (r == 0)
-        r = add_named(call, &paths, &objects, err);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < files->count; i++)
-        al_strv_add(&paths, files->items[i]);
-    al_resolved_write(&call->resolved, &objects);
-    if (call->repo)
-        return al_repo_state(call->repo, &paths, &objects, ret_state, err);
-    (void)snprintf(ret_state, 65, "no repository");
-    return 0;
-}
-
-static char *current_branches(const struct al_call *call)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    struct al_str joined = AL_STR_INIT;
-
-    if (call->repo)
-        al_ref_head_branches(&call->repo->at, &names);
-    for (size_t i = 0; i < names.count; i++)
-        al_str_addf(&joined, "%s\n", names.items[i]);
-    return al_str_detach(&joined);
-}
-
-/* HEAD's commit is the same on a branch that was just made, and rules may tell the two apart. */
-static bool is_on_same_branches(const struct al_call *call)
-{
-    al_auto(al_freep) char *now = call->branches ? current_branches(call) : NULL;
-
-    return !now || !strcmp(call->branches, now);
-}
-
-/* The values that an "always" is for, as the user reads them or (`shown` false) as they are. */
-static void add_values(const struct al_call *call, const char *name, bool shown, struct al_str *out)
-{
-    const struct al_strv *pairs = &call->resolved.pairs;
-
-    for (size_t i = 0; i + 1 < pairs->count; i += 2) {
-        const char *value = pairs->items[i + 1];
-        al_auto(al_freep) char *safe = NULL;
-
-        if (strcmp(pairs->items[i], name) != 0)
-            continue;
-        safe = shown ? al_url_shown(value) : NULL;
-        al_str_addf(out, "%s%s %s", out->len ? ", " : "", name, safe ? safe : value);
-    }
-}
-
-static void add_limits(const struct al_call *call, bool shown, struct al_str *out)
-{
-    const char *const *names = call->tool->always_by;
-
-    for (size_t i = 0; names && names[i]; i++)
-        add_values(call, names[i], shown, out);
-}
-
-static char *limits_of(const struct al_call *call)
-{
-    al_auto(al_str_clear) struct al_str limits = AL_STR_INIT;
-
-    add_limits(call, false, &limits);
-    return al_str_detach(&limits);
-}
-
-/* An "always" was for what the words meant before the call's turn came. */
-static bool is_still_covered(const struct al_call *call)
-{
-    al_auto(al_freep) char *now = call->limits ? limits_of(call) : NULL;
-
-    return !now || !strcmp(call->limits, now);
-}
-
-int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err)
-{
-    char now[sizeof(call->state)];
-    int r;
-
-    *ret_current = is_on_same_branches(call) && is_still_covered(call);
-    if (!*ret_current || !call->state[0])
-        return 0;
-    al_call_forget(call);
-    r = bind_to_state(call, now, err);
-    if (r == 0)
-        *ret_current = !strcmp(call->state, now);
-    return r;
 }
 
 static const char *name_rule(const struct al_ruling *ruling, char *buf, size_t size)
@@ -197,7 +75,7 @@ static int refuse_crowded(struct al_call *call, struct al_error *err)
  * objects. */
 static char *kind_of(const struct al_call *call, const struct al_ruling *ruling)
 {
-    al_auto(al_freep) char *limits = limits_of(call);
+    al_auto(al_freep) char *limits = al_approval_always_values(call, false);
 
     return al_asprintf("%s %zu %s", call->operation->name, ruling->number, limits);
 }
@@ -205,14 +83,12 @@ static char *kind_of(const struct al_call *call, const struct al_ruling *ruling)
 /* What an "always" would cover, as the user reads it; NULL where it would end with the call. */
 static char *describe_kind(const struct al_call *call)
 {
-    al_auto(al_str_clear) struct al_str limits = AL_STR_INIT;
+    al_auto(al_freep) char *values = al_approval_always_values(call, true);
 
     if (!call->session->approvals)
         return NULL;
-    add_limits(call, true, &limits);
     return al_asprintf("every %s (%s)%s%s in this repository, until the session ends",
-                       call->tool->name, call->operation->name, limits.len ? " for " : "",
-                       limits.buf);
+                       call->tool->name, call->operation->name, *values ? " for " : "", values);
 }
 
 static int rejected(struct al_call *call, const struct al_approver *approver, const char *reason,
@@ -285,7 +161,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     /* A state that rules were asked about is older, and covers what is shown all the more. */
     r = wait_for_lock(call, err);
     if (r == 0 && !call->state[0])
-        r = bind_to_state(call, call->state, err);
+        r = al_approval_bind(call, call->state, err);
     if (r == 0)
         r = al_call_preview(call, &shown, err);
     if (r < 0)
@@ -326,7 +202,7 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
 
     if (call->session->approvals && al_approvals_has(call->session->approvals, call->tool->name,
                                                      kind, al_call_repository_path(call))) {
-        call->limits = limits_of(call);
+        call->limits = al_approval_always_values(call, false);
         return decided(call, "always", "policy");
     }
     return ask(call, ruling, err);
@@ -364,9 +240,9 @@ static int consult(struct al_call *call, struct al_ruling *ret_ruling, struct al
     int r = 0;
 
     if (policy && policy->count) {
-        call->branches = current_branches(call);
+        call->branches = al_approval_branches(call);
         if (al_effects_change_repository(call->operation->effects))
-            r = bind_to_state(call, call->state, err);
+            r = al_approval_bind(call, call->state, err);
         if (r == 0)
             r = al_call_policy_targets(call, &branches, &paths, NULL, err);
     }

@@ -14,13 +14,9 @@
 #include "gitops/repo/write_lock.h"
 #include "guard/root.h"
 #include "guard/text.h"
+#include "tool/args.h"
 #include "tool/hint.h"
 #include "tool/private.h"
-#include "tool/spelling.h"
-#include "util/log.h"
-
-/* A call that is overtaken this often is not asked about again. */
-#define ROUNDS_MAX 16
 
 /* An integer of the arguments that a configured one stands in for.  A call whose arguments were
  * refused may not have got as far as having one. */
@@ -32,10 +28,9 @@ static int64_t configured_int(const struct al_call *call, unsigned flag, int64_t
         const struct al_param *param = &tool->params[i];
 
         if (param->flags & flag) {
-            const struct al_opt_int *given =
-                (const void *)((const char *)call->args + param->offset);
+            const int64_t given = al_args_int(call->args, param)->value;
 
-            return given->value > 0 ? given->value : standard;
+            return given > 0 ? given : standard;
         }
     }
     return standard;
@@ -58,33 +53,6 @@ static const char *working_dir_of(const struct al_call *call)
 
     memcpy(&dir, (const char *)call->args + call->tool->working_dir_offset, sizeof(dir));
     return dir ? dir : ".";
-}
-
-/* Whether a parameter is the name of a file, a branch or a revision. */
-static bool is_name(const void *payload, const char *member)
-{
-    const unsigned flags = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
-    const struct al_tool *tool = payload;
-
-    for (size_t i = 0; i < tool->nparams; i++)
-        if (tool->params[i].flags & flags && al_param_is_called(&tool->params[i], member))
-            return true;
-    return false;
-}
-
-/* Stage 1.  Without a journal, reads go on and everything else is refused in stage 4. */
-static void open_record(struct al_call *call)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    const struct al_record_begin begin = {
-        .tool = call->tool->name,
-        .input = call->input->arguments,
-        .is_name = is_name,
-        .payload = call->tool,
-    };
-
-    if (al_recorded_open(&call->recorded, call->session->journal, &begin, &err) < 0)
-        al_log_warn("the journal cannot be written: %s", err.message);
 }
 
 /* Stage 2. */
@@ -188,119 +156,10 @@ static int authorize(struct al_call *call, struct al_error *err)
     return r;
 }
 
-static int begin_write(struct al_call *call, struct al_error *err)
-{
-    if (!call->repo)
-        return 0;
-    if (call->tool->at_first_root)
-        return al_write_lock_acquire(call->repo, call->budget.cancel, err);
-    return al_write_lock_acquire_with_index(call->repo, &call->budget, err);
-}
-
-/* What is known of a call by now, for the journal. */
-static struct al_record_end describe(const struct al_call *call)
-{
-    return (struct al_record_end){
-        .operation = call->operation ? call->operation->name : NULL,
-        .effects = call->operation ? call->operation->effects : 0,
-        .decision = call->decision ? call->decision : "none",
-        .decided_by = call->decided_by ? call->decided_by : "none",
-        .summary = call->summary,
-        .root = call->repo                  ? call->repo->at.root->path
-                : call->tool->at_first_root ? al_call_repository_path(call)
-                                            : NULL,
-        .repository = call->repo ? call->repo->at.top : NULL,
-        .confinement = call->session->confinement,
-        .git_commit = call->checkpoint[0] ? call->checkpoint : NULL,
-    };
-}
-
-/* Whoever looks sees what the call is about, and one that changes something has its line. */
-static int check_journal(const struct al_call *call, struct al_error *err)
-{
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    const struct al_record_end known = describe(call);
-    int r = al_recorded_update(&call->recorded, &known, &why);
-
-    if (!al_effects_have_side_effects(call->operation->effects))
-        return 0;
-    if (r == 0)
-        r = al_recorded_check(&call->recorded, &why);
-    if (r == 0)
-        return 0;
-    if (call->recorded.record)
-        al_log_warn("the journal cannot be written: %s", why.message);
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "The journal cannot be written, so nothing that changes anything is done; "
-                        "see airlock doctor");
-}
-
-/* If we die now, whoever starts next has to know what was begun, and where its checkpoint is. */
-static int note_checkpoint(struct al_call *call, struct al_error *err)
-{
-    const struct al_record_end known = describe(call);
-
-    return call->checkpoint[0] ? al_recorded_note(&call->recorded, &known, err) : 0;
-}
-
-/* Writers of one repository take turns.  What words mean when nobody was asked is what they mean
- * when the turn has come: the call before may have been the commit that this one is about. */
-static int begin_turn(struct al_call *call, struct al_error *err)
-{
-    int r;
-
-    if (!al_effects_change_repository(call->operation->effects))
-        return 0;
-    r = begin_write(call, err);
-    if (r < 0 || call->state[0])
-        return r;
-    al_call_forget(call);
-    return al_call_resolve(call, err);
-}
-
-static void give_up_turn(struct al_call *call)
-{
-    al_call_forget(call);
-    al_call_checkpoint_drop(call);
-    al_write_lock_release(call->repo);
-}
-
-static int keeps_changing(struct al_error *err)
-{
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "The repository keeps changing under this call, and nothing was done; try "
-                        "again when nobody else is at work in it");
-}
-
-/*
- * Stages 5 and 6.  An approval counts only while what was shown is what is there.  That is looked
- * at as late as can be: a checkpoint takes its time.
- */
-static int obtain_turn(struct al_call *call, struct al_error *err)
-{
-    bool current = false;
-    int r = 0;
-
-    for (int round = 0; r == 0 && !current; round++) {
-        r = round < ROUNDS_MAX ? al_approval_obtain(call, err) : keeps_changing(err);
-        if (r == 0)
-            r = begin_turn(call, err);
-        if (r == 0)
-            r = al_call_checkpoint(call, err);
-        if (r == 0)
-            r = note_checkpoint(call, err);
-        if (r == 0)
-            r = al_approval_check(call, &current, err);
-        if (r < 0 || !current)
-            give_up_turn(call);
-    }
-    return r;
-}
-
 /* Stage 7. */
 static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    int r = obtain_turn(call, err);
+    int r = al_call_prepare(call, err);
 
     if (r == 0) {
         call->executed = true;
@@ -323,7 +182,7 @@ static int run_stages(struct al_call *call, struct al_result *result, struct al_
     al_call_trace_begin(call);
     if (r < 0)
         return r;
-    r = check_journal(call, err);
+    r = al_call_record_check(call, err);
     if (r == 0)
         r = found;
     if (r == 0)
@@ -394,22 +253,6 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
 }
 
-/* Stage 9. */
-static void close_record(struct al_call *call, const struct al_result *result)
-{
-    struct al_record_end known = describe(call);
-    const struct al_recorded_end ending = {
-        .status = result->status,
-        .dry_run = result->dry_run,
-        .text = result->text.buf,
-        .text_len = result->text.len,
-    };
-
-    if (result->confinement)
-        known.confinement = result->confinement;
-    al_recorded_close(&call->recorded, &known, &ending);
-}
-
 static void release(struct al_call *call)
 {
     al_repo_free(call->repo);
@@ -434,10 +277,10 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     int r;
 
-    open_record(&call);
+    al_call_record_open(&call);
     r = run_stages(&call, result, &err);
     shape(&call, result, r, &err);
-    close_record(&call, result);
+    al_call_record_close(&call, result);
     al_call_trace_end(&call, result, call.executed);
     release(&call);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What can be wrong with a tool's tables.  Every function gives the first fault, or NULL. */
-#include <regex.h>
 #include <stdlib.h>
 
+#include "tool/pattern.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
 
@@ -35,110 +35,6 @@ static char *prose_fault(const char *about, size_t max_bytes)
     return NULL;
 }
 
-/*
- * Patterns.  The schema publishes them as ECMA-262 and the decoder runs them as POSIX ERE, so they
- * keep to what means the same in both: printable ASCII, escaped metacharacters, brackets without
- * escapes and classes, groups, and one quantifier an atom.  A dot is not among it: the dialects
- * differ about newlines.  skip_*() return what follows, NULL where the subset is left.
- */
-#define METACHARACTERS "^$\\.*+?()[]{}|"
-
-static const char *skip_branches(const char *at, bool grouped);
-
-static bool is_literal(char c)
-{
-    return c >= ' ' && c <= '~' && !strchr(METACHARACTERS, c);
-}
-
-static const char *skip_bracket(const char *at)
-{
-    if (*at == '^')
-        at++;
-    if (*at == ']')
-        return NULL; /* a literal in one dialect, the end in the other */
-    while (*at >= ' ' && *at <= '~' && !strchr("[]\\", *at))
-        at++;
-    return *at == ']' ? at + 1 : NULL;
-}
-
-static const char *skip_quantifier(const char *at)
-{
-    if (*at == '{') {
-        at += 1 + strspn(at + 1, DIGITS);
-        if (at[-1] == '{')
-            return NULL;
-        if (*at == ',')
-            at += 1 + strspn(at + 1, DIGITS);
-        if (*at++ != '}')
-            return NULL;
-    } else if (*at && strchr("*+?", *at)) {
-        at++;
-    }
-    return *at && strchr("*+?{", *at) ? NULL : at;
-}
-
-static const char *skip_atom(const char *at)
-{
-    if (*at == '[')
-        return skip_bracket(at + 1);
-    if (*at == '(') {
-        at = skip_branches(at + 1, true);
-        return at && *at == ')' ? at + 1 : NULL;
-    }
-    if (*at == '\\')
-        return at[1] && strchr(METACHARACTERS, at[1]) ? at + 2 : NULL;
-    return is_literal(*at) ? at + 1 : NULL;
-}
-
-static const char *skip_branches(const char *at, bool grouped)
-{
-    bool empty = true;
-
-    while (*at && *at != ')' && *at != '$') {
-        if (*at == '|') {
-            if (empty || !grouped) /* outside a group the anchors would hold one branch each */
-                return NULL;
-            empty = true;
-            at++;
-            continue;
-        }
-        at = skip_atom(at);
-        at = at ? skip_quantifier(at) : NULL;
-        if (!at)
-            return NULL;
-        empty = false;
-    }
-    return empty ? NULL : at;
-}
-
-static char *pattern_fault(const char *pattern)
-{
-    regex_t compiled;
-    const char *end;
-
-    if (*pattern != '^' || !al_ends_with(pattern, "$"))
-        return al_strdup("has a pattern that is not anchored");
-    if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-        return al_strdup("has a pattern that does not compile");
-    regfree(&compiled);
-    end = skip_branches(pattern + 1, false);
-    if (!end || strcmp(end, "$") != 0)
-        return al_strdup("has a pattern outside what POSIX ERE and ECMA-262 share");
-    return NULL;
-}
-
-static bool matches(const char *pattern, const char *text)
-{
-    regex_t compiled;
-    bool yes;
-
-    if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-        return false;
-    yes = regexec(&compiled, text, 0, NULL, 0) == 0;
-    regfree(&compiled);
-    return yes;
-}
-
 /* Parameter rows. */
 
 static char *int_fault(const struct al_param *param)
@@ -167,7 +63,7 @@ static char *string_fault(const struct al_param *param)
     if (param->min_bytes > param->max_bytes)
         return al_strdup("has min_bytes above max_bytes");
     if (param->pattern) {
-        char *fault = pattern_fault(param->pattern);
+        char *fault = al_pattern_fault(param->pattern);
 
         if (fault)
             return fault;
@@ -175,7 +71,7 @@ static char *string_fault(const struct al_param *param)
     if ((param->flags & AL_PARAM_HAS_DEFAULT) && !standard)
         return al_strdup("says that it has a default and has none");
     if (standard && (strlen(standard) < param->min_bytes || strlen(standard) > param->max_bytes ||
-                     (param->pattern && !matches(param->pattern, standard))))
+                     (param->pattern && !al_pattern_matches(param->pattern, standard))))
         return al_strdup("has a default that breaks its own rules");
     return NULL;
 }

@@ -79,12 +79,6 @@ static int remedied(int r, const char *remedy, struct al_error *err)
     return r;
 }
 
-/* A person said yes to this very call, or to all of its kind. */
-static bool was_asked(const struct al_call *call)
-{
-    return call->decision && (!strcmp(call->decision, "once") || !strcmp(call->decision, "always"));
-}
-
 /* Nothing of the last day goes to make room; so a store that is full of it says no instead, first
  * to what nobody was asked about, then to everything. */
 static int check_room(struct al_call *call, struct al_error *err)
@@ -93,7 +87,8 @@ static int check_room(struct al_call *call, struct al_error *err)
     enum al_room room;
     int r = al_store_room(call->store, &call->budget, &room, err);
 
-    if (r < 0 || room == AL_ROOM_ENOUGH || (room == AL_ROOM_SHORT && (!loses || was_asked(call))))
+    if (r < 0 || room == AL_ROOM_ENOUGH ||
+        (room == AL_ROOM_SHORT && (!loses || al_call_was_asked(call))))
         return r;
     r = al_error_set(err, AL_ERR_EXECUTION,
                      "The checkpoint store is full, and none of its checkpoints may go yet: they "

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From JSON arguments to a tool's argument struct, by the tool's parameter rows. */
 #include <inttypes.h>
-#include <regex.h>
 #include <stdlib.h>
 
 #include "guard/text.h"
+#include "tool/args.h"
+#include "tool/pattern.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
 #include "util/utf8.h"
 
 /** Bytes of a refused name that are repeated to the caller. */
 #define NAME_SHOWN_MAX_BYTES 64
-
-static void *field_of(const struct al_param *param, void *args)
-{
-    return (char *)args + param->offset;
-}
 
 static int says_bad(const struct al_param *param, struct al_error *err)
 {
@@ -142,15 +138,7 @@ static bool is_blank(const char *text, size_t len)
 
 static int check_pattern(const struct al_param *param, const char *text, struct al_error *err)
 {
-    regex_t compiled;
-    int r;
-
-    /* Compiling costs a few microseconds and needs no lock; the table test has seen it compile. */
-    if (regcomp(&compiled, param->pattern, REG_EXTENDED | REG_NOSUB) != 0)
-        abort();
-    r = regexec(&compiled, text, 0, NULL, 0);
-    regfree(&compiled);
-    if (r == 0)
+    if (al_pattern_matches(param->pattern, text))
         return 0;
     if (param->bad_message)
         return says_bad(param, err);
@@ -344,10 +332,10 @@ static int decode_rows(const struct al_tool *tool, const json_t *arguments,
 
         if (!value && (param->flags & AL_PARAM_REQUIRED) && !(param->flags & AL_PARAM_MAY_MISS))
             return al_error_set(err, AL_ERR_BAD_ARGS, "%s is required", param->name);
-        set_default(param, defaults, field_of(param, args));
+        set_default(param, defaults, al_args_field(args, param));
         if (!value)
             continue;
-        r = decode_value(param, value, field_of(param, args), err);
+        r = decode_value(param, value, al_args_field(args, param), err);
         if (r < 0)
             return r;
     }
@@ -370,34 +358,4 @@ int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
     if (r < 0)
         al_tool_args_clear(tool, args);
     return r;
-}
-
-void al_tool_args_clear(const struct al_tool *tool, void *args)
-{
-    for (size_t i = 0; i < tool->nparams; i++) {
-        if (tool->params[i].type == AL_TYPE_STRINGS)
-            al_strv_clear(field_of(&tool->params[i], args));
-    }
-    memset(args, 0, tool->args_size);
-}
-
-const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
-                                          const void *args)
-{
-    const struct al_operation *op = tool->operations;
-
-    while (op->applies && !op->applies(call, args))
-        op++;
-    return op;
-}
-
-const struct al_operation *al_tool_tighten(const struct al_tool *tool,
-                                           const struct al_operation *op, struct al_call *call,
-                                           const void *args)
-{
-    for (size_t i = 0; i < tool->nstricter; i++)
-        if (!strcmp(tool->stricter[i].operation.name, op->name) &&
-            tool->stricter[i].holds(call, args))
-            return &tool->stricter[i].operation;
-    return op;
 }

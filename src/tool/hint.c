@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "guard/text.h"
+#include "tool/args.h"
 #include "tool/private.h"
 #include "util/fs.h"
 
@@ -42,16 +43,13 @@ static char *hint_for(const struct al_repo *repo, const char *path)
 
 static char *hint_for_param(const struct al_call *call, const struct al_param *param)
 {
-    const void *field = (const char *)call->args + param->offset;
-    const char *path = NULL;
+    const char *path = param->type == AL_TYPE_STRING ? al_args_string(call->args, param) : NULL;
     char *hint = NULL;
 
-    if (param->type == AL_TYPE_STRING)
-        memcpy(&path, field, sizeof(path));
     if (path)
         return hint_for(call->repo, path);
     if (param->type == AL_TYPE_STRINGS) {
-        const struct al_strv *list = field;
+        const struct al_strv *list = al_args_strings(call->args, param);
 
         for (size_t i = 0; i < list->count && !hint; i++)
             hint = hint_for(call->repo, list->items[i]);

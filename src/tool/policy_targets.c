@@ -7,31 +7,20 @@
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "guard/root.h"
+#include "tool/args.h"
 #include "tool/private.h"
 #include "util/fs.h"
 
 #define TOUCHES_FILES                                                                              \
     (AL_READS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_WRITES_FILES)
 
-static const void *field_of(const struct al_call *call, const struct al_param *param)
-{
-    return (const char *)call->args + param->offset;
-}
-
-static const char *string_of(const struct al_call *call, const struct al_param *param)
-{
-    const char *value;
-
-    memcpy(&value, field_of(call, param), sizeof(value));
-    return value;
-}
-
 void al_call_named_branches(const struct al_call *call, unsigned flag, struct al_strv *ret_branches)
 {
     const struct al_tool *tool = call->tool;
 
     for (size_t i = 0; i < tool->nparams; i++) {
-        const char *name = tool->params[i].flags & flag ? string_of(call, &tool->params[i]) : NULL;
+        const char *name =
+            tool->params[i].flags & flag ? al_args_string(call->args, &tool->params[i]) : NULL;
 
         if (name)
             al_strv_add(ret_branches, name);
@@ -157,7 +146,7 @@ static int add_path(struct collection *to, const char *param, const char *given,
 static int add_output(struct collection *to, const struct al_param *param, struct al_error *err)
 {
     struct al_call *call = to->call;
-    const char *given = string_of(call, param), *name;
+    const char *given = al_args_string(call->args, param), *name;
     al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
     int r;
 
@@ -193,11 +182,11 @@ static int add_row(struct collection *to, const struct al_param *param, bool *re
     int r = 0;
 
     if (param->type == AL_TYPE_STRING) {
-        path = string_of(to->call, param);
+        path = al_args_string(to->call->args, param);
         *ret_named |= path != NULL;
         return path ? add_path(to, param->name, path, err) : 0;
     }
-    list = field_of(to->call, param);
+    list = al_args_strings(to->call->args, param);
     *ret_named |= list->count > 0;
     for (size_t i = 0; i < list->count && r == 0; i++)
         r = add_path(to, param->name, list->items[i], err);
@@ -207,8 +196,8 @@ static int add_row(struct collection *to, const struct al_param *param, bool *re
 static bool is_given(const struct al_call *call, const struct al_param *param)
 {
     if (param->type == AL_TYPE_STRING)
-        return string_of(call, param);
-    return *(const bool *)field_of(call, param);
+        return al_args_string(call->args, param);
+    return al_args_bool(call->args, param);
 }
 
 /*

@@ -42,6 +42,24 @@ struct al_call {
 /** Where a call works: the top of the repository, or the first root. */
 const char *al_call_repository_path(const struct al_call *call);
 
+/** record.c, stage 1: open the call's record.  Without a journal, al_call_record_check() refuses
+ * what changes anything. */
+void al_call_record_open(struct al_call *call);
+
+/** Bring the record up to date; refuse a call with side effects when the journal cannot be written.
+ */
+int al_call_record_check(const struct al_call *call, struct al_error *err);
+
+/** Note the checkpoint in the record before anything changes, for recovery after a crash. */
+int al_call_record_checkpoint(struct al_call *call, struct al_error *err);
+
+/** Stage 9: close the record. */
+void al_call_record_close(struct al_call *call, const struct al_result *result);
+
+/** prepare.c, stages 5 and 6: the approval, the write lock and the checkpoint.  0: the call may
+ * change the repository, and the caller releases the lock. */
+int al_call_prepare(struct al_call *call, struct al_error *err);
+
 /** Resolve the words of the call's arguments, unless that is done. */
 int al_call_resolve(struct al_call *call, struct al_error *err);
 
@@ -101,6 +119,16 @@ int al_approval_add_full(void *payload, struct al_str *out, struct al_error *err
 
 /** Stage 5: policy, then the approvers in order.  0 means go on. */
 int al_approval_obtain(struct al_call *call, struct al_error *err);
+
+/** binding.c: a digest of what the user's answer covers: HEAD, the index, the files and the objects
+ * that the arguments name, as they are now. */
+int al_approval_bind(struct al_call *call, char ret_state[65], struct al_error *err);
+
+/** The branches that HEAD is on, one a line.  Caller frees. */
+char *al_approval_branches(const struct al_call *call);
+
+/** The values that an "always" is for: safe text (`shown`), or as they are.  Caller frees. */
+char *al_approval_always_values(const struct al_call *call, bool shown);
 
 /** command_line.c: how a user makes the same call in a terminal, to be put behind what they do: a
  * colon and the line, or the words for the arguments when these are long or hold a secret.  Safe

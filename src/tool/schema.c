@@ -130,36 +130,6 @@ json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults
     return schema;
 }
 
-unsigned al_tool_effects(const struct al_tool *tool)
-{
-    unsigned effects = 0;
-
-    for (size_t i = 0; i < tool->noperations; i++)
-        effects |= tool->operations[i].effects;
-    return effects;
-}
-
-bool al_operation_asks(const struct al_operation *op)
-{
-    switch (op->asks) {
-    case AL_ASKS_ALWAYS:
-        return true;
-    case AL_ASKS_NEVER:
-        return false;
-    case AL_ASKS_BY_EFFECTS:
-        break;
-    }
-    return al_effects_change_repository(op->effects);
-}
-
-bool al_tool_asks(const struct al_tool *tool)
-{
-    for (size_t i = 0; i < tool->noperations; i++)
-        if (al_operation_asks(&tool->operations[i]))
-            return true;
-    return false;
-}
-
 json_t *al_tool_annotations(const struct al_tool *tool)
 {
     unsigned effects = al_tool_effects(tool);

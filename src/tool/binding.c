@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What an approval is bound to: the state of the repository, the branches that rules were asked
+ * about, and the values that an "always" is for. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gitops/plumbing/state_digest.h"
+#include "gitops/refs.h"
+#include "gitops/repo/repo.h"
+#include "guard/url.h"
+#include "tool/args.h"
+#include "tool/private.h"
+
+/* What a tool's lists name, word by word, and what git takes the words for. */
+static int add_named(struct al_call *call, struct al_strv *paths, struct al_str *specs,
+                     struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < call->tool->nparams; i++) {
+        const struct al_param *param = &call->tool->params[i];
+        const struct al_strv *list;
+
+        if (param->type != AL_TYPE_STRINGS)
+            continue;
+        list = al_args_strings(call->args, param);
+        for (size_t k = 0; k < list->count; k++)
+            al_strv_add(paths, list->items[k]);
+        if (r == 0 && call->repo && (param->flags & AL_PARAM_PATH))
+            r = al_repo_pathspecs(call->repo, list, &call->budget, specs, err);
+    }
+    return r;
+}
+
+/* The user's answer covers HEAD, the index, the files and what words were resolved to as they are
+ * now. */
+int al_approval_bind(struct al_call *call, char ret_state[65], struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
+    const struct al_strv *files;
+    int r = al_call_resolve(call, err);
+
+    if (r == 0)
+        r = al_call_affected_files(call, &files, err);
+    if (r == 0)
+        r = add_named(call, &paths, &objects, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < files->count; i++)
+        al_strv_add(&paths, files->items[i]);
+    al_resolved_write(&call->resolved, &objects);
+    if (call->repo)
+        return al_repo_state(call->repo, &paths, &objects, ret_state, err);
+    (void)snprintf(ret_state, 65, "no repository");
+    return 0;
+}
+
+char *al_approval_branches(const struct al_call *call)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    struct al_str joined = AL_STR_INIT;
+
+    if (call->repo)
+        al_ref_head_branches(&call->repo->at, &names);
+    for (size_t i = 0; i < names.count; i++)
+        al_str_addf(&joined, "%s\n", names.items[i]);
+    return al_str_detach(&joined);
+}
+
+/* HEAD's commit is the same on a branch that was just made, and rules may tell the two apart. */
+static bool is_on_same_branches(const struct al_call *call)
+{
+    al_auto(al_freep) char *now = call->branches ? al_approval_branches(call) : NULL;
+
+    return !now || !strcmp(call->branches, now);
+}
+
+/* The values that an "always" is for, as the user reads them or (`shown` false) as they are. */
+static void add_values(const struct al_call *call, const char *name, bool shown, struct al_str *out)
+{
+    const struct al_strv *pairs = &call->resolved.pairs;
+
+    for (size_t i = 0; i + 1 < pairs->count; i += 2) {
+        const char *value = pairs->items[i + 1];
+        al_auto(al_freep) char *safe = NULL;
+
+        if (strcmp(pairs->items[i], name) != 0)
+            continue;
+        safe = shown ? al_url_shown(value) : NULL;
+        al_str_addf(out, "%s%s %s", out->len ? ", " : "", name, safe ? safe : value);
+    }
+}
+
+char *al_approval_always_values(const struct al_call *call, bool shown)
+{
+    const char *const *names = call->tool->always_by;
+    struct al_str values = AL_STR_INIT;
+
+    for (size_t i = 0; names && names[i]; i++)
+        add_values(call, names[i], shown, &values);
+    return al_str_detach(&values);
+}
+
+/* An "always" was for what the words meant before the call's turn came. */
+static bool is_still_covered(const struct al_call *call)
+{
+    al_auto(al_freep) char *now = call->limits ? al_approval_always_values(call, false) : NULL;
+
+    return !now || !strcmp(call->limits, now);
+}
+
+int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err)
+{
+    char now[sizeof(call->state)];
+    int r;
+
+    *ret_current = is_on_same_branches(call) && is_still_covered(call);
+    if (!*ret_current || !call->state[0])
+        return 0;
+    al_call_forget(call);
+    r = al_approval_bind(call, now, err);
+    if (r == 0)
+        *ret_current = !strcmp(call->state, now);
+    return r;
+}

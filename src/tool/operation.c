@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which of a tool's operations a call is, and what the operations together can do. */
+#include "tool/tool.h"
+
+unsigned al_tool_effects(const struct al_tool *tool)
+{
+    unsigned effects = 0;
+
+    for (size_t i = 0; i < tool->noperations; i++)
+        effects |= tool->operations[i].effects;
+    return effects;
+}
+
+bool al_operation_asks(const struct al_operation *op)
+{
+    switch (op->asks) {
+    case AL_ASKS_ALWAYS:
+        return true;
+    case AL_ASKS_NEVER:
+        return false;
+    case AL_ASKS_BY_EFFECTS:
+        break;
+    }
+    return al_effects_change_repository(op->effects);
+}
+
+bool al_tool_asks(const struct al_tool *tool)
+{
+    for (size_t i = 0; i < tool->noperations; i++)
+        if (al_operation_asks(&tool->operations[i]))
+            return true;
+    return false;
+}
+
+const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
+                                          const void *args)
+{
+    const struct al_operation *op = tool->operations;
+
+    while (op->applies && !op->applies(call, args))
+        op++;
+    return op;
+}
+
+const struct al_operation *al_tool_tighten(const struct al_tool *tool,
+                                           const struct al_operation *op, struct al_call *call,
+                                           const void *args)
+{
+    for (size_t i = 0; i < tool->nstricter; i++)
+        if (!strcmp(tool->stricter[i].operation.name, op->name) &&
+            tool->stricter[i].holds(call, args))
+            return &tool->stricter[i].operation;
+    return op;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stages 5 and 6: the approval, the write lock, the checkpoint, and the approval checked again. */
+#include "gitops/repo/write_lock.h"
+#include "tool/private.h"
+
+/* A call that is overtaken this often is not asked about again. */
+#define ROUNDS_MAX 16
+
+static int acquire_lock(struct al_call *call, struct al_error *err)
+{
+    if (!call->repo)
+        return 0;
+    if (call->tool->at_first_root)
+        return al_write_lock_acquire(call->repo, call->budget.cancel, err);
+    return al_write_lock_acquire_with_index(call->repo, &call->budget, err);
+}
+
+/* Writers of one repository take turns.  What words mean when nobody was asked is what they mean
+ * when the turn has come: the call before may have been the commit that this one is about. */
+static int lock_for_writing(struct al_call *call, struct al_error *err)
+{
+    int r;
+
+    if (!al_effects_change_repository(call->operation->effects))
+        return 0;
+    r = acquire_lock(call, err);
+    if (r < 0 || call->state[0])
+        return r;
+    al_call_forget(call);
+    return al_call_resolve(call, err);
+}
+
+static void release_all(struct al_call *call)
+{
+    al_call_forget(call);
+    al_call_checkpoint_drop(call);
+    al_write_lock_release(call->repo);
+}
+
+static int keeps_changing(struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The repository keeps changing under this call, and nothing was done; try "
+                        "again when nobody else is at work in it");
+}
+
+/*
+ * Stages 5 and 6.  An approval counts only while what was shown is what is there.  That is looked
+ * at as late as can be: a checkpoint takes its time.
+ */
+int al_call_prepare(struct al_call *call, struct al_error *err)
+{
+    bool current = false;
+    int r = 0;
+
+    for (int round = 0; r == 0 && !current; round++) {
+        r = round < ROUNDS_MAX ? al_approval_obtain(call, err) : keeps_changing(err);
+        if (r == 0)
+            r = lock_for_writing(call, err);
+        if (r == 0)
+            r = al_call_checkpoint(call, err);
+        if (r == 0)
+            r = al_call_record_checkpoint(call, err);
+        if (r == 0)
+            r = al_approval_check(call, &current, err);
+        if (r < 0 || !current)
+            release_all(call);
+    }
+    return r;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stages 1 and 9, and what the journal learns in between. */
+#include "gitops/repo/repo.h"
+#include "guard/root.h"
+#include "tool/private.h"
+#include "tool/spelling.h"
+#include "util/log.h"
+
+/* Whether a parameter is the name of a file, a branch or a revision. */
+static bool is_name(const void *payload, const char *member)
+{
+    const unsigned flags = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
+    const struct al_tool *tool = payload;
+
+    for (size_t i = 0; i < tool->nparams; i++)
+        if (tool->params[i].flags & flags && al_param_is_called(&tool->params[i], member))
+            return true;
+    return false;
+}
+
+/* Stage 1.  Without a journal, reads go on and everything else is refused in stage 4. */
+void al_call_record_open(struct al_call *call)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const struct al_record_begin begin = {
+        .tool = call->tool->name,
+        .input = call->input->arguments,
+        .is_name = is_name,
+        .payload = call->tool,
+    };
+
+    if (al_recorded_open(&call->recorded, call->session->journal, &begin, &err) < 0)
+        al_log_warn("the journal cannot be written: %s", err.message);
+}
+
+/* What is known of a call by now, for the journal. */
+static struct al_record_end known_of(const struct al_call *call)
+{
+    return (struct al_record_end){
+        .operation = call->operation ? call->operation->name : NULL,
+        .effects = call->operation ? call->operation->effects : 0,
+        .decision = call->decision ? call->decision : "none",
+        .decided_by = call->decided_by ? call->decided_by : "none",
+        .summary = call->summary,
+        .root = call->repo                  ? call->repo->at.root->path
+                : call->tool->at_first_root ? al_call_repository_path(call)
+                                            : NULL,
+        .repository = call->repo ? call->repo->at.top : NULL,
+        .confinement = call->session->confinement,
+        .git_commit = call->checkpoint[0] ? call->checkpoint : NULL,
+    };
+}
+
+/* Whoever looks sees what the call is about, and one that changes something has its line. */
+int al_call_record_check(const struct al_call *call, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    const struct al_record_end known = known_of(call);
+    int r = al_recorded_update(&call->recorded, &known, &why);
+
+    if (!al_effects_have_side_effects(call->operation->effects))
+        return 0;
+    if (r == 0)
+        r = al_recorded_check(&call->recorded, &why);
+    if (r == 0)
+        return 0;
+    if (call->recorded.record)
+        al_log_warn("the journal cannot be written: %s", why.message);
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The journal cannot be written, so nothing that changes anything is done; "
+                        "see airlock doctor");
+}
+
+/* If we die now, whoever starts next has to know what was begun, and where its checkpoint is. */
+int al_call_record_checkpoint(struct al_call *call, struct al_error *err)
+{
+    const struct al_record_end known = known_of(call);
+
+    return call->checkpoint[0] ? al_recorded_note(&call->recorded, &known, err) : 0;
+}
+
+/* Stage 9. */
+void al_call_record_close(struct al_call *call, const struct al_result *result)
+{
+    struct al_record_end known = known_of(call);
+    const struct al_recorded_end ending = {
+        .status = result->status,
+        .dry_run = result->dry_run,
+        .text = result->text.buf,
+        .text_len = result->text.len,
+    };
+
+    if (result->confinement)
+        known.confinement = result->confinement;
+    al_recorded_close(&call->recorded, &known, &ending);
+}
