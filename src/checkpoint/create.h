@@ -5,13 +5,14 @@
 
 #include <stdbool.h>
 
-#include "checkpoint/file_list.h"
+#include "checkpoint/collect.h"
 #include "checkpoint/gitdir.h"
 #include "checkpoint/objects.h"
 #include "checkpoint/prefetch.h"
 #include "checkpoint/refs.h"
 #include "checkpoint/stat_cache.h"
 #include "checkpoint/store.h"
+#include "checkpoint/tree.h"
 #include "checkpoint/worktree.h"
 #include "gitops/deadline.h"
 

@@ -9,16 +9,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "checkpoint/checkpoint.h"
-#include "gitops/deadline.h"
 #include "gitops/oid.h"
-#include "gitops/repo/repo.h"
 #include "util/str.h"
-
-/** A nested repository with more levels of directories than this is refused. */
-#define AL_FILE_LIST_DEPTH_MAX 256
 
 /** One name. */
 struct al_name {
@@ -41,28 +34,10 @@ void al_file_list_clear(struct al_file_list *names);
 /** The bytes of a name; borrowed until the next name is added. */
 const char *al_file_list_path(const struct al_file_list *names, const struct al_name *name);
 
-/** What the index and the disk said, before it is put in order. */
-struct al_gathered {
-    struct al_file_list names; /**< the result */
-    struct al_oid *staged;     /**< objects of entries in a conflict: no file can stand for them */
-    size_t nstaged;
-    struct al_oid entries; /**< digest of the index's entries */
-};
+/** Append a path.  Borrowed until the next name is added. */
+struct al_name *al_file_list_add(struct al_file_list *names, const char *path, size_t len);
 
-#define AL_GATHERED_INIT ((struct al_gathered){ .names = AL_FILE_LIST_INIT })
-
-void al_gathered_clear(struct al_gathered *gathered);
-
-/**
- * Ask git for the names and walk into nested repositories.
- *
- * @param include_ignored  Globs of ignored files to take as well; may be NULL.
- * @param digests          Make the digest of the entries; it takes some milliseconds.
- * @return 0; AL_ERR_EXECUTION beyond AL_CHECKPOINT_FILES_MAX names or when git failed;
- *         AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
- */
-int al_gather_names(const struct al_repo *repo, int top_fd, const struct al_strv *include_ignored,
-                    bool digests, struct al_deadline *watch, struct al_gathered *ret_gathered,
-                    struct al_error *err);
+/** Sort by path, as bytes. */
+void al_file_list_sort(struct al_file_list *names);
 
 #endif

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "checkpoint/tree.h"
+
 #define PIECE_MIN_BYTES 2048u
 #define PIECE_MAX_BYTES 65536u
 /* Thirteen bits of the rolling hash end a piece: one of about 8 KiB, beyond the minimum. */
@@ -126,18 +128,4 @@ int al_objects_put_pieces(struct al_objects *objects, const void *data, size_t l
 int al_objects_finish(struct al_objects *objects, struct al_error *err)
 {
     return al_pack_finish(objects->pack, err);
-}
-
-void al_tree_add(struct al_str *tree, unsigned mode, const char *name, const struct al_oid *oid,
-                 bool sha256)
-{
-    char digits[16];
-    size_t at = sizeof(digits);
-
-    digits[--at] = ' ';
-    for (; mode; mode >>= 3)
-        digits[--at] = (char)('0' + (mode & 7));
-    al_str_add(tree, digits + at, sizeof(digits) - at);
-    al_str_add(tree, name, strlen(name) + 1);
-    al_str_add(tree, oid->bytes, al_oid_bytes(sha256));
 }

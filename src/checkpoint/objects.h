@@ -50,8 +50,4 @@ void al_objects_look_again(struct al_objects *objects);
 /** Make what was put visible. */
 int al_objects_finish(struct al_objects *objects, struct al_error *err);
 
-/** Append an entry of a tree object.  Entries come in git's order. */
-void al_tree_add(struct al_str *tree, unsigned mode, const char *name, const struct al_oid *oid,
-                 bool sha256);
-
 #endif

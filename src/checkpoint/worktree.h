@@ -11,14 +11,8 @@
 #include "checkpoint/objects.h"
 #include "checkpoint/prefetch.h"
 #include "checkpoint/stat_cache.h"
+#include "checkpoint/tree.h"
 #include "gitops/deadline.h"
-
-/** A file that is in the store now. */
-struct al_tree_file {
-    const char *path; /**< borrowed from the names */
-    unsigned mode;    /**< st_mode */
-    struct al_oid oid;
-};
 
 /** The working tree.  Zero-initialised is empty. */
 struct al_tree_files {
@@ -55,14 +49,5 @@ struct al_tree_source {
  */
 int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files *ret_worktree,
                        struct al_error *err);
-
-/**
- * Put the trees of some files, which are in order of their paths.
- *
- * @return 0; AL_ERR_AGAIN when one path is a file and a directory, since the tree changed while
- *         it was read.
- */
-int al_tree_put(struct al_objects *objects, const struct al_tree_file *files, size_t count,
-                struct al_oid *ret_tree, struct al_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* checkpoint/file_list.h, refs.h, gitdir.h and pack.h: what a checkpoint takes has caps, and at a
+/* checkpoint/collect.h, refs.h, gitdir.h and pack.h: what a checkpoint takes has caps, and at a
  * cap nothing is left out in silence.  The files are compiled into this test with small ones (see
  * meson.build): nobody makes a million references in a test. */
-#include "checkpoint/file_list.h"
+#include "checkpoint/collect.h"
 #include "checkpoint/gitdir.h"
 #include "checkpoint/pack.h"
 #include "checkpoint/refs.h"
