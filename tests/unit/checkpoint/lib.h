@@ -112,4 +112,26 @@ static inline char *store_answer(struct saver *s, const char *const *words)
     return git_output(bare, words[0], words[1], words[2], words[3], words[4], words[5], NULL);
 }
 
+/* "<octal mode> <path>\n" of every file of the last checkpoint's working tree. */
+static inline char *files_of(struct saver *s)
+{
+    al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
+    struct al_run_limits budget = long_budget();
+    struct al_str text = AL_STR_INIT;
+
+    assert_int_equal(al_checkpoint_worktree(s->store, s->id, &budget, &files, &s->w->err), 0);
+    for (size_t i = 0; i < files.count; i++)
+        al_str_addf(&text, "%o %s\n", files.items[i].mode, files.items[i].path);
+    return al_str_detach(&text);
+}
+
+/* The blob of a path in the last checkpoint's tree. */
+static inline void assert_content(struct saver *s, const char *path, const char *expected)
+{
+    al_auto(al_freep) char *name = al_asprintf("%s:%s", s->id, path);
+    al_auto(al_freep) char *content = store_git(s, "cat-file", "blob", name);
+
+    assert_string_equal(content, expected);
+}
+
 #endif

@@ -387,5 +387,5 @@ int main(void)
     };
 
     gitops_begin();
-    return cmocka_run_group_tests_name("journal/caps", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("checkpoint/caps", tests, NULL, NULL);
 }

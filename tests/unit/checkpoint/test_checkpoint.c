@@ -9,33 +9,11 @@
 #include "guard/root.h"
 #include "tests/unit/checkpoint/lib.h"
 
-/* "<octal mode> <path>\n" of every file of the last checkpoint's working tree. */
-static char *files_of(struct saver *s)
-{
-    al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
-    struct al_run_limits budget = long_budget();
-    struct al_str text = AL_STR_INIT;
-
-    assert_int_equal(al_checkpoint_worktree(s->store, s->id, &budget, &files, &s->w->err), 0);
-    for (size_t i = 0; i < files.count; i++)
-        al_str_addf(&text, "%o %s\n", files.items[i].mode, files.items[i].path);
-    return al_str_detach(&text);
-}
-
 static void assert_files(struct saver *s, const char *expected)
 {
     al_auto(al_freep) char *files = files_of(s);
 
     assert_string_equal(files, expected);
-}
-
-/* The blob of a path in the last checkpoint's tree. */
-static void assert_content(struct saver *s, const char *path, const char *expected)
-{
-    al_auto(al_freep) char *name = al_asprintf("%s:%s", s->id, path);
-    al_auto(al_freep) char *content = store_git(s, "cat-file", "blob", name);
-
-    assert_string_equal(content, expected);
 }
 
 static void assert_store_is_sound(struct saver *s)
@@ -330,134 +308,6 @@ static void leaves_out_large_files_at_the_limit(void **state)
     assert_store_is_sound(s);
 }
 
-static void sees_every_change(void **state)
-{
-    struct saver *s = *state;
-    char text[] = "same size 0\n";
-
-    for (char c = '0'; c <= '9'; c++) { /* one after the other, faster than file times tick */
-        text[10] = c;
-        tmpdir_write(s->w->repo, "a.txt", text);
-        take(s, NULL);
-        assert_content(s, "worktree/a.txt", text);
-    }
-}
-
-static void sees_a_change_that_hides_its_time(void **state)
-{
-    struct saver *s = *state;
-    struct timespec past[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
-
-    tmpdir_write(s->w->repo, "a.txt", "AAAA\n");
-    assert_int_equal(utimensat(s->w->repo->fd, "a.txt", past, 0), 0);
-    take(s, NULL);
-    tmpdir_write(s->w->repo, "a.txt", "BBBB\n");
-    assert_int_equal(utimensat(s->w->repo->fd, "a.txt", past, 0), 0);
-    take(s, NULL);
-    assert_content(s, "worktree/a.txt", "BBBB\n");
-}
-
-static void shares_the_tree_when_nothing_changed(void **state)
-{
-    struct saver *s = *state;
-    al_auto(al_freep) char *first = NULL;
-    al_auto(al_freep) char *second = NULL;
-    al_auto(al_freep) char *parent = NULL;
-    char before[AL_OID_TEXT], found[AL_OID_TEXT], name[AL_OID_TEXT + 16];
-
-    take(s, NULL);
-    memcpy(before, s->id, sizeof(before));
-    (void)snprintf(name, sizeof(name), "%s^{tree}", s->id);
-    first = store_git(s, "rev-parse", name);
-    assert_int_equal(al_checkpoint_find_after(s->store, before, found, NULL), AL_ERR_NOT_FOUND);
-    take(s, before);
-    (void)snprintf(name, sizeof(name), "%s^{tree}", s->id);
-    second = store_git(s, "rev-parse", name);
-    assert_string_equal(first, second);
-    assert_string_not_equal(before, s->id);
-    (void)snprintf(name, sizeof(name), "%s^", s->id);
-    parent = store_git(s, "rev-parse", name);
-    parent[strcspn(parent, "\n")] = '\0';
-    assert_string_equal(parent, before);
-    assert_int_equal(al_checkpoint_find_after(s->store, before, found, NULL), 0);
-    assert_string_equal(found, s->id);
-    assert_true(al_checkpoint_exists(s->store, before));
-    assert_false(al_checkpoint_exists(s->store, "0123456789012345678901234567890123456789"));
-    assert_false(al_checkpoint_exists(s->store, "../../HEAD"));
-}
-
-/* So many that they are looked at ahead, by a thread. */
-static void sees_changes_among_many_files(void **state)
-{
-    struct saver *s = *state;
-    al_auto(al_freep) char *files = NULL;
-
-    for (int i = 0; i < 1200; i++) {
-        al_auto(al_freep) char *name = al_asprintf("many%d/%d", i % 5, i);
-
-        tmpdir_write(s->w->repo, name, "same\n");
-    }
-    take(s, NULL);
-    tmpdir_write(s->w->repo, "many1/1", "diff\n");
-    assert_int_equal(unlinkat(s->w->repo->fd, "many2/2", 0), 0);
-    assert_int_equal(renameat(s->w->repo->fd, "many3", s->w->root->fd, "moved"), 0);
-    tmpdir_symlink(s->w->repo, "../moved", "many3");
-    tmpdir_write(s->w->repo, "many4/new", "new\n");
-    take(s, NULL);
-    files = files_of(s);
-    assert_content(s, "worktree/many1/1", "diff\n");
-    assert_content(s, "worktree/many4/new", "new\n");
-    assert_null(strstr(files, " many2/2\n"));
-    assert_non_null(strstr(files, "120777 many3\n"));
-    assert_null(strstr(files, " many3/"));
-    assert_non_null(strstr(files, " many0/1195\n"));
-}
-
-/* The parts and names of all differences, a line each. */
-static char *changes_between(struct saver *s, const char *from, const char *to)
-{
-    static const char *const parts[] = { "worktree", "index", "head", "ref", "stash", "state" };
-    struct al_differences changes = { .items = NULL };
-    struct al_run_limits budget = long_budget();
-    struct al_str text = AL_STR_INIT;
-
-    assert_int_equal(al_checkpoint_compare(s->store, from, to, &budget, &changes, &s->w->err), 0);
-    for (size_t i = 0; i < changes.count; i++)
-        al_str_addf(&text, "%s %s%s%s\n", parts[changes.items[i].part], changes.items[i].name,
-                    changes.items[i].from ? "" : " +", changes.items[i].to ? "" : " -");
-    al_differences_clear(&changes);
-    return al_str_detach(&text);
-}
-
-static void tells_what_differs(void **state)
-{
-    struct saver *s = *state;
-    al_auto(al_freep) char *all = NULL;
-    al_auto(al_freep) char *none = NULL;
-    char from[AL_OID_TEXT], same[AL_OID_TEXT];
-
-    tmpdir_write(s->w->repo, "gone.txt", "gone\n");
-    take(s, NULL);
-    memcpy(from, s->id, sizeof(from));
-    /* Neither packing references nor refreshing the index is a change. */
-    git_ok(s->w->repo, "pack-refs", "--all", NULL);
-    tmpdir_write(s->w->repo, "a.txt", "one\n");
-    git_ok(s->w->repo, "update-index", "--really-refresh", NULL);
-    take(s, NULL);
-    memcpy(same, s->id, sizeof(same));
-    none = changes_between(s, from, same);
-    assert_string_equal(none, "");
-    assert_int_equal(unlinkat(s->w->repo->fd, "gone.txt", 0), 0);
-    assert_int_equal(fchmodat(s->w->repo->fd, "a.txt", 0600, 0), 0);
-    tmpdir_write(s->w->repo, "new.txt", "new\n");
-    git_ok(s->w->repo, "add", "new.txt", NULL);
-    git_ok(s->w->repo, "switch", "-q", "-c", "side", NULL);
-    take(s, NULL);
-    all = changes_between(s, same, s->id);
-    assert_string_equal(all, "worktree a.txt\nworktree gone.txt -\nworktree new.txt +\n"
-                             "index index\nhead HEAD\nref refs/heads/side +\n");
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -476,13 +326,8 @@ int main(void)
         SAVER_TEST(works_without_a_commit_and_with_sha256),
         SAVER_TEST(works_in_a_linked_working_tree),
         SAVER_TEST(leaves_out_large_files_at_the_limit),
-        SAVER_TEST(sees_every_change),
-        SAVER_TEST(sees_a_change_that_hides_its_time),
-        SAVER_TEST(sees_changes_among_many_files),
-        SAVER_TEST(shares_the_tree_when_nothing_changed),
-        SAVER_TEST(tells_what_differs),
     };
 
     gitops_begin();
-    return cmocka_run_group_tests_name("journal/checkpoint", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("checkpoint/checkpoint", tests, NULL, NULL);
 }

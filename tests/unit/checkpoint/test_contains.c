@@ -129,5 +129,5 @@ int main(void)
     };
 
     gitops_begin();
-    return cmocka_run_group_tests_name("journal/holds", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("checkpoint/contains", tests, NULL, NULL);
 }

@@ -180,5 +180,5 @@ int main(void)
     };
 
     gitops_begin();
-    return cmocka_run_group_tests_name("journal/keep", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("checkpoint/pin", tests, NULL, NULL);
 }

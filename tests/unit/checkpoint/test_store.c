@@ -358,5 +358,5 @@ int main(void)
     };
 
     gitops_begin();
-    return cmocka_run_group_tests_name("journal/store", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("checkpoint/store", tests, NULL, NULL);
 }

@@ -2,79 +2,18 @@
 /* journal/open_records.h: what a process writes of the calls that run, and how large that gets. */
 #include "journal/open_records.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/journal/fixture.h"
+#include "tests/unit/journal/open_fixture.h"
 #include "util/fs.h"
 
 #define FULL AL_OPEN_FILE_FULL_BYTES
-
-static struct al_open_records *open_records(const struct tmpdir *dir)
-{
-    al_auto(al_freep) char *path = tmpdir_path(dir, "open");
-    struct al_open_records *records = NULL;
-
-    assert_int_equal(al_open_records_open(path, &records, NULL), 0);
-    return records;
-}
-
-static int try_to_begin(struct al_open_records *records, uint64_t serial, const char *members,
-                        struct al_open_record *ret_record)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    al_str_adds(&text, members);
-    return al_open_records_begin(records, serial, &text, ret_record);
-}
-
-static struct al_open_record begin(struct al_open_records *records, uint64_t serial,
-                                   const char *members)
-{
-    struct al_open_record record = { .file = NULL };
-
-    assert_int_equal(try_to_begin(records, serial, members, &record), 0);
-    return record;
-}
-
-static int note(struct al_open_records *records, const struct al_open_record *record,
-                const char *members)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    al_str_adds(&text, members);
-    return al_open_records_note(records, record, &text);
-}
-
-static char *file_name(unsigned n)
-{
-    return al_asprintf("open/%ld-%u.jsonl", (long)getpid(), n);
-}
-
-static bool is_there(const struct tmpdir *dir, const char *name)
-{
-    return faccessat(dir->fd, name, F_OK, 0) == 0;
-}
-
-/* What the n-th file of ours has; NULL: it is not there. */
-static void assert_file(const struct tmpdir *dir, unsigned n, const char *text)
-{
-    al_auto(al_freep) char *name = file_name(n);
-
-    assert_int_equal(is_there(dir, name), text != NULL);
-    if (!text)
-        return;
-    al_auto(al_freep) char *found = tmpdir_read(dir, name);
-    assert_string_equal(found, text);
-}
 
 static void writes_one_line_an_event(void **state)
 {
@@ -292,103 +231,6 @@ static void does_without_a_file_that_somebody_removed(void **state)
     }
 }
 
-/* The soft limit for file sizes, which a full disk is played with. */
-static void limit_files(rlim_t bytes)
-{
-    struct rlimit limit;
-
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
-static void a_call_that_finds_no_room_leaves_no_file(void **state)
-{
-    const struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-
-    (void)signal(SIGXFSZ, SIG_IGN);
-    for (rlim_t room = 0; room <= 18; room++) {
-        struct al_open_record one;
-        int r;
-
-        limit_files(room);
-        r = try_to_begin(records, 1, "\"a\":1", &one);
-        limit_files(RLIM_INFINITY);
-        assert_int_equal(r, room == 18 ? 0 : -EFBIG);
-        assert_int_equal(journal_open_count(dir, false), room == 18);
-        assert_int_equal(journal_open_count(dir, true), 0);
-        if (r == 0)
-            al_open_records_end(records, &one);
-    }
-    al_open_records_free(records);
-}
-
-/* On a full disk there is room where ended calls were. */
-static void a_call_finds_room_where_ended_ones_were(void **state)
-{
-    const struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-    struct al_open_record one = begin(records, 1, "\"a\":1");
-    int r;
-
-    (void)signal(SIGXFSZ, SIG_IGN);
-    al_open_records_end(records, &one);
-    limit_files(40);
-    r = try_to_begin(records, 2, "\"a\":2", &one);
-    limit_files(RLIM_INFINITY);
-    assert_int_equal(r, 0);
-    assert_file(dir, 0, NULL);
-    assert_file(dir, 1, "{\"begin\":2,\"a\":2}\n");
-    al_open_records_end(records, &one);
-    al_open_records_free(records);
-}
-
-/* A part of a line changes nothing, and the next line takes its place, be it shorter or longer. */
-static void a_line_that_finds_no_room_changes_nothing(void **state)
-{
-    static const char *const nexts[] = { "\"a\":3", "\"a\":\"longer than what was there\"" };
-    const struct tmpdir *dir = *state;
-
-    (void)signal(SIGXFSZ, SIG_IGN);
-    for (rlim_t at = 0; at < 2 * 18; at++) {
-        struct al_open_records *records = open_records(dir);
-        struct al_open_record one = begin(records, 1, "\"a\":1"), two;
-        int r;
-
-        limit_files(18 + at / 2);
-        r = note(records, &one, "\"a\":22");
-        limit_files(RLIM_INFINITY);
-        assert_int_equal(r, -EFBIG);
-        assert_int_equal(journal_open_count(dir, false), 1);
-        two = begin(records, 2, nexts[at % 2]);
-        al_open_records_end(records, &one);
-        al_auto(al_freep) char *name = file_name(0);
-        al_auto(al_freep) char *text = tmpdir_read(dir, name);
-        al_auto(al_json_decrefp) json_t *calls = al_open_scan_calls(text, strlen(text));
-        assert_int_equal(json_object_size(calls), 1);
-        assert_non_null(json_object_get(json_object_get(calls, "2"), "a"));
-        al_open_records_end(records, &two);
-        al_open_records_free(records);
-    }
-}
-
-/* An end that cannot be written leaves the call open there; the file goes all the same. */
-static void an_end_that_finds_no_room_is_no_harm(void **state)
-{
-    const struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-    struct al_open_record one = begin(records, 1, "\"a\":1");
-
-    (void)signal(SIGXFSZ, SIG_IGN);
-    limit_files(20);
-    al_open_records_end(records, &one);
-    limit_files(RLIM_INFINITY);
-    assert_int_equal(journal_open_count(dir, false), 1);
-    al_open_records_free(records);
-    assert_file(dir, 0, NULL);
-}
-
 #define THREADS 8
 #define CALLS   300
 
@@ -453,10 +295,6 @@ int main(void)
         JOURNAL_TEST(stays_small_while_it_is_never_idle),
         JOURNAL_TEST(does_not_touch_a_file_that_has_its_name),
         JOURNAL_TEST(does_without_a_file_that_somebody_removed),
-        JOURNAL_TEST(a_call_that_finds_no_room_leaves_no_file),
-        JOURNAL_TEST(a_call_finds_room_where_ended_ones_were),
-        JOURNAL_TEST(a_line_that_finds_no_room_changes_nothing),
-        JOURNAL_TEST(an_end_that_finds_no_room_is_no_harm),
         JOURNAL_TEST(takes_calls_of_many_threads),
     };
 

@@ -181,5 +181,5 @@ int main(void)
         PLACE_TEST(holds_links_to_the_length_they_may_have),
     };
 
-    return cmocka_run_group_tests_name("journal/place", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rollback/atomic_file", tests, NULL, NULL);
 }

@@ -133,5 +133,5 @@ int main(void)
         LOCK_TEST(tidies_its_own_temporary_files),
     };
 
-    return cmocka_run_group_tests_name("journal/lockfile", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rollback/lockfile", tests, NULL, NULL);
 }
