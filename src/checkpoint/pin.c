@@ -242,7 +242,7 @@ static int note_kept(struct al_store *store, const struct tips *tips, const stru
     for (size_t i = 0; i < wanted->list.count; i++)
         if (has(&tips->fragile, wanted->list.items[i], tips->sha256))
             al_str_addf(&text, "%s %s\n", wanted->list.items[i], hash);
-    r = al_fs_write_beside(store->dir_fd, KEPT_NAME, text.buf, text.len, 0600, true);
+    r = al_fs_write_atomic(store->dir_fd, KEPT_NAME, text.buf, text.len, 0600, true);
     return r < 0 ? al_error_errno(err, -r, "cannot write to the checkpoint store") : 0;
 }
 
@@ -289,7 +289,7 @@ int al_pin_lost(struct al_store *store, const struct al_refs *refs,
     r = pack(store, &tips, &before, &wanted, watch, err);
     if (r < 0 || al_oid_equal(&digest, &head->tips))
         return r;
-    r = al_fs_write_beside(store->dir_fd, TIPS_NAME, tips.text.buf, tips.text.len, 0600, true);
+    r = al_fs_write_atomic(store->dir_fd, TIPS_NAME, tips.text.buf, tips.text.len, 0600, true);
     if (r < 0)
         return al_error_errno(err, -r, "cannot write to the checkpoint store");
     head->tips = digest;

@@ -179,5 +179,5 @@ int al_stat_cache_save(const struct al_stat_cache_writer *writer,
     al_str_add(&data, head, sizeof(*head));
     al_str_add(&data, writer->known.buf, writer->known.len);
     al_str_add(&data, writer->files.buf, writer->files.len);
-    return al_fs_write_beside(dir_fd, NAME, data.buf, data.len, 0600, true);
+    return al_fs_write_atomic(dir_fd, NAME, data.buf, data.len, 0600, true);
 }

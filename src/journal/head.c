@@ -39,7 +39,7 @@ static int create_key(int dir_fd, const char *name, struct al_error *err)
 
     if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
         return al_error_errno(err, errno, "cannot make a key for the journal");
-    r = al_fs_write_beside(dir_fd, name, bytes, sizeof(bytes), 0600, false);
+    r = al_fs_write_atomic(dir_fd, name, bytes, sizeof(bytes), 0600, false);
     explicit_bzero(bytes, sizeof(bytes));
     if (r == 0)
         r = sync_key(dir_fd, name);

@@ -15,7 +15,7 @@
  * nor does one that was cancelled: what holds it up, a dead file server say, holds up no other.
  *
  * When a call lies here another one that reads runs, or waits for a person, and its thread asks
- * al_calls_next() in the end.
+ * al_calls_dequeue() in the end.
  */
 #include <sys/eventfd.h>
 
@@ -29,54 +29,54 @@
 /* Caller holds the lock. */
 static bool has_room(const struct al_calls *calls)
 {
-    return al_jobs_has_room(calls->nreading, calls->nlong, calls->reading_max);
+    return al_jobs_has_room(calls->nrecent_reads, calls->nlong_reads, calls->reads_max);
 }
 
 /* Caller holds the lock.  Whether there is a call to go on with. */
-static bool is_due(const struct al_calls *calls)
+static bool has_runnable(const struct al_calls *calls)
 {
-    return calls->aside && (calls->aside->cancelled || has_room(calls));
+    return calls->backlog && (calls->backlog->cancelled || has_room(calls));
 }
 
 /* Caller holds the lock.  Wake a thread that waits, if there is a call for it. */
-static void tell(const struct al_calls *calls)
+static void wake_worker(const struct al_calls *calls)
 {
-    if (is_due(calls))
-        (void)eventfd_write(calls->aside_fd, 1);
+    if (has_runnable(calls))
+        (void)eventfd_write(calls->backlog_fd, 1);
 }
 
 /* Caller holds the lock, here and below. */
-static void count_in(struct al_inflight *call)
+static void count_read(struct al_inflight *call)
 {
-    if (!call->reads)
+    if (!call->is_read)
         return;
-    call->count = AL_COUNT_NEW;
-    call->reading_from = al_clock_ms();
-    call->calls->nreading++;
+    call->read_state = AL_READ_RECENT;
+    call->reading_since_ms = al_clock_ms();
+    call->calls->nrecent_reads++;
 }
 
-static void count_out(struct al_inflight *call)
+static void uncount_read(struct al_inflight *call)
 {
-    call->calls->nreading -= call->count == AL_COUNT_NEW;
-    call->calls->nlong -= call->count == AL_COUNT_LONG;
-    call->count = AL_COUNT_NOT;
+    call->calls->nrecent_reads -= call->read_state == AL_READ_RECENT;
+    call->calls->nlong_reads -= call->read_state == AL_READ_LONG;
+    call->read_state = AL_READ_NONE;
 }
 
 /* Those that began long enough ago last long from now on.  When the next one does, INT64_MAX: none.
  */
-static int64_t tell_long_ones(struct al_calls *calls, int64_t now_ms)
+static int64_t mark_long(struct al_calls *calls, int64_t now_ms)
 {
     int64_t next = INT64_MAX;
 
-    for (struct al_inflight *call = calls->running; call; call = call->next) {
-        const int64_t at = call->reading_from + AL_JOB_LONG_MS;
+    for (struct al_inflight *call = calls->inflight; call; call = call->next) {
+        const int64_t at = call->reading_since_ms + AL_JOB_LONG_MS;
 
-        if (call->count != AL_COUNT_NEW)
+        if (call->read_state != AL_READ_RECENT)
             continue;
         if (at <= now_ms) {
-            call->count = AL_COUNT_LONG;
-            calls->nreading--;
-            calls->nlong++;
+            call->read_state = AL_READ_LONG;
+            calls->nrecent_reads--;
+            calls->nlong_reads++;
         } else if (at < next) {
             next = at;
         }
@@ -84,77 +84,77 @@ static int64_t tell_long_ones(struct al_calls *calls, int64_t now_ms)
     return next;
 }
 
-int64_t al_backlog_look(struct al_calls *calls, int64_t now_ms)
+int64_t al_backlog_update(struct al_calls *calls, int64_t now_ms)
 {
     int64_t next;
 
-    if (!calls->aside)
+    if (!calls->backlog)
         return INT64_MAX;
-    next = tell_long_ones(calls, now_ms);
-    tell(calls);
+    next = mark_long(calls, now_ms);
+    wake_worker(calls);
     return next;
 }
 
-static void put_last(struct al_inflight *call)
+static void enqueue(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
 
-    call->is_aside = true;
-    *calls->last_aside = call;
-    calls->last_aside = &call->next_aside;
+    call->queued = true;
+    *calls->backlog_last = call;
+    calls->backlog_last = &call->next_queued;
 }
 
-static void put_first(struct al_inflight *call)
+static void enqueue_first(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
 
-    call->is_aside = true;
-    call->next_aside = calls->aside;
-    if (!calls->aside)
-        calls->last_aside = &call->next_aside;
-    calls->aside = call;
+    call->queued = true;
+    call->next_queued = calls->backlog;
+    if (!calls->backlog)
+        calls->backlog_last = &call->next_queued;
+    calls->backlog = call;
 }
 
-static void take_out(struct al_inflight *call)
+static void unqueue(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
-    struct al_inflight **at = &calls->aside;
+    struct al_inflight **at = &calls->backlog;
 
     while (*at != call)
-        at = &(*at)->next_aside;
-    *at = al_take(&call->next_aside);
+        at = &(*at)->next_queued;
+    *at = al_take(&call->next_queued);
     if (!*at)
-        calls->last_aside = at;
-    call->is_aside = false;
+        calls->backlog_last = at;
+    call->queued = false;
 }
 
 void al_backlog_cancel(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
 
-    if (call->is_aside) {
-        take_out(call);
-        put_first(call);
+    if (call->queued) {
+        unqueue(call);
+        enqueue_first(call);
     }
-    count_out(call);
-    call->reads = false;
-    tell(calls);
+    uncount_read(call);
+    call->is_read = false;
+    wake_worker(calls);
 }
 
 void al_backlog_pause(struct al_inflight *call)
 {
-    count_out(call);
-    tell(call->calls);
+    uncount_read(call);
+    wake_worker(call->calls);
 }
 
 void al_backlog_resume(struct al_inflight *call)
 {
-    count_in(call);
+    count_read(call);
 }
 
 void al_backlog_end(struct al_inflight *call)
 {
-    count_out(call);
+    uncount_read(call);
 }
 
 bool al_calls_admit(struct al_inflight *call)
@@ -162,33 +162,33 @@ bool al_calls_admit(struct al_inflight *call)
     struct al_calls *calls = call->calls;
     bool now;
 
-    if (!al_effects_read_only(al_tool_effects(call->order.tool->tool)))
+    if (!al_effects_read_only(al_tool_effects(call->spec.tool->tool)))
         return true;
     (void)pthread_mutex_lock(&calls->lock);
-    call->reads = !call->cancelled;
+    call->is_read = !call->cancelled;
     if (!has_room(calls))
-        (void)tell_long_ones(calls, al_clock_ms());
-    now = !calls->aside && has_room(calls);
+        (void)mark_long(calls, al_clock_ms());
+    now = !calls->backlog && has_room(calls);
     if (now) {
-        count_in(call);
+        count_read(call);
     } else {
-        put_last(call);
-        al_calls_plan_flush(calls, al_backlog_look(calls, al_clock_ms()));
+        enqueue(call);
+        al_calls_schedule_flusher(calls, al_backlog_update(calls, al_clock_ms()));
     }
     (void)pthread_mutex_unlock(&calls->lock);
     return now;
 }
 
-struct al_inflight *al_calls_next(struct al_calls *calls)
+struct al_inflight *al_calls_dequeue(struct al_calls *calls)
 {
     struct al_inflight *call = NULL;
 
     (void)pthread_mutex_lock(&calls->lock);
-    if (is_due(calls)) {
-        call = calls->aside;
-        take_out(call);
-        count_in(call);
-        al_calls_plan_flush(calls, al_backlog_look(calls, al_clock_ms()));
+    if (has_runnable(calls)) {
+        call = calls->backlog;
+        unqueue(call);
+        count_read(call);
+        al_calls_schedule_flusher(calls, al_backlog_update(calls, al_clock_ms()));
     }
     (void)pthread_mutex_unlock(&calls->lock);
     return call;

@@ -17,22 +17,23 @@
 #include "util/progress.h"
 
 int al_calls_init(struct al_calls *calls, const struct al_session *session,
-                  struct al_message_writer *out, struct al_client_requests *questions,
+                  struct al_message_writer *out, struct al_client_requests *client_requests,
                   struct al_error *err)
 {
-    *calls = (struct al_calls){ .session = session, .out = out, .questions = questions };
-    calls->pump_at_ms = INT64_MAX;
-    calls->last_aside = &calls->aside;
-    calls->reading_max = al_proc_jobs();
-    calls->aside_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (calls->aside_fd < 0)
+    *calls =
+        (struct al_calls){ .session = session, .out = out, .client_requests = client_requests };
+    calls->flusher_due_ms = INT64_MAX;
+    calls->backlog_last = &calls->backlog;
+    calls->reads_max = al_proc_jobs();
+    calls->backlog_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (calls->backlog_fd < 0)
         return al_error_errno(err, errno, "cannot watch for calls");
     (void)pthread_mutex_init(&calls->lock, NULL);
     return 0;
 }
 
 /* With a token nobody has fired. */
-static struct al_inflight *get_running(struct al_calls *calls)
+static struct al_inflight *get_inflight(struct al_calls *calls)
 {
     struct al_inflight *call;
 
@@ -46,24 +47,24 @@ static struct al_inflight *get_running(struct al_calls *calls)
     return call;
 }
 
-static void running_free(struct al_inflight *call)
+static void inflight_free(struct al_inflight *call)
 {
     al_cancel_unref(call->cancel);
     free(call);
 }
 
 /* Nobody else knows the call any more.  Calls one after the other share one descriptor. */
-static void put_running(struct al_inflight *call)
+static void recycle(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
     struct al_cancel *cancel = call->cancel;
     bool kept = al_cancel_renew(cancel);
 
-    free(call->order.id);
-    free(call->order.progress_token);
-    free(call->heard);
-    json_decref(call->order.arguments);
-    al_input_required_clear(&call->order.round);
+    free(call->spec.id);
+    free(call->spec.progress_token);
+    free(call->last_progress);
+    json_decref(call->spec.arguments);
+    al_input_required_clear(&call->spec.input_required);
     (void)pthread_mutex_lock(&calls->lock);
     al_backlog_end(call);
     *call = (struct al_inflight){ .cancel = cancel };
@@ -72,11 +73,11 @@ static void put_running(struct al_inflight *call)
         calls->spare = call;
     (void)pthread_mutex_unlock(&calls->lock);
     if (!kept)
-        running_free(call);
+        inflight_free(call);
 }
 
 /* Caller holds the lock. */
-static void cancel_running(struct al_inflight *call)
+static void cancel_inflight(struct al_inflight *call)
 {
     call->cancelled = true;
     al_cancel_fire(call->cancel);
@@ -87,24 +88,24 @@ void al_calls_close(struct al_calls *calls)
 {
     (void)pthread_mutex_lock(&calls->lock);
     calls->closing = true;
-    for (struct al_inflight *call = calls->running; call; call = call->next)
-        cancel_running(call);
+    for (struct al_inflight *call = calls->inflight; call; call = call->next)
+        cancel_inflight(call);
     (void)pthread_mutex_unlock(&calls->lock);
 }
 
 void al_calls_clear(struct al_calls *calls)
 {
     if (calls->spare)
-        running_free(calls->spare);
-    al_close(calls->aside_fd);
+        inflight_free(calls->spare);
+    al_close(calls->backlog_fd);
     (void)pthread_mutex_destroy(&calls->lock);
 }
 
 static struct al_inflight *find(struct al_calls *calls, const char *id)
 {
-    struct al_inflight *call = calls->running;
+    struct al_inflight *call = calls->inflight;
 
-    while (call && strcmp(call->order.id, id) != 0)
+    while (call && strcmp(call->spec.id, id) != 0)
         call = call->next;
     return call;
 }
@@ -116,26 +117,26 @@ void al_calls_cancel(struct al_calls *calls, const char *id)
     (void)pthread_mutex_lock(&calls->lock);
     call = find(calls, id);
     if (call)
-        cancel_running(call);
+        cancel_inflight(call);
     (void)pthread_mutex_unlock(&calls->lock);
 }
 
 /* Caller holds the lock.  The pump is woken only when it would look too late. */
-void al_calls_plan_flush(struct al_calls *calls, int64_t at_ms)
+void al_calls_schedule_flusher(struct al_calls *calls, int64_t at_ms)
 {
-    if (at_ms < calls->pump_at_ms) {
-        calls->pump_at_ms = at_ms;
+    if (at_ms < calls->flusher_due_ms) {
+        calls->flusher_due_ms = at_ms;
         al_message_writer_wake(calls->out);
     }
 }
 
 /* Caller holds the lock. */
-static void plan_progress(struct al_inflight *call, int64_t at_ms)
+static void schedule_progress(struct al_inflight *call, int64_t at_ms)
 {
-    if (!call->order.progress_token)
+    if (!call->spec.progress_token)
         return;
-    call->progress_at_ms = at_ms;
-    al_calls_plan_flush(call->calls, at_ms);
+    call->progress_due_ms = at_ms;
+    al_calls_schedule_flusher(call->calls, at_ms);
 }
 
 static void set_waiting(struct al_inflight *call, const char *waiting_for)
@@ -143,7 +144,7 @@ static void set_waiting(struct al_inflight *call, const char *waiting_for)
     (void)pthread_mutex_lock(&call->calls->lock);
     call->waiting_for = waiting_for;
     if (waiting_for) {
-        plan_progress(call, al_clock_ms());
+        schedule_progress(call, al_clock_ms());
         al_backlog_pause(call);
     } else {
         al_backlog_resume(call);
@@ -157,11 +158,11 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
     struct al_inflight *call = payload;
     int r;
 
-    if (call->order.form == AL_APPROVAL_FORM_RESULT)
-        return al_input_required_ask(&call->order.round, request, ret_answer, err);
+    if (call->spec.form == AL_APPROVAL_FORM_RESULT)
+        return al_input_required_ask(&call->spec.input_required, request, ret_answer, err);
     set_waiting(call, "waiting for approval");
-    r = al_elicitation_ask(call->calls->questions, call->order.form, request, cancel, ret_answer,
-                           err);
+    r = al_elicitation_ask(call->calls->client_requests, call->spec.form, request, cancel,
+                           ret_answer, err);
     set_waiting(call, NULL);
     return r;
 }
@@ -173,7 +174,7 @@ static int write_text(void *payload, const struct al_writing *writing, struct al
     int r;
 
     set_waiting(call, "waiting for the client's model");
-    r = al_sampling_ask(call->calls->questions, writing, cancel, ret_text, err);
+    r = al_sampling_ask(call->calls->client_requests, writing, cancel, ret_text, err);
     set_waiting(call, NULL);
     return r;
 }
@@ -185,115 +186,115 @@ static void send_progress(struct al_inflight *call)
 
     const char *message = call->waiting_for ? call->waiting_for : "running";
 
-    if (!call->waiting_for && call->heard)
-        message = call->heard;
+    if (!call->waiting_for && call->last_progress)
+        message = call->last_progress;
     al_str_addf(&line,
                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
                 "\"progressToken\":%s,\"progress\":%lu,\"message\":",
-                call->order.progress_token, ++call->progress);
+                call->spec.progress_token, ++call->progress);
     al_json_quote(message, strlen(message), &line);
     al_str_adds(&line, "}}");
-    call->told_at_ms = al_clock_ms();
-    call->progress_at_ms = call->told_at_ms + AL_PROGRESS_NEXT_MS;
+    call->progress_sent_ms = al_clock_ms();
+    call->progress_due_ms = call->progress_sent_ms + AL_PROGRESS_NEXT_MS;
     al_message_writer_send(call->calls->out, &line);
 }
 
 /* git says more than anybody wants to hear: what comes too soon is left to the next time. */
-static void hear(void *payload, const char *line)
+static void on_progress(void *payload, const char *line)
 {
     struct al_inflight *call = payload;
 
     (void)pthread_mutex_lock(&call->calls->lock);
-    free(call->heard);
-    call->heard = al_strdup(line);
-    if (!call->cancelled && al_clock_ms() - call->told_at_ms >= AL_PROGRESS_STEP_MS)
+    free(call->last_progress);
+    call->last_progress = al_strdup(line);
+    if (!call->cancelled && al_clock_ms() - call->progress_sent_ms >= AL_PROGRESS_STEP_MS)
         send_progress(call);
     (void)pthread_mutex_unlock(&call->calls->lock);
 }
 
 /* From here on there is no progress, and the id may be used again. */
-static bool leave(struct al_inflight *call)
+static bool unregister(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
     struct al_inflight **at;
     bool cancelled;
 
     (void)pthread_mutex_lock(&calls->lock);
-    for (at = &calls->running; *at != call; at = &(*at)->next)
+    for (at = &calls->inflight; *at != call; at = &(*at)->next)
         ;
     *at = call->next;
-    calls->nrunning--;
+    calls->ninflight--;
     cancelled = call->cancelled;
     (void)pthread_mutex_unlock(&calls->lock);
     return !cancelled;
 }
 
 /* A call that put a question ends with it, unless it ended otherwise. */
-static bool ends_with_question(const struct al_inflight *call, const struct al_result *result)
+static bool requires_input(const struct al_inflight *call, const struct al_result *result)
 {
-    return call->order.round.question.len && result->status == AL_ERR_APPROVAL_REQUIRED;
+    return call->spec.input_required.result.len && result->status == AL_ERR_APPROVAL_REQUIRED;
 }
 
 static void answer(struct al_inflight *call, const struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    if (!leave(call)) {
-        al_reply_nothing(call->order.reply);
+    if (!unregister(call)) {
+        al_reply_nothing(call->spec.reply);
         return;
     }
-    al_rpc_begin_result(&line, call->order.id);
-    if (ends_with_question(call, result))
-        al_str_addf(&line, "{%s,\"_meta\":{%s}}", call->order.round.question.buf,
-                    call->order.extra->meta);
+    al_rpc_begin_result(&line, call->spec.id);
+    if (requires_input(call, result))
+        al_str_addf(&line, "{%s,\"_meta\":{%s}}", call->spec.input_required.result.buf,
+                    call->spec.extra->meta);
     else
-        al_result_dump_with(result, call->order.extra, &line);
+        al_result_dump_with(result, call->spec.extra, &line);
     al_rpc_end(&line);
-    al_reply_send(call->order.reply, &line);
+    al_reply_send(call->spec.reply, &line);
 }
 
 void al_calls_run(struct al_inflight *call)
 {
     const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
-    const struct al_progress progress = { .report = hear, .payload = call };
+    const struct al_progress progress = { .report = on_progress, .payload = call };
     const struct al_writer writer = { .write = write_text, .payload = call };
     const struct al_call_input input = {
-        .tool = call->order.tool,
-        .arguments = call->order.arguments,
-        .arguments_error = call->order.arguments_error,
+        .tool = call->spec.tool,
+        .arguments = call->spec.arguments,
+        .arguments_error = call->spec.arguments_error,
         .cancel = call->cancel,
         .approvers = &approver,
-        .napprovers = call->order.form != AL_APPROVAL_FORM_NONE,
-        .progress = call->order.progress_token ? &progress : NULL,
-        .writer = call->order.samples ? &writer : NULL,
+        .napprovers = call->spec.form != AL_APPROVAL_FORM_NONE,
+        .progress = call->spec.progress_token ? &progress : NULL,
+        .writer = call->spec.sampling ? &writer : NULL,
     };
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
 
     al_call_run(call->calls->session, &input, &result);
     answer(call, &result);
-    put_running(call);
+    recycle(call);
 }
 
 /* Why the call cannot be taken; AL_RPC_OK when it was. */
-static enum al_rpc_code enter(struct al_inflight *call, const char **ret_problem)
+static enum al_rpc_code try_register(struct al_inflight *call, const char **ret_problem)
 {
     struct al_calls *calls = call->calls;
     enum al_rpc_code code = AL_RPC_OK;
 
     (void)pthread_mutex_lock(&calls->lock);
-    if (find(calls, call->order.id)) {
+    if (find(calls, call->spec.id)) {
         *ret_problem = "a request with this id is in flight";
         code = AL_RPC_INVALID_REQUEST;
-    } else if (calls->nrunning >= AL_CALLS_MAX) {
+    } else if (calls->ninflight >= AL_CALLS_MAX) {
         *ret_problem = "too many calls in flight; wait for some to finish";
         code = AL_RPC_INTERNAL_ERROR;
     } else {
-        call->next = calls->running;
-        calls->running = call;
-        calls->nrunning++;
-        plan_progress(call, al_clock_ms() + AL_PROGRESS_FIRST_MS);
+        call->next = calls->inflight;
+        calls->inflight = call;
+        calls->ninflight++;
+        schedule_progress(call, al_clock_ms() + AL_PROGRESS_FIRST_MS);
         if (calls->closing)
-            cancel_running(call);
+            cancel_inflight(call);
     }
     (void)pthread_mutex_unlock(&calls->lock);
     return code;
@@ -301,20 +302,20 @@ static enum al_rpc_code enter(struct al_inflight *call, const char **ret_problem
 
 static void refuse(struct al_inflight *call, enum al_rpc_code code, const char *problem)
 {
-    al_reply_error(call->order.reply, call->order.id, code, problem);
-    put_running(call);
+    al_reply_error(call->spec.reply, call->spec.id, code, problem);
+    recycle(call);
 }
 
-struct al_inflight *al_calls_take(struct al_calls *calls, struct al_call_order *order)
+struct al_inflight *al_calls_register(struct al_calls *calls, struct al_call_spec *spec)
 {
-    struct al_inflight *call = get_running(calls);
+    struct al_inflight *call = get_inflight(calls);
     const char *problem = NULL;
     enum al_rpc_code code;
 
     call->calls = calls;
-    call->order = *order;
-    *order = (struct al_call_order){ .id = NULL };
-    code = enter(call, &problem);
+    call->spec = *spec;
+    *spec = (struct al_call_spec){ .id = NULL };
+    code = try_register(call, &problem);
     if (code == AL_RPC_OK)
         return call;
     refuse(call, code, problem);
@@ -323,30 +324,30 @@ struct al_inflight *al_calls_take(struct al_calls *calls, struct al_call_order *
 
 void al_calls_refuse(struct al_inflight *call, const char *problem)
 {
-    if (leave(call)) {
+    if (unregister(call)) {
         refuse(call, AL_RPC_INTERNAL_ERROR, problem);
     } else {
-        al_reply_nothing(call->order.reply);
-        put_running(call);
+        al_reply_nothing(call->spec.reply);
+        recycle(call);
     }
 }
 
 int al_calls_progress(struct al_calls *calls)
 {
-    int64_t now = al_clock_ms(), next = INT64_MAX, look;
+    int64_t now = al_clock_ms(), next = INT64_MAX, update_ms;
 
     (void)pthread_mutex_lock(&calls->lock);
-    for (struct al_inflight *call = calls->running; call; call = call->next) {
-        if (!call->order.progress_token || call->cancelled)
+    for (struct al_inflight *call = calls->inflight; call; call = call->next) {
+        if (!call->spec.progress_token || call->cancelled)
             continue;
-        if (call->progress_at_ms <= now)
+        if (call->progress_due_ms <= now)
             send_progress(call);
-        if (call->progress_at_ms < next)
-            next = call->progress_at_ms;
+        if (call->progress_due_ms < next)
+            next = call->progress_due_ms;
     }
-    look = al_backlog_look(calls, now);
-    next = look < next ? look : next;
-    calls->pump_at_ms = next;
+    update_ms = al_backlog_update(calls, now);
+    next = update_ms < next ? update_ms : next;
+    calls->flusher_due_ms = next;
     (void)pthread_mutex_unlock(&calls->lock);
     return next == INT64_MAX ? -1 : (int)(next - now);
 }

@@ -43,25 +43,26 @@ struct al_inflight; /* one call */
 struct al_calls {
     const struct al_session *session;
     struct al_message_writer *out;
-    struct al_client_requests *questions;
+    struct al_client_requests *client_requests;
 
     pthread_mutex_t lock;
-    struct al_inflight *running;
-    size_t nrunning;
-    struct al_inflight *aside, **last_aside; /**< calls that are not begun yet */
-    unsigned nreading,
-        reading_max; /**< calls that only read and began to run lately; how many may */
-    unsigned nlong;  /**< those that run for longer, and make room */
-    int aside_fd; /**< eventfd that is never read: an edge of it says that al_calls_next() has one
-                   */
+    struct al_inflight *inflight;
+    size_t ninflight;
+    struct al_inflight *backlog, **backlog_last; /**< calls that are not begun yet */
+    unsigned nrecent_reads,
+        reads_max;        /**< calls that only read and began to run lately; how many may */
+    unsigned nlong_reads; /**< those that run for longer, and make room */
+    int backlog_fd; /**< eventfd that is never read: an edge of it says that al_calls_dequeue() has
+                     * one
+                     */
     struct al_inflight *spare; /**< one that ended, kept with its token for the next; or NULL */
     bool closing;
-    int64_t pump_at_ms; /**< when the pump looks here again; INT64_MAX: not by itself */
+    int64_t flusher_due_ms; /**< when the pump looks here again; INT64_MAX: not by itself */
 };
 
 /** 0 or AL_ERR_EXECUTION. */
 int al_calls_init(struct al_calls *calls, const struct al_session *session,
-                  struct al_message_writer *out, struct al_client_requests *questions,
+                  struct al_message_writer *out, struct al_client_requests *client_requests,
                   struct al_error *err);
 
 /** Cancel every call, and all that would still begin.  None of them is answered. */
@@ -71,16 +72,16 @@ void al_calls_close(struct al_calls *calls);
 void al_calls_clear(struct al_calls *calls);
 
 /** What a call starts with.  Strings, `arguments` and `round` are taken over. */
-struct al_call_order {
+struct al_call_spec {
     char *id;
     char *progress_token; /**< canonical; NULL: the client wants none */
     const struct al_listed_tool *tool;
     json_t *arguments;           /**< NULL: {} */
     const char *arguments_error; /**< a string constant, or NULL */
     enum al_approval_form form;
-    bool samples;                        /**< the client's model writes when asked */
-    struct al_input_required round;      /**< with AL_APPROVAL_FORM_RESULT */
-    const struct al_result_extra *extra; /**< what the result has besides; NULL: nothing */
+    bool sampling;                           /**< the client's model writes when asked */
+    struct al_input_required input_required; /**< with AL_APPROVAL_FORM_RESULT */
+    const struct al_result_extra *extra;     /**< what the result has besides; NULL: nothing */
     struct al_reply reply;
 };
 
@@ -89,14 +90,15 @@ struct al_call_order {
  * @return what al_calls_run() or al_calls_refuse() must be given; NULL when the call was refused,
  * which is answered.
  */
-struct al_inflight *al_calls_take(struct al_calls *calls, struct al_call_order *order);
+struct al_inflight *al_calls_register(struct al_calls *calls, struct al_call_spec *spec);
 
-/** Whether the call is to be run now.  If not it was put aside, and comes from al_calls_next(). */
+/** Whether the call is to be run now.  If not it was put aside, and comes from al_calls_dequeue().
+ */
 bool al_calls_admit(struct al_inflight *call);
 
 /** A call that was put aside and is to be run now, NULL: there is none.  Asked after each
  * al_calls_run(), and when `aside_fd` says so. */
-struct al_inflight *al_calls_next(struct al_calls *calls);
+struct al_inflight *al_calls_dequeue(struct al_calls *calls);
 
 /** Run the call on this thread and answer it, unless it is cancelled.  `call` is gone then. */
 void al_calls_run(struct al_inflight *call);

@@ -16,7 +16,7 @@ struct request {
     const struct method *method;
     enum al_era era;
     enum al_approval_form form; /* how this client is asked */
-    bool samples;               /* its model writes when asked */
+    bool sampling;              /* its model writes when asked */
     struct al_reply reply;
     struct al_inflight **ret_call; /* set when there is one to run */
 };
@@ -75,7 +75,7 @@ static void initialize(struct al_dispatch *dispatch, const struct request *reque
     dispatch->form = al_approval_form_usable(json_object_get(params, "capabilities"))
                          ? dispatch->revision->form
                          : AL_APPROVAL_FORM_NONE;
-    dispatch->samples = al_sampling_usable(json_object_get(params, "capabilities"));
+    dispatch->sampling = al_sampling_usable(json_object_get(params, "capabilities"));
     al_str_addf(&members, "\"protocolVersion\":\"%s\"," CAPABILITIES ",\"serverInfo\":%s",
                 dispatch->revision->name, dispatch->info);
     add_instructions(dispatch, &members);
@@ -107,16 +107,16 @@ static void list_tools(struct al_dispatch *dispatch, const struct request *reque
 }
 
 /* Hand the arguments over to the call: from here on no other thread refers to them. */
-static void take_arguments(const struct al_rpc_message *message, struct al_call_order *order)
+static void take_arguments(const struct al_rpc_message *message, struct al_call_spec *spec)
 {
     json_t *arguments = json_object_get(message->params, "arguments");
 
-    order->arguments_error = al_rpc_arguments_problem(message);
-    if (!order->arguments_error && arguments && !json_is_object(arguments))
-        order->arguments_error = "arguments must be an object";
-    if (order->arguments_error || !arguments)
+    spec->arguments_error = al_rpc_arguments_problem(message);
+    if (!spec->arguments_error && arguments && !json_is_object(arguments))
+        spec->arguments_error = "arguments must be an object";
+    if (spec->arguments_error || !arguments)
         return;
-    order->arguments = json_incref(arguments);
+    spec->arguments = json_incref(arguments);
     (void)json_object_del(message->params, "arguments");
 }
 
@@ -146,34 +146,34 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
 {
     static const char *const token_path[] = { "params", "_meta", "progressToken", NULL };
     const struct al_rpc_message *message = request->message;
-    struct al_call_order order = {
+    struct al_call_spec spec = {
         .tool = find_tool(dispatch, request),
         .form = request->form,
-        .samples = request->samples,
-        .round = AL_INPUT_REQUIRED_INIT,
+        .sampling = request->sampling,
+        .input_required = AL_INPUT_REQUIRED_INIT,
         .extra = request->era == AL_ERA_MODERN ? &dispatch->modern : NULL,
         .reply = request->reply,
     };
     enum al_rpc_code code = AL_RPC_OK;
     const char *problem = NULL;
 
-    if (!order.tool)
+    if (!spec.tool)
         return;
-    take_arguments(message, &order);
+    take_arguments(message, &spec);
     if (request->era == AL_ERA_MODERN) {
-        order.round.tickets = &dispatch->tickets;
-        order.round.tool = order.tool->tool->name;
-        order.round.arguments = order.arguments;
-        code = al_input_required_begin(&order.round, message->params, &problem);
+        spec.input_required.request_states = &dispatch->request_states;
+        spec.input_required.tool = spec.tool->tool->name;
+        spec.input_required.arguments = spec.arguments;
+        code = al_input_required_begin(&spec.input_required, message->params, &problem);
     }
     if (code != AL_RPC_OK) {
-        json_decref(order.arguments);
+        json_decref(spec.arguments);
         refuse(request, code, problem);
         return;
     }
-    order.id = al_strdup(message->id);
-    order.progress_token = al_rpc_token(message, token_path);
-    *request->ret_call = al_calls_take(&dispatch->calls, &order);
+    spec.id = al_strdup(message->id);
+    spec.progress_token = al_rpc_token(message, token_path);
+    *request->ret_call = al_calls_register(&dispatch->calls, &spec);
 }
 
 static void cancelled(struct al_dispatch *dispatch, const struct request *request)
@@ -273,7 +273,7 @@ static struct al_inflight *handle_named(struct al_dispatch *dispatch,
 
     if (request.era == AL_ERA_LEGACY) {
         request.form = dispatch->form;
-        request.samples = dispatch->samples;
+        request.sampling = dispatch->sampling;
     }
     if (message->kind == AL_RPC_REQUEST)
         handle_request(dispatch, &request);
@@ -290,7 +290,7 @@ struct al_inflight *al_dispatch_message(struct al_dispatch *dispatch,
     case AL_RPC_NOTIFICATION:
         return handle_named(dispatch, message, reply);
     case AL_RPC_RESPONSE:
-        al_client_requests_answer(&dispatch->questions, message);
+        al_client_requests_answer(&dispatch->client_requests, message);
         al_reply_nothing(reply);
         break;
     case AL_RPC_INVALID:
@@ -321,10 +321,10 @@ int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *sess
     int r;
 
     *dispatch = (struct al_dispatch){ .session = session, .form = AL_APPROVAL_FORM_NONE };
-    r = al_calls_init(&dispatch->calls, session, out, &dispatch->questions, err);
+    r = al_calls_init(&dispatch->calls, session, out, &dispatch->client_requests, err);
     if (r < 0)
         return r;
-    r = al_request_states_init(&dispatch->tickets, err);
+    r = al_request_states_init(&dispatch->request_states, err);
     if (r < 0) {
         al_calls_clear(&dispatch->calls);
         return r;
@@ -335,7 +335,7 @@ int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *sess
     dispatch->instructions = al_instructions_text(session);
     dispatch->modern = (struct al_result_extra){ .members = "\"resultType\":\"complete\"",
                                                  .meta = dispatch->meta };
-    al_client_requests_init(&dispatch->questions, out);
+    al_client_requests_init(&dispatch->client_requests, out);
     return 0;
 }
 
@@ -347,8 +347,8 @@ void al_dispatch_close(struct al_dispatch *dispatch)
 void al_dispatch_clear(struct al_dispatch *dispatch)
 {
     al_calls_clear(&dispatch->calls);
-    al_client_requests_clear(&dispatch->questions);
-    al_request_states_clear(&dispatch->tickets);
+    al_client_requests_clear(&dispatch->client_requests);
+    al_request_states_clear(&dispatch->request_states);
     free(dispatch->info);
     free(dispatch->meta);
     free(dispatch->tools);

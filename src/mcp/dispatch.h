@@ -26,14 +26,14 @@ struct al_dispatch {
     char *tools;        /**< the member "tools" of tools/list */
     char *instructions; /**< what the model reads first, a JSON string */
     struct al_result_extra modern;
-    struct al_request_states tickets;
-    struct al_client_requests questions;
+    struct al_request_states request_states;
+    struct al_client_requests client_requests;
     struct al_calls calls;
 
     /* What the last initialize agreed on; of whoever has the turn to read. */
     const struct al_revision *revision;
     enum al_approval_form form;
-    bool samples; /* its model writes when asked */
+    bool sampling; /* its model writes when asked */
 };
 
 /** `version` is airlock's.  0 or AL_ERR_EXECUTION. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/elicitation.h"
 
-int al_elicitation_ask(struct al_client_requests *questions, enum al_approval_form form,
+int al_elicitation_ask(struct al_client_requests *requests, enum al_approval_form form,
                        const struct al_approval_request *request, struct al_cancel *cancel,
                        struct al_approval_answer *ret_answer, struct al_error *err)
 {
@@ -11,13 +11,13 @@ int al_elicitation_ask(struct al_client_requests *questions, enum al_approval_fo
 
     if (form == AL_APPROVAL_FORM_NONE)
         return 0;
-    if (!al_client_requests_reserve(questions)) {
+    if (!al_client_requests_reserve(requests)) {
         ret_answer->decision = AL_ANSWER_TOO_MANY;
         return 0;
     }
     params = al_approval_form_params(form, request);
-    r = al_client_requests_ask(questions, "elicitation/create", params, 0, cancel, &result, err);
-    al_client_requests_release(questions);
+    r = al_client_requests_ask(requests, "elicitation/create", params, 0, cancel, &result, err);
+    al_client_requests_release(requests);
     if (r == 0 && result)
         al_approval_form_answer(result, ret_answer);
     return r;

@@ -11,7 +11,7 @@
 #include "mcp/client_request.h"
 
 /** Ask and wait; the contract is al_approver_fn's.  Threads: any. */
-int al_elicitation_ask(struct al_client_requests *questions, enum al_approval_form form,
+int al_elicitation_ask(struct al_client_requests *requests, enum al_approval_form form,
                        const struct al_approval_request *request, struct al_cancel *cancel,
                        struct al_approval_answer *ret_answer, struct al_error *err);
 

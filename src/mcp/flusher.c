@@ -12,43 +12,43 @@
 
 static void *thread_main(void *payload)
 {
-    struct al_flusher *pump = payload;
+    struct al_flusher *flusher = payload;
     struct pollfd fds[] = {
-        { .fd = pump->out->work_fd, .events = POLLIN },
-        { .fd = pump->out->fd, .events = POLLOUT },
+        { .fd = flusher->out->wake_fd, .events = POLLIN },
+        { .fd = flusher->out->fd, .events = POLLOUT },
     };
     uint64_t count;
 
-    while (!atomic_load(&pump->stop)) {
+    while (!atomic_load(&flusher->stop)) {
         /* Progress first: what it queues is part of what is flushed. */
-        int timeout_ms = al_calls_progress(pump->calls);
-        bool more = al_message_writer_flush(pump->out);
+        int timeout_ms = al_calls_progress(flusher->calls);
+        bool more = al_message_writer_flush(flusher->out);
 
         (void)poll(fds, more ? 2 : 1, timeout_ms);
-        (void)!read(pump->out->work_fd, &count, sizeof(count));
+        (void)!read(flusher->out->wake_fd, &count, sizeof(count));
     }
     return NULL;
 }
 
-int al_flusher_start(struct al_flusher *pump, struct al_message_writer *out, struct al_calls *calls,
-                     struct al_error *err)
+int al_flusher_start(struct al_flusher *flusher, struct al_message_writer *out,
+                     struct al_calls *calls, struct al_error *err)
 {
     pthread_attr_t attr;
     int r;
 
-    pump->out = out;
-    pump->calls = calls;
-    atomic_init(&pump->stop, false);
+    flusher->out = out;
+    flusher->calls = calls;
+    atomic_init(&flusher->stop, false);
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    r = pthread_create(&pump->thread, &attr, thread_main, pump);
+    r = pthread_create(&flusher->thread, &attr, thread_main, flusher);
     (void)pthread_attr_destroy(&attr);
     return r ? al_error_errno(err, r, "cannot start a thread") : 0;
 }
 
-void al_flusher_stop(struct al_flusher *pump)
+void al_flusher_stop(struct al_flusher *flusher)
 {
-    atomic_store(&pump->stop, true);
-    al_message_writer_wake(pump->out);
-    (void)pthread_join(pump->thread, NULL);
+    atomic_store(&flusher->stop, true);
+    al_message_writer_wake(flusher->out);
+    (void)pthread_join(flusher->thread, NULL);
 }

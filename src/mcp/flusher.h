@@ -23,10 +23,10 @@ struct al_flusher {
 };
 
 /** Start the thread.  0 or AL_ERR_EXECUTION. */
-int al_flusher_start(struct al_flusher *pump, struct al_message_writer *out, struct al_calls *calls,
-                     struct al_error *err);
+int al_flusher_start(struct al_flusher *flusher, struct al_message_writer *out,
+                     struct al_calls *calls, struct al_error *err);
 
 /** Wait until the thread is gone.  `calls` must still be there. */
-void al_flusher_stop(struct al_flusher *pump);
+void al_flusher_stop(struct al_flusher *flusher);
 
 #endif

@@ -7,7 +7,7 @@
 #include "mcp/approval_form.h"
 
 /* The one question of a call, among its inputRequests and inputResponses. */
-#define QUESTION "approve"
+#define REQUEST_KEY "approve"
 
 static void hash_string(struct sha256_ctx *sum, const char *text)
 {
@@ -29,15 +29,15 @@ static struct al_request_state_digest digest_of(struct sha256_ctx *sum)
 }
 
 /* The arguments as they were understood: white space and the order of names do not matter. */
-static struct al_request_state_digest digest_call(const struct al_input_required *round)
+static struct al_request_state_digest digest_call(const struct al_input_required *input)
 {
     struct sha256_ctx sum;
 
     sha256_init(&sum);
-    hash_string(&sum, round->tool);
-    if (!round->arguments)
+    hash_string(&sum, input->tool);
+    if (!input->arguments)
         (void)hash_piece("{}", 2, &sum);
-    else if (json_dump_callback(round->arguments, hash_piece, &sum, JSON_COMPACT | JSON_SORT_KEYS) <
+    else if (json_dump_callback(input->arguments, hash_piece, &sum, JSON_COMPACT | JSON_SORT_KEYS) <
              0)
         abort(); /* only what is no object, or no memory */
     return digest_of(&sum);
@@ -62,12 +62,12 @@ static bool same(const struct al_request_state_digest *a, const struct al_reques
     return !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
 }
 
-enum al_rpc_code al_input_required_begin(struct al_input_required *round, const json_t *params,
+enum al_rpc_code al_input_required_begin(struct al_input_required *input, const json_t *params,
                                          const char **ret_problem)
 {
     const json_t *state = json_object_get(params, "requestState");
     const json_t *responses = json_object_get(params, "inputResponses");
-    const json_t *response = json_object_get(responses, QUESTION);
+    const json_t *response = json_object_get(responses, REQUEST_KEY);
     struct al_request_state_digest call;
 
     if (responses && !json_is_object(responses)) {
@@ -77,68 +77,69 @@ enum al_rpc_code al_input_required_begin(struct al_input_required *round, const 
     if (!state)
         return AL_RPC_OK; /* an answer to nothing in particular is none */
     if (!json_is_string(state) ||
-        !al_request_state_read(round->tickets, json_string_value(state), json_string_length(state),
-                               &round->ticket)) {
+        !al_request_state_read(input->request_states, json_string_value(state),
+                               json_string_length(state), &input->request_state)) {
         *ret_problem = "requestState was not issued by this server process, or was changed; "
                        "make the call again without it";
         return AL_RPC_INVALID_PARAMS;
     }
-    call = digest_call(round);
-    if (!same(&call, &round->ticket.call)) {
+    call = digest_call(input);
+    if (!same(&call, &input->request_state.call)) {
         *ret_problem = "requestState belongs to a call of another tool or with other arguments; "
                        "make the call again without it";
         return AL_RPC_INVALID_PARAMS;
     }
     if (response)
-        al_approval_form_answer(response, &round->answer);
+        al_approval_form_answer(response, &input->answer);
     return AL_RPC_OK;
 }
 
-void al_input_required_clear(struct al_input_required *round)
+void al_input_required_clear(struct al_input_required *input)
 {
-    al_str_clear(&round->question);
-    al_approval_answer_clear(&round->answer);
-    *round = AL_INPUT_REQUIRED_INIT;
+    al_str_clear(&input->result);
+    al_approval_answer_clear(&input->answer);
+    *input = AL_INPUT_REQUIRED_INIT;
 }
 
-static int put_question(struct al_input_required *round, const struct al_approval_request *request,
-                        const struct al_request_state_digest *shown,
-                        struct al_approval_answer *ret_answer, struct al_error *err)
+static int require_input(struct al_input_required *input, const struct al_approval_request *request,
+                         const struct al_request_state_digest *shown,
+                         struct al_approval_answer *ret_answer, struct al_error *err)
 {
-    const struct al_request_state_digest call = digest_call(round);
+    const struct al_request_state_digest call = digest_call(input);
     al_auto(al_json_decrefp) json_t *params = NULL;
     char state[AL_REQUEST_STATE_CHARS + 1];
     int r;
 
-    r = al_request_state_issue(round->tickets, &call, shown, state, err);
+    r = al_request_state_issue(input->request_states, &call, shown, state, err);
     if (r < 0)
         return r;
     params = al_approval_form_params(AL_APPROVAL_FORM_RESULT, request);
-    al_str_reset(&round->question);
-    al_str_adds(&round->question, "\"resultType\":\"input_required\",\"inputRequests\":{\"" QUESTION
-                                  "\":{\"method\":\"elicitation/create\",\"params\":");
-    al_json_dump(params, false, &round->question);
-    al_str_addf(&round->question, "}},\"requestState\":\"%s\"", state);
+    al_str_reset(&input->result);
+    al_str_adds(&input->result,
+                "\"resultType\":\"input_required\",\"inputRequests\":{\"" REQUEST_KEY
+                "\":{\"method\":\"elicitation/create\",\"params\":");
+    al_json_dump(params, false, &input->result);
+    al_str_addf(&input->result, "}},\"requestState\":\"%s\"", state);
     ret_answer->decision = AL_ANSWER_LATER;
     return 0;
 }
 
-int al_input_required_ask(struct al_input_required *round,
+int al_input_required_ask(struct al_input_required *input,
                           const struct al_approval_request *request,
                           struct al_approval_answer *ret_answer, struct al_error *err)
 {
     const struct al_request_state_digest shown = digest_shown(request);
-    al_auto(al_approval_answer_clear) struct al_approval_answer answer = round->answer;
+    al_auto(al_approval_answer_clear) struct al_approval_answer answer = input->answer;
     bool counts;
 
-    round->answer =
+    input->answer =
         AL_APPROVAL_ANSWER_INIT; /* to this question, and to no other of the same call */
     if (answer.decision == AL_ANSWER_NONE)
-        return put_question(round, request, &shown, ret_answer, err);
-    counts = al_request_state_spend(round->tickets, &round->ticket) &&
-             same(&shown, &round->ticket.shown);
+        return require_input(input, request, &shown, ret_answer, err);
+    counts = al_request_state_spend(input->request_states, &input->request_state) &&
+             same(&shown, &input->request_state.shown);
     if (!counts && answer.decision != AL_ANSWER_REJECT)
-        return put_question(round, request, &shown, ret_answer, err);
+        return require_input(input, request, &shown, ret_answer, err);
     *ret_answer = answer;
     answer = AL_APPROVAL_ANSWER_INIT;
     return 0;

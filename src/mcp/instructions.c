@@ -45,7 +45,7 @@ static void add_example(struct features *features, const char *name)
     }
 }
 
-static void look_at_params(struct features *features, const struct al_tool *tool)
+static void add_params(struct features *features, const struct al_tool *tool)
 {
     for (size_t i = 0; i < tool->nparams; i++) {
         const struct al_param *param = &tool->params[i];
@@ -58,7 +58,7 @@ static void look_at_params(struct features *features, const struct al_tool *tool
     }
 }
 
-static void look_at(struct features *features, const struct al_tool *tool)
+static void add_tool(struct features *features, const struct al_tool *tool)
 {
     if (al_starts_with(tool->name, "git_")) {
         features->git = true;
@@ -67,7 +67,7 @@ static void look_at(struct features *features, const struct al_tool *tool)
     features->reads |= !strcmp(tool->name, "Git");
     features->runs |= !strcmp(tool->name, "bash_command");
     features->asks |= al_tool_asks(tool);
-    look_at_params(features, tool);
+    add_params(features, tool);
 }
 
 /* The words a person would use come first: clients look for tools by them. */
@@ -131,7 +131,7 @@ char *al_instructions_text(const struct al_session *session)
         const struct al_tool *tool = session->registry->items[i].tool;
 
         if (al_grant_has_tool(session->grant, tool->name))
-            look_at(&features, tool);
+            add_tool(&features, tool);
     }
     add_purpose(&features, &text);
     add_places(&features, &text);

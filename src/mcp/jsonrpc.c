@@ -166,7 +166,7 @@ static json_t *without_arguments(json_t *body)
  * Whether the message says everything once, its arguments aside, which are looked at by themselves.
  * Bytes that the tree does not have are no message either: nothing is ever read from them.
  */
-static bool is_said_once(const struct al_rpc_message *message)
+static bool has_unique_names(const struct al_rpc_message *message)
 {
     const struct al_raw_json text = message->text;
     const struct al_raw_json arguments =
@@ -197,21 +197,21 @@ static void classify(struct al_rpc_message *message)
     static const char *const id_path[] = { "id", NULL };
     json_t *body = message->body;
     json_t *method = json_object_get(body, "method");
-    bool has_id = json_object_get(body, "id") != NULL, said_once;
+    bool has_id = json_object_get(body, "id") != NULL, unique;
 
     if (!json_is_object(body)) {
         message->problem = "a message is a JSON object";
         return;
     }
-    said_once = message->exact || is_said_once(message);
-    if (said_once || al_raw_json_count_members(message->text, "id") == 1)
+    unique = message->exact || has_unique_names(message);
+    if (unique || al_raw_json_count_members(message->text, "id") == 1)
         message->id = al_rpc_token(message, id_path);
     message->params = json_object_get(body, "params");
     message->method = json_string_value(method);
-    message->spoiled = !said_once;
+    message->has_duplicates = !unique;
     if (!method && (json_object_get(body, "result") || json_object_get(body, "error")))
         message->kind = AL_RPC_RESPONSE;
-    else if (!said_once)
+    else if (!unique)
         message->problem = "the message has the same name twice";
     else if (has_id && !message->id)
         message->problem = "id must be a string or an integer of at most 4096 bytes";

@@ -76,7 +76,7 @@ struct al_rpc_message {
     json_t *body;        /**< the whole message */
     const char *problem; /**< AL_RPC_INVALID: what is wrong */
 
-    bool spoiled; /**< a response that has a name twice: it answers, but with nothing */
+    bool has_duplicates; /**< a response that has a name twice: it answers, but with nothing */
     bool exact;
     struct al_raw_json text;
 };

@@ -48,7 +48,7 @@ static void finish(struct al_batch *batch)
     free(batch);
 }
 
-static void add(struct al_batch *batch, const struct al_str *line)
+static void add_answer(struct al_batch *batch, const struct al_str *line)
 {
     bool last;
 
@@ -65,13 +65,13 @@ static void add(struct al_batch *batch, const struct al_str *line)
 
 void al_batch_close(struct al_batch *batch)
 {
-    add(batch, NULL);
+    add_answer(batch, NULL);
 }
 
 void al_reply_send(struct al_reply reply, struct al_str *line)
 {
     if (reply.batch)
-        add(reply.batch, line);
+        add_answer(reply.batch, line);
     else
         al_message_writer_send(reply.out, line);
 }
@@ -79,7 +79,7 @@ void al_reply_send(struct al_reply reply, struct al_str *line)
 void al_reply_nothing(struct al_reply reply)
 {
     if (reply.batch)
-        add(reply.batch, NULL);
+        add_answer(reply.batch, NULL);
 }
 
 void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code, const char *text)
@@ -100,7 +100,7 @@ void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code
 }
 
 /* How much of a foreign text is kept. */
-static size_t kept_of(const char *text)
+static size_t kept_bytes(const char *text)
 {
     size_t len = strlen(text);
 
@@ -108,14 +108,14 @@ static size_t kept_of(const char *text)
 }
 
 void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
-                          const char *text, const char *name, const char *meant)
+                          const char *text, const char *name, const char *suggestion)
 {
-    size_t kept = kept_of(name);
+    size_t kept = kept_bytes(name);
     al_auto(al_freep) char *head = al_strndup(name, kept);
     al_auto(al_freep) char *safe = al_text_sanitize_line(head);
-    al_auto(al_freep) char *message =
-        al_asprintf("%s: %s%s%s%s%s", text, safe, name[kept] ? "..." : "",
-                    meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
+    al_auto(al_freep) char *message = al_asprintf(
+        "%s: %s%s%s%s%s", text, safe, name[kept] ? "..." : "", suggestion ? "; did you mean " : "",
+        suggestion ? suggestion : "", suggestion ? "?" : "");
 
     al_reply_error(reply, id, code, message);
 }
@@ -124,6 +124,6 @@ char *al_reply_quote(const char *text)
 {
     struct al_str out = AL_STR_INIT;
 
-    al_json_quote(text, kept_of(text), &out);
+    al_json_quote(text, kept_bytes(text), &out);
     return al_str_detach(&out);
 }

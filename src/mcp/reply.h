@@ -44,7 +44,7 @@ void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code
 /** The same, ending in `name`, shortened and made safe: it is somebody else's text; then in what
  * was `meant`, NULL: nobody knows. */
 void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
-                          const char *text, const char *name, const char *meant);
+                          const char *text, const char *name, const char *suggestion);
 
 /** A JSON string of somebody else's text, shortened like the name.  Caller frees. */
 char *al_reply_quote(const char *text);

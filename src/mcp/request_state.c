@@ -23,39 +23,40 @@ enum {
 _Static_assert(BASE64_ENCODE_RAW_LENGTH(RAW_BYTES) == AL_REQUEST_STATE_CHARS,
                "a multiple of three bytes, so that no character has bits to spare");
 
-int al_request_states_init(struct al_request_states *tickets, struct al_error *err)
+int al_request_states_init(struct al_request_states *states, struct al_error *err)
 {
     uint8_t key[KEY_BYTES];
 
     if (getrandom(key, sizeof(key), 0) != (ssize_t)sizeof(key))
         return al_error_errno(err, errno, "cannot make a key");
-    *tickets = (struct al_request_states){ .clock_ms = al_clock_ms, .given_up_ms = INT64_MIN };
-    hmac_sha256_set_key(&tickets->key, sizeof(key), key);
+    *states = (struct al_request_states){ .clock_ms = al_clock_ms, .revoked_until_ms = INT64_MIN };
+    hmac_sha256_set_key(&states->key, sizeof(key), key);
     explicit_bzero(key, sizeof(key));
-    (void)pthread_mutex_init(&tickets->lock, NULL);
+    (void)pthread_mutex_init(&states->lock, NULL);
     return 0;
 }
 
-void al_request_states_clear(struct al_request_states *tickets)
+void al_request_states_clear(struct al_request_states *states)
 {
-    (void)pthread_mutex_destroy(&tickets->lock);
-    explicit_bzero(&tickets->key, sizeof(tickets->key));
+    (void)pthread_mutex_destroy(&states->lock);
+    explicit_bzero(&states->key, sizeof(states->key));
 }
 
-static void mac_of(const struct al_request_states *tickets, const uint8_t *raw, uint8_t *ret_mac)
+static void compute_mac(const struct al_request_states *states, const uint8_t *raw,
+                        uint8_t *ret_mac)
 {
-    struct hmac_sha256_ctx ctx = tickets->key;
+    struct hmac_sha256_ctx ctx = states->key;
 
     hmac_sha256_update(&ctx, AT_MAC, raw);
     hmac_sha256_digest(&ctx, SHA256_DIGEST_SIZE, ret_mac);
 }
 
-int al_request_state_issue(struct al_request_states *tickets,
+int al_request_state_issue(struct al_request_states *states,
                            const struct al_request_state_digest *call,
                            const struct al_request_state_digest *shown,
                            char ret_text[AL_REQUEST_STATE_CHARS + 1], struct al_error *err)
 {
-    const int64_t now = tickets->clock_ms();
+    const int64_t now = states->clock_ms();
     struct base64_encode_ctx base64;
     uint8_t raw[RAW_BYTES];
 
@@ -64,15 +65,15 @@ int al_request_state_issue(struct al_request_states *tickets,
     memcpy(raw + AT_TIME, &now, sizeof(now));
     memcpy(raw + AT_CALL, call->bytes, sizeof(call->bytes));
     memcpy(raw + AT_SHOWN, shown->bytes, sizeof(shown->bytes));
-    mac_of(tickets, raw, raw + AT_MAC);
+    compute_mac(states, raw, raw + AT_MAC);
     base64url_encode_init(&base64);
     (void)base64_encode_update(&base64, ret_text, sizeof(raw), raw);
     ret_text[AL_REQUEST_STATE_CHARS] = '\0';
     return 0;
 }
 
-bool al_request_state_read(const struct al_request_states *tickets, const char *text, size_t len,
-                           struct al_request_state *ret_ticket)
+bool al_request_state_read(const struct al_request_states *states, const char *text, size_t len,
+                           struct al_request_state *ret_state)
 {
     uint8_t raw[BASE64_DECODE_LENGTH(AL_REQUEST_STATE_CHARS)], mac[SHA256_DIGEST_SIZE];
     struct base64_decode_ctx base64;
@@ -83,13 +84,13 @@ bool al_request_state_read(const struct al_request_states *tickets, const char *
     base64url_decode_init(&base64);
     if (!base64_decode_update(&base64, &n, raw, len, text) || n != RAW_BYTES)
         return false;
-    mac_of(tickets, raw, mac);
+    compute_mac(states, raw, mac);
     if (!memeql_sec(mac, raw + AT_MAC, sizeof(mac)))
         return false;
-    memcpy(ret_ticket->nonce, raw, sizeof(ret_ticket->nonce));
-    memcpy(&ret_ticket->issued_ms, raw + AT_TIME, sizeof(ret_ticket->issued_ms));
-    memcpy(ret_ticket->call.bytes, raw + AT_CALL, sizeof(ret_ticket->call.bytes));
-    memcpy(ret_ticket->shown.bytes, raw + AT_SHOWN, sizeof(ret_ticket->shown.bytes));
+    memcpy(ret_state->nonce, raw, sizeof(ret_state->nonce));
+    memcpy(&ret_state->issued_ms, raw + AT_TIME, sizeof(ret_state->issued_ms));
+    memcpy(ret_state->call.bytes, raw + AT_CALL, sizeof(ret_state->call.bytes));
+    memcpy(ret_state->shown.bytes, raw + AT_SHOWN, sizeof(ret_state->shown.bytes));
     return true;
 }
 
@@ -98,68 +99,66 @@ static bool has_expired(int64_t issued_ms, int64_t now)
     return now - issued_ms >= AL_REQUEST_STATE_LIFETIME_MS;
 }
 
-static void forget(struct al_request_states *tickets, size_t index)
+static void forget(struct al_request_states *states, size_t index)
 {
-    tickets->spent[index] = tickets->spent[--tickets->nspent];
+    states->spent[index] = states->spent[--states->nspent];
 }
 
-static void forget_expired(struct al_request_states *tickets, int64_t now)
+static void forget_expired(struct al_request_states *states, int64_t now)
 {
-    for (size_t i = tickets->nspent; i > 0; i--)
-        if (has_expired(tickets->spent[i - 1].issued_ms, now))
-            forget(tickets, i - 1);
+    for (size_t i = states->nspent; i > 0; i--)
+        if (has_expired(states->spent[i - 1].issued_ms, now))
+            forget(states, i - 1);
 }
 
 /* One that is forgotten before its time takes all of its age with it: none can come back. */
-static void give_up_oldest(struct al_request_states *tickets)
+static void revoke_oldest(struct al_request_states *states)
 {
     size_t oldest = 0;
 
-    for (size_t i = 1; i < tickets->nspent; i++)
-        if (tickets->spent[i].issued_ms < tickets->spent[oldest].issued_ms)
+    for (size_t i = 1; i < states->nspent; i++)
+        if (states->spent[i].issued_ms < states->spent[oldest].issued_ms)
             oldest = i;
-    tickets->given_up_ms = tickets->spent[oldest].issued_ms;
-    for (size_t i = tickets->nspent; i > 0; i--)
-        if (tickets->spent[i - 1].issued_ms <= tickets->given_up_ms)
-            forget(tickets, i - 1);
+    states->revoked_until_ms = states->spent[oldest].issued_ms;
+    for (size_t i = states->nspent; i > 0; i--)
+        if (states->spent[i - 1].issued_ms <= states->revoked_until_ms)
+            forget(states, i - 1);
 }
 
-static bool was_spent(const struct al_request_states *tickets,
-                      const struct al_request_state *ticket)
+static bool was_spent(const struct al_request_states *states, const struct al_request_state *state)
 {
-    if (ticket->issued_ms <= tickets->given_up_ms)
+    if (state->issued_ms <= states->revoked_until_ms)
         return true;
-    for (size_t i = 0; i < tickets->nspent; i++)
-        if (!memcmp(tickets->spent[i].nonce, ticket->nonce, sizeof(ticket->nonce)))
+    for (size_t i = 0; i < states->nspent; i++)
+        if (!memcmp(states->spent[i].nonce, state->nonce, sizeof(state->nonce)))
             return true;
     return false;
 }
 
-static bool spend(struct al_request_states *tickets, const struct al_request_state *ticket)
+static bool spend(struct al_request_states *states, const struct al_request_state *state)
 {
-    int64_t now = tickets->clock_ms();
+    int64_t now = states->clock_ms();
     struct al_request_state_spent *spent;
 
-    forget_expired(tickets, now);
-    if (has_expired(ticket->issued_ms, now) || was_spent(tickets, ticket))
+    forget_expired(states, now);
+    if (has_expired(state->issued_ms, now) || was_spent(states, state))
         return false;
-    if (tickets->nspent == AL_TICKETS_SPENT_MAX)
-        give_up_oldest(tickets);
-    if (ticket->issued_ms <= tickets->given_up_ms)
+    if (states->nspent == AL_REQUEST_STATES_SPENT_MAX)
+        revoke_oldest(states);
+    if (state->issued_ms <= states->revoked_until_ms)
         return false;
-    spent = &tickets->spent[tickets->nspent++];
-    memcpy(spent->nonce, ticket->nonce, sizeof(spent->nonce));
-    spent->issued_ms = ticket->issued_ms;
+    spent = &states->spent[states->nspent++];
+    memcpy(spent->nonce, state->nonce, sizeof(spent->nonce));
+    spent->issued_ms = state->issued_ms;
     return true;
 }
 
-bool al_request_state_spend(struct al_request_states *tickets,
-                            const struct al_request_state *ticket)
+bool al_request_state_spend(struct al_request_states *states, const struct al_request_state *state)
 {
     bool spent_now;
 
-    (void)pthread_mutex_lock(&tickets->lock);
-    spent_now = spend(tickets, ticket);
-    (void)pthread_mutex_unlock(&tickets->lock);
+    (void)pthread_mutex_lock(&states->lock);
+    spent_now = spend(states, state);
+    (void)pthread_mutex_unlock(&states->lock);
     return spent_now;
 }

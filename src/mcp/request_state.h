@@ -27,7 +27,7 @@
 #define AL_REQUEST_STATE_LIFETIME_MS (5 * 60 * 1000)
 
 /** Spent tickets that are remembered at once. */
-#define AL_TICKETS_SPENT_MAX 512
+#define AL_REQUEST_STATES_SPENT_MAX 512
 
 /** Characters of a sealed ticket. */
 #define AL_REQUEST_STATE_CHARS 160
@@ -54,27 +54,26 @@ struct al_request_states {
     struct al_request_state_spent {
         uint8_t nonce[16];
         int64_t issued_ms;
-    } spent[AL_TICKETS_SPENT_MAX];
+    } spent[AL_REQUEST_STATES_SPENT_MAX];
     size_t nspent;
-    int64_t given_up_ms; /**< tickets issued until then no longer count */
+    int64_t revoked_until_ms; /**< tickets issued until then no longer count */
 };
 
 /** Make a key.  0 or AL_ERR_EXECUTION. */
-int al_request_states_init(struct al_request_states *tickets, struct al_error *err);
-void al_request_states_clear(struct al_request_states *tickets);
+int al_request_states_init(struct al_request_states *states, struct al_error *err);
+void al_request_states_clear(struct al_request_states *states);
 
 /** Issue a ticket.  0 or AL_ERR_EXECUTION when there is no randomness.  Threads: any. */
-int al_request_state_issue(struct al_request_states *tickets,
+int al_request_state_issue(struct al_request_states *states,
                            const struct al_request_state_digest *call,
                            const struct al_request_state_digest *shown,
                            char ret_text[AL_REQUEST_STATE_CHARS + 1], struct al_error *err);
 
 /** Read a ticket of this process; false when it is none.  How old it is does not matter here. */
-bool al_request_state_read(const struct al_request_states *tickets, const char *text, size_t len,
-                           struct al_request_state *ret_ticket);
+bool al_request_state_read(const struct al_request_states *states, const char *text, size_t len,
+                           struct al_request_state *ret_state);
 
 /** Use a ticket up.  False when it was used before, or has expired.  Threads: any. */
-bool al_request_state_spend(struct al_request_states *tickets,
-                            const struct al_request_state *ticket);
+bool al_request_state_spend(struct al_request_states *states, const struct al_request_state *state);
 
 #endif

@@ -40,12 +40,12 @@ char *al_sampling_text(const json_t *result)
     return al_strdup(text);
 }
 
-int al_sampling_ask(struct al_client_requests *questions, const struct al_writing *writing,
+int al_sampling_ask(struct al_client_requests *requests, const struct al_writing *writing,
                     struct al_cancel *cancel, char **ret_text, struct al_error *err)
 {
     al_auto(al_json_decrefp) json_t *params = params_of(writing);
     al_auto(al_json_decrefp) json_t *result = NULL;
-    int r = al_client_requests_ask(questions, "sampling/createMessage", params, writing->timeout_ms,
+    int r = al_client_requests_ask(requests, "sampling/createMessage", params, writing->timeout_ms,
                                    cancel, &result, err);
 
     if (r == 0)

@@ -16,7 +16,7 @@
 bool al_sampling_usable(const json_t *capabilities);
 
 /** Ask and wait; the contract is struct al_writer's.  Threads: any. */
-int al_sampling_ask(struct al_client_requests *questions, const struct al_writing *writing,
+int al_sampling_ask(struct al_client_requests *requests, const struct al_writing *writing,
                     struct al_cancel *cancel, char **ret_text, struct al_error *err);
 
 /** The text in the result of sampling/createMessage; NULL when it is none, or was cut short.

@@ -28,7 +28,7 @@ struct server {
     struct open_batch batch;
     struct al_message_writer out;
     struct al_dispatch dispatch;
-    struct al_flusher pump;
+    struct al_flusher flusher;
 };
 
 static void close_batch(struct open_batch *batch)
@@ -41,7 +41,7 @@ static void close_batch(struct open_batch *batch)
 }
 
 /* The messages of the open batch, up to a call. */
-static struct al_inflight *go_on_with_batch(struct server *server)
+static struct al_inflight *continue_batch(struct server *server)
 {
     al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
     struct open_batch *batch = &server->batch;
@@ -57,11 +57,11 @@ static struct al_inflight *go_on_with_batch(struct server *server)
 /* Takes over `doc`. */
 static struct al_inflight *begin_batch(struct server *server, struct al_rpc_doc *doc)
 {
-    struct al_reply alone = { .out = &server->out };
+    struct al_reply reply = { .out = &server->out };
     bool empty = !json_array_size(doc->root);
 
     if (!al_dispatch_takes_batches(&server->dispatch) || empty) {
-        al_reply_error(alone, NULL, AL_RPC_INVALID_REQUEST,
+        al_reply_error(reply, NULL, AL_RPC_INVALID_REQUEST,
                        empty ? "the batch is empty"
                              : "batches are part of revision 2025-03-26 only");
         return NULL;
@@ -72,7 +72,7 @@ static struct al_inflight *begin_batch(struct server *server, struct al_rpc_doc 
         .cursor = AL_RPC_CURSOR_INIT,
     };
     *doc = AL_RPC_DOC_INIT;
-    return go_on_with_batch(server);
+    return continue_batch(server);
 }
 
 static struct al_inflight *serve_line(struct server *server, const char *line, size_t len)
@@ -98,7 +98,7 @@ static struct al_inflight *serve_read(void *payload, bool *ret_more)
 {
     struct server *server = payload;
     const struct al_reply reply = { .out = &server->out };
-    struct al_inflight *call = server->batch.answers ? go_on_with_batch(server) : NULL;
+    struct al_inflight *call = server->batch.answers ? continue_batch(server) : NULL;
     enum al_line kind = AL_LINE_READY;
     const char *line = NULL;
     size_t len = 0;
@@ -116,22 +116,22 @@ static struct al_inflight *serve_read(void *payload, bool *ret_more)
 /* Serve until the end: until then with answers, and then without. */
 static int serve(struct server *server, struct al_error *err)
 {
-    const struct al_workers_task task = {
+    const struct al_workers_options workers_options = {
         .reader = &server->reader,
         .out = &server->out,
         .calls = &server->dispatch.calls,
         .serve = serve_read,
         .payload = server,
     };
-    struct al_workers crew;
+    struct al_workers workers;
     int r;
 
-    r = al_workers_start(&crew, &task, err);
+    r = al_workers_start(&workers, &workers_options, err);
     if (r < 0)
         return r;
-    al_workers_wait(&crew);
+    al_workers_wait(&workers);
     al_dispatch_close(&server->dispatch);
-    al_workers_join(&crew);
+    al_workers_join(&workers);
     close_batch(&server->batch);
     return 0;
 }
@@ -145,10 +145,10 @@ static int run(struct server *server, struct al_error *err)
                          &server->out, err);
     if (r < 0)
         return r;
-    r = al_flusher_start(&server->pump, &server->out, &server->dispatch.calls, err);
+    r = al_flusher_start(&server->flusher, &server->out, &server->dispatch.calls, err);
     if (r == 0) {
         r = serve(server, err);
-        al_flusher_stop(&server->pump);
+        al_flusher_stop(&server->flusher);
     }
     al_message_writer_drain(&server->out, DRAIN_MS);
     al_dispatch_clear(&server->dispatch);

@@ -16,7 +16,7 @@ static json_t *output_schema_of(const struct al_tool *tool)
     return schema;
 }
 
-static json_t *describe(const struct al_tool *tool, const struct al_tool_defaults *defaults)
+static json_t *tool_entry(const struct al_tool *tool, const struct al_tool_defaults *defaults)
 {
     json_t *item = al_json_object();
 
@@ -39,7 +39,7 @@ char *al_tools_list_text(const struct al_session *session)
         const struct al_tool *tool = session->registry->items[i].tool;
 
         if (al_grant_has_tool(session->grant, tool->name))
-            al_json_append(tools, describe(tool, &session->defaults));
+            al_json_append(tools, tool_entry(tool, &session->defaults));
     }
     al_str_adds(&text, "\"tools\":");
     al_json_dump(tools, false, &text);

@@ -24,7 +24,7 @@
 #include "util/error.h"
 
 struct al_calls;
-struct al_member; /* one thread */
+struct al_worker; /* one thread */
 struct al_message_writer;
 struct al_reader;
 struct al_inflight;
@@ -37,7 +37,7 @@ struct al_inflight;
 typedef struct al_inflight *(*al_workers_serve_fn)(void *payload, bool *ret_more);
 
 /** What a crew works on; all of it is borrowed, and `reader` belongs to whose turn it is. */
-struct al_workers_task {
+struct al_workers_options {
     struct al_reader *reader;
     struct al_message_writer *out;
     struct al_calls *calls;
@@ -46,31 +46,31 @@ struct al_workers_task {
 };
 
 struct al_workers {
-    struct al_workers_task task;
+    struct al_workers_options options;
     int epoll_fd;
-    int go_fd;         /**< eventfd, always readable: a turn for which nothing has to arrive */
-    bool always_ready; /**< the input is nothing one could wait for, such as a file */
-    bool more;         /**< of whose turn it is: there is something to serve before reading */
+    int ready_fd; /**< eventfd, always readable: a turn for which nothing has to arrive */
+    bool input_always_ready; /**< the input is nothing one could wait for, such as a file */
+    bool buffered;           /**< of whose turn it is: there is something to serve before reading */
 
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    uint64_t turn; /**< the turn that is offered, or was taken; events of others are stale */
+    uint64_t term; /**< the turn that is offered, or was taken; events of others are stale */
     bool paused;   /**< it is offered for the end of input only: too much output waits */
     bool ending;
     size_t nfree; /**< members that run no call */
-    struct al_member *members;
+    struct al_worker *list;
 };
 
 /** Start the first threads.  0 or AL_ERR_EXECUTION. */
-int al_workers_start(struct al_workers *crew, const struct al_workers_task *task,
+int al_workers_start(struct al_workers *workers, const struct al_workers_options *options,
                      struct al_error *err);
 
 /** Wait until the input has ended or nobody reads the output any more.  Calls may still run. */
-void al_workers_wait(struct al_workers *crew);
+void al_workers_wait(struct al_workers *workers);
 
 /** Wait until every thread is gone, which is when the last call has ended.  After
  * al_workers_wait().
  */
-void al_workers_join(struct al_workers *crew);
+void al_workers_join(struct al_workers *workers);
 
 #endif

@@ -19,8 +19,8 @@
  * together is limited (pipe(7), pipe-user-pages-soft).  One that somebody gave another size keeps
  * it.
  */
-#define PIPE_USUAL_BYTES (64 * 1024)
-#define PIPE_BYTES       (1024 * 1024)
+#define PIPE_DEFAULT_BYTES (64 * 1024)
+#define PIPE_LARGE_BYTES   (1024 * 1024)
 
 static void notify(int event_fd)
 {
@@ -45,7 +45,7 @@ static void choose_method(struct al_message_writer *out)
     if (S_ISFIFO(st.st_mode)) {
         al_auto(al_freep) char *path = al_asprintf("/proc/self/fd/%d", out->fd);
 
-        out->may_widen = fcntl(out->fd, F_GETPIPE_SZ) == PIPE_USUAL_BYTES;
+        out->may_grow = fcntl(out->fd, F_GETPIPE_SZ) == PIPE_DEFAULT_BYTES;
         out->owned_fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     }
     if (out->owned_fd >= 0) {
@@ -59,10 +59,10 @@ int al_message_writer_init(struct al_message_writer *out, int fd, struct al_erro
     *out = (struct al_message_writer){
         .fd = fd, .owned_fd = -1, .queue = AL_STR_INIT, .poll_first = true
     };
-    out->work_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    out->notice_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    out->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    out->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     (void)pthread_mutex_init(&out->lock, NULL);
-    if (out->work_fd < 0 || out->notice_fd < 0) {
+    if (out->wake_fd < 0 || out->event_fd < 0) {
         int r = al_error_errno(err, errno, "cannot create an event descriptor");
 
         al_message_writer_clear(out);
@@ -75,8 +75,8 @@ int al_message_writer_init(struct al_message_writer *out, int fd, struct al_erro
 void al_message_writer_clear(struct al_message_writer *out)
 {
     al_close(al_take_fd(&out->owned_fd));
-    al_close(al_take_fd(&out->work_fd));
-    al_close(al_take_fd(&out->notice_fd));
+    al_close(al_take_fd(&out->wake_fd));
+    al_close(al_take_fd(&out->event_fd));
     al_str_clear(&out->queue);
     (void)pthread_mutex_destroy(&out->lock);
 }
@@ -115,7 +115,7 @@ static size_t write_some(struct al_message_writer *out, const char *data, size_t
             break;
         if (n < 0) {
             out->dead = true;
-            notify(out->notice_fd);
+            notify(out->event_fd);
         } else {
             done += (size_t)n;
         }
@@ -124,12 +124,12 @@ static size_t write_some(struct al_message_writer *out, const char *data, size_t
 }
 
 /* Caller holds the lock.  Whether there is more room now. */
-static bool widen(struct al_message_writer *out)
+static bool grow_pipe(struct al_message_writer *out)
 {
-    bool may = out->may_widen && !out->dead;
+    bool may = out->may_grow && !out->dead;
 
-    out->may_widen = false;
-    return may && fcntl(out->fd, F_SETPIPE_SZ, PIPE_BYTES) > PIPE_USUAL_BYTES;
+    out->may_grow = false;
+    return may && fcntl(out->fd, F_SETPIPE_SZ, PIPE_LARGE_BYTES) > PIPE_DEFAULT_BYTES;
 }
 
 void al_message_writer_send(struct al_message_writer *out, struct al_str *line)
@@ -140,11 +140,11 @@ void al_message_writer_send(struct al_message_writer *out, struct al_str *line)
     (void)pthread_mutex_lock(&out->lock);
     if (out->queue.len == 0)
         done = write_some(out, line->buf, line->len);
-    if (done < line->len && out->queue.len == 0 && widen(out))
+    if (done < line->len && out->queue.len == 0 && grow_pipe(out))
         done += write_some(out, line->buf + done, line->len - done);
     if (done < line->len && !out->dead) {
         if (out->queue.len == 0)
-            notify(out->work_fd);
+            notify(out->wake_fd);
         al_str_add(&out->queue, line->buf + done, line->len - done);
     }
     (void)pthread_mutex_unlock(&out->lock);
@@ -177,7 +177,7 @@ bool al_message_writer_flush(struct al_message_writer *out)
     }
     drop_sent(out);
     if (was_full && out->queue.len - out->sent <= AL_MESSAGE_WRITER_FULL_BYTES)
-        notify(out->notice_fd);
+        notify(out->event_fd);
     (void)pthread_mutex_unlock(&out->lock);
     return more;
 }
@@ -228,5 +228,5 @@ bool al_message_writer_dead(struct al_message_writer *out)
 
 void al_message_writer_wake(struct al_message_writer *out)
 {
-    notify(out->work_fd);
+    notify(out->wake_fd);
 }

@@ -20,13 +20,13 @@
 #define AL_MESSAGE_WRITER_FULL_BYTES ((size_t)1024 * 1024)
 
 struct al_message_writer {
-    int fd;        /**< writing to it blocks at most where `poll_first` is set */
-    int owned_fd;  /**< `fd` when it was opened here, else -1 */
-    int work_fd;   /**< eventfd: something for the pump to do */
-    int notice_fd; /**< eventfd: dead, or no longer full */
+    int fd;       /**< writing to it blocks at most where `poll_first` is set */
+    int owned_fd; /**< `fd` when it was opened here, else -1 */
+    int wake_fd;  /**< eventfd: something for the pump to do */
+    int event_fd; /**< eventfd: dead, or no longer full */
     bool is_socket;
     bool poll_first;
-    bool may_widen; /**< a pipe that is still of the usual size */
+    bool may_grow; /**< a pipe that is still of the usual size */
 
     pthread_mutex_t lock;
     struct al_str queue;

@@ -17,7 +17,7 @@
  * stdio's buffer is from a program that does not flush; what it says is worked on while it goes on.
  */
 #define STDIO_BYTES 4096
-#define GATHER_MS   1
+#define COALESCE_MS 1
 
 enum { OUT, ERR, PIDFD, CANCEL, NFDS };
 
@@ -26,7 +26,7 @@ struct al_capture al_capture_begin(const struct al_proc_spec *spec, const struct
     return (struct al_capture){
         .sinks = { &spec->out, &spec->err },
         .fds = { child->out_fd, child->err_fd },
-        .pidfd = child->running.pidfd,
+        .pidfd = child->process.pidfd,
         .cancel_fd = al_cancel_fd(spec->cancel),
         .drains = spec->drains,
         .deadline_ms = al_clock_ms() + spec->timeout_ms,
@@ -53,7 +53,7 @@ static bool read_once(struct al_capture *capture, int stream)
     ssize_t got = read(capture->fds[stream], data, sizeof(data));
 
     if (got > 0 && stream == OUT)
-        capture->drips = got < STDIO_BYTES;
+        capture->small_reads = got < STDIO_BYTES;
     if (got > 0)
         return offer(capture, stream, data, (size_t)got);
     if (got == 0 || errno != EINTR)
@@ -81,22 +81,22 @@ static int time_left_ms(const struct al_capture *capture)
 }
 
 /* Lets pieces gather; what ends the waiting is looked at by the caller's own poll(). */
-static void let_gather(struct al_capture *capture)
+static void coalesce(struct al_capture *capture)
 {
     struct pollfd fds[] = {
         { .fd = capture->pidfd, .events = POLLIN },
         { .fd = capture->cancel_fd, .events = POLLIN },
     };
 
-    if (capture->drips)
-        (void)poll(fds, 2, GATHER_MS);
-    capture->drips = false;
+    if (capture->small_reads)
+        (void)poll(fds, 2, COALESCE_MS);
+    capture->small_reads = false;
 }
 
 enum al_ending al_capture_wait(struct al_capture *capture)
 {
     for (;;) {
-        let_gather(capture);
+        coalesce(capture);
 
         struct pollfd fds[NFDS] = {
             [OUT] = { .fd = capture->fds[OUT], .events = POLLIN },

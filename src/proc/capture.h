@@ -21,7 +21,7 @@ struct al_capture {
     bool drains;                    /* standard output too */
     int pidfd, cancel_fd;
     int64_t deadline_ms;
-    bool drips; /* standard output comes in small pieces */
+    bool small_reads; /* standard output comes in small pieces */
 };
 
 /** The deadline counts from here. */

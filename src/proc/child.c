@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define bare __attribute__((noinline, no_sanitize("address", "undefined", "thread")))
+#define no_sanitize_fn __attribute__((noinline, no_sanitize("address", "undefined", "thread")))
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -34,14 +34,14 @@
  * the thread that called clone, which outlives the child, and it survives execve.  A parent
  * that was gone before this call is one that the kernel will not tell us about.
  */
-bare static long end_with_parent(const struct al_child_plan *plan)
+no_sanitize_fn static long end_with_parent(const struct al_child_plan *plan)
 {
     if (syscall(SYS_prctl, PR_SET_PDEATHSIG, plan->death_signal, 0, 0, 0) < 0)
         return -1;
     return syscall(SYS_getppid) == plan->parent ? 0 : -1;
 }
 
-bare static long set_streams(const struct al_child_plan *plan)
+no_sanitize_fn static long set_streams(const struct al_child_plan *plan)
 {
     for (int fd = 0; fd < 3; fd++) {
         if (syscall(SYS_dup3, plan->stream_fds[fd], fd, 0) < 0)
@@ -51,7 +51,7 @@ bare static long set_streams(const struct al_child_plan *plan)
 }
 
 /* Our table of descriptors is a copy of the parent's, whose flags stay as they are. */
-bare static long close_others(const struct al_child_plan *plan)
+no_sanitize_fn static long close_others(const struct al_child_plan *plan)
 {
     if (syscall(SYS_close_range, 3u, ~0u, CLOSE_AT_EXEC) < 0)
         return -1;
@@ -62,7 +62,7 @@ bare static long close_others(const struct al_child_plan *plan)
     return 0;
 }
 
-bare static long set_limits(const struct al_child_plan *plan)
+no_sanitize_fn static long set_limits(const struct al_child_plan *plan)
 {
     for (size_t i = 0; i < plan->nlimits; i++) {
         const struct al_child_limit *limit = &plan->limits[i];
@@ -77,7 +77,7 @@ bare static long set_limits(const struct al_child_plan *plan)
  * A handler of the parent must never run here, so every disposition becomes the default before a
  * signal can arrive.  A zeroed kernel sigaction is SIG_DFL without flags.
  */
-bare static long reset_signals(const struct al_child_plan *plan)
+no_sanitize_fn static long reset_signals(const struct al_child_plan *plan)
 {
     static const unsigned long defaults[4], nothing;
 
@@ -89,7 +89,7 @@ bare static long reset_signals(const struct al_child_plan *plan)
 }
 
 /* Returns the number of the step that failed; does not return when all succeed. */
-bare static int run_steps(const struct al_child_plan *plan)
+no_sanitize_fn static int run_steps(const struct al_child_plan *plan)
 {
     if (syscall(SYS_setsid) < 0)
         return AL_STEP_SESSION;
@@ -115,7 +115,7 @@ bare static int run_steps(const struct al_child_plan *plan)
     return AL_STEP_EXEC;
 }
 
-bare int al_child_main(void *arg)
+no_sanitize_fn int al_child_main(void *arg)
 {
     const struct al_child_plan *plan = arg;
     struct al_child_report report;

@@ -138,8 +138,8 @@ static int add_rule(const struct al_ruleset *ruleset, const struct al_confine_ru
     return 0;
 }
 
-static int add_held(struct al_ruleset *ruleset, const struct al_confine_rule *rule,
-                    struct al_error *err)
+static int add_fd_rule(struct al_ruleset *ruleset, const struct al_confine_rule *rule,
+                       struct al_error *err)
 {
     struct stat st;
 
@@ -191,7 +191,7 @@ static int build(const struct al_confine_rule *rules, size_t nrules, bool connec
     if (ruleset->fd < 0)
         return al_error_errno(err, errno, "cannot create a Landlock ruleset");
     for (size_t i = 0; i < nrules; i++) {
-        r = rules[i].by_fd ? add_held(ruleset, &rules[i], err)
+        r = rules[i].by_fd ? add_fd_rule(ruleset, &rules[i], err)
                            : anchor_rule(ruleset, &rules[i], err);
         if (r < 0)
             return r;

@@ -16,15 +16,15 @@
 /* Somebody in the queue; lives on the stack of the thread that waits. */
 struct waiter {
     struct waiter *next;
-    struct al_job *slot;
+    struct al_job *job;
     int fd; /* readable once granted */
     bool granted;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned limit; /* 0 until asked or set */
-static struct al_job *holders;
-static unsigned fresh, kept; /* of the holders: new ones, and those that last long */
+static struct al_job *held;
+static unsigned nrecent, nlong; /* of the holders: new ones, and those that last long */
 static struct waiter *first;
 static struct waiter **last = &first;
 
@@ -39,59 +39,59 @@ static unsigned online_cores(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
-bool al_jobs_has_room(unsigned young, unsigned kept_long, unsigned most)
+bool al_jobs_has_room(unsigned recent, unsigned long_running, unsigned max)
 {
-    return !young || (young < most && young + kept_long < most + AL_JOB_LONG_MAX);
+    return !recent || (recent < max && recent + long_running < max + AL_JOB_LONG_MAX);
 }
 
 /* Under the mutex, as what follows. */
-static void hold(struct al_job *slot)
+static void add_held(struct al_job *job)
 {
-    *slot = (struct al_job){ .next = holders, .since_ms = al_clock_ms() };
-    holders = slot;
-    fresh++;
+    *job = (struct al_job){ .next = held, .since_ms = al_clock_ms() };
+    held = job;
+    nrecent++;
 }
 
 /* Tell the holders that last long by now from the others.  Milliseconds until the next one does, -1
  * when none will. */
-static int look_at_holders(void)
+static int mark_long(void)
 {
     const int64_t now = al_clock_ms();
     int64_t next = -1;
 
-    for (struct al_job *slot = holders; slot; slot = slot->next) {
-        const int64_t left = slot->since_ms + AL_JOB_LONG_MS - now;
+    for (struct al_job *job = held; job; job = job->next) {
+        const int64_t left = job->since_ms + AL_JOB_LONG_MS - now;
 
-        if (slot->is_long)
+        if (job->is_long)
             continue;
-        slot->is_long = left <= 0;
-        fresh -= slot->is_long;
-        kept += slot->is_long;
-        if (!slot->is_long && (next < 0 || left < next))
+        job->is_long = left <= 0;
+        nrecent -= job->is_long;
+        nlong += job->is_long;
+        if (!job->is_long && (next < 0 || left < next))
             next = left;
     }
     return (int)next;
 }
 
 /* Hand out what is free, in order of arrival. */
-static void grant_free_turns(void)
+static void grant_jobs(void)
 {
     const uint64_t one = 1;
 
-    while (first && al_jobs_has_room(fresh, kept, limit)) {
+    while (first && al_jobs_has_room(nrecent, nlong, limit)) {
         struct waiter *waiter = first;
 
         first = waiter->next;
         if (!first)
             last = &first;
         waiter->granted = true;
-        hold(waiter->slot);
+        add_held(waiter->job);
         (void)!write(waiter->fd, &one, sizeof(one)); /* a fresh counter always takes one */
     }
 }
 
 /* Under the mutex: leave the queue without a turn. */
-static void leave(struct waiter *waiter)
+static void leave_queue(struct waiter *waiter)
 {
     struct waiter **at = &first;
 
@@ -115,8 +115,8 @@ static bool wait_in_queue(struct waiter *waiter, const struct al_cancel *cancel)
         int next_ms;
 
         pthread_mutex_lock(&mutex);
-        next_ms = look_at_holders();
-        grant_free_turns();
+        next_ms = mark_long();
+        grant_jobs();
         pthread_mutex_unlock(&mutex);
         (void)poll(fds, 2, next_ms);
     } while (!fds[0].revents && !fds[1].revents);
@@ -124,87 +124,87 @@ static bool wait_in_queue(struct waiter *waiter, const struct al_cancel *cancel)
     pthread_mutex_lock(&mutex);
     granted = waiter->granted;
     if (!granted)
-        leave(waiter);
+        leave_queue(waiter);
     pthread_mutex_unlock(&mutex);
     return granted;
 }
 
 /* Under the mutex. */
-static void know_limit(void)
+static void init_limit(void)
 {
     if (!limit)
         limit = online_cores();
 }
 
 /* Takes a free turn, or queues up when there is none. */
-static bool take_or_queue(struct al_job *slot, struct waiter *waiter)
+static bool acquire_or_queue(struct al_job *job, struct waiter *waiter)
 {
-    bool free_turn;
+    bool acquired;
 
     pthread_mutex_lock(&mutex);
-    know_limit();
-    free_turn = !first && al_jobs_has_room(fresh, kept, limit);
-    if (free_turn) {
-        hold(slot);
+    init_limit();
+    acquired = !first && al_jobs_has_room(nrecent, nlong, limit);
+    if (acquired) {
+        add_held(job);
     } else if (waiter) {
         *last = waiter;
         last = &waiter->next;
     }
     pthread_mutex_unlock(&mutex);
-    return free_turn;
+    return acquired;
 }
 
-int al_jobs_acquire(struct al_job *slot, struct al_cancel *cancel, struct al_error *err)
+int al_jobs_acquire(struct al_job *job, struct al_cancel *cancel, struct al_error *err)
 {
-    struct waiter waiter = { .slot = slot, .fd = -1 };
+    struct waiter waiter = { .job = job, .fd = -1 };
     bool granted;
 
     if (al_cancel_fired(cancel))
         return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
-    if (take_or_queue(slot, NULL))
+    if (acquire_or_queue(job, NULL))
         return 0;
 
     al_auto(al_closep) int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0)
         return al_error_errno(err, errno, "cannot wait for a turn");
     waiter.fd = fd;
-    granted = take_or_queue(slot, &waiter) || wait_in_queue(&waiter, cancel);
+    granted = acquire_or_queue(job, &waiter) || wait_in_queue(&waiter, cancel);
     if (granted && !al_cancel_fired(cancel))
         return 0;
     if (granted)
-        al_jobs_release(slot);
+        al_jobs_release(job);
     return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
 }
 
-void al_jobs_release(struct al_job *slot)
+void al_jobs_release(struct al_job *job)
 {
-    struct al_job **at = &holders;
+    struct al_job **at = &held;
 
     pthread_mutex_lock(&mutex);
-    while (*at != slot)
+    while (*at != job)
         at = &(*at)->next;
-    *at = slot->next;
-    fresh -= !slot->is_long;
-    kept -= slot->is_long;
-    grant_free_turns();
+    *at = job->next;
+    nrecent -= !job->is_long;
+    nlong -= job->is_long;
+    grant_jobs();
     pthread_mutex_unlock(&mutex);
 }
 
 unsigned al_proc_jobs(void)
 {
-    unsigned slots;
+    unsigned jobs;
 
     pthread_mutex_lock(&mutex);
-    know_limit();
-    slots = limit;
+    init_limit();
+    jobs = limit;
     pthread_mutex_unlock(&mutex);
-    return slots;
+    return jobs;
 }
 
-void al_proc_set_jobs(unsigned slots)
+void al_proc_set_jobs(unsigned jobs)
 {
     pthread_mutex_lock(&mutex);
-    limit = slots ? slots : 1;
-    grant_free_turns();
+    limit = jobs ? jobs : 1;
+    grant_jobs();
     pthread_mutex_unlock(&mutex);
 }

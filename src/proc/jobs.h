@@ -28,7 +28,7 @@ struct al_job {
 /**
  * Whether another may begin beside `young` ones and `kept_long` that have run for long.
  */
-bool al_jobs_has_room(unsigned young, unsigned kept_long, unsigned most);
+bool al_jobs_has_room(unsigned recent, unsigned long_running, unsigned max);
 
 /**
  * Wait for a turn.
@@ -36,9 +36,9 @@ bool al_jobs_has_room(unsigned young, unsigned kept_long, unsigned most);
  * @return 0, AL_ERR_CANCELLED when `cancel` (may be NULL) fired before or while waiting, or
  *         AL_ERR_EXECUTION when descriptors ran out.  Only after 0 is al_jobs_release() due.
  */
-int al_jobs_acquire(struct al_job *slot, struct al_cancel *cancel, struct al_error *err);
+int al_jobs_acquire(struct al_job *job, struct al_cancel *cancel, struct al_error *err);
 
 /** Give the turn to whoever waits longest. */
-void al_jobs_release(struct al_job *slot);
+void al_jobs_release(struct al_job *job);
 
 #endif

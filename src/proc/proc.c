@@ -94,7 +94,7 @@ const char *al_exec_page_path(void)
     return exec_path;
 }
 
-void al_spawned_count(void)
+void al_proc_count_start(void)
 {
     atomic_fetch_add(&started, 1);
 }
@@ -152,16 +152,16 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
     int64_t began_ms = al_clock_ms();
     int r;
 
-    child.running.pidfd = -1;
+    child.process.pidfd = -1;
     r = al_spawn(spec, &child, err);
     if (r < 0)
         return r;
-    al_spawned_count();
+    al_proc_count_start();
     capture = al_capture_begin(spec, &child);
     ending = al_capture_wait(&capture);
     if (ending != AL_ENDING_EXIT)
-        al_child_kill(&child.running);
-    al_child_end(&child.running, spec->sandbox->exec_once, &info);
+        al_child_kill(&child.process);
+    al_child_end(&child.process, spec->sandbox->exec_once, &info);
     /* Nobody is left who could write, so what the pipes hold is all there will ever be. */
     if (ending == AL_ENDING_EXIT && !al_capture_rest(&capture))
         ending = AL_ENDING_STOPPED;
@@ -174,22 +174,22 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
 }
 
 /* Of a thread that holds one for children of others. */
-static _Thread_local struct al_job own_turn;
+static _Thread_local struct al_job own_job;
 
 int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)
 {
-    return al_jobs_acquire(&own_turn, cancel, err);
+    return al_jobs_acquire(&own_job, cancel, err);
 }
 
 void al_proc_release_job(void)
 {
-    al_jobs_release(&own_turn);
+    al_jobs_release(&own_job);
 }
 
 int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
                 struct al_error *err)
 {
-    struct al_job slot;
+    struct al_job job;
     int r;
 
     r = al_spec_check(spec, err);
@@ -197,10 +197,10 @@ int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_resu
         return r;
     if (spec->has_job)
         return run(spec, ret_result, err);
-    r = al_jobs_acquire(&slot, spec->cancel, err);
+    r = al_jobs_acquire(&job, spec->cancel, err);
     if (r < 0)
         return r;
     r = run(spec, ret_result, err);
-    al_jobs_release(&slot);
+    al_jobs_release(&job);
     return r;
 }

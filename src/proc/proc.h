@@ -65,7 +65,7 @@ struct al_proc_spec {
     /** Descriptors that are standard input, output or error instead of `input`, `out` and `err`;
      * above 2, 0: none.  Borrowed. */
     int in_fd, out_fd, err_fd;
-    bool joined; /**< standard error goes where standard output goes */
+    bool err_to_out; /**< standard error goes where standard output goes */
     bool drains; /**< what the sink of standard output wants no more is read and dropped, and the
                       child goes on to its own end: for one that must not be left half done */
 
@@ -106,14 +106,14 @@ int al_proc_init(const char *program, struct al_error *err);
  * Let the calling thread put the filter of children that are exec_once and without sockets on
  * itself when it starts the first of them, for good, so that they need not.  It makes no process
  * but by al_proc_run() and al_proc_run_pipeline(), and no socket; and threads it makes hold the
- * filter without knowing of it, so that it makes them by al_proc_run_open().  Nothing happens with
- * -Dspawn=fork.
+ * filter without knowing of it, so that it makes them by al_proc_run_unfiltered().  Nothing happens
+ * with -Dspawn=fork.
  */
 void al_proc_confine_thread(void);
 
 /** Call run(payload) on a thread that no filter holds, and wait for it: this one, or one that is
  * kept for that and runs what it is given one after the other.  Not for what may block. */
-void al_proc_run_open(void (*run)(void *payload), void *payload);
+void al_proc_run_unfiltered(void (*run)(void *payload), void *payload);
 
 /** The address of the program path in the exec-once page; NULL before al_proc_init(). */
 const char *al_exec_page_path(void);
@@ -168,7 +168,7 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
                          struct al_proc_result *ret_results, struct al_error *err);
 
 /** How many children may work at once (at least 1).  Default: the number of online cores. */
-void al_proc_set_jobs(unsigned slots);
+void al_proc_set_jobs(unsigned jobs);
 unsigned al_proc_jobs(void);
 
 /** Children started since al_proc_init(), for tests and the benchmark. */

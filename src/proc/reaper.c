@@ -14,18 +14,18 @@
 #include "util/fs.h"
 #include "util/mem.h"
 
-#define WAITED_FOR_MAX 64 /* more than turns there are to run in */
+#define WAIT_MAX 64 /* more than turns there are to run in */
 
 /* Where children that cannot leave strays end beside others, strays are looked for this often. */
-#define LOOK_MS 500
+#define SWEEP_INTERVAL_MS 500
 
 /* Writers first: sweeps are rare, and starts would otherwise keep one waiting for ever. */
-static pthread_rwlock_t order = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* the list */
-static struct al_child *running;
-static struct al_pids others;          /* children from before the start; never touched */
-static atomic_uint starting;           /* children that may not be in the list yet */
-static atomic_int_least64_t looked_ms; /* when strays were last looked for */
+static pthread_rwlock_t sweep_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER; /* the list */
+static struct al_child *children;
+static struct al_pids preexisting;         /* children from before the start; never touched */
+static atomic_uint nstarting;              /* children that may not be in the list yet */
+static atomic_int_least64_t last_sweep_ms; /* when strays were last looked for */
 
 /* Kernels without CONFIG_PROC_CHILDREN have no lists to read. */
 static void add_children(struct al_pids *pids, pid_t parent)
@@ -40,52 +40,52 @@ static void add_children(struct al_pids *pids, pid_t parent)
 
 void al_reaper_init(void)
 {
-    al_pids_clear(&others);
-    add_children(&others, getpid());
+    al_pids_clear(&preexisting);
+    add_children(&preexisting, getpid());
 }
 
-void al_child_open(void)
+void al_children_lock(void)
 {
-    pthread_rwlock_rdlock(&order);
-    atomic_fetch_add(&starting, 1);
+    pthread_rwlock_rdlock(&sweep_lock);
+    atomic_fetch_add(&nstarting, 1);
 }
 
-void al_child_close(void)
+void al_children_unlock(void)
 {
-    atomic_fetch_sub(&starting, 1);
-    pthread_rwlock_unlock(&order);
+    atomic_fetch_sub(&nstarting, 1);
+    pthread_rwlock_unlock(&sweep_lock);
 }
 
-void al_child_enter(struct al_child *child)
+void al_children_add(struct al_child *child)
 {
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&list_mutex);
     child->previous = NULL;
-    child->next = running;
-    if (running)
-        running->previous = child;
-    running = child;
-    pthread_mutex_unlock(&mutex);
+    child->next = children;
+    if (children)
+        children->previous = child;
+    children = child;
+    pthread_mutex_unlock(&list_mutex);
 }
 
 /* Under the mutex. */
-static void leave(struct al_child *child)
+static void remove_child(struct al_child *child)
 {
     if (child->previous)
         child->previous->next = child->next;
     else
-        running = child->next;
+        children = child->next;
     if (child->next)
         child->next->previous = child->previous;
 }
 
-static bool is_running(pid_t pid)
+static bool is_listed(pid_t pid)
 {
     bool found = false;
 
-    pthread_mutex_lock(&mutex);
-    for (const struct al_child *child = running; child && !found; child = child->next)
+    pthread_mutex_lock(&list_mutex);
+    for (const struct al_child *child = children; child && !found; child = child->next)
         found = child->pid == pid;
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&list_mutex);
     return found;
 }
 
@@ -101,7 +101,7 @@ static void wait_for_end(int pidfd, int64_t until_ms)
 }
 
 /* One that is ours since its parent ended: wait for it, and reap it if it has ended. */
-static void see_off(pid_t pid, int64_t until_ms)
+static void wait_and_reap(pid_t pid, int64_t until_ms)
 {
     al_auto(al_closep) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 
@@ -115,7 +115,7 @@ static void see_off(pid_t pid, int64_t until_ms)
  * A git may end before the gits it started, which were asked as well and still have locks to
  * remove: they are ours then, in its session.
  */
-static void wait_for_orphans(pid_t session, int64_t until_ms)
+static void wait_for_session(pid_t session, int64_t until_ms)
 {
     bool found;
 
@@ -127,7 +127,7 @@ static void wait_for_orphans(pid_t session, int64_t until_ms)
         for (size_t i = 0; i < pids.count; i++) {
             if (pids.items[i] == session || getsid(pids.items[i]) != session)
                 continue;
-            see_off(pids.items[i], until_ms);
+            wait_and_reap(pids.items[i], until_ms);
             found = true;
         }
     } while (found && al_clock_ms() < until_ms);
@@ -139,7 +139,7 @@ void al_child_kill(const struct al_child *child)
 
     if (child->grace_ms && kill(-child->pid, SIGTERM) == 0) {
         wait_for_end(child->pidfd, until_ms);
-        wait_for_orphans(child->pid, until_ms);
+        wait_for_session(child->pid, until_ms);
     }
     (void)kill(-child->pid, SIGKILL);
 }
@@ -148,9 +148,9 @@ void al_child_kill(const struct al_child *child)
  * A process that lost its parent but stayed in the session of a child at work belongs to that
  * child, and is left to its end.
  */
-static bool is_stray(pid_t pid)
+static bool is_orphan(pid_t pid)
 {
-    return !al_pids_contain(&others, pid) && !is_running(pid) && !is_running(getsid(pid));
+    return !al_pids_contain(&preexisting, pid) && !is_listed(pid) && !is_listed(getsid(pid));
 }
 
 /*
@@ -159,34 +159,34 @@ static bool is_stray(pid_t pid)
  * are known by number only, which could be taken over only if the whole range of numbers went
  * round between the look and the kill.
  */
-static bool kill_strays_once(void)
+static bool kill_orphans_once(void)
 {
     al_auto(al_pids_clear) struct al_pids pids = { .items = NULL };
-    size_t strays = 0;
+    size_t norphans = 0;
 
     add_children(&pids, getpid());
     for (size_t i = 0; i < pids.count; i++) {
-        if (is_stray(pids.items[i]))
-            pids.items[strays++] = pids.items[i];
+        if (is_orphan(pids.items[i]))
+            pids.items[norphans++] = pids.items[i];
     }
-    pids.count = strays;
+    pids.count = norphans;
     for (size_t i = 0; i < pids.count; i++) {
         (void)kill(pids.items[i], SIGKILL);
         add_children(&pids, pids.items[i]);
     }
-    for (size_t i = 0; i < strays; i++)
+    for (size_t i = 0; i < norphans; i++)
         (void)waitid(P_PID, (id_t)pids.items[i], NULL, WEXITED | __WALL);
-    return strays > 0;
+    return norphans > 0;
 }
 
 /* Each round's orphans become our children, and strays of the next round. */
 static void sweep(void)
 {
-    pthread_rwlock_wrlock(&order);
-    atomic_store(&looked_ms, al_clock_ms());
-    while (kill_strays_once())
+    pthread_rwlock_wrlock(&sweep_lock);
+    atomic_store(&last_sweep_ms, al_clock_ms());
+    while (kill_orphans_once())
         continue;
-    pthread_rwlock_unlock(&order);
+    pthread_rwlock_unlock(&sweep_lock);
 }
 
 /*
@@ -194,35 +194,35 @@ static void sweep(void)
  * exec-once there is nothing but where the filter was got round, so that it is enough to look when
  * no other child is there, which costs little, and every now and then.
  */
-static bool may_have_left_strays(pid_t group, bool own_group, bool alone)
+static bool may_have_left_orphans(pid_t group, bool exec_once, bool no_others)
 {
     siginfo_t info;
 
-    if (own_group && kill(-group, 0) == 0)
+    if (exec_once && kill(-group, 0) == 0)
         return true;
-    if (own_group && !alone)
-        return al_clock_ms() - atomic_load(&looked_ms) >= LOOK_MS;
+    if (exec_once && !no_others)
+        return al_clock_ms() - atomic_load(&last_sweep_ms) >= SWEEP_INTERVAL_MS;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
-void al_child_end(struct al_child *child, bool own_group, siginfo_t *ret_info)
+void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info)
 {
     const id_t pidfd = (id_t)child->pidfd;
-    bool alone;
+    bool no_others;
 
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOWAIT);
 
     /* While it is a zombie its number, and so its group's, cannot belong to anybody else. */
-    pthread_rwlock_rdlock(&order);
+    pthread_rwlock_rdlock(&sweep_lock);
     (void)kill(-child->pid, SIGKILL);
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&list_mutex);
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED);
-    leave(child);
-    alone = !running && !atomic_load(&starting);
-    pthread_mutex_unlock(&mutex);
-    pthread_rwlock_unlock(&order);
+    remove_child(child);
+    no_others = !children && !atomic_load(&nstarting);
+    pthread_mutex_unlock(&list_mutex);
+    pthread_rwlock_unlock(&sweep_lock);
 
-    if (may_have_left_strays(child->pid, own_group, alone))
+    if (may_have_left_orphans(child->pid, exec_once, no_others))
         sweep();
 }
 
@@ -231,13 +231,13 @@ void al_child_end(struct al_child *child, bool own_group, siginfo_t *ret_info)
  * with grace, as far as there is room, stay open for us: their own are closed by whoever reaps
  * them.
  */
-static size_t signal_running(int number, bool with_grace, int *pidfds, size_t room,
-                             uint32_t *ret_grace_ms)
+static size_t signal_children(int number, bool with_grace, int *pidfds, size_t room,
+                              uint32_t *ret_grace_ms)
 {
     size_t count = 0;
 
-    pthread_mutex_lock(&mutex);
-    for (const struct al_child *child = running; child; child = child->next) {
+    pthread_mutex_lock(&list_mutex);
+    for (const struct al_child *child = children; child; child = child->next) {
         if (with_grace != (child->grace_ms > 0))
             continue;
         (void)kill(-child->pid, number);
@@ -248,48 +248,48 @@ static size_t signal_running(int number, bool with_grace, int *pidfds, size_t ro
         if (child->grace_ms > *ret_grace_ms)
             *ret_grace_ms = child->grace_ms;
     }
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&list_mutex);
     return count;
 }
 
 /* The sessions of the children at work. */
-static void add_running(struct al_pids *pids)
+static void add_child_pids(struct al_pids *pids)
 {
-    pthread_mutex_lock(&mutex);
-    for (const struct al_child *child = running; child; child = child->next)
+    pthread_mutex_lock(&list_mutex);
+    for (const struct al_child *child = children; child; child = child->next)
         al_pids_add(pids, child->pid);
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&list_mutex);
 }
 
 void al_proc_kill_all(void)
 {
     al_auto(al_pids_clear) struct al_pids pids = { .items = NULL };
     al_auto(al_pids_clear) struct al_pids sessions = { .items = NULL };
-    int pidfds[WAITED_FOR_MAX];
+    int pidfds[WAIT_MAX];
     uint32_t grace_ms = 0;
     int64_t until_ms;
     size_t count;
 
     /* Alone with the register: a child just started is in it. */
-    pthread_rwlock_wrlock(&order);
-    (void)signal_running(SIGKILL, false, NULL, 0, &grace_ms);
-    count = signal_running(SIGTERM, true, pidfds, AL_COUNT(pidfds), &grace_ms);
-    add_running(&sessions);
+    pthread_rwlock_wrlock(&sweep_lock);
+    (void)signal_children(SIGKILL, false, NULL, 0, &grace_ms);
+    count = signal_children(SIGTERM, true, pidfds, AL_COUNT(pidfds), &grace_ms);
+    add_child_pids(&sessions);
     until_ms = al_clock_ms() + grace_ms;
     for (size_t i = 0; i < count; i++) {
         wait_for_end(pidfds[i], until_ms);
         al_close(pidfds[i]);
     }
     for (size_t i = 0; i < sessions.count; i++)
-        wait_for_orphans(sessions.items[i], until_ms);
-    (void)signal_running(SIGKILL, true, NULL, 0, &grace_ms);
+        wait_for_session(sessions.items[i], until_ms);
+    (void)signal_children(SIGKILL, true, NULL, 0, &grace_ms);
 
     add_children(&pids, getpid());
     for (size_t i = 0; i < pids.count; i++) {
-        if (al_pids_contain(&others, pids.items[i]))
+        if (al_pids_contain(&preexisting, pids.items[i]))
             continue;
         (void)kill(pids.items[i], SIGKILL);
         add_children(&pids, pids.items[i]);
     }
-    pthread_rwlock_unlock(&order);
+    pthread_rwlock_unlock(&sweep_lock);
 }

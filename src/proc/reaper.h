@@ -28,11 +28,11 @@ struct al_child {
 void al_reaper_init(void);
 
 /** Around starting a child and entering it. */
-void al_child_open(void);
-void al_child_close(void);
+void al_children_lock(void);
+void al_children_unlock(void);
 
-/** Enter a child that started; between al_child_open() and al_child_close(). */
-void al_child_enter(struct al_child *child);
+/** Enter a child that started; between al_children_lock() and al_children_unlock(). */
+void al_children_add(struct al_child *child);
 
 /** Kill a child and its process group, after its grace; it stays to be ended. */
 void al_child_kill(const struct al_child *child);
@@ -43,7 +43,7 @@ void al_child_kill(const struct al_child *child);
  * @param own_group  It was exec-once: it can have left nobody, unless it got round the filter.
  * @param[out] ret_info  How it ended, as waitid(2) says.
  */
-void al_child_end(struct al_child *child, bool own_group, siginfo_t *ret_info);
+void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info);
 
 /** A list of process ids; zero-initialised is empty, released with al_pids_clear(). */
 struct al_pids {

@@ -200,39 +200,39 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Numbers that are next to each other and get the same. */
 struct range {
     uint32_t first, last;
-    unsigned place;
+    unsigned target;
 };
 
-static unsigned put(struct filter *filter, struct sock_filter instruction)
+static unsigned emit(struct filter *filter, struct sock_filter instruction)
 {
     assert(filter->first > 0);
     filter->code[--filter->first] = instruction;
     return filter->first;
 }
 
-static unsigned put_answer(struct filter *filter, uint32_t action)
+static unsigned emit_return(struct filter *filter, uint32_t action)
 {
-    return put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+    return emit(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
 }
 
-static unsigned put_load(struct filter *filter, size_t offset)
+static unsigned emit_load(struct filter *filter, size_t offset)
 {
-    return put(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+    return emit(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
 /* Compare what is loaded (BPF_JEQ, BPF_JGE, BPF_JGT, BPF_JSET) and go to one of two places. */
-static unsigned put_branch(struct filter *filter, uint16_t comparison, uint32_t value, unsigned yes,
-                           unsigned no)
+static unsigned emit_branch(struct filter *filter, uint16_t comparison, uint32_t value,
+                            unsigned yes, unsigned no)
 {
     const unsigned next = filter->first; /* from where jumps are counted */
     const struct sock_filter branch =
         BPF_JUMP(BPF_JMP | BPF_K | comparison, value, (uint8_t)(yes - next), (uint8_t)(no - next));
 
-    return put(filter, branch);
+    return emit(filter, branch);
 }
 
 /* What happens once the number is that of the row. */
-static unsigned place_of(struct filter *filter, const struct row *row, unsigned guards)
+static unsigned emit_row(struct filter *filter, const struct row *row, unsigned guards)
 {
     const unsigned refuse = row->error == EACCES   ? filter->refuse_access
                             : row->error == ENOSYS ? filter->refuse_unknown
@@ -240,21 +240,21 @@ static unsigned place_of(struct filter *filter, const struct row *row, unsigned 
     unsigned low, next = filter->allow;
 
     if (row->unless) {
-        (void)put_branch(filter, BPF_JEQ, (uint32_t)(row->unless >> 32), filter->allow, refuse);
-        low = put_load(filter, ARG_HIGH(0));
-        (void)put_branch(filter, BPF_JEQ, (uint32_t)row->unless, low, refuse);
-        return put_load(filter, ARG_LOW(0));
+        (void)emit_branch(filter, BPF_JEQ, (uint32_t)(row->unless >> 32), filter->allow, refuse);
+        low = emit_load(filter, ARG_HIGH(0));
+        (void)emit_branch(filter, BPF_JEQ, (uint32_t)row->unless, low, refuse);
+        return emit_load(filter, ARG_LOW(0));
     }
     if (row->bits) {
         if (guards & EXEC_ONCE)
-            next = put_branch(filter, BPF_JSET, row->unless_bits, filter->allow, refuse);
-        (void)put_branch(filter, BPF_JSET, row->bits, refuse, next);
-        return put_load(filter, ARG_LOW(0));
+            next = emit_branch(filter, BPF_JSET, row->unless_bits, filter->allow, refuse);
+        (void)emit_branch(filter, BPF_JSET, row->bits, refuse, next);
+        return emit_load(filter, ARG_LOW(0));
     }
     if (row->only[0]) {
-        next = put_branch(filter, BPF_JEQ, row->only[1], refuse, filter->allow);
-        (void)put_branch(filter, BPF_JEQ, row->only[0], refuse, next);
-        return put_load(filter, ARG_LOW(1));
+        next = emit_branch(filter, BPF_JEQ, row->only[1], refuse, filter->allow);
+        (void)emit_branch(filter, BPF_JEQ, row->only[0], refuse, next);
+        return emit_load(filter, ARG_LOW(1));
     }
     return refuse;
 }
@@ -271,21 +271,21 @@ static size_t middle(const struct range *sorted, size_t count)
 }
 
 /* One range at the end of each path, the rest parted again. */
-static unsigned put_tree(struct filter *filter, const struct range *sorted, size_t count)
+static unsigned emit_tree(struct filter *filter, const struct range *sorted, size_t count)
 {
     unsigned below, from;
     size_t half;
 
     if (count == 1 && sorted->first == sorted->last)
-        return put_branch(filter, BPF_JEQ, sorted->first, sorted->place, filter->allow);
+        return emit_branch(filter, BPF_JEQ, sorted->first, sorted->target, filter->allow);
     if (count == 1) {
-        below = put_branch(filter, BPF_JGT, sorted->last, filter->allow, sorted->place);
-        return put_branch(filter, BPF_JGE, sorted->first, below, filter->allow);
+        below = emit_branch(filter, BPF_JGT, sorted->last, filter->allow, sorted->target);
+        return emit_branch(filter, BPF_JGE, sorted->first, below, filter->allow);
     }
     half = middle(sorted, count);
-    from = put_tree(filter, sorted + half, count - half);
-    below = put_tree(filter, sorted, half);
-    return put_branch(filter, BPF_JGE, sorted[half].first, from, below);
+    from = emit_tree(filter, sorted + half, count - half);
+    below = emit_tree(filter, sorted, half);
+    return emit_branch(filter, BPF_JGE, sorted[half].first, from, below);
 }
 
 static int by_number(const void *a, const void *b)
@@ -308,12 +308,12 @@ static size_t find_ranges(struct filter *filter, unsigned guards, struct range *
     qsort(sorted, nrows, sizeof(*sorted), by_number);
     for (size_t i = 0; i < nrows; i++) {
         const uint32_t number = sorted[i].number;
-        const unsigned place = place_of(filter, &sorted[i], guards);
+        const unsigned target = emit_row(filter, &sorted[i], guards);
 
-        if (count && ranges[count - 1].last + 1 == number && ranges[count - 1].place == place)
+        if (count && ranges[count - 1].last + 1 == number && ranges[count - 1].target == target)
             ranges[count - 1].last = number;
         else
-            ranges[count++] = (struct range){ .first = number, .last = number, .place = place };
+            ranges[count++] = (struct range){ .first = number, .last = number, .target = target };
     }
     return count;
 }
@@ -325,19 +325,19 @@ static void build(struct filter *filter, unsigned guards)
     size_t count;
 
     filter->first = FILTER_INSTRUCTIONS;
-    filter->allow = put_answer(filter, SECCOMP_RET_ALLOW);
-    filter->refuse_perm = put_answer(filter, SECCOMP_RET_ERRNO | EPERM);
-    filter->refuse_access = put_answer(filter, SECCOMP_RET_ERRNO | EACCES);
-    filter->refuse_unknown = put_answer(filter, SECCOMP_RET_ERRNO | ENOSYS);
-    filter->kill = put_answer(filter, SECCOMP_RET_KILL_PROCESS);
+    filter->allow = emit_return(filter, SECCOMP_RET_ALLOW);
+    filter->refuse_perm = emit_return(filter, SECCOMP_RET_ERRNO | EPERM);
+    filter->refuse_access = emit_return(filter, SECCOMP_RET_ERRNO | EACCES);
+    filter->refuse_unknown = emit_return(filter, SECCOMP_RET_ERRNO | ENOSYS);
+    filter->kill = emit_return(filter, SECCOMP_RET_KILL_PROCESS);
     count = find_ranges(filter, guards, ranges);
 
     /* A program built for another calling convention would be judged by the wrong numbers. */
-    tree = put_tree(filter, ranges, count);
-    (void)put_branch(filter, BPF_JGE, FOREIGN_BIT, filter->kill, tree);
-    native = put_load(filter, offsetof(struct seccomp_data, nr));
-    (void)put_branch(filter, BPF_JEQ, NATIVE_ARCH, native, filter->kill);
-    (void)put_load(filter, offsetof(struct seccomp_data, arch));
+    tree = emit_tree(filter, ranges, count);
+    (void)emit_branch(filter, BPF_JGE, FOREIGN_BIT, filter->kill, tree);
+    native = emit_load(filter, offsetof(struct seccomp_data, nr));
+    (void)emit_branch(filter, BPF_JEQ, NATIVE_ARCH, native, filter->kill);
+    (void)emit_load(filter, offsetof(struct seccomp_data, arch));
 
     filter->program.filter = filter->code + filter->first;
     filter->program.len = (uint16_t)(FILTER_INSTRUCTIONS - filter->first);

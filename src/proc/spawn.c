@@ -28,7 +28,7 @@ static int null_fd = -1;
  * By number, because libc keeps its own two signals to itself; it may give them handlers at any
  * time.  A kernel sigaction begins with the handler.
  */
-static void look_at_signals(void)
+static void read_signal_dispositions(void)
 {
     changed_signals = UINT64_C(1) << (__SIGRTMIN - 1) | UINT64_C(1) << __SIGRTMIN;
     for (int number = 1; number <= SIGSET_BYTES * 8; number++) {
@@ -42,28 +42,28 @@ static void look_at_signals(void)
 
 int al_spawn_init(struct al_error *err)
 {
-    look_at_signals();
+    read_signal_dispositions();
     if (null_fd < 0)
         null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return null_fd < 0 ? al_error_errno(err, errno, "cannot open '/dev/null'") : 0;
 }
 
 /* Both ends of everything between parent and child while it starts; -1 when not open. */
-struct ends {
+struct pipes {
     int in;                        /* -1 too when it is /dev/null */
     int out[2], err[2], report[2]; /* read end, write end */
 };
 
-#define ENDS_NONE                                                                                  \
-    ((struct ends){ .in = -1, .out = { -1, -1 }, .err = { -1, -1 }, .report = { -1, -1 } })
+#define PIPES_NONE                                                                                 \
+    ((struct pipes){ .in = -1, .out = { -1, -1 }, .err = { -1, -1 }, .report = { -1, -1 } })
 
-static void close_ends(struct ends *ends)
+static void close_pipes(struct pipes *pipes)
 {
-    al_closep(&ends->in);
+    al_closep(&pipes->in);
     for (int i = 0; i < 2; i++) {
-        al_closep(&ends->out[i]);
-        al_closep(&ends->err[i]);
-        al_closep(&ends->report[i]);
+        al_closep(&pipes->out[i]);
+        al_closep(&pipes->err[i]);
+        al_closep(&pipes->report[i]);
     }
 }
 
@@ -86,17 +86,17 @@ static int open_input(const struct al_proc_spec *spec)
     return -1;
 }
 
-static int open_ends(const struct al_proc_spec *spec, struct ends *ends, struct al_error *err)
+static int open_pipes(const struct al_proc_spec *spec, struct pipes *pipes, struct al_error *err)
 {
     const bool has_input = spec->in_fd || spec->input;
 
     if (has_input)
-        ends->in = open_input(spec);
-    if (has_input && ends->in < 0)
+        pipes->in = open_input(spec);
+    if (has_input && pipes->in < 0)
         return al_error_errno(err, errno, "cannot open standard input");
-    if ((!spec->out_fd && pipe2(ends->out, O_CLOEXEC) < 0) ||
-        (!spec->err_fd && !spec->joined && pipe2(ends->err, O_CLOEXEC) < 0) ||
-        pipe2(ends->report, O_CLOEXEC) < 0)
+    if ((!spec->out_fd && pipe2(pipes->out, O_CLOEXEC) < 0) ||
+        (!spec->err_fd && !spec->err_to_out && pipe2(pipes->err, O_CLOEXEC) < 0) ||
+        pipe2(pipes->report, O_CLOEXEC) < 0)
         return al_error_errno(err, errno, "cannot create a pipe");
     return 0;
 }
@@ -128,7 +128,7 @@ static void add_limits(struct al_child_plan *plan, const struct al_limits *limit
         add_limit(plan, RLIMIT_NOFILE, limits->nofile, limits->nofile);
 }
 
-static struct al_child_plan make_plan(const struct al_proc_spec *spec, const struct ends *ends)
+static struct al_child_plan make_plan(const struct al_proc_spec *spec, const struct pipes *pipes)
 {
     const struct al_sandbox *sandbox = spec->sandbox;
     struct al_child_plan plan = {
@@ -138,8 +138,8 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         .parent = getpid(),
         .death_signal = spec->grace_ms ? SIGTERM : SIGKILL,
         .changed_signals = changed_signals,
-        .stream_fds = { ends->in < 0 ? null_fd : ends->in, ends->out[1], ends->err[1] },
-        .report_fd = ends->report[1],
+        .stream_fds = { pipes->in < 0 ? null_fd : pipes->in, pipes->out[1], pipes->err[1] },
+        .report_fd = pipes->report[1],
         .kept_fds = spec->kept_fds,
         .nkept_fds = spec->nkept_fds,
         .cwd_fd = spec->cwd_fd,
@@ -152,7 +152,7 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         plan.stream_fds[1] = spec->out_fd;
     if (spec->err_fd)
         plan.stream_fds[2] = spec->err_fd;
-    if (spec->joined)
+    if (spec->err_to_out)
         plan.stream_fds[2] = plan.stream_fds[1];
     if (spec->socket_fd)
         plan.stream_fds[0] = plan.stream_fds[1] = spec->socket_fd;
@@ -220,7 +220,7 @@ struct starting {
  * Signals stay blocked until the child has reset its dispositions: a handler of ours must not run
  * in it.  By number, because libc keeps its own two signals out of what it blocks.
  */
-static void start_quietly(void *payload)
+static void start_with_signals_blocked(void *payload)
 {
     struct starting *starting = payload;
     const uint64_t all = UINT64_MAX;
@@ -279,56 +279,56 @@ static bool read_report(int fd, struct al_child_report *report)
 }
 
 /* With the register open: start, learn how it went, enter. */
-static int start_and_enter(const struct al_proc_spec *spec, struct ends *ends,
-                           struct al_child *ret_child, struct al_error *err)
+static int start_and_register(const struct al_proc_spec *spec, struct pipes *pipes,
+                              struct al_child *ret_child, struct al_error *err)
 {
-    struct al_child_plan plan = make_plan(spec, ends);
+    struct al_child_plan plan = make_plan(spec, pipes);
     struct starting starting = { .plan = &plan, .pidfd = -1 };
     struct al_child_report report;
     al_auto(al_closep) int pidfd = -1;
 
     if (al_thread_holds_filter(spec->sandbox)) {
         plan.filter = NULL;
-        start_quietly(&starting);
+        start_with_signals_blocked(&starting);
     } else {
-        al_thread_start_open(start_quietly, &starting);
+        al_thread_start_unfiltered(start_with_signals_blocked, &starting);
     }
     pidfd = starting.pidfd;
     if (starting.pid < 0)
         return al_error_errno(err, starting.error, "cannot start '%s'", base_name(spec->program));
-    al_closep(&ends->report[1]);
-    if (read_report(ends->report[0], &report)) {
+    al_closep(&pipes->report[1]);
+    if (read_report(pipes->report[0], &report)) {
         (void)waitid(P_PIDFD, (id_t)pidfd, NULL, WEXITED);
         return explain(spec, &report, err);
     }
     ret_child->pid = starting.pid;
     ret_child->grace_ms = spec->grace_ms;
     ret_child->pidfd = al_take_fd(&pidfd);
-    al_child_enter(ret_child);
+    al_children_add(ret_child);
     return 0;
 }
 
 int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, struct al_error *err)
 {
-    al_auto(close_ends) struct ends ends = ENDS_NONE;
+    al_auto(close_pipes) struct pipes pipes = PIPES_NONE;
     int r;
 
-    r = open_ends(spec, &ends, err);
+    r = open_pipes(spec, &pipes, err);
     if (r < 0)
         return r;
-    al_child_open();
-    r = start_and_enter(spec, &ends, &ret_child->running, err);
-    al_child_close();
+    al_children_lock();
+    r = start_and_register(spec, &pipes, &ret_child->process, err);
+    al_children_unlock();
     if (r < 0)
         return r;
-    ret_child->out_fd = al_take_fd(&ends.out[0]);
-    ret_child->err_fd = al_take_fd(&ends.err[0]);
+    ret_child->out_fd = al_take_fd(&pipes.out[0]);
+    ret_child->err_fd = al_take_fd(&pipes.err[0]);
     return 0;
 }
 
 void al_spawned_clear(struct al_spawned *child)
 {
-    al_closep(&child->running.pidfd);
+    al_closep(&child->process.pidfd);
     al_closep(&child->out_fd);
     al_closep(&child->err_fd);
 }

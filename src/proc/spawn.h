@@ -8,7 +8,7 @@
 
 /** A started child and our ends of its streams. */
 struct al_spawned {
-    struct al_child running; /**< in the register */
+    struct al_child process; /**< in the register */
     int out_fd, err_fd;
 };
 
@@ -31,6 +31,6 @@ int al_spawn_init(struct al_error *err);
 int al_spec_check(const struct al_proc_spec *spec, struct al_error *err);
 
 /** proc.c: one more for al_proc_started(). */
-void al_spawned_count(void);
+void al_proc_count_start(void);
 
 #endif

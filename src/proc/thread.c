@@ -19,142 +19,143 @@
 #include "proc/seccomp.h"
 #include "util/mem.h"
 
-enum hold {
-    OPEN,     /* no filter */
-    WILLING,  /* none yet */
-    HELD,     /* the one for exec_once and no_sockets */
-    STRANDED, /* none, but no_new_privs: the kernel took only half */
+enum filter_state {
+    UNFILTERED,     /* no filter */
+    FILTER_PENDING, /* none yet */
+    FILTER_ACTIVE,  /* the one for exec_once and no_sockets */
+    FILTER_FAILED,  /* none, but no_new_privs: the kernel took only half */
 };
 
-static _Thread_local enum hold hold;
+static _Thread_local enum filter_state filter_state;
 
 /* What the open thread is asked to do; on the stack of the thread that waits for it. */
-struct errand {
-    struct errand *next;
+struct task {
+    struct task *next;
     void (*run)(void *payload);
     void *payload;
     bool done;
 };
 
-struct open_thread {
+struct unfiltered_thread {
     pthread_mutex_t lock;
-    pthread_cond_t asked, done;
-    struct errand *first;
-    bool is_there;
+    pthread_cond_t has_task, done;
+    struct task *first;
+    bool is_running;
 };
 
-#define OPEN_THREAD_INIT                                                                           \
+#define UNFILTERED_THREAD_INIT                                                                     \
     {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER, .asked = PTHREAD_COND_INITIALIZER,                      \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .has_task = PTHREAD_COND_INITIALIZER,                   \
         .done = PTHREAD_COND_INITIALIZER                                                           \
     }
 
 /* To start a child takes until its program is there, which nothing else is to wait for. */
-static struct open_thread for_children = OPEN_THREAD_INIT, for_others = OPEN_THREAD_INIT;
+static struct unfiltered_thread for_children = UNFILTERED_THREAD_INIT,
+                                for_others = UNFILTERED_THREAD_INIT;
 
-static struct errand *next_errand(struct open_thread *open)
+static struct task *next_task(struct unfiltered_thread *thread)
 {
-    struct errand *errand;
+    struct task *task;
 
-    while (!open->first)
-        (void)pthread_cond_wait(&open->asked, &open->lock);
-    errand = open->first;
-    open->first = errand->next;
-    return errand;
+    while (!thread->first)
+        (void)pthread_cond_wait(&thread->has_task, &thread->lock);
+    task = thread->first;
+    thread->first = task->next;
+    return task;
 }
 
-static void *run_errands(void *payload)
+static void *run_tasks(void *payload)
 {
-    struct open_thread *open = payload;
+    struct unfiltered_thread *thread = payload;
 
-    (void)pthread_mutex_lock(&open->lock);
+    (void)pthread_mutex_lock(&thread->lock);
     for (;;) {
-        struct errand *errand = next_errand(open);
+        struct task *task = next_task(thread);
 
-        (void)pthread_mutex_unlock(&open->lock);
-        errand->run(errand->payload);
-        (void)pthread_mutex_lock(&open->lock);
-        errand->done = true;
-        (void)pthread_cond_broadcast(&open->done);
+        (void)pthread_mutex_unlock(&thread->lock);
+        task->run(task->payload);
+        (void)pthread_mutex_lock(&thread->lock);
+        task->done = true;
+        (void)pthread_cond_broadcast(&thread->done);
     }
     return NULL;
 }
 
 /* It lives as long as the process: the kernel ends the children it started with it. */
-static bool start_open_thread(struct open_thread *open)
+static bool start_unfiltered_thread(struct unfiltered_thread *thread)
 {
     sigset_t all, before;
-    pthread_t thread;
-    bool is_there;
+    pthread_t id;
+    bool is_running;
 
-    (void)pthread_mutex_lock(&open->lock);
-    if (!open->is_there) {
+    (void)pthread_mutex_lock(&thread->lock);
+    if (!thread->is_running) {
         (void)sigfillset(&all);
         (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        open->is_there = pthread_create(&thread, NULL, run_errands, open) == 0;
+        thread->is_running = pthread_create(&id, NULL, run_tasks, thread) == 0;
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (open->is_there)
-            (void)pthread_detach(thread);
+        if (thread->is_running)
+            (void)pthread_detach(id);
     }
-    is_there = open->is_there;
-    (void)pthread_mutex_unlock(&open->lock);
-    return is_there;
+    is_running = thread->is_running;
+    (void)pthread_mutex_unlock(&thread->lock);
+    return is_running;
 }
 
 void al_proc_confine_thread(void)
 {
 #ifndef AL_SPAWN_FORK /* a thread sanitizer and valgrind know nothing of filters */
-    if (hold == OPEN)
-        hold = WILLING;
+    if (filter_state == UNFILTERED)
+        filter_state = FILTER_PENDING;
 #endif
 }
 
-static void run_on(struct open_thread *open, void (*run)(void *payload), void *payload)
+static void run_on(struct unfiltered_thread *thread, void (*run)(void *payload), void *payload)
 {
-    struct errand errand = { .run = run, .payload = payload };
-    struct errand **at;
+    struct task task = { .run = run, .payload = payload };
+    struct task **at;
 
-    if (hold == OPEN || hold == WILLING) {
+    if (filter_state == UNFILTERED || filter_state == FILTER_PENDING) {
         run(payload);
         return;
     }
-    (void)pthread_mutex_lock(&open->lock);
-    for (at = &open->first; *at; at = &(*at)->next)
+    (void)pthread_mutex_lock(&thread->lock);
+    for (at = &thread->first; *at; at = &(*at)->next)
         continue;
-    *at = &errand;
-    (void)pthread_cond_signal(&open->asked);
-    while (!errand.done)
-        (void)pthread_cond_wait(&open->done, &open->lock);
-    (void)pthread_mutex_unlock(&open->lock);
+    *at = &task;
+    (void)pthread_cond_signal(&thread->has_task);
+    while (!task.done)
+        (void)pthread_cond_wait(&thread->done, &thread->lock);
+    (void)pthread_mutex_unlock(&thread->lock);
 }
 
-void al_proc_run_open(void (*run)(void *payload), void *payload)
+void al_proc_run_unfiltered(void (*run)(void *payload), void *payload)
 {
     run_on(&for_others, run, payload);
 }
 
-void al_thread_start_open(void (*start)(void *payload), void *payload)
+void al_thread_start_unfiltered(void (*start)(void *payload), void *payload)
 {
     run_on(&for_children, start, payload);
 }
 
 /* Where that does not work each child puts on its own. */
-static void take_up(void)
+static void install_filter(void)
 {
-    hold = OPEN;
-    if (!start_open_thread(&for_children) || !start_open_thread(&for_others) ||
+    filter_state = UNFILTERED;
+    if (!start_unfiltered_thread(&for_children) || !start_unfiltered_thread(&for_others) ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return;
-    hold = STRANDED;
+    filter_state = FILTER_FAILED;
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, al_filter_get(true, true, false)) == 0)
-        hold = HELD;
+        filter_state = FILTER_ACTIVE;
 }
 
 bool al_thread_holds_filter(const struct al_sandbox *sandbox)
 {
     if (!sandbox->exec_once || !sandbox->no_sockets || sandbox->keep_setuid)
         return false;
-    if (hold == WILLING)
-        take_up();
-    return hold == HELD;
+    if (filter_state == FILTER_PENDING)
+        install_filter();
+    return filter_state == FILTER_ACTIVE;
 }

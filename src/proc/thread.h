@@ -14,7 +14,7 @@
  */
 bool al_thread_holds_filter(const struct al_sandbox *sandbox);
 
-/** As al_proc_run_open(), to start a child: other errands do not wait for it. */
-void al_thread_start_open(void (*start)(void *payload), void *payload);
+/** As al_proc_run_unfiltered(), to start a child: other errands do not wait for it. */
+void al_thread_start_unfiltered(void (*start)(void *payload), void *payload);
 
 #endif

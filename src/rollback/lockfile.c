@@ -31,7 +31,7 @@ static int create(int dir_fd, const char *name, const char *token)
 {
     al_auto(al_freep) char *text = al_asprintf(FIRST_WORDS "%s\n", token);
     al_auto(al_freep) char *temp = al_asprintf(".airlock-lock-%s", token);
-    int r = al_fs_write_beside(dir_fd, temp, text, strlen(text), 0600, true);
+    int r = al_fs_write_atomic(dir_fd, temp, text, strlen(text), 0600, true);
 
     if (r < 0)
         return r;

@@ -72,16 +72,16 @@ int al_fs_read(int dir_fd, const char *path, size_t max_bytes, struct al_str *re
     return fd < 0 ? -errno : al_fs_read_fd(fd, max_bytes, ret_text);
 }
 
-static int write_beside(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+static int write_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
                         bool replace, bool durable)
 {
     static atomic_uint serial;
-    char beside[64];
+    char temp_name[64];
     int fd, r;
 
-    (void)snprintf(beside, sizeof(beside), ".airlock-%ld-%u", (long)getpid(),
+    (void)snprintf(temp_name, sizeof(temp_name), ".airlock-%ld-%u", (long)getpid(),
                    atomic_fetch_add(&serial, 1));
-    fd = openat(dir_fd, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    fd = openat(dir_fd, temp_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0)
         return -errno;
     r = al_write_all(fd, data, len);
@@ -89,22 +89,22 @@ static int write_beside(int dir_fd, const char *name, const void *data, size_t l
         r = -errno;
     if (close(fd) < 0 && r == 0)
         r = -errno;
-    if (r == 0 && renameat2(dir_fd, beside, dir_fd, name, replace ? 0 : RENAME_NOREPLACE) < 0)
+    if (r == 0 && renameat2(dir_fd, temp_name, dir_fd, name, replace ? 0 : RENAME_NOREPLACE) < 0)
         r = -errno;
     if (r < 0)
-        (void)unlinkat(dir_fd, beside, 0);
+        (void)unlinkat(dir_fd, temp_name, 0);
     return r;
 }
 
-int al_fs_write_beside(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+int al_fs_write_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
                        bool replace)
 {
-    return write_beside(dir_fd, name, data, len, mode, replace, false);
+    return write_atomic(dir_fd, name, data, len, mode, replace, false);
 }
 
 int al_fs_write_durable(int dir_fd, const char *name, const void *data, size_t len, mode_t mode)
 {
-    int r = write_beside(dir_fd, name, data, len, mode, true, true);
+    int r = write_atomic(dir_fd, name, data, len, mode, true, true);
 
     return r < 0 ? r : al_fs_sync(dir_fd);
 }

@@ -32,7 +32,7 @@ int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text);
  * the new ones.  `replace` false refuses an existing name (-EEXIST).  Returns 0 or -errno; on
  * failure nothing is left behind.
  */
-int al_fs_write_beside(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+int al_fs_write_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
                        bool replace);
 
 /** The same, replacing, for what somebody will count on after a power failure: the bytes are on the

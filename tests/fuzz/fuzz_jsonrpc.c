@@ -154,7 +154,7 @@ static bool is_strict(const struct al_rpc_message *message)
         json_loadb(message->text.at, message->text.len,
                    JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
 
-    return strict || message->problem || message->spoiled;
+    return strict || message->problem || message->has_duplicates;
 }
 
 static void check_messages(const struct al_rpc_doc *doc)

@@ -359,7 +359,7 @@ int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *name = al_asprintf("tree-%ld.index", (long)getpid());
     struct al_text text = AL_TEXT_INIT(ID_MAX_BYTES);
-    int r = al_fs_write_beside(bare->dir_fd, name, index->buf, index->len, 0600, true);
+    int r = al_fs_write_atomic(bare->dir_fd, name, index->buf, index->len, 0600, true);
 
     if (r < 0)
         return al_error_errno(err, -r, "cannot write to the checkpoint store");

@@ -230,7 +230,7 @@ static int note_message(const struct al_repo *repo, const char *message, struct 
 
         if (parent < 0)
             continue; /* the rebase is of the other kind */
-        written = al_fs_write_beside(parent, name, message, strlen(message), 0666, true);
+        written = al_fs_write_atomic(parent, name, message, strlen(message), 0666, true);
         if (written < 0)
             r = al_error_errno(err, -written, "cannot write the message of the commit");
     }

@@ -307,7 +307,7 @@ static int write_file(int top, const struct plan *plan, const char *content, siz
     if (r >= 0 && plan->side && is_type(plan->side, TYPE_LINK))
         r = write_link(parent, name, content);
     else if (r >= 0)
-        r = al_fs_write_beside(parent, name, content, len, mode_for(parent, name, plan), true);
+        r = al_fs_write_atomic(parent, name, content, len, mode_for(parent, name, plan), true);
     return r < 0 ? al_error_errno(err, -r, "cannot write '%s'", word) : 0;
 }
 

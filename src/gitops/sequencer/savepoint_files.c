@@ -175,7 +175,7 @@ static int put_back_file(int git_dir, const struct al_savepoint *before, const c
     if (fd < 0)
         return fd == -ENOENT ? 0 : fd;
     if (file)
-        return al_fs_write_beside(fd, last, file->text.buf, file->text.len, 0666, true);
+        return al_fs_write_atomic(fd, last, file->text.buf, file->text.len, 0666, true);
     return unlinkat(fd, last, 0) < 0 && errno != ENOENT && errno != EISDIR ? -errno : 0;
 }
 

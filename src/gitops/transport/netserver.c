@@ -87,7 +87,7 @@ static void create_thread(void *payload)
 
 static int start_server(struct server *server, struct al_error *err)
 {
-    al_proc_run_open(create_thread, server);
+    al_proc_run_unfiltered(create_thread, server);
     if (server->start_error)
         return al_error_errno(err, server->start_error,
                               "cannot start a thread for the other repository");
@@ -152,7 +152,7 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
     r = al_proc_acquire_job(job->budget->cancel, err);
     if (r < 0)
         return r;
-    al_proc_run_open(make_pair, &pair);
+    al_proc_run_unfiltered(make_pair, &pair);
     if (pair.error) {
         al_proc_release_job();
         return al_error_errno(err, pair.error, "cannot connect two gits");

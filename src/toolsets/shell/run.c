@@ -135,7 +135,7 @@ static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
         .sandbox = &run->sandboxes[run->nspecs],
         .cancel = run->budget->cancel,
         .timeout_ms = run->budget->left_ms,
-        .joined = stage->step->redirects->join,
+        .err_to_out = stage->step->redirects->join,
     };
     run->nspecs++;
     return spec;

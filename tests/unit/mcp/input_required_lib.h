@@ -33,12 +33,12 @@ static inline int64_t clock_ms(void)
 
 static inline int setup(void **state)
 {
-    struct al_request_states *tickets = al_malloc(sizeof(*tickets));
+    struct al_request_states *request_states = al_malloc(sizeof(*request_states));
 
-    assert_int_equal(al_request_states_init(tickets, NULL), 0);
-    tickets->clock_ms = clock_ms;
+    assert_int_equal(al_request_states_init(request_states, NULL), 0);
+    request_states->clock_ms = clock_ms;
     now_ms = 1000000;
-    *state = tickets;
+    *state = request_states;
     return 0;
 }
 
@@ -57,22 +57,22 @@ struct call {
     struct al_approval_request request;
 
     enum al_rpc_code code;
-    struct al_approval_answer said;
+    struct al_approval_answer approval;
     enum al_answer answer;
     char *next_state; /* of the question it ended with */
 };
 
-#define CALL(answers, ticket)                                                                      \
+#define CALL(answers, request_state)                                                               \
     ((struct call){ .tool = "add",                                                                 \
                     .arguments = ARGUMENTS,                                                        \
                     .responses = (answers),                                                        \
-                    .state = (ticket),                                                             \
+                    .state = (request_state),                                                      \
                     .request = request })
 
 static inline void call_clear(struct call *call)
 {
     free(call->next_state);
-    al_approval_answer_clear(&call->said);
+    al_approval_answer_clear(&call->approval);
 }
 
 static inline json_t *params_of(const struct call *call)
@@ -86,59 +86,59 @@ static inline json_t *params_of(const struct call *call)
     return params;
 }
 
-static inline char *state_in(const struct al_input_required *round)
+static inline char *state_in(const struct al_input_required *input)
 {
-    al_auto(al_freep) char *text = al_asprintf("{%s}", round->question.buf);
+    al_auto(al_freep) char *text = al_asprintf("{%s}", input->result.buf);
     al_auto(al_json_decrefp) json_t *result = json_loads(text, 0, NULL);
 
     assert_string_equal(al_json_get_string(result, "resultType"), "input_required");
     return al_strdup(al_json_get_string(result, "requestState"));
 }
 
-static inline void run(struct al_request_states *tickets, struct call *call)
+static inline void run(struct al_request_states *request_states, struct call *call)
 {
     al_auto(al_json_decrefp) json_t *params = params_of(call);
     al_auto(al_json_decrefp) json_t *arguments =
         call->arguments ? json_loads(call->arguments, 0, NULL) : NULL;
-    al_auto(al_input_required_clear) struct al_input_required round = AL_INPUT_REQUIRED_INIT;
+    al_auto(al_input_required_clear) struct al_input_required input = AL_INPUT_REQUIRED_INIT;
     const char *problem = NULL;
 
-    round.tickets = tickets;
-    round.tool = call->tool;
-    round.arguments = arguments;
-    call->code = al_input_required_begin(&round, params, &problem);
+    input.request_states = request_states;
+    input.tool = call->tool;
+    input.arguments = arguments;
+    call->code = al_input_required_begin(&input, params, &problem);
     assert_true((problem != NULL) == (call->code != AL_RPC_OK));
     if (call->code != AL_RPC_OK)
         return;
-    assert_int_equal(al_input_required_ask(&round, &call->request, &call->said, NULL), 0);
-    call->answer = call->said.decision;
+    assert_int_equal(al_input_required_ask(&input, &call->request, &call->approval, NULL), 0);
+    call->answer = call->approval.decision;
     if (call->answer == AL_ANSWER_LATER)
-        call->next_state = state_in(&round);
+        call->next_state = state_in(&input);
     else
-        assert_int_equal(round.question.len, 0);
+        assert_int_equal(input.result.len, 0);
 }
 
 /* Ask about `first`, and give its ticket to whoever frees it. */
-static inline char *ask(struct al_request_states *tickets)
+static inline char *ask(struct al_request_states *request_states)
 {
     al_auto(call_clear) struct call first = CALL(NULL, NULL);
 
-    run(tickets, &first);
+    run(request_states, &first);
     assert_int_equal(first.answer, AL_ANSWER_LATER);
     return al_strdup(first.next_state);
 }
 
 /* A call that brings an answer with this ticket; what became of it. */
-static inline enum al_answer bring(struct al_request_states *tickets, const char *responses,
-                                   const char *ticket)
+static inline enum al_answer bring(struct al_request_states *request_states, const char *responses,
+                                   const char *request_state)
 {
-    al_auto(call_clear) struct call call = CALL(responses, ticket);
+    al_auto(call_clear) struct call call = CALL(responses, request_state);
 
-    run(tickets, &call);
+    run(request_states, &call);
     assert_int_equal(call.code, AL_RPC_OK);
     return call.answer;
 }
 
-#define ROUND_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define INPUT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 #endif

@@ -234,7 +234,7 @@ static void open_questions_leave_room_for_calls(void **state)
     static const char yes[] = "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":"
                               "{\"action\":\"accept\",\"content\":{\"decision\":\"once\"}}}";
     struct client *client = *state;
-    char *ids[AL_QUESTIONS_USER_MAX];
+    char *ids[AL_ELICITATIONS_MAX];
 
     client_initialize(client, "2025-06-18", "{\"elicitation\":{}}");
     for (size_t i = 0; i < COUNT(ids); i++) {

@@ -4,13 +4,13 @@
 
 static void puts_the_question_as_a_form(void **state)
 {
-    al_auto(al_input_required_clear) struct al_input_required round = AL_INPUT_REQUIRED_INIT;
+    al_auto(al_input_required_clear) struct al_input_required input = AL_INPUT_REQUIRED_INIT;
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
 
-    round.tickets = *state;
-    round.tool = "add";
-    assert_int_equal(al_input_required_ask(&round, &request, &answer, NULL), 0);
-    al_auto(al_freep) char *text = al_asprintf("{%s}", round.question.buf);
+    input.request_states = *state;
+    input.tool = "add";
+    assert_int_equal(al_input_required_ask(&input, &request, &answer, NULL), 0);
+    al_auto(al_freep) char *text = al_asprintf("{%s}", input.result.buf);
     al_auto(al_json_decrefp) json_t *result = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     const json_t *question = json_object_get(json_object_get(result, "inputRequests"), "approve");
     const json_t *params = json_object_get(question, "params");
@@ -59,10 +59,10 @@ static void gives_the_answer_that_was_brought(void **state)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        al_auto(al_freep) char *ticket = ask(*state);
+        al_auto(al_freep) char *request_state = ask(*state);
 
         print_message("# %s\n", rows[i].responses ? rows[i].responses : "none");
-        assert_int_equal(bring(*state, rows[i].responses, ticket), rows[i].answer);
+        assert_int_equal(bring(*state, rows[i].responses, request_state), rows[i].answer);
     }
 }
 
@@ -98,26 +98,27 @@ static void a_state_of_another_type_is_an_error(void **state)
 
     for (size_t i = 0; i < COUNT(params); i++) {
         al_auto(al_json_decrefp) json_t *json = json_loads(params[i], 0, NULL);
-        struct al_input_required round = AL_INPUT_REQUIRED_INIT;
+        struct al_input_required input = AL_INPUT_REQUIRED_INIT;
         const char *problem = NULL;
 
-        round.tickets = *state;
-        assert_int_equal(al_input_required_begin(&round, json, &problem), AL_RPC_INVALID_PARAMS);
+        input.request_states = *state;
+        assert_int_equal(al_input_required_begin(&input, json, &problem), AL_RPC_INVALID_PARAMS);
         assert_non_null(problem);
     }
 }
 
 static void a_no_is_always_a_no(void **state)
 {
-    al_auto(al_freep) char *ticket = ask(*state);
-    al_auto(call_clear) struct call moved = CALL(NO, ticket);
+    al_auto(al_freep) char *request_state = ask(*state);
+    al_auto(call_clear) struct call moved = CALL(NO, request_state);
 
     moved.request.state = "0124";
     run(*state, &moved);
     assert_int_equal(moved.answer, AL_ANSWER_REJECT);
-    assert_int_equal(bring(*state, YES, ticket), AL_ANSWER_LATER); /* and it is not taken back */
+    assert_int_equal(bring(*state, YES, request_state),
+                     AL_ANSWER_LATER); /* and it is not taken back */
     now_ms += AL_REQUEST_STATE_LIFETIME_MS;
-    assert_int_equal(bring(*state, NO, ticket), AL_ANSWER_REJECT);
+    assert_int_equal(bring(*state, NO, request_state), AL_ANSWER_REJECT);
 }
 
 static void a_no_brings_its_reason(void **state)
@@ -136,50 +137,50 @@ static void a_no_brings_its_reason(void **state)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        al_auto(al_freep) char *ticket = ask(*state);
-        al_auto(call_clear) struct call call = CALL(rows[i].responses, ticket);
+        al_auto(al_freep) char *request_state = ask(*state);
+        al_auto(call_clear) struct call call = CALL(rows[i].responses, request_state);
 
         run(*state, &call);
         assert_int_equal(call.answer, AL_ANSWER_REJECT);
-        assert_true((call.said.reason != NULL) == (rows[i].reason != NULL));
+        assert_true((call.approval.reason != NULL) == (rows[i].reason != NULL));
         if (rows[i].reason)
-            assert_string_equal(call.said.reason, rows[i].reason);
+            assert_string_equal(call.approval.reason, rows[i].reason);
     }
 }
 
 static void one_answer_is_for_one_question_of_the_call(void **state)
 {
-    al_auto(al_freep) char *ticket = ask(*state);
+    al_auto(al_freep) char *request_state = ask(*state);
     al_auto(al_json_decrefp) json_t *arguments = json_loads(ARGUMENTS, 0, NULL);
-    const struct call call = CALL(YES, ticket);
+    const struct call call = CALL(YES, request_state);
     al_auto(al_json_decrefp) json_t *params = params_of(&call);
-    al_auto(al_input_required_clear) struct al_input_required round = AL_INPUT_REQUIRED_INIT;
+    al_auto(al_input_required_clear) struct al_input_required input = AL_INPUT_REQUIRED_INIT;
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     const char *problem;
 
-    round.tickets = *state;
-    round.tool = "add";
-    round.arguments = arguments;
-    assert_int_equal(al_input_required_begin(&round, params, &problem), AL_RPC_OK);
-    assert_int_equal(al_input_required_ask(&round, &request, &answer, NULL), 0);
+    input.request_states = *state;
+    input.tool = "add";
+    input.arguments = arguments;
+    assert_int_equal(al_input_required_begin(&input, params, &problem), AL_RPC_OK);
+    assert_int_equal(al_input_required_ask(&input, &request, &answer, NULL), 0);
     assert_int_equal(answer.decision, AL_ANSWER_ONCE);
-    assert_int_equal(al_input_required_ask(&round, &request, &answer, NULL),
+    assert_int_equal(al_input_required_ask(&input, &request, &answer, NULL),
                      0); /* the state moved */
     assert_int_equal(answer.decision, AL_ANSWER_LATER);
-    assert_true(round.question.len > 0);
+    assert_true(input.result.len > 0);
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        ROUND_TEST(puts_the_question_as_a_form),
-        ROUND_TEST(gives_the_answer_that_was_brought),
-        ROUND_TEST(an_answer_without_its_question_is_none),
-        ROUND_TEST(what_is_malformed_is_an_error),
-        ROUND_TEST(a_state_of_another_type_is_an_error),
-        ROUND_TEST(a_no_is_always_a_no),
-        ROUND_TEST(a_no_brings_its_reason),
-        ROUND_TEST(one_answer_is_for_one_question_of_the_call),
+        INPUT_TEST(puts_the_question_as_a_form),
+        INPUT_TEST(gives_the_answer_that_was_brought),
+        INPUT_TEST(an_answer_without_its_question_is_none),
+        INPUT_TEST(what_is_malformed_is_an_error),
+        INPUT_TEST(a_state_of_another_type_is_an_error),
+        INPUT_TEST(a_no_is_always_a_no),
+        INPUT_TEST(a_no_brings_its_reason),
+        INPUT_TEST(one_answer_is_for_one_question_of_the_call),
     };
 
     return cmocka_run_group_tests_name("mcp/input_required", tests, NULL, NULL);

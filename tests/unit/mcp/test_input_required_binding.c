@@ -24,8 +24,8 @@ static void belongs_to_one_tool_and_its_arguments(void **state)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        al_auto(al_freep) char *ticket = ask(*state);
-        al_auto(call_clear) struct call call = CALL(YES, ticket);
+        al_auto(al_freep) char *request_state = ask(*state);
+        al_auto(call_clear) struct call call = CALL(YES, request_state);
 
         call.tool = rows[i].tool;
         call.arguments = rows[i].arguments;
@@ -59,8 +59,8 @@ static void counts_for_what_was_shown_only(void **state)
     others[4].operation = "update";
     others[5].always_covers = "everything";
     for (size_t i = 0; i < COUNT(others); i++) {
-        al_auto(al_freep) char *ticket = ask(*state);
-        al_auto(call_clear) struct call moved = CALL(YES, ticket), again = CALL(YES, NULL);
+        al_auto(al_freep) char *request_state = ask(*state);
+        al_auto(call_clear) struct call moved = CALL(YES, request_state), again = CALL(YES, NULL);
 
         moved.request = others[i];
         run(*state, &moved);
@@ -69,25 +69,25 @@ static void counts_for_what_was_shown_only(void **state)
         again.state = moved.next_state;
         run(*state, &again);
         assert_int_equal(again.answer, AL_ANSWER_ONCE);
-        assert_int_equal(bring(*state, YES, ticket), AL_ANSWER_LATER); /* used up, even so */
+        assert_int_equal(bring(*state, YES, request_state), AL_ANSWER_LATER); /* used up, even so */
     }
 }
 
 static void counts_once(void **state)
 {
-    al_auto(al_freep) char *ticket = ask(*state);
+    al_auto(al_freep) char *request_state = ask(*state);
 
-    assert_int_equal(bring(*state, YES, ticket), AL_ANSWER_ONCE);
-    assert_int_equal(bring(*state, YES, ticket), AL_ANSWER_LATER);
-    assert_int_equal(bring(*state, YES, ticket), AL_ANSWER_LATER);
+    assert_int_equal(bring(*state, YES, request_state), AL_ANSWER_ONCE);
+    assert_int_equal(bring(*state, YES, request_state), AL_ANSWER_LATER);
+    assert_int_equal(bring(*state, YES, request_state), AL_ANSWER_LATER);
 }
 
 static void a_call_without_an_answer_uses_nothing_up(void **state)
 {
-    al_auto(al_freep) char *ticket = ask(*state);
+    al_auto(al_freep) char *request_state = ask(*state);
 
-    assert_int_equal(bring(*state, NULL, ticket), AL_ANSWER_LATER);
-    assert_int_equal(bring(*state, YES, ticket), AL_ANSWER_ONCE);
+    assert_int_equal(bring(*state, NULL, request_state), AL_ANSWER_LATER);
+    assert_int_equal(bring(*state, YES, request_state), AL_ANSWER_ONCE);
 }
 
 static void counts_for_five_minutes(void **state)
@@ -97,22 +97,22 @@ static void counts_for_five_minutes(void **state)
     static const enum al_answer answers[] = { AL_ANSWER_ONCE, AL_ANSWER_LATER, AL_ANSWER_LATER };
 
     for (size_t i = 0; i < COUNT(ages); i++) {
-        al_auto(al_freep) char *ticket = ask(*state);
+        al_auto(al_freep) char *request_state = ask(*state);
 
         now_ms += ages[i];
-        assert_int_equal(bring(*state, YES, ticket), answers[i]);
+        assert_int_equal(bring(*state, YES, request_state), answers[i]);
     }
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        ROUND_TEST(belongs_to_one_tool_and_its_arguments),
-        ROUND_TEST(no_arguments_are_empty_arguments),
-        ROUND_TEST(counts_for_what_was_shown_only),
-        ROUND_TEST(counts_once),
-        ROUND_TEST(a_call_without_an_answer_uses_nothing_up),
-        ROUND_TEST(counts_for_five_minutes),
+        INPUT_TEST(belongs_to_one_tool_and_its_arguments),
+        INPUT_TEST(no_arguments_are_empty_arguments),
+        INPUT_TEST(counts_for_what_was_shown_only),
+        INPUT_TEST(counts_once),
+        INPUT_TEST(a_call_without_an_answer_uses_nothing_up),
+        INPUT_TEST(counts_for_five_minutes),
     };
 
     return cmocka_run_group_tests_name("mcp/input_required_binding", tests, NULL, NULL);

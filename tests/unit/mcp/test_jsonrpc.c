@@ -206,7 +206,7 @@ static void a_response_that_is_said_twice_has_nothing_in_it(void **state)
     (void)state;
     assert_int_equal(line.message.kind, AL_RPC_RESPONSE);
     assert_string_equal(line.message.id, "\"q\"");
-    assert_true(line.message.spoiled);
+    assert_true(line.message.has_duplicates);
 }
 
 /* The parser passes over a NUL behind a number, where others see the end. */

@@ -18,7 +18,7 @@ struct taker {
 };
 
 static atomic_int served;
-static struct al_job turn; /* the test's own */
+static struct al_job job; /* the test's own */
 static atomic_llong now_ms;
 
 /* The time passes when a test says so; the linker puts this in the way. */
@@ -85,11 +85,11 @@ static void serves_in_order_of_arrival(void **state)
     (void)state;
     al_proc_set_jobs(1);
     atomic_store(&served, 0);
-    assert_int_equal(al_jobs_acquire(&turn, NULL, NULL), 0);
+    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0);
     for (size_t i = 0; i < COUNT(takers); i++)
         start_taker(&takers[i], NULL);
     assert_int_equal(atomic_load(&served), 0);
-    al_jobs_release(&turn);
+    al_jobs_release(&job);
     for (size_t i = 0; i < COUNT(takers); i++) {
         join(&takers[i]);
         assert_int_equal(takers[i].r, 0);
@@ -109,14 +109,14 @@ static void a_cancelled_one_leaves_the_queue(void **state)
         al_auto(al_cancel_unrefp) struct al_cancel *gone = al_cancel_new();
 
         atomic_store(&served, 0);
-        assert_int_equal(al_jobs_acquire(&turn, NULL, NULL), 0);
+        assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0);
         for (size_t i = 0; i < COUNT(takers); i++)
             start_taker(&takers[i], i == leaver ? gone : cancel);
         al_cancel_fire(gone);
         join(&takers[leaver]);
         assert_int_equal(takers[leaver].r, AL_ERR_CANCELLED);
         assert_int_equal(atomic_load(&served), 0);
-        al_jobs_release(&turn);
+        al_jobs_release(&job);
         for (size_t i = 0; i < COUNT(takers); i++) {
             if (i != leaver)
                 join(&takers[i]);
@@ -134,10 +134,10 @@ static void refuses_one_that_is_cancelled_already(void **state)
 
     (void)state;
     al_cancel_fire(cancel);
-    assert_int_equal(al_jobs_acquire(&turn, cancel, &err), AL_ERR_CANCELLED);
+    assert_int_equal(al_jobs_acquire(&job, cancel, &err), AL_ERR_CANCELLED);
     assert_string_equal(err.message, "Cancelled");
-    assert_int_equal(al_jobs_acquire(&turn, NULL, NULL), 0); /* the turn is still there */
-    al_jobs_release(&turn);
+    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0); /* the turn is still there */
+    al_jobs_release(&job);
 }
 
 static void more_slots_serve_those_who_wait(void **state)
@@ -146,12 +146,12 @@ static void more_slots_serve_those_who_wait(void **state)
 
     (void)state;
     al_proc_set_jobs(0); /* at least one */
-    assert_int_equal(al_jobs_acquire(&turn, NULL, NULL), 0);
+    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0);
     start_taker(&taker, NULL);
     al_proc_set_jobs(2);
     join(&taker);
     assert_int_equal(taker.r, 0);
-    al_jobs_release(&turn);
+    al_jobs_release(&job);
     al_proc_set_jobs(1);
 }
 
@@ -162,7 +162,7 @@ static void one_that_lasts_makes_room(void **state)
     (void)state;
     al_proc_set_jobs(1);
     atomic_store(&served, 0);
-    assert_int_equal(al_jobs_acquire(&turn, NULL, NULL), 0);
+    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0);
     for (size_t i = 0; i < COUNT(takers); i++)
         start_taker(&takers[i], NULL);
     atomic_fetch_add(&now_ms, AL_JOB_LONG_MS - 1);
@@ -172,7 +172,7 @@ static void one_that_lasts_makes_room(void **state)
         join(&takers[i]);
         assert_int_equal(takers[i].place, i);
     }
-    al_jobs_release(&turn);
+    al_jobs_release(&job);
 }
 
 static void only_so_many_make_room(void **state)

@@ -90,7 +90,7 @@ static void joined_errors_go_on(void **state)
     al_auto(line_clear) struct line line = { .r = 0 };
 
     (void)state;
-    stages[0].joined = true;
+    stages[0].err_to_out = true;
     line = run_line(stages, 2, 4096);
     assert_int_equal(line.r, 0);
     assert_string_equal(line.out.data, "out\nerr\n");
@@ -125,23 +125,23 @@ static void descriptors_take_the_place_of_streams(void **state)
 /* Each stage that is not joined to the next has an output of its own to be read. */
 static void stages_that_are_not_joined(void **state)
 {
-    static const size_t joined[] = { 0, 1, AL_PIPELINE_MAX / 2, AL_PIPELINE_MAX - 1 };
+    static const size_t err_to_out[] = { 0, 1, AL_PIPELINE_MAX / 2, AL_PIPELINE_MAX - 1 };
 
     (void)state;
-    for (size_t k = 0; k < COUNT(joined); k++) {
+    for (size_t k = 0; k < COUNT(err_to_out); k++) {
         const struct al_proc_spec stage = SHELL_SPEC("cat; echo x >&2");
         struct al_proc_spec stages[AL_PIPELINE_MAX];
         al_auto(line_clear) struct line line = { .r = 0 };
 
         for (size_t i = 0; i < AL_PIPELINE_MAX; i++) {
             stages[i] = stage;
-            stages[i].input = i > joined[k] ? "given" : NULL;
-            stages[i].input_len = i > joined[k] ? strlen("given") : 0;
+            stages[i].input = i > err_to_out[k] ? "given" : NULL;
+            stages[i].input_len = i > err_to_out[k] ? strlen("given") : 0;
         }
         line = run_line(stages, AL_PIPELINE_MAX, 4096);
         assert_int_equal(line.r, 0);
         assert_int_equal(line.errors.total, 2 * AL_PIPELINE_MAX);
-        if (joined[k] < AL_PIPELINE_MAX - 1)
+        if (err_to_out[k] < AL_PIPELINE_MAX - 1)
             assert_string_equal(line.out.data, "given");
     }
 }

@@ -153,14 +153,14 @@ static void *have_it_done(void *payload)
     pthread_t thread;
     int error = -1;
 
-    al_proc_run_open(count_socket, &error); /* here, since nothing holds this thread yet */
+    al_proc_run_unfiltered(count_socket, &error); /* here, since nothing holds this thread yet */
     assert_int_equal(error, 0);
     al_proc_confine_thread();
     assert_confined_child();
     error = -1;
-    al_proc_run_open(count_socket, &error);
+    al_proc_run_unfiltered(count_socket, &error);
     assert_int_equal(error, 0);
-    al_proc_run_open(make_thread, &thread);
+    al_proc_run_unfiltered(make_thread, &thread);
     assert_int_equal(pthread_join(thread, NULL), 0);
     return payload;
 }
@@ -183,7 +183,7 @@ static void *have_it_done_beside_others(void *payload)
     for (int i = 0; i < 100; i++) {
         int error = -1;
 
-        al_proc_run_open(count_socket, &error);
+        al_proc_run_unfiltered(count_socket, &error);
         assert_int_equal(error, 0);
     }
     return payload;

@@ -52,11 +52,11 @@ static void writes_beside_and_renames(void **state)
 {
     struct tmpdir *dir = *state;
 
-    assert_int_equal(al_fs_write_beside(dir->fd, "new", "one", 3, 0600, false), 0);
-    assert_int_equal(al_fs_write_beside(dir->fd, "new", "two", 3, 0600, false), -EEXIST);
+    assert_int_equal(al_fs_write_atomic(dir->fd, "new", "one", 3, 0600, false), 0);
+    assert_int_equal(al_fs_write_atomic(dir->fd, "new", "two", 3, 0600, false), -EEXIST);
     al_auto(al_freep) char *kept = tmpdir_read(dir, "new");
     assert_string_equal(kept, "one");
-    assert_int_equal(al_fs_write_beside(dir->fd, "new", "two", 3, 0600, true), 0);
+    assert_int_equal(al_fs_write_atomic(dir->fd, "new", "two", 3, 0600, true), 0);
     al_auto(al_freep) char *replaced = tmpdir_read(dir, "new");
     assert_string_equal(replaced, "two");
 }
@@ -68,11 +68,11 @@ static void knows_a_file_that_was_replaced(void **state)
     struct al_file_id absent = al_file_id_at(AT_FDCWD, path), first, second;
 
     assert_false(absent.exists);
-    assert_int_equal(al_fs_write_beside(dir->fd, "id", "aaa", 3, 0600, true), 0);
+    assert_int_equal(al_fs_write_atomic(dir->fd, "id", "aaa", 3, 0600, true), 0);
     first = al_file_id_at(AT_FDCWD, path);
     assert_true(al_file_id_equal(&first, &first));
     assert_false(al_file_id_equal(&absent, &first));
-    assert_int_equal(al_fs_write_beside(dir->fd, "id", "bbb", 3, 0600, true), 0);
+    assert_int_equal(al_fs_write_atomic(dir->fd, "id", "bbb", 3, 0600, true), 0);
     second = al_file_id_at(AT_FDCWD, path);
     assert_false(al_file_id_equal(&first, &second));
 }
