@@ -5,6 +5,9 @@
 
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/options.h"
+#include "cli/print.h"
+#include "cli/setup.h"
 #include "guard/text.h"
 
 static void add_names(const struct al_setup *setup, const char *what, struct al_str *out)

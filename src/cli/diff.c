@@ -3,7 +3,10 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
+#include "cli/fail.h"
 #include "cli/pager.h"
+#include "cli/print.h"
 #include "cli/undo.h"
 #include "guard/text.h"
 #include "rollback/difference.h"

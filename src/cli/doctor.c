@@ -11,7 +11,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fail.h"
 #include "cli/help.h"
+#include "cli/options.h"
+#include "cli/print.h"
+#include "cli/setup.h"
+#include "cli/tty.h"
 #include "gitops/repo/git.h"
 #include "gitops/version.h"
 #include "guard/program.h"

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/setup.h"
 #include "util/json.h"
 
 /** How much a finding matters: AL_MISSING is what calls would fail for. */

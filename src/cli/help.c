@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/mem.h"
 
 static const char overview[] =
     "airlock gives AI coding agents git, and nothing more than they need of it.\n"

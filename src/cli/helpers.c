@@ -3,7 +3,10 @@
  * What a git that uses the network starts in place of programs of the person's: airlock under
  * another name, confined like the git that started it.
  */
+#include "cli/helpers.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/log.h"
-
+/* airlock log: past executions, and whether the journal was tampered with. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -9,11 +8,16 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fail.h"
 #include "cli/follow.h"
+#include "cli/help.h"
+#include "cli/options.h"
 #include "cli/pager.h"
 #include "cli/query.h"
 #include "cli/running.h"
+#include "cli/setup.h"
 #include "cli/table.h"
+#include "cli/tty.h"
 #include "journal/journal.h"
 #include "journal/tail.h"
 #include "util/fs.h"
@@ -309,7 +313,7 @@ static int show_log(const struct al_query *query, const char *file)
     return r < 0 && r != -EPIPE ? fail(file, r) : AL_EXIT_OK;
 }
 
-int al_cmd_log(const char *journal_file, int argc, char **argv)
+static int run(const char *journal_file, int argc, char **argv)
 {
     struct al_query query = { .tool = NULL };
     int code = al_query_parse(&query, argc, argv);
@@ -320,4 +324,34 @@ int al_cmd_log(const char *journal_file, int argc, char **argv)
     if (query.running)
         return al_show_running(&query, journal_file);
     return query.verify ? verify(journal_file, query.json) : show_log(&query, journal_file);
+}
+
+/* The journal's place comes from the same options and configuration as everywhere. */
+int al_cmd_log(int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_setup setup;
+    char *word[2] = { NULL };
+    int r = 0, code;
+
+    if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
+        return al_help_command("log");
+    /* --audit and --config may stand first; what follows is the log's own. */
+    while (r == 0 && argc > 0 &&
+           (al_starts_with(argv[0], "--audit") || al_starts_with(argv[0], "--config"))) {
+        int words = strchr(argv[0], '=') || argc < 2 ? 1 : 2, left = words;
+        char **at = word;
+
+        memcpy(word, argv, (size_t)words * sizeof(*word));
+        r = al_options_read(&options, false, &left, &at, &err);
+        argc -= words;
+        argv += words;
+    }
+    if (r < 0)
+        return al_cli_fail(&err);
+    r = al_setup_config(&setup, &options, &err);
+    code = r < 0 ? al_cli_fail(&err) : run(setup.journal_file, argc, argv);
+    al_setup_clear(&setup);
+    return code;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/options.h"
+
 #include <string.h>
 
-#include "cli/cli.h"
 #include "guard/text.h"
 #include "util/nearest.h"
 

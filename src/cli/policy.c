@@ -3,8 +3,14 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fail.h"
 #include "cli/help.h"
+#include "cli/options.h"
+#include "cli/prepare.h"
+#include "cli/print.h"
+#include "cli/setup.h"
 #include "cli/show.h"
+#include "cli/signals.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
 #include "util/fs.h"

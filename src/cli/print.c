@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The output of a command, and whether it could be written. */
+#include "cli/print.h"
+
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

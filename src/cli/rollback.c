@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock rollback: back to before the last executions. */
-#include "rollback/rollback.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,9 +8,13 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
+#include "cli/print.h"
+#include "cli/signals.h"
 #include "cli/undo.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
+#include "rollback/rollback.h"
 #include "util/fs.h"
 #include "util/log.h"
 

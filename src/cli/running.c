@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "cli/tty.h"
 #include "journal/journal.h"
 #include "util/fs.h"
 #include "util/json.h"

@@ -3,7 +3,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fail.h"
 #include "cli/help.h"
+#include "cli/options.h"
+#include "cli/setup.h"
+#include "cli/signals.h"
 #include "mcp/server.h"
 #include "util/log.h"
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cli/print.h"
+#include "cli/setup.h"
 #include "guard/text.h"
 #include "tool/spelling.h"
 #include "toolsets/toolsets.h"

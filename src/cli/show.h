@@ -3,7 +3,8 @@
 #ifndef AL_CLI_SHOW_H
 #define AL_CLI_SHOW_H
 
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/setup.h"
 
 /** Whether calls of a tool ask where no rule says otherwise: "none", "some" or "ask" (all). */
 const char *al_tool_asking(const struct al_tool *tool);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/signals.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/setup.h"
 #include "gitops/repo/git.h"
 #include "proc/proc.h"
 

@@ -3,8 +3,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fail.h"
 #include "cli/help.h"
+#include "cli/options.h"
+#include "cli/print.h"
+#include "cli/setup.h"
 #include "cli/show.h"
+#include "cli/tty.h"
 #include "util/fs.h"
 
 static json_t *describe(const struct al_listed_tool *listed,

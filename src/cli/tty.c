@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Asking on the terminal, which the agent's own client cannot answer. */
+#include "cli/tty.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -8,7 +10,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/pager.h"
 #include "guard/text.h"
 #include "proc/cancel.h"

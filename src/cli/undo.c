@@ -6,8 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
+#include "cli/fail.h"
 #include "cli/help.h"
+#include "cli/options.h"
+#include "cli/print.h"
 #include "cli/query.h"
+#include "cli/setup.h"
+#include "cli/signals.h"
 #include "gitops/command.h"
 #include "gitops/location.h"
 #include "gitops/repo/repo.h"

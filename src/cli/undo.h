@@ -4,7 +4,8 @@
 #define AL_CLI_UNDO_H
 
 #include "checkpoint/checkpoint.h"
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/setup.h"
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
 

@@ -21,13 +21,6 @@ extern const struct al_tool al_tool_git_branch;
 extern const struct al_tool al_tool_git_checkout;
 extern const struct al_tool al_tool_git_stash;
 
-struct al_git_output;
-
-/** Say how many files were restored, of a git that says nothing or something else about it; and
- * whether what was staged is gone with it. */
-void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths, bool unstaged,
-                           struct al_git_output *output, struct al_result *result);
-
 /* Caps of what an agent may give; they are enforced and not printed in schemas. */
 #define AL_GIT_PATH_MAX_BYTES 4096
 #define AL_GIT_PATHS_MAX      10000

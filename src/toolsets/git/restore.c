@@ -10,6 +10,7 @@
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"
+#include "toolsets/git/restored.h"
 
 struct restore_args {
     struct al_strv paths;
@@ -161,16 +162,6 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_addf(out, "Unstage %zu file(s)", args->paths.count);
     else
         al_str_addf(out, "Restore and unstage %zu file(s)", args->paths.count);
-}
-
-void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths, bool unstaged,
-                           struct al_git_output *output, struct al_result *result)
-{
-    al_str_reset(&output->out.out);
-    al_str_addf(&output->out.out, "Restored %zu file(s)", paths->count);
-    if (unstaged)
-        al_str_adds(&output->out.out, "\nStaged changes were unstaged and discarded");
-    al_call_shape_text(call, output, "", result);
 }
 
 const struct al_tool al_tool_git_restore = {

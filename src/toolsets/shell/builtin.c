@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* echo and pwd, as bash has them built in. */
-#include "toolsets/shell/private.h"
+#include "toolsets/shell/builtin.h"
+
 #include "util/utf8.h"
 
 /* "-n", "-neE": an option of echo; anything else is its first word. */

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a program's failure was about, where its own words do not say. */
+#include "toolsets/shell/explain.h"
+
 #include <string.h>
 
 #include "guard/root.h"
-#include "toolsets/shell/private.h"
+#include "toolsets/shell/plan.h"
+#include "toolsets/shell/state.h"
 
 #define DENIED    "Permission denied"
 #define NAMED_MAX 5

@@ -6,9 +6,15 @@
  * what it makes of its options is its business.  Redirects are checked, and opened once by us, but
  * it is bash that opens them for the command.
  */
+#include "toolsets/shell/firejail.h"
+
 #include "gitops/readonly/pipeline_git.h"
 #include "guard/root.h"
-#include "toolsets/shell/private.h"
+#include "toolsets/shell/parse.h"
+#include "toolsets/shell/plan.h"
+#include "toolsets/shell/rules.h"
+#include "toolsets/shell/run.h"
+#include "toolsets/shell/state.h"
 
 static bool add_text(void *payload, const char *data, size_t len)
 {

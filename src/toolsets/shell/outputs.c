@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What go writes by a name it is given: that has to lie below the working directory, as a redirect
  * has.  The kernel holds go there anyway; this says so beforehand, in a preview too. */
+#include "toolsets/shell/outputs.h"
+
 #include <string.h>
 
 #include "guard/redirect.h"
-#include "toolsets/shell/private.h"
+#include "toolsets/shell/rules.h"
 
 /* Options whose value is a file or a directory to be written, of go itself and of the tests it
  * makes, which take them behind "test." as well. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "guard/text.h"
+#include "toolsets/shell/unsupported.h"
 
 /* What ends a word. */
 #define ENDS " \t|<>"
@@ -21,87 +21,6 @@ struct word {
     struct al_str text, pattern;
     bool is_pattern, is_there, is_quoted;
 };
-
-static int refuse(struct parser *parser, const char *what, const char *why)
-{
-    return al_error_set(parser->err, AL_ERR_BAD_ARGS, "%s is not allowed: %s", what, why);
-}
-
-/*
- * What the line may not have, at the place the parser is at, outside of quotes.  The longer sign
- * comes first.
- */
-static const struct sign {
-    const char *text, *name, *why;
-} signs[] = {
-    { "&&", "'&&'", "one pipeline a call" },
-    { "||", "'||'", "one pipeline a call" },
-    { "|&", "'|&'", "write 2>&1 |" },
-    { "&>", "'&>'", "write > FILE 2>&1" },
-    { "&", "'&'", "nothing runs in the background" },
-    { ";", "';'", "one pipeline a call" },
-    { "`", "'`' (command substitution)", "nothing is substituted" },
-    { "(", "'(' (subshell)", "one pipeline a call" },
-    { ")", "')' (subshell)", "one pipeline a call" },
-    { "<<<", "'<<<' (here-string)", "pipe it in with echo" },
-    { "<<", "'<<' (here-document)", "pipe it in with echo" },
-    { "<>", "'<>'", "a file is read or written" },
-    { "<&", "'<&'", "only 2>&1 joins streams" },
-    { "<(", "'<(' (process substitution)", "one pipeline a call" },
-    { ">(", "'>(' (process substitution)", "one pipeline a call" },
-    { ">|", "'>|'", "write >" },
-    { ">&", "'>&'", "only 2>&1 joins streams" },
-};
-
-static int check_sign(struct parser *parser)
-{
-    for (size_t i = 0; i < AL_COUNT(signs); i++)
-        if (al_starts_with(parser->at, signs[i].text))
-            return refuse(parser, signs[i].name, signs[i].why);
-    return 0;
-}
-
-static int check_characters(struct parser *parser)
-{
-    for (const unsigned char *s = (const unsigned char *)parser->at; *s; s++) {
-        if (*s == '\n')
-            return refuse(parser, "A newline", "one pipeline a call");
-        if ((*s < 0x20 && *s != '\t') || *s == 0x7f)
-            return refuse(parser, "A control character", "write it as printf or echo -e would");
-    }
-    return 0;
-}
-
-/* '$' stands for itself where no name, bracket or quote follows. */
-static int check_dollar(struct parser *parser, bool in_quotes)
-{
-    const char next = parser->at[1];
-    static const char specials[] = "_{([*@#?-$!'\"";
-
-    if (!next || (in_quotes && next == '"'))
-        return 0;
-    if ((next >= '0' && next <= '9') || (next >= 'a' && next <= 'z') ||
-        (next >= 'A' && next <= 'Z'))
-        return refuse(parser, "'$' (a variable)", "quote it with ' to mean the character");
-    if (!in_quotes && (next == '\'' || next == '"'))
-        return refuse(parser, "'$' before a quote", "use plain quotes");
-    if (strchr(specials, next) && (!in_quotes || (next != '\'' && next != '"')))
-        return refuse(parser, "'$' (an expansion)", "quote it with ' to mean the character");
-    return 0;
-}
-
-/* bash makes several words of {a,b} and {1..3}; of any other braces it makes nothing.  Quotes
- * inside do not hinder it, so all of the line up to its last '}' counts. */
-static int check_brace(struct parser *parser)
-{
-    const char *last = strrchr(parser->at, '}');
-    al_auto(al_freep) char *inside =
-        last ? al_strndup(parser->at, (size_t)(last - parser->at)) : NULL;
-
-    if (inside && (strchr(inside, ',') || strstr(inside, "..")))
-        return refuse(parser, "'{' (brace expansion)", "write the words out, or quote it");
-    return 0;
-}
 
 /* At the beginning of a word, or where a value or another directory begins in it. */
 static bool expands_tilde(const struct word *word)
@@ -144,9 +63,9 @@ static int take_double(struct parser *parser, struct word *word)
         if (!c)
             return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A quote \" is not closed");
         if (c == '`')
-            return check_sign(parser);
+            return al_shell_check_operator(parser->at, parser->err);
         if (c == '$') {
-            int r = check_dollar(parser, true);
+            int r = al_shell_check_dollar(parser->at, true, parser->err);
 
             if (r < 0)
                 return r;
@@ -161,25 +80,27 @@ static int take_double(struct parser *parser, struct word *word)
 
 static int take_plain(struct parser *parser, struct word *word)
 {
-    int r = check_sign(parser);
+    int r = al_shell_check_operator(parser->at, parser->err);
 
     if (r < 0)
         return r;
     if (*parser->at == '\\') {
         if (!parser->at[1])
-            return refuse(parser, "'\\' at the end", "nothing follows it");
+            return al_shell_unsupported("'\\' at the end", "nothing follows it", parser->err);
         add(word, parser->at + 1, 1, true);
         parser->at += 2;
         return 0;
     }
     if (*parser->at == '~' && expands_tilde(word))
-        return refuse(parser, "'~' (a home directory)", "quote it to mean the character");
+        return al_shell_unsupported("'~' (a home directory)", "quote it to mean the character",
+                                    parser->err);
     if (!word->is_there && *parser->at == '#')
-        return refuse(parser, "'#' (a comment)", "quote it to mean the character");
+        return al_shell_unsupported("'#' (a comment)", "quote it to mean the character",
+                                    parser->err);
     if (*parser->at == '$')
-        r = check_dollar(parser, false);
+        r = al_shell_check_dollar(parser->at, false, parser->err);
     if (*parser->at == '{')
-        r = check_brace(parser);
+        r = al_shell_check_brace(parser->at, parser->err);
     if (r < 0)
         return r;
     add(word, parser->at, 1, false);
@@ -225,7 +146,7 @@ static int take_target(struct parser *parser, char **place)
     skip_blanks(parser);
     if (*place)
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
-    r = check_sign(parser);
+    r = al_shell_check_operator(parser->at, parser->err);
     if (r == 0)
         r = take_word(parser, &word);
     if (r < 0)
@@ -233,7 +154,8 @@ static int take_target(struct parser *parser, char **place)
     if (!word.is_there)
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A redirect needs the name of a file");
     if (word.is_pattern)
-        return refuse(parser, "A pattern after a redirect", "quote it to mean the characters");
+        return al_shell_unsupported("A pattern after a redirect", "quote it to mean the characters",
+                                    parser->err);
     *place = al_str_detach(&word.text);
     return 0;
 }
@@ -245,7 +167,7 @@ static int join_streams(struct parser *parser, struct al_shell_redirects *to)
     to->join = true;
     parser->at += strlen(">&1");
     if (*parser->at && !strchr(" \t|", *parser->at))
-        return refuse(parser, "'>&'", "only 2>&1 joins streams");
+        return al_shell_unsupported("'>&'", "only 2>&1 joins streams", parser->err);
     return 0;
 }
 
@@ -257,13 +179,14 @@ static int take_redirect(struct parser *parser, struct al_shell_redirects *to, c
 
     if (number == '2' && al_starts_with(parser->at, ">&1"))
         return join_streams(parser, to);
-    r = check_sign(parser);
+    r = al_shell_check_operator(parser->at, parser->err);
     if (r < 0)
         return r;
     parser->at += append ? 2 : 1;
     if (!into)
-        return number && number != '0' ? refuse(parser, "Such a descriptor", "only 0, 1 and 2 are")
-                                       : take_target(parser, &to->in);
+        return number && number != '0'
+                   ? al_shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err)
+                   : take_target(parser, &to->in);
     if (number == '2') {
         if (to->join)
             return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
@@ -271,10 +194,11 @@ static int take_redirect(struct parser *parser, struct al_shell_redirects *to, c
         return take_target(parser, &to->err);
     }
     if (number && number != '1')
-        return refuse(parser, "Such a descriptor", "only 0, 1 and 2 are");
+        return al_shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
     /* What went before it would have joined the old output, and hardly anybody means that. */
     if (to->join)
-        return refuse(parser, "A redirect of the output behind 2>&1", "write > FILE 2>&1");
+        return al_shell_unsupported("A redirect of the output behind 2>&1", "write > FILE 2>&1",
+                                    parser->err);
     to->append_out = append;
     return take_target(parser, &to->out);
 }
@@ -317,11 +241,12 @@ static int take_item(struct parser *parser, struct al_shell_stage *stage)
         return r;
     if (is_number(&word, *parser->at)) {
         if (word.text.len > 1)
-            return refuse(parser, "Such a descriptor", "only 0, 1 and 2 are");
+            return al_shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
         return take_redirect(parser, &stage->redirects, word.text.buf[0]);
     }
     if (word.text.buf[0] == '{' && *parser->at && strchr("<>", *parser->at))
-        return refuse(parser, "'{' before a redirect", "only 0, 1 and 2 are redirected");
+        return al_shell_unsupported("'{' before a redirect", "only 0, 1 and 2 are redirected",
+                                    parser->err);
     if (word.is_there)
         return add_word(parser, stage, &word);
     return take_redirect(parser, &stage->redirects, '\0');
@@ -341,7 +266,7 @@ static int take_stage(struct parser *parser)
         skip_blanks(parser);
     }
     if (r == 0 && *parser->at == '|')
-        r = check_sign(parser);
+        r = al_shell_check_operator(parser->at, parser->err);
     if (r == 0 && !stage->nwords)
         r = al_error_set(parser->err, AL_ERR_BAD_ARGS, "A command is missing%s",
                          parser->line->nstages > 1 || *parser->at ? " beside '|'" : "");
@@ -351,7 +276,7 @@ static int take_stage(struct parser *parser)
 int al_shell_parse(const char *command, struct al_shell_line *ret_line, struct al_error *err)
 {
     struct parser parser = { .at = command, .line = ret_line, .err = err };
-    int r = check_characters(&parser);
+    int r = al_shell_check_characters(command, err);
 
     *ret_line = AL_SHELL_LINE_INIT;
     while (r == 0) {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From a line of words to what would run. */
+#include "toolsets/shell/plan.h"
+
 #include "guard/glob.h"
 #include "guard/root.h"
-#include "toolsets/shell/private.h"
+#include "toolsets/shell/outputs.h"
+#include "toolsets/shell/parse.h"
+#include "toolsets/shell/rules.h"
+#include "toolsets/shell/state.h"
 
 /* The kernel takes 2 MiB of arguments and environment. */
 #define WORDS_MAX_BYTES (1024u * 1024u)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What each program is started with: its environment, its limits, and what it may touch. */
+#include "toolsets/shell/profile.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -7,7 +9,9 @@
 #include "guard/env.h"
 #include "guard/program.h"
 #include "guard/root.h"
-#include "toolsets/shell/private.h"
+#include "toolsets/shell/rules.h"
+#include "toolsets/shell/shell.h"
+#include "toolsets/shell/state.h"
 #include "util/fs.h"
 
 #define RULES_MAX      96
@@ -32,14 +36,14 @@ void al_shell_make_env(struct al_shell *shell)
     for (size_t i = 0; i < AL_COUNT(go); i++)
         al_strv_add(&shell->go_env, go[i]);
     al_strv_add(&shell->env, "HOME=/nonexistent");
-    al_strv_addf(&shell->env, "TMPDIR=%s/tmp", shell->work);
+    al_strv_addf(&shell->env, "TMPDIR=%s/tmp", shell->work_dir);
     al_env_add_allowed(&shell->env, shell->options.env_allow, shell->options.environ_);
-    al_strv_addf(&shell->go_env, "HOME=%s/home", shell->work);
-    al_strv_addf(&shell->go_env, "TMPDIR=%s/tmp", shell->work);
+    al_strv_addf(&shell->go_env, "HOME=%s/home", shell->work_dir);
+    al_strv_addf(&shell->go_env, "TMPDIR=%s/tmp", shell->work_dir);
     al_env_add_allowed(&shell->go_env, shell->options.env_allow, shell->options.environ_);
-    al_strv_addf(&shell->go_env, "GOCACHE=%s/gocache", shell->work);
-    al_strv_addf(&shell->go_env, "GOTMPDIR=%s/tmp", shell->work);
-    al_strv_addf(&shell->go_env, "GOPATH=%s/gopath", shell->work);
+    al_strv_addf(&shell->go_env, "GOCACHE=%s/gocache", shell->work_dir);
+    al_strv_addf(&shell->go_env, "GOTMPDIR=%s/tmp", shell->work_dir);
+    al_strv_addf(&shell->go_env, "GOPATH=%s/gopath", shell->work_dir);
 }
 
 struct al_limits al_shell_limits(enum al_shell_kind kind, uint32_t left_ms)
@@ -122,7 +126,7 @@ static int build_ruleset(const struct al_shell *shell, struct al_shell_program *
 {
     bool writes = program->kind == AL_SHELL_GO || program->kind == AL_SHELL_OTHER;
     al_auto(al_freep) char *interp = al_program_interpreter(program->path);
-    al_auto(al_freep) char *tmp = al_fs_join(shell->work, "tmp");
+    al_auto(al_freep) char *tmp = al_fs_join(shell->work_dir, "tmp");
     al_auto(al_freep) char *go_root = go_root_of(program->path);
     al_auto(al_freep) char *tools = al_fs_join(go_root, "pkg/tool");
     struct rules rules = { .count = 0 };
@@ -131,7 +135,7 @@ static int build_ruleset(const struct al_shell *shell, struct al_shell_program *
     add(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
     add_system(&rules);
     if (program->kind == AL_SHELL_GO)
-        add_go(&rules, go_root, tools, shell->work);
+        add_go(&rules, go_root, tools, shell->work_dir);
     else if (writes)
         add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
     add_roots(&rules, shell, writes);
@@ -143,7 +147,7 @@ static int make_directories(const struct al_shell *shell, struct al_error *err)
     static const char *const names[] = { "home", "tmp", "gocache", "gopath" };
 
     for (size_t i = 0; i < AL_COUNT(names); i++) {
-        al_auto(al_freep) char *path = al_fs_join(shell->work, names[i]);
+        al_auto(al_freep) char *path = al_fs_join(shell->work_dir, names[i]);
         int r = al_fs_mkdirs(path, 0700);
 
         if (r < 0)

@@ -6,6 +6,8 @@
  * because there is no such program.  Programs that stand next to each other are joined by pipes
  * (proc/pipeline.c); a said stage is the next one's input, and reads nothing itself.
  */
+#include "toolsets/shell/run.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,8 +15,17 @@
 
 #include "gitops/readonly/pipeline_git.h"
 #include "guard/root.h"
-#include "toolsets/shell/private.h"
+#include "toolsets/shell/builtin.h"
+#include "toolsets/shell/explain.h"
+#include "toolsets/shell/firejail.h"
+#include "toolsets/shell/parse.h"
+#include "toolsets/shell/plan.h"
+#include "toolsets/shell/profile.h"
+#include "toolsets/shell/rules.h"
+#include "toolsets/shell/state.h"
 #include "util/fs.h"
+
+_Static_assert(AL_SHELL_STAGES_MAX == AL_PIPELINE_MAX, "every plan fits into one pipeline");
 
 #define MISSING_CODE     127
 #define FATAL_CODE       128

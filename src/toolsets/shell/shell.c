@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "guard/program.h"
-#include "toolsets/shell/private.h"
+#include "toolsets/shell/profile.h"
+#include "toolsets/shell/state.h"
 #include "util/fs.h"
 #include "util/log.h"
 
@@ -52,7 +53,7 @@ int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_s
     int r;
 
     shell->options = *options;
-    shell->work = al_fs_join(options->state_dir, "shell");
+    shell->work_dir = al_fs_join(options->state_dir, "shell");
     (void)pthread_mutex_init(&shell->lock, NULL);
     al_shell_make_env(shell);
     r = choose_isolation(shell, err);
@@ -95,7 +96,7 @@ void al_shell_free(struct al_shell *shell)
     al_strv_clear(&shell->env);
     al_strv_clear(&shell->go_env);
     free(shell->firejail);
-    free(shell->work);
+    free(shell->work_dir);
     (void)pthread_mutex_destroy(&shell->lock);
     free(shell);
 }

@@ -6,6 +6,7 @@
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/ignored.h"
+#include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
 
 enum action { LIST, CREATE, DELETE, RENAME };

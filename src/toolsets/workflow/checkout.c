@@ -16,6 +16,8 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 #include "toolsets/checkout.h"
+#include "toolsets/workflow/paths.h"
+#include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
 #include "util/utf8.h"
 

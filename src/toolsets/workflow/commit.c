@@ -19,6 +19,9 @@
 #include "gitops/vet.h"
 #include "guard/text.h"
 #include "tool/call.h"
+#include "toolsets/workflow/left_out.h"
+#include "toolsets/workflow/message.h"
+#include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
 #include "util/fs.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a failure of this toolset says: a code, one line of cause, one of remedy. */
+#include "toolsets/workflow/failure.h"
+
 #include <stdlib.h>
 
-#include "toolsets/workflow/workflow.h"
 #include "util/utf8.h"
 
 /** A line longer than this is cut: names of many files may be in it. */

@@ -3,6 +3,7 @@
 #include "gitops/message/pull_request.h"
 #include "guard/arg.h"
 #include "tool/call.h"
+#include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
 
 struct generate_pr_args {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a commit of every change leaves out: new files that look like secrets or core dumps, and
  * large ones. */
+#include "toolsets/workflow/left_out.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,7 +18,6 @@
 #include "guard/private_file.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "toolsets/workflow/workflow.h"
 #include "util/fs.h"
 
 #define LARGE_BYTES 5000000

@@ -7,6 +7,7 @@
 #include "tool/call.h"
 #include "tool/ignored.h"
 #include "tool/resolved.h"
+#include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
 
 struct merge_args {

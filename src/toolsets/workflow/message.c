@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "toolsets/workflow/message.h"
+
 #include <stdlib.h>
 
 #include "gitops/command.h"
@@ -6,7 +8,6 @@
 #include "gitops/message/commit_message.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "toolsets/workflow/workflow.h"
 
 /* A model that does not answer in this time is not waited for: others want to write as well. */
 #define WAIT_MS        20000

@@ -14,6 +14,7 @@
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tool/resolved.h"
+#include "toolsets/workflow/results.h"
 #include "toolsets/workflow/transfer.h"
 #include "toolsets/workflow/workflow.h"
 

@@ -10,7 +10,6 @@
 #include "gitops/transport/network.h"
 #include "guard/arg.h"
 #include "guard/url.h"
-#include "toolsets/workflow/workflow.h"
 
 int al_transfer_check(const char *remote, const char *branch, struct al_error *err)
 {

@@ -28,6 +28,7 @@
 #define AL_TOOLSETS_WORKFLOW_WORKFLOW_H
 
 #include "tool/tool.h"
+#include "toolsets/workflow/failure.h"
 
 /** The toolset, and its tools in the order they are listed. */
 extern const struct al_toolset al_toolset_workflow;
@@ -63,49 +64,5 @@ extern const struct al_tool al_tool_workflow_remote;
 #define AL_WORKFLOW_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, cwd), .runs_at_top = true,           \
     .complete_error = al_workflow_complete_error
-
-struct al_buffer;
-struct al_call;
-
-/**
- * Paths of an agent, checked before anyone is asked: inside the repository, and none of git's own
- * (AL_ERR_SANDBOX with AL_CODE_PROTECTED_PATH).  They need not exist.
- */
-int al_workflow_check_path(struct al_call *call, const char *param, const char *given,
-                           struct al_error *err);
-int al_workflow_check_paths(struct al_call *call, const char *param, const struct al_strv *given,
-                            struct al_error *err);
-
-/** An array of strings.  Caller owns the reference. */
-json_t *al_workflow_strings(const struct al_strv *items);
-
-/** The same from names with a NUL behind each, as many as fit. */
-json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool *ret_truncated);
-
-/** The branch HEAD is on; on none, "HEAD".  Caller frees. */
-char *al_workflow_current_branch(struct al_call *call);
-
-/** Note hooks (NULL-terminated) that are there and did not run, and that a commit was made without
- * the signature that the configuration asks for. */
-void al_workflow_skipped_hooks(struct al_call *call, const char *const *hooks,
-                               struct al_result *result);
-void al_workflow_skipped_signature(struct al_call *call, struct al_result *result);
-
-/**
- * message.c: the message of a commit that was given none.  Where the client has a model that
- * writes, it is asked first, with as much of the staged change as fits; what it says counts only
- * when it can be a message.  Caller frees *ret_message.
- */
-int al_workflow_make_message(struct al_call *call, char **ret_message, struct al_error *err);
-
-/**
- * left_out.c: the new files that a commit of every change leaves out, relative to the top, and a
- * line that names them with the reason; "" where there are none.
- */
-int al_workflow_leave_out(struct al_call *call, struct al_strv *ret_names, struct al_str *ret_line,
-                          struct al_error *err);
-
-/** failure.c: gives a failure its code, one line of cause, and a remedy. */
-void al_workflow_complete_error(struct al_error *err);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cli/cli.h, signals.c: a signal ends the program orderly, and touches nothing that is gone. */
+/* cli/signals.h: a signal ends the program orderly and does not touch a released session. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/signals.h"
 #include "gitops/layer.h"
 #include "tests/unit/gitops/lib.h"
 

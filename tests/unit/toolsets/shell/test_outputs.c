@@ -5,7 +5,7 @@
 #include "guard/root.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
-#include "toolsets/shell/private.h"
+#include "toolsets/shell/outputs.h"
 
 static struct tmpdir *dir, *outside;
 static struct al_root root;

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
+#include "cli/options.h"
+#include "cli/setup.h"
 #include "gitops/command.h"
 #include "gitops/index_lock.h"
 #include "gitops/location.h"

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The process environment as the setup reads it. */
+#ifndef AL_CLI_ENVIRONMENT_H
+#define AL_CLI_ENVIRONMENT_H
+
+/** The value of an environment variable.  NULL: unset or empty. */
+const char *al_environment_get(const char *name);
+
+/** `path` as an absolute path, relative to the current directory.  Caller frees. */
+char *al_environment_absolute(const char *path);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The options that commands share. */
+#ifndef AL_CLI_OPTIONS_H
+#define AL_CLI_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "util/error.h"
+#include "util/str.h"
+
+/** Options of one command line.  Those that are given replace the configuration file's values. */
+struct al_options {
+    struct al_strv roots, toolsets;
+    const char *config, *audit, *approval, *grant; /**< borrowed from argv; NULL: not given */
+    const char *tool;            /**< --tool, what bash_command may do; borrowed; NULL: not given */
+    const char *command_timeout; /**< --command-timeout in seconds; borrowed; NULL: not given */
+    bool json, help;
+    bool no_git;  /**< --no-git: take no checkpoints */
+    bool verbose; /**< -v: write to stderr what each call does */
+};
+
+/**
+ * Read options up to the first word that is not an option, or up to and including "--".
+ *
+ * @param argc, argv  The words after the command's name; both are advanced past the options.
+ * @param with_json   Whether the command knows --json.
+ * @return 0 or AL_ERR_BAD_ARGS.
+ */
+int al_options_read(struct al_options *options, bool with_json, int *argc, char ***argv,
+                    struct al_error *err);
+
+/**
+ * Read options anywhere among the words up to "--".
+ *
+ * @param argc, argv  On return `argv` begins with the words that are not options; *argc counts
+ *                    them.
+ * @param with_json   Whether the command knows --json.
+ * @return 0 or AL_ERR_BAD_ARGS.
+ */
+int al_options_read_all(struct al_options *options, bool with_json, int *argc, char **argv,
+                        struct al_error *err);
+void al_options_clear(struct al_options *options);
+
+#endif

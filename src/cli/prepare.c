@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/prepare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/arguments.h"
+#include "cli/options.h"
+#include "cli/setup.h"
+#include "cli/show.h"
+#include "guard/root.h"
+#include "tool/spelling.h"
+#include "util/utf8.h"
+
+/* The parameter that says where the tool works, when it need not be given. */
+static const struct al_param *place_of(const struct al_tool *tool)
+{
+    for (size_t i = 0; i < tool->nparams; i++)
+        if (tool->params[i].offset == tool->working_dir_offset &&
+            tool->params[i].type == AL_TYPE_STRING && !(tool->params[i].flags & AL_PARAM_REQUIRED))
+            return &tool->params[i];
+    return NULL;
+}
+
+/* A command works where it is typed, as git does, as long as that is inside a root. */
+static void work_here(const struct al_setup *setup, const struct al_tool *tool, json_t *arguments)
+{
+    const struct al_param *place = place_of(tool);
+    al_auto(al_freep) char *here = realpath(".", NULL);
+    const char *name;
+    json_t *value;
+
+    if (!place || !here || !json_is_object(arguments) || !al_utf8_valid(here, strlen(here)) ||
+        !strcmp(here, setup->roots.items[0].path) || !al_roots_find(&setup->roots, here))
+        return;
+    json_object_foreach(arguments, name, value)
+    {
+        if (al_param_is_called(place, name))
+            return;
+    }
+    al_json_set(arguments, place->name, al_json_string(here));
+}
+
+int al_prepare_call(struct al_setup *setup, const char *command, const struct al_options *options,
+                    int argc, char **argv, const struct al_listed_tool **ret_tool,
+                    json_t **ret_arguments, struct al_error *err)
+{
+    int r;
+
+    r = al_setup_config(setup, options, err);
+    if (r == 0)
+        r = al_setup_tools(setup, err);
+    if (r < 0)
+        return r;
+    if (argc < 1)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "%s wants a tool and perhaps its arguments, for example: "
+                            "airlock %s git_log max_count=3",
+                            command, command);
+    *ret_tool = al_registry_find(&setup->registry, argv[0]);
+    if (!*ret_tool)
+        return al_unknown_tool(setup, argv[0], err);
+    r = al_arguments_read((*ret_tool)->tool, argc - 1, argv + 1, ret_arguments, err);
+    if (r == 0)
+        r = al_setup_session(setup, err);
+    if (r == 0)
+        work_here(setup, (*ret_tool)->tool, *ret_arguments);
+    return r;
+}

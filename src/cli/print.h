@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The output of a command.  A lost output makes the command fail. */
+#ifndef AL_CLI_PRINT_H
+#define AL_CLI_PRINT_H
+
+#include <stddef.h>
+
+#include "util/str.h"
+
+/** Columns of the text that commands print about themselves. */
+#define AL_CLI_COLUMNS 80
+
+/** Write the output of a command.  The first failure is reported on stderr; EPIPE is none. */
+void al_cli_print(int fd, const struct al_str *text);
+
+/** Append text to the last line of `out`, from column `indent` on, in as many lines as needed. */
+void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
+
+/** Print "airlock: <line>" to stderr.  For struct al_session's and al_run_limits' `waits`. */
+void al_cli_tell(const char *line);
+
+/** Flush stdout.  Returns `code`, or AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost. */
+int al_cli_finish(int code);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A session made from the options and the configuration file.
+ *
+ * Call in this order, as far as the command needs it; al_setup_clear() follows in every case, also
+ * after a failure:
+ *
+ *   al_setup_config()   configuration, home, state directory, journal file; creates nothing
+ *   al_setup_tools()    the tools of the chosen toolsets
+ *   al_setup_git()      the roots and the git program; needs al_setup_config() only
+ *   al_setup_session()  everything else: journal, git layer, checkpoints, shell
+ */
+#ifndef AL_CLI_SETUP_H
+#define AL_CLI_SETUP_H
+
+#include <stdbool.h>
+
+#include "checkpoint/checkpoint.h"
+#include "cli/options.h"
+#include "config/config.h"
+#include "guard/root.h"
+#include "tool/call.h"
+#include "util/error.h"
+
+/** Everything that a session needs.  All strings are owned. */
+struct al_setup {
+    struct al_config config;
+    char *home, *state_dir, *journal_file, *git_program; /**< absolute paths; NULL: unknown */
+    char *fallback_dir; /**< replaces the state directory when that is not writable; else NULL */
+    struct al_roots roots;
+    struct al_registry registry;
+    struct al_checkpoint_settings checkpoints;
+    struct al_session session;
+    bool runs_commands; /**< --tool contains `command` or `all` */
+};
+
+/** Read the configuration, apply the options and find home, state directory and journal file.
+ * Creates nothing.  Returns 0 or AL_ERR_BAD_ARGS. */
+int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err);
+
+/** Register the tools of the chosen toolsets.  Call al_setup_config() first. */
+int al_setup_tools(struct al_setup *setup, struct al_error *err);
+
+/** Open the roots and find the git program outside of them.  Call al_setup_config() first.  The
+ * program is searched for even when a root cannot be used, which is AL_ERR_BAD_ARGS. */
+int al_setup_git(struct al_setup *setup, struct al_error *err);
+
+/** Open the session: roots, journal, git layer, checkpoints, shell.  Call al_setup_tools() first.
+ * AL_ERR_BAD_ARGS means that the user has to correct an option or the configuration (exit code 2).
+ */
+int al_setup_session(struct al_setup *setup, struct al_error *err);
+
+/** Release the session and everything else; signals leave it alone from then on. */
+void al_setup_clear(struct al_setup *setup);
+
+#endif

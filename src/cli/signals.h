@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Orderly termination on SIGINT, SIGTERM and SIGHUP. */
+#ifndef AL_CLI_SIGNALS_H
+#define AL_CLI_SIGNALS_H
+
+#include "cli/setup.h"
+#include "proc/cancel.h"
+
+/**
+ * Start the thread that receives the three signals.  Call before any other thread is started.
+ *
+ *   first signal, with `cancel`   fires `cancel`; the process goes on
+ *   any other signal              kills the children, removes the session's private files and ends
+ *                                 the process with 128 + the signal's number
+ *
+ * @param setup   Must stay valid until al_signals_forget().
+ * @param cancel  NULL or a reference, which is taken over and kept until the process ends.
+ */
+void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel);
+
+/** The signal that fired `cancel`; 0: none has. */
+int al_signals_caught(void);
+
+/** From now on a signal does not touch the session, which may then be released.  Does not return
+ * while a signal is ending the process. */
+void al_signals_forget(void);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Approval on the controlling terminal, which the agent's client cannot answer. */
+#ifndef AL_CLI_TTY_H
+#define AL_CLI_TTY_H
+
+#include <stdbool.h>
+
+#include "guard/approval.h"
+
+struct al_tty;
+
+/** Open the controlling terminal.  NULL: there is none. */
+struct al_tty *al_tty_open(void);
+void al_tty_free(struct al_tty *tty);
+
+/** The terminal as an approver, which borrows `tty`. */
+struct al_approver al_tty_approver(struct al_tty *tty);
+
+/** Whether to write colours to `fd`: it is a terminal, NO_COLOR is not set and TERM is not "dumb".
+ */
+bool al_tty_colours(int fd);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock version: versions of airlock and git, and the kernel's Landlock ABI. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/setup.h"
+#include "gitops/version.h"
+#include "proc/proc.h"
+
+int al_cmd_version(int argc, char **argv)
+{
+    static const struct al_options none = { .json = false };
+    al_auto(al_freep) char *version = NULL;
+    int abi = al_confine_abi();
+    struct al_setup setup;
+
+    if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
+        return al_help_command("version");
+    (void)al_setup_config(&setup, &none, NULL);
+    (void)al_setup_git(&setup, NULL);
+    (void)printf("airlock %s\n", AIRLOCK_VERSION);
+    if (al_proc_init(setup.git_program, NULL) == 0 &&
+        al_git_version(setup.git_program, &version, NULL) == 0)
+        (void)printf("git %s\n", version);
+    else
+        (void)printf("git not found\n");
+    if (abi)
+        (void)printf("Landlock ABI %d\n", abi);
+    else
+        (void)printf("no Landlock in this kernel\n");
+    al_setup_clear(&setup);
+    return AL_EXIT_OK;
+}

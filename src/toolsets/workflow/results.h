@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Parts that several results of this toolset have. */
+#ifndef AL_TOOLSETS_WORKFLOW_RESULTS_H
+#define AL_TOOLSETS_WORKFLOW_RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/json.h"
+#include "util/str.h"
+
+struct al_buffer;
+struct al_call;
+struct al_result;
+
+/** An array of strings.  The caller owns the reference. */
+json_t *al_workflow_strings(const struct al_strv *items);
+
+/** An array of the NUL-terminated names in `names`, as many as fit into `max_bytes`.  The caller
+ * owns the reference. */
+json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool *ret_truncated);
+
+/** The branch that HEAD is on, "HEAD" when it is detached.  Caller frees. */
+char *al_workflow_current_branch(struct al_call *call);
+
+/** Add a note that names those of `hooks` (NULL-terminated) that are installed and were not run. */
+void al_workflow_skipped_hooks(struct al_call *call, const char *const *hooks,
+                               struct al_result *result);
+
+/** Add a note when a commit was made without the signature that the configuration asks for. */
+void al_workflow_skipped_signature(struct al_call *call, struct al_result *result);
+
+#endif
