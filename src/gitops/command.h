@@ -18,7 +18,6 @@
 #include "util/str.h"
 
 struct al_held_ruleset;
-struct al_nul_records;
 struct al_steady;
 
 /** What git may do to the file system and beyond; each class has its own Landlock ruleset. */
@@ -82,82 +81,6 @@ struct al_git_command {
     ((struct al_git_command){ .class = AL_GIT_READ, .reads_content_only = true })
 
 void al_git_command_clear(struct al_git_command *command);
-
-/** What a git command said, as safe text within a cap. */
-struct al_git_output {
-    struct al_text out, err;
-    int exit_code;  /**< -1 when a signal ended it, or when stopped */
-    bool stopped;   /**< the cap was reached and git was stopped; never one that may write */
-    bool timed_out; /**< al_git_run_until() alone: the deadline passed */
-};
-
-void al_git_output_clear(struct al_git_output *output);
-
-/** Whether a git that reads did what it was asked: it says so, or no more of it was wanted.  One
- * that may write did when its exit code is 0, and not when it was stopped. */
-bool al_git_read_well(const struct al_git_output *output);
-
-/**
- * Run a command and keep its output as safe text of at most `max_bytes` (one character more tells
- * that there was more).  A non-zero exit code is a success here.
- *
- * A git that may write is never stopped for its output, whichever of these functions runs it: what
- * is beyond the cap is read and dropped.  Of its output 64 KiB are kept even where `max_bytes` is
- * less, since what became of the repository may stand in them; cutting what is shown is then the
- * caller's.
- *
- * @return 0; AL_ERR_TIMEOUT with what came until then as err->detail; AL_ERR_CANCELLED;
- *         AL_ERR_EXECUTION when git could not be started ("git binary not available").
- * Budget: the time the child ran is taken off budget->left_ms.
- */
-int al_git_run_text(const struct al_location *at, const struct al_git_command *command,
-                    size_t max_bytes, struct al_run_limits *budget,
-                    struct al_git_output *ret_output, struct al_error *err);
-
-/**
- * al_git_run_text() with a cap for each stream, for a caller to whom the deadline is an outcome and
- * not an error: the output then holds what came until then, `timed_out` is set and the exit code is
- * -1.
- */
-int al_git_run_until(const struct al_location *at, const struct al_git_command *command,
-                     size_t max_out_bytes, size_t max_err_bytes, struct al_run_limits *budget,
-                     struct al_git_output *ret_output, struct al_error *err);
-
-/**
- * Run a command whose output a program reads: bytes go to `sink` as they come, standard error is
- * kept (64 KiB of safe text) for al_git_failed().
- */
-int al_git_run_sink(const struct al_location *at, const struct al_git_command *command,
-                    struct al_sink sink, struct al_run_limits *budget,
-                    struct al_git_output *ret_output, struct al_error *err);
-
-/** Run a command whose output is records, and feed them; a git that fails is an error, one that
- * `records` wanted no more of is not. */
-int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
-                        struct al_nul_records *records, struct al_run_limits *budget,
-                        struct al_error *err);
-
-/** The same, counting records of one field. */
-int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
-                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err);
-
-/** al_git_run_text(), with a non-zero exit code as an error. */
-int al_git_run_checked(const struct al_location *at, const struct al_git_command *command,
-                       size_t max_bytes, struct al_run_limits *budget,
-                       struct al_git_output *ret_output, struct al_error *err);
-
-/**
- * al_git_run_text() for a command that writes the index: when a foreign index.lock got in between,
- * wait for it and run again, until the budget is used up.  The repository's turn to write is ours.
- */
-int al_git_run_writer_raw(struct al_location *at, const struct al_git_command *command,
-                          size_t max_bytes, struct al_run_limits *budget,
-                          struct al_git_output *ret_output, struct al_error *err);
-
-/** The same; what did not do all of it, see al_git_did_all(), is an error. */
-int al_git_run_writer(struct al_location *at, const struct al_git_command *command,
-                      size_t max_bytes, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
 
 /** Whether commands of a class may write. */
 bool al_git_class_writes(enum al_git_class class);

@@ -4,6 +4,7 @@
 #define AL_GITOPS_FAILURE_H
 
 #include "gitops/command.h"
+#include "gitops/run.h"
 #include <stdbool.h>
 
 /** "git binary not available": AL_ERR_EXECUTION with AL_CODE_NO_GIT. */

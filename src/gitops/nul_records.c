@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/nul_records.h"
 
+#include "gitops/run.h"
+
 /* Paths are at most PATH_MAX; a longer field is cut and matches nothing. */
 #define FIELD_MAX_BYTES (64u * 1024u)
 
@@ -43,4 +45,36 @@ bool al_nul_records_add(void *payload, const char *data, size_t len)
         len -= piece + 1;
     }
     return true;
+}
+
+int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
+                        struct al_nul_records *records, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    return al_git_run(
+        at, command,
+        &(struct al_git_run){ .sink = { al_nul_records_add, records }, .checked = true }, budget,
+        &output, err);
+}
+
+static bool count_record(void *payload, char *const *fields)
+{
+    (void)fields;
+    ++*(uint64_t *)payload;
+    return true;
+}
+
+int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
+                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
+{
+    uint64_t count = 0;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, count_record, &count);
+    int r = al_git_read_records(at, command, &records, budget, err);
+
+    if (r == 0)
+        *ret_count = count;
+    return r;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "gitops/command.h"
+#include "gitops/location.h"
 #include "util/str.h"
 
 #define AL_RECORD_FIELDS_MAX 4
@@ -28,5 +30,15 @@ void al_nul_records_clear(struct al_nul_records *records);
 
 /** Feed bytes, split anywhere.  The form of a sink. */
 bool al_nul_records_add(void *payload, const char *data, size_t len);
+
+/** Run a command whose output is records, and feed them; a git that fails is an error, one that
+ * `records` wanted no more of is not. */
+int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
+                        struct al_nul_records *records, struct al_run_limits *budget,
+                        struct al_error *err);
+
+/** The same, counting records of one field. */
+int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
+                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "gitops/failure.h"
 #include "gitops/layer.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 #include "guard/root.h"
 
@@ -247,8 +248,8 @@ static int list_config(struct gathering *g, struct al_run_limits *budget, struct
     command.class = AL_GIT_CONFIG;
     al_strv_adds(&command.argv, "git", "config", "--list", "-z", "--show-scope", "--show-origin",
                  "--includes", NULL);
-    r = al_git_run_sink(g->at, &command, (struct al_sink){ al_config_list_add, &list }, budget,
-                        &output, err);
+    r = al_git_run(g->at, &command, &(struct al_git_run){ .sink = { al_config_list_add, &list } },
+                   budget, &output, err);
     if (r < 0)
         return r;
     if (!al_git_read_well(&output) || g->leads_outside)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "guard/root.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

@@ -3,6 +3,7 @@
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
+#include "gitops/run.h"
 
 /* "<oid> commit <size>": an object id has 64 digits at most. */
 #define HEADER_MAX_BYTES 256u
@@ -129,8 +130,9 @@ static int run_batch(const struct al_repo *repo, struct al_blob_reader *batch,
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "cat-file", batch->with_data ? "--batch" : "--batch-check",
                  NULL);
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_blob_reader_add, batch }, budget,
-                        &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_blob_reader_add, batch } }, budget, &output,
+                   err);
     if (r < 0)
         return r;
     if (!al_git_read_well(&output))

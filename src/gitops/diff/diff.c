@@ -6,6 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 void al_git_diff_add_options(const struct al_diff_options *options, struct al_strv *argv)
 {
@@ -62,5 +63,7 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r < 0)
         return r;
-    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }

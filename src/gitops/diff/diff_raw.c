@@ -6,6 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 
 /* Paths are at most PATH_MAX; what is longer is no output of git's. */
 #define FIELD_MAX_BYTES (64u * 1024u)
@@ -172,8 +173,9 @@ int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budg
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--raw", "--numstat", "-z",
                  "--find-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv",
                  "--ignore-submodules=dirty", "--", NULL);
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_diff_raw_add, &changes }, budget,
-                        &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_diff_raw_add, &changes } }, budget, &output,
+                   err);
     if (r == 0 && changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what is staged");
     else if (r == 0 && !al_git_read_well(&output))

@@ -9,6 +9,7 @@
 #include "gitops/diff/hunks.h"
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
+#include "gitops/run.h"
 
 /** Names of a list in which a file in conflict may be twice, one behind the other. */
 struct file_count {
@@ -76,8 +77,8 @@ static int read_patch(const struct al_repo *repo, const struct al_diff_options *
                  "--dst-prefix=" AL_HUNKS_NEW_PREFIX, NULL);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_run_sink(&repo->at, &command, (struct al_sink){ add_patch, &reading }, budget,
-                            &output, err);
+        r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { add_patch, &reading } },
+                       budget, &output, err);
     if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     hunks->truncated = output.stopped;

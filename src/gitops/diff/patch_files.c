@@ -20,6 +20,7 @@
 #include "gitops/diff/diff.h"
 #include "gitops/diff/patch_split.h"
 #include "gitops/failure.h"
+#include "gitops/run.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
@@ -230,8 +231,9 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-p", "-z", "--no-renames", NULL);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_patch_split_add, &splitter },
-                            budget, &output, err);
+        r = al_git_run(&repo->at, &command,
+                       &(struct al_git_run){ .sink = { al_patch_split_add, &splitter } }, budget,
+                       &output, err);
     if (r == 0)
         r = finish(&w, &splitter, &output, replacing, err);
     al_closep(&w.fd);

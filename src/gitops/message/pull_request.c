@@ -11,6 +11,7 @@
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
@@ -119,8 +120,9 @@ static int list(const struct al_repo *repo, const struct al_git_command *command
                 struct al_nul_records *records, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_sink(&repo->at, command, (struct al_sink){ al_nul_records_add, records },
-                            budget, &output, err);
+    int r = al_git_run(&repo->at, command,
+                       &(struct al_git_run){ .sink = { al_nul_records_add, records } }, budget,
+                       &output, err);
 
     return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
 }

@@ -9,6 +9,7 @@
 #include "gitops/failure.h"
 #include "gitops/layer.h"
 #include "gitops/ruleset.h"
+#include "gitops/run.h"
 #include "util/fs.h"
 
 #define ID_MAX_BYTES    128u /* of an object id, as text */

@@ -7,6 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/filters.h"
+#include "gitops/run.h"
 
 /* What every kernel since 2.6.23 takes with the usual stack of 8 MiB. */
 #define COMMAND_LINE_MAX_BYTES ((size_t)2 * 1024 * 1024)
@@ -95,7 +96,8 @@ int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *c
                       struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_sink(&repo->at, command, al_buffer_sink(ret_list), budget, &output, err);
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(ret_list) },
+                       budget, &output, err);
 
     if (r < 0)
         return r;

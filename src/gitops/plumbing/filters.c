@@ -11,6 +11,7 @@
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/private_dir.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 #include "guard/text.h"
 #include "util/fs.h"
@@ -90,7 +91,8 @@ static int read_tree(const struct al_repo *repo, const char *tree, const char *i
     command.class = AL_GIT_WRITE;
     command.index = index;
     al_strv_adds(&command.argv, "git", "read-tree", tree, NULL);
-    r = al_git_run_text(&repo->at, &command, 0, budget, &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, budget, &output,
+                   err);
     return r == 0 && output.exit_code != 0 ? al_git_failed(&output, err) : r;
 }
 
@@ -112,8 +114,9 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
     if (index)
         al_strv_add(&command.argv, "--cached");
     al_strv_adds(&command.argv, "-z", "--stdin", attribute, NULL);
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_nul_records_add, &records },
-                        budget, &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, budget,
+                   &output, err);
     if (r == 0 && check.path)
         r = refuse(&check, attribute, err);
     else if (r == 0 && !al_git_read_well(&output))

@@ -4,6 +4,7 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
+#include "gitops/run.h"
 
 struct listing {
     al_listed_fn take;
@@ -65,8 +66,9 @@ int al_git_list_files(const struct al_repo *repo, int top_fd, bool ignored, al_l
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "-v", "-s", "-o", "--exclude-standard",
                  ignored ? "-i" : "-c", NULL);
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_nul_records_add, &records },
-                        budget, &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, budget,
+                   &output, err);
     if (r < 0)
         return r;
     if (listing.broken)

@@ -5,6 +5,7 @@
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/partial.h"
+#include "gitops/run.h"
 
 #define ANSWER_MAX_BYTES 4096u
 
@@ -14,7 +15,8 @@ static int run(const struct al_repo *repo, const struct al_git_command *command,
                struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_sink(&repo->at, command, sink, budget, &output, err);
+    int r =
+        al_git_run(&repo->at, command, &(struct al_git_run){ .sink = sink }, budget, &output, err);
 
     if (r == 0 && !al_git_read_well(&output) &&
         (output.exit_code < 0 || output.exit_code > max_exit_code))
@@ -127,7 +129,8 @@ int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
     if (al_repo_is_partial(repo))
         al_strv_add(&command.argv, "--missing=allow-promisor");
     al_strv_adds(&command.argv, "--not", "--all", NULL);
-    r = al_git_run_sink(&repo->at, &command, nowhere, budget, &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = nowhere }, budget, &output,
+                   err);
     *ret_connected = output.exit_code == 0;
     return r;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 #include "guard/text.h"
 
@@ -13,7 +14,8 @@ int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,
                     struct al_run_limits *budget, char **ret_word, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_text(&repo->at, command, OID_BYTES, budget, &output, err);
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = OID_BYTES }, budget,
+                       &output, err);
 
     if (r < 0)
         return r;

@@ -8,6 +8,7 @@
 
 #include "gitops/command.h"
 #include "gitops/layer.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 #include "guard/root.h"
 #include "guard/text.h"
@@ -101,7 +102,8 @@ static bool is_used(const struct al_repo *repo, const char *name, struct al_run_
         return true; /* not to be written in a pathspec */
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
     al_strv_addf(&command.argv, ":(top,attr:filter=%s)", name);
-    return al_git_run_text(&repo->at, &command, 1, budget, &output, NULL) == 0 &&
+    return al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, budget, &output,
+                      NULL) == 0 &&
            al_git_read_well(&output) && output.out.out.len > 0;
 }
 

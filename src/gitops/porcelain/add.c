@@ -2,8 +2,10 @@
 #include "gitops/porcelain/add.h"
 
 #include "gitops/command.h"
+#include "gitops/nul_records.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /* Everything but these. */
 static void add_exclusions(const struct al_add_options *options, struct al_str *list)
@@ -44,7 +46,10 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
         command.input = list.buf;
         command.input_len = list.len;
     }
-    return al_git_run_writer(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
+        budget, ret_output, err);
 }
 
 int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget,

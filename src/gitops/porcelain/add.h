@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** Which of the three ways to stage. */
 enum al_add_mode { AL_ADD_PATHS, AL_ADD_ALL, AL_ADD_UPDATE };

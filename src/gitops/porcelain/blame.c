@@ -9,6 +9,7 @@
 #include "gitops/layer.h"
 #include "gitops/plumbing/blame_check.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 #include "guard/root.h"
 
@@ -35,5 +36,7 @@ int al_git_blame(const struct al_repo *repo, const struct al_blame_options *opti
     if (options->commit)
         al_strv_add(&command.argv, options->commit);
     al_strv_adds(&command.argv, "--", path, NULL);
-    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** The choices of git_blame; a line of 0 is not given. */
 struct al_blame_options {

@@ -10,6 +10,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
                        struct al_run_limits *budget, struct al_git_output *ret_output,
@@ -22,7 +23,9 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
         al_strv_add(&command.argv, "-a");
     else if (remote)
         al_strv_add(&command.argv, "-r");
-    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }
 
 int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
@@ -59,8 +62,10 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name,
     al_strv_add(&command.argv, "--not");
     al_strv_addf(&command.argv, "--exclude=refs/heads/%s", name);
     al_strv_adds(&command.argv, "--all", "--", NULL);
-    r = al_git_run_text(&repo->at, &command, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
-                        budget, &output, err);
+    r = al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES) },
+        budget, &output, err);
     if (r < 0)
         return r;
     if (al_git_read_well(&output) && output.out.out.len) {
@@ -79,7 +84,9 @@ static int merge_goal(const struct al_repo *repo, const char *ref, struct al_run
     int r;
 
     al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(upstream)", ref, NULL);
-    r = al_git_run_checked(&repo->at, &command, AL_GIT_EXCERPT_MAX_BYTES, budget, &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = AL_GIT_EXCERPT_MAX_BYTES, .checked = true },
+                   budget, &output, err);
     if (r < 0)
         return r;
     al_str_truncate(&output.out.out, strcspn(output.out.out.buf, "\n"));
@@ -107,7 +114,8 @@ int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force
     if (r < 0)
         return r;
     al_strv_adds(&command.argv, "git", "merge-base", "--is-ancestor", ref, goal, NULL);
-    r = al_git_run_text(&repo->at, &command, 0, budget, &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, budget, &output,
+                   err);
     if (r == 0)
         *ret_stays = output.exit_code == 1;
     return r;
@@ -125,7 +133,9 @@ static int change(struct al_repo *repo, struct al_git_command *command, size_t m
                   struct al_error *err)
 {
     command->class = AL_GIT_WRITE;
-    return al_git_run_checked(&repo->at, command, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }
 
 int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "gitops/command.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** `git branch` as it lists. */
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,

@@ -11,6 +11,7 @@
 #include "gitops/plumbing/remote_branches.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/savepoint.h"
 #include "gitops/vet.h"
@@ -80,7 +81,9 @@ static int run_or_put_back(struct al_repo *repo, const struct al_git_command *co
     if (commit && al_git_resolve_commit(repo, commit, budget, &oid, NULL) == 0)
         al_strv_add(&incoming, oid);
     noted = al_savepoint_note(repo, &incoming, budget, &before, NULL) == 0;
-    r = al_git_run_writer_raw(&repo->at, command, max_bytes, budget, &output, err);
+    r = al_git_run(&repo->at, command,
+                   &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
+                   &output, err);
     if (r == 0 && !al_git_did_all(&output)) {
         r = al_git_failed(&output, err);
         return noted ? al_savepoint_undo(repo, &before, r, err) : r;
@@ -118,7 +121,10 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
                      "--no-guess", options->commit, "--", NULL);
     if (options->create || options->force) /* writes no file, or over what is not in git */
-        return al_git_run_writer(&repo->at, &command, max_bytes, budget, ret_output, err);
+        return al_git_run(
+            &repo->at, &command,
+            &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
+            budget, ret_output, err);
     return run_or_put_back(repo, &command, target, max_bytes, budget, ret_output, err);
 }
 

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** Where to go: the first of the three that is set. */
 struct al_checkout_options {

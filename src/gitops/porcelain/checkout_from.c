@@ -9,6 +9,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/partial.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** Of what git says, which only matters when it fails. */
 #define SAID_MAX_BYTES 65536
@@ -81,5 +82,8 @@ int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *fr
         al_strv_add(&command.argv, "--force");
     al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", from->target, "--",
                  NULL);
-    return al_git_run_writer(&repo->at, &command, SAID_MAX_BYTES, budget, &output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){
+                          .max_bytes = SAID_MAX_BYTES, .waits_for_lock = true, .checked = true },
+                      budget, &output, err);
 }

@@ -9,6 +9,7 @@
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
 #include "gitops/preview/diff_excerpt.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/concludes.h"
 #include "gitops/sequencer/outcome.h"
 #include "gitops/sequencer/savepoint.h"
@@ -60,7 +61,9 @@ static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
     command.input = message;
     command.input_len = strlen(message);
     al_strv_adds(&command.argv, "git", "commit", "--no-verify", "--no-gpg-sign", "-F", "-", NULL);
-    r = al_git_run_writer_raw(&repo->at, &command, max_bytes, budget, &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
+                   &output, err);
     if (r < 0)
         return r;
     /* Why there is nothing goes to standard output; what went wrong does not, with the same code.

@@ -3,8 +3,8 @@
 #ifndef AL_GITOPS_PORCELAIN_COMMIT_H
 #define AL_GITOPS_PORCELAIN_COMMIT_H
 
-#include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /**
  * What must be so before anyone is asked: something is staged (or a merge is being concluded) and

@@ -10,6 +10,7 @@
 #include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 static void add_value(struct al_strv *argv, const char *option, const char *value)
 {
@@ -49,7 +50,9 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
             return r;
         al_strv_add(argv, spec);
     }
-    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }
 
 /* A branch that has no commit yet is not wrong: its history is empty. */
@@ -86,9 +89,9 @@ int al_git_read_log(const struct al_repo *repo, const struct al_commits_options 
     if (spec)
         al_strv_add(&command.argv, spec);
     al_commits_reader_init(&reader, history, options->limit, max_bytes);
-    r = al_git_run_sink(&repo->at, &command,
-                        (struct al_sink){ al_nul_records_add, &reader.records }, budget, &output,
-                        err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_nul_records_add, &reader.records } }, budget,
+                   &output, err);
     al_nul_records_clear(&reader.records);
     if (r == 0 && !al_git_read_well(&output) && !is_unborn(repo))
         r = al_git_failed(&output, err);
@@ -106,7 +109,8 @@ int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_
 
     al_strv_adds(&command.argv, "git", "log", "--max-count=1", "--format=%B", "--encoding=UTF-8",
                  "--no-patch", "--no-show-signature", "HEAD", "--", NULL);
-    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(&text), budget, &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&text) },
+                   budget, &output, err);
     if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     al_str_add(&message, text.data ? text.data : "", text.len);

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gitops/command.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** The choices of git_log; NULL strings are not given. */
 struct al_log_options {

@@ -6,6 +6,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/partial.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 
 int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths,
@@ -68,7 +69,10 @@ static int run_on_paths(struct al_repo *repo, struct al_git_command *command,
     command->input_len = list.len;
     al_strv_adds(&command->argv, "--no-recurse-submodules", "--pathspec-from-file=-",
                  "--pathspec-file-nul", NULL);
-    return al_git_run_writer(&repo->at, command, max_bytes, budget, ret_output, err);
+    return al_git_run(
+        &repo->at, command,
+        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
+        budget, ret_output, err);
 }
 
 int al_git_restore(struct al_repo *repo, const struct al_restore_options *options, size_t max_bytes,

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** The choices of git_restore; at least one of the two is set. */
 struct al_restore_options {

@@ -10,6 +10,7 @@
 #include "gitops/location.h"
 #include "gitops/porcelain/commit.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/merge_run.h"

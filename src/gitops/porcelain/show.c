@@ -2,6 +2,7 @@
 #include "gitops/porcelain/show.h"
 
 #include "gitops/command.h"
+#include "gitops/run.h"
 
 int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
                 struct al_run_limits *budget, struct al_git_output *ret_output,
@@ -18,5 +19,7 @@ int al_git_show(const struct al_repo *repo, const struct al_show_options *option
         al_strv_addf(&command.argv, "--format=%s", options->format);
     al_strv_adds(&command.argv, "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
                  "--no-show-signature", options->commit, "--", NULL);
-    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }

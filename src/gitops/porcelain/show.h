@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** The choices of git_show. */
 struct al_show_options {

@@ -12,6 +12,7 @@
 #include "gitops/plumbing/partial.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 
 static int stash_empty(struct al_error *err)
@@ -39,7 +40,9 @@ int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_ru
     /* What `git stash list` runs, without the child it starts for it. */
     al_strv_adds(&command.argv, "git", "log", "--format=%gd: %gs", "-g", "--first-parent", "-m",
                  "refs/stash", "--", NULL);
-    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }
 
 int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
@@ -88,7 +91,9 @@ int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_byte
         return stash_empty(err);
     al_strv_adds(&command.argv, "git", "stash", "show", NULL);
     al_strv_addf(&command.argv, "stash@{%" PRId64 "}", index);
-    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }
 
 /* Untracked files, which a push takes along, or which an entry keeps in its third parent. */
@@ -191,7 +196,10 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* git stash runs gits of its own: reset, clean, apply */
     add_words(&command.argv, options);
-    r = al_git_run_writer(&repo->at, &command, max_bytes, budget, ret_output, err);
+    r = al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
+        budget, ret_output, err);
     if (r == AL_ERR_EXECUTION && err && strstr(err->message, "CONFLICT")) {
         err->code = AL_CODE_CONFLICT;
         err->reason = "conflict";

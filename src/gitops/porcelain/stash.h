@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gitops/command.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** What to do with the stash, beside list and show. */
 enum al_stash_action {

@@ -24,6 +24,7 @@
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/genuine.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 
 #define IDS_MAX_BYTES (64u * 1024u)
 /* What a clear shows beyond its list: entries, and text of them. */
@@ -56,7 +57,8 @@ static int find_ids(const struct al_repo *repo, struct al_git_command *command,
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     char *save = NULL;
-    int r = al_git_run_text(&repo->at, command, IDS_MAX_BYTES, budget, &output, err);
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = IDS_MAX_BYTES },
+                       budget, &output, err);
 
     if (r < 0 || output.exit_code != 0)
         return r;

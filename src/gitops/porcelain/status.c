@@ -7,6 +7,7 @@
 #include "gitops/nul_records.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 
 int al_git_status(const struct al_repo *repo, const struct al_status_options *options,
                   size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
@@ -23,7 +24,9 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
     if (!options->untracked)
         al_strv_add(&command.argv, "-uno");
     al_strv_add(&command.argv, "--ignore-submodules=dirty");
-    return al_git_run_checked(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }
 
 /* "(detached)" is what git calls no branch, and also a name a branch may have. */

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "gitops/command.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** The choices of git_status. */
 struct al_status_options {

@@ -15,6 +15,7 @@
 #include "gitops/preview/shown.h"
 #include "gitops/private_dir.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "util/fs.h"
 
 #define TYPE_MASK    0170000u
@@ -113,8 +114,8 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
     (void)al_batch_add(&command.argv, words, at);
     move_words(repo, &elsewhere, from, &command.argv);
     shown->in_patch = shown->in_line = false;
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_shown_add, shown }, budget,
-                        &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { al_shown_add, shown } },
+                   budget, &output, err);
     if (r == 0 && shown->changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what changed");
     else if (r == 0 && !output.stopped && output.exit_code != 0)

@@ -11,6 +11,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/preview/steady.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 
 #define HEADER_MAX_BYTES 256u
@@ -140,8 +141,9 @@ int al_git_check_genuine(const struct al_repo *repo, const struct al_str *words,
     command.input = words->buf;
     command.input_len = words->len;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ al_genuine_reader_add, &reader },
-                        budget, &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_genuine_reader_add, &reader } }, budget,
+                   &output, err);
     if (r < 0)
         return r;
     if (reader.forged)
@@ -180,7 +182,8 @@ int al_git_check_genuine_tree(const struct al_repo *repo, const char *commit,
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-d", "-z", "--full-tree", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", commit);
-    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(&list), budget, &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&list) },
+                   budget, &output, err);
     if (r == 0 && output.stopped)
         *ret_all = false;
     else if (r == 0 && output.exit_code != 0)
@@ -207,7 +210,8 @@ int al_git_check_genuine_commits(const struct al_repo *repo, const char *const *
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
     al_strv_add(&command.argv, "--");
-    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(&ids), budget, &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&ids) },
+                   budget, &output, err);
     if (r == 0 && output.stopped)
         *ret_all = false;
     else if (r == 0 && output.exit_code != 0)

@@ -15,6 +15,7 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/private_dir.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 #include "guard/nofollow.h"
 
@@ -136,7 +137,8 @@ static int ask_git(const struct search *search, struct al_run_limits *budget,
     fill.input_len = search->lines.len;
     al_strv_adds(&fill.argv, "git", "update-index", "-z", "--index-info", NULL);
     al_strv_adds(&list.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--modified", NULL);
-    r = al_git_run_checked(&repo->at, &fill, 0, budget, &output, err);
+    r = al_git_run(&repo->at, &fill, &(struct al_git_run){ .max_bytes = 0, .checked = true },
+                   budget, &output, err);
     return r < 0 ? r : al_git_list_paths(repo, &list, budget, &hidden->names, err);
 }
 

@@ -8,6 +8,7 @@
 #include "gitops/layer.h"
 #include "gitops/plumbing/blame_check.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "guard/date.h"
 #include "guard/guards.h"
 #include "guard/text.h"
@@ -318,8 +319,11 @@ int al_git_read_only(const struct al_repo *repo, const struct al_readonly_option
         return r;
     build(repo, options, path, &command.argv);
     command.quotes_names = true; /* what git prints, as it prints it */
-    r = al_git_run_until(&repo->at, &command, AL_READONLY_OUT_MAX_BYTES, AL_READONLY_ERR_MAX_BYTES,
-                         budget, &found.output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = AL_READONLY_OUT_MAX_BYTES,
+                                         .max_err_bytes = AL_READONLY_ERR_MAX_BYTES,
+                                         .may_time_out = true },
+                   budget, &found.output, err);
     if (r < 0)
         return r;
     found.out_truncated = cut(&found.output.out.out, AL_READONLY_OUT_MAX_BYTES);

@@ -14,6 +14,7 @@
 
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "util/error.h"
 #include "util/str.h"
 

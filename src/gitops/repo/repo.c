@@ -13,6 +13,7 @@
 #include "gitops/location.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/write_lock.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 #include "guard/arg.h"
 #include "guard/nofollow.h"
@@ -219,7 +220,8 @@ static int is_index_entry(const struct al_repo *repo, const char *word,
 
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
     al_strv_addf(&command.argv, ":(literal)%s", word);
-    r = al_git_run_text(&repo->at, &command, 1, budget, &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, budget, &output,
+                   err);
     if (r == 0)
         *ret_is = al_git_read_well(&output) && output.out.out.len > 0;
     return r;

@@ -9,6 +9,7 @@
 #include "gitops/location.h"
 #include "gitops/preview/genuine.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"
 #include "guard/nofollow.h"
 
@@ -57,8 +58,11 @@ static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
     al_strv_add(&command.argv, "--");
     r = al_git_check_genuine(repo, &words, budget, &all, err);
     if (r == 0)
-        r = al_git_run_checked(&repo->at, &command, al_git_excerpt_bytes(budget, SHOWN_MAX_BYTES),
-                               budget, &output, err);
+        r = al_git_run(
+            &repo->at, &command,
+            &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, SHOWN_MAX_BYTES),
+                                  .checked = true },
+            budget, &output, err);
     if (r < 0)
         return r;
     al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);

@@ -14,6 +14,7 @@
 #include "gitops/preview/genuine.h"
 #include "gitops/refs.h"
 #include "gitops/repo/signature.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/vet.h"
@@ -172,8 +173,10 @@ static int show_commits(const struct al_repo *repo, const char *range, struct al
     command.show_controls = true;
     al_strv_adds(&command.argv, "git", "log", "--format=  %h %s", "--no-decorate",
                  "--no-show-signature", "--no-color", range, "--", NULL);
-    r = al_git_run_checked(&repo->at, &command, al_git_excerpt_bytes(budget, COMMITS_BYTES), budget,
-                           &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, COMMITS_BYTES),
+                                         .checked = true },
+                   budget, &output, err);
     if (r < 0)
         return r;
     *ret_any = output.out.out.len > 0;

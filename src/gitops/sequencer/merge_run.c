@@ -7,6 +7,7 @@
 #include "gitops/failure.h"
 #include "gitops/plumbing/ls_files_tracked.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/outcome.h"
@@ -19,7 +20,9 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    int r = al_git_run_writer_raw(&repo->at, command, max_bytes, budget, &output, err);
+    int r = al_git_run(&repo->at, command,
+                       &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true },
+                       budget, &output, err);
 
     outcome->ran = r == 0;
     if (r == 0 && output.exit_code > 0)

@@ -14,6 +14,7 @@
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/overwritten.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
 #include "gitops/vet.h"
 #include "guard/nofollow.h"
@@ -224,7 +225,9 @@ static int refresh_index(struct al_repo *repo, struct al_run_limits *budget, str
 
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "update-index", "-q", "--refresh", NULL);
-    return al_git_run_writer_raw(&repo->at, &command, OUTPUT_BYTES, budget, &output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = OUTPUT_BYTES, .waits_for_lock = true },
+                      budget, &output, err);
 }
 
 int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,
@@ -242,7 +245,10 @@ int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* merge runs reset, rebase runs am or stash */
     al_strv_adds(&command.argv, "git", al_operation_state_name(underway), "--abort", NULL);
-    r = al_git_run_writer(&repo->at, &command, OUTPUT_BYTES, budget, &output, err);
+    r = al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = OUTPUT_BYTES, .waits_for_lock = true, .checked = true },
+        budget, &output, err);
     if (r == 0)
         *ret_done = underway;
     return r;

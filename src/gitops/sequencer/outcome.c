@@ -12,6 +12,7 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/genuine.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 #include "util/fs.h"
 
@@ -43,7 +44,8 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
     if (to)
         al_strv_add(&command.argv, to);
     al_strv_add(&command.argv, "--");
-    r = al_git_run_sink(&repo->at, &command, (struct al_sink){ hash, &sum }, budget, &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { hash, &sum } }, budget,
+                   &output, err);
     if (r == 0 && output.exit_code != 0)
         r = al_git_failed(&output, err);
     sha256_digest(&sum, sizeof(bytes), bytes);
@@ -96,7 +98,9 @@ static int add_parents(const struct al_repo *repo, const char *head, struct al_r
     for (char *id = strtok_r(merged.buf, " ", &save); id; id = strtok_r(NULL, " ", &save))
         if (al_is_oid(id, strlen(id)))
             al_strv_add(&command.argv, id);
-    r = al_git_run_checked(&repo->at, &command, PARENTS_MAX_BYTES, budget, &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = PARENTS_MAX_BYTES, .checked = true }, budget,
+                   &output, err);
     if (r < 0)
         return r;
     for (char *id = strtok_r(output.out.out.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
@@ -131,7 +135,9 @@ int al_git_read_parents(const struct al_repo *repo, const char *commit,
 
     al_strv_adds(&command.argv, "git", "rev-list", "--parents", "--max-count=1", commit, "--",
                  NULL);
-    r = al_git_run_checked(&repo->at, &command, PARENTS_MAX_BYTES, budget, &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = PARENTS_MAX_BYTES, .checked = true }, budget,
+                   &output, err);
     if (r < 0)
         return r;
     al_str_trim_end(&output.out.out);

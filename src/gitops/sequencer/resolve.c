@@ -14,6 +14,7 @@
 #include "gitops/layer.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/filters.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
@@ -191,7 +192,8 @@ static int read_side(const struct al_repo *repo, const struct plan *plan,
         al_strv_addf(&command.argv, "--path=%s", plan->conflict->path);
         al_strv_add(&command.argv, plan->side->oid);
     }
-    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(content), budget, &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(content) },
+                   budget, &output, err);
     if (r < 0)
         return r;
     if (output.stopped)
@@ -360,7 +362,8 @@ static int look_at_modes(const struct al_repo *repo, struct plan *plan,
         return 0;
     al_strv_adds(&command.argv, "git", "config", "--type=bool", "--default=true", "--get",
                  "core.fileMode", NULL);
-    r = al_git_run_sink(&repo->at, &command, al_buffer_sink(&answer), budget, &output, err);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&answer) },
+                   budget, &output, err);
     if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     plan->marks_executable = answer.len && answer.data[0] == 'f';
@@ -392,7 +395,10 @@ static int put_into_index(struct al_repo *repo, const struct plan *plan,
     command.class = AL_GIT_WRITE;
     command.input = input.buf;
     command.input_len = input.len;
-    return al_git_run_writer(&repo->at, &command, 0, budget, &output, err);
+    return al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = 0, .waits_for_lock = true, .checked = true }, budget,
+        &output, err);
 }
 
 int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options,

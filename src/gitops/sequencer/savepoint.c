@@ -7,6 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/index_lock.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "guard/text.h"
 
 /* Time to put back what a killed git left: apart from the call's, which may be used up. */
@@ -102,7 +103,8 @@ static int run(const struct al_repo *repo, struct al_git_command *command,
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
     command->class = AL_GIT_WRITE;
-    return al_git_run_checked(&repo->at, command, 0, budget, &output, err);
+    return al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = 0, .checked = true },
+                      budget, &output, err);
 }
 
 static int put_back_ref(const struct al_repo *repo, const char *ref, const char *commit,

@@ -12,8 +12,8 @@
  *
  *     r = al_savepoint_note(repo, &incoming, budget, &before, err);
  *     if (r == 0)
- *         r = al_git_run_writer_raw(&repo->at, &command, …);
- *     r = al_savepoint_settle(repo, &before, r, err);
+ *         r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = …, .waits_for_lock
+ * = true }, ); r = al_savepoint_settle(repo, &before, r, err);
  *
  * The repository's turn to write is the caller's all the while.
  */

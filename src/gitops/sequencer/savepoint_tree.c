@@ -14,6 +14,7 @@
 #include "gitops/failure.h"
 #include "gitops/location.h"
 #include "gitops/nul_records.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/savepoint.h"
 #include "guard/nofollow.h"
 
@@ -26,7 +27,8 @@ static int list(const struct al_repo *repo, struct al_git_command *command, stru
                 struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run_sink(&repo->at, command, sink, budget, &output, err);
+    int r =
+        al_git_run(&repo->at, command, &(struct al_git_run){ .sink = sink }, budget, &output, err);
 
     if (r < 0)
         return r;
@@ -249,7 +251,8 @@ static int write_changed(const struct al_repo *repo, const struct al_savepoint *
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "checkout-index", "--force", "-z",
                  "--stdin", NULL);
-    return al_git_run_checked(&repo->at, &command, 0, budget, &output, err);
+    return al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 0, .checked = true },
+                      budget, &output, err);
 }
 
 int al_savepoint_put_back_tree(const struct al_repo *repo, const struct al_savepoint *before,

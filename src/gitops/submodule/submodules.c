@@ -13,6 +13,7 @@
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/nested.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/submodule/look.h"
 #include "gitops/vet.h"
 #include "guard/nofollow.h"
@@ -150,7 +151,8 @@ static void look_at_staged(struct al_look *look, const char *index, const char *
     command.link = &link;
     al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--quiet", "--no-ext-diff",
                  "--no-textconv", "--ignore-submodules=dirty", head, "--", NULL);
-    if (al_git_run_text(&look->repo->at, &command, 0, budget, &output, NULL) < 0 ||
+    if (al_git_run(&look->repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, budget,
+                   &output, NULL) < 0 ||
         (output.exit_code != 0 && output.exit_code != 1))
         look->unseen = no_commit;
     else if (output.exit_code == 1)

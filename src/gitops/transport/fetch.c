@@ -4,6 +4,7 @@
 #include "gitops/command.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
+#include "gitops/run.h"
 #include "gitops/transport/network.h"
 
 /* "From <where>" says nothing a caller does not know. */

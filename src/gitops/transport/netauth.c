@@ -6,6 +6,7 @@
 #include "gitops/layer.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/remotes.h"
+#include "gitops/run.h"
 #include "gitops/transport/credential.h"
 #include "gitops/transport/netparts.h"
 #include "gitops/transport/network.h"

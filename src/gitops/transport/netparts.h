@@ -3,6 +3,7 @@
 #ifndef AL_GITOPS_TRANSPORT_NETPARTS_H
 #define AL_GITOPS_TRANSPORT_NETPARTS_H
 
+#include "gitops/run.h"
 #include "gitops/transport/network.h"
 
 /** An exchange with one address of a remote. */

@@ -10,6 +10,7 @@
 #include "gitops/command.h"
 #include "gitops/layer.h"
 #include "gitops/repo/write_lock.h"
+#include "gitops/run.h"
 #include "gitops/transport/netparts.h"
 #include "gitops/transport/network.h"
 
@@ -67,8 +68,9 @@ static void *serve(void *payload)
         al_strv_adds(&command.argv, "git", "receive-pack", ".", NULL);
     else
         al_strv_adds(&command.argv, "git", "upload-pack", "--strict", ".", NULL);
-    server->r = al_git_run_text(&server->repo->at, &command, SERVER_ERR_MAX_BYTES, &server->budget,
-                                &server->output, &server->err);
+    server->r = al_git_run(&server->repo->at, &command,
+                           &(struct al_git_run){ .max_bytes = SERVER_ERR_MAX_BYTES },
+                           &server->budget, &server->output, &server->err);
     al_closep(&server->socket_fd);
     return NULL;
 }
@@ -114,8 +116,9 @@ static int run_client(const struct al_network_job *job, struct server *server,
         al_close(server->socket_fd);
         return r;
     }
-    r = al_git_run_text(&job->network->repo->at, job->command, job->max_bytes, job->budget,
-                        ret_output, err);
+    r = al_git_run(&job->network->repo->at, job->command,
+                   &(struct al_git_run){ .max_bytes = job->max_bytes }, job->budget, ret_output,
+                   err);
     al_close(job->link->fds[0]); /* the end of the server, too */
     (void)pthread_join(server->thread, NULL);
     /* They have the same time: either may be the first to run out of it, and the other sees the

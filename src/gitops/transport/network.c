@@ -13,6 +13,7 @@
 #include "gitops/location.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "gitops/transport/leftovers.h"
 #include "gitops/transport/netparts.h"
 
@@ -172,8 +173,9 @@ int al_network_run_once(const struct al_network_job *job, int answers,
     link->config = &config;
     link->env = &env;
     job->command->class = classes[network->url.kind];
-    return al_git_run_text(&network->repo->at, job->command, job->max_bytes, job->budget,
-                           ret_output, err);
+    return al_git_run(&network->repo->at, job->command,
+                      &(struct al_git_run){ .max_bytes = job->max_bytes }, job->budget, ret_output,
+                      err);
 }
 
 /* "fd::7/" in front of a path is how git was led there, and not where it is. */

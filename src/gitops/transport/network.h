@@ -15,8 +15,8 @@
 
 #include <stdbool.h>
 
-#include "gitops/command.h"
 #include "gitops/repo/remotes.h"
+#include "gitops/run.h"
 #include "guard/url.h"
 
 struct al_network;

@@ -7,6 +7,7 @@
 #include "gitops/excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
+#include "gitops/run.h"
 #include "gitops/transport/network.h"
 #include "guard/text.h"
 
@@ -154,8 +155,10 @@ static int add_commits(const struct al_repo *repo, const char *commit, const cha
 
     al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", commit, "--not",
                  without ? without : "--remotes", "--", NULL);
-    r = al_git_run_text(&repo->at, &command, al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES),
-                        budget, &output, err);
+    r = al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES) },
+        budget, &output, err);
     if (r == 0 && al_git_read_well(&output) && output.out.out.len) {
         al_str_addf(out, "%s\n", title);
         al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
@@ -190,7 +193,8 @@ int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *re
         al_strv_adds(&command.argv, "git", "config", "--local", "--replace-all", NULL);
         al_strv_addf(&command.argv, "branch.%s.%s", branch, variables[i]);
         al_strv_add(&command.argv, values[i]);
-        r = al_git_run_checked(&repo->at, &command, 0, budget, &output, err);
+        r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 0, .checked = true },
+                       budget, &output, err);
     }
     return r;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/transport/remote.h"
-#include "guard/url.h"
 
 #include <fcntl.h>
 
@@ -8,7 +7,9 @@
 #include "gitops/layer.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/remotes.h"
+#include "gitops/run.h"
 #include "guard/root.h"
+#include "guard/url.h"
 
 /* What git remote says is about remotes, whatever words it has. */
 static int run(struct al_repo *repo, struct al_git_command *command, struct al_run_limits *budget,
@@ -18,7 +19,8 @@ static int run(struct al_repo *repo, struct al_git_command *command, struct al_r
     int r;
 
     command->class = AL_GIT_WRITE;
-    r = al_git_run_checked(&repo->at, command, 4096, budget, &output, err);
+    r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = 4096, .checked = true },
+                   budget, &output, err);
     if (r == AL_ERR_EXECUTION && err) {
         err->code = AL_CODE_REMOTE_ERROR;
         err->reason = NULL;

@@ -6,6 +6,7 @@
 #include "gitops/plumbing/skipped.h"
 #include "gitops/preview/concerned.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

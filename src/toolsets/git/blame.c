@@ -7,6 +7,7 @@
 #include "gitops/plumbing/skipped.h"
 #include "gitops/porcelain/blame.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"

@@ -3,6 +3,7 @@
 #include "gitops/porcelain/branch.h"
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/call.h"

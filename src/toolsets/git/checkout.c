@@ -9,6 +9,7 @@
 #include "gitops/preview/concerned.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
 #include "guard/arg.h"
 #include "tool/call.h"

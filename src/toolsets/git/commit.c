@@ -5,6 +5,7 @@
 #include "gitops/plumbing/skipped.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/repo/signature.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/outcome.h"

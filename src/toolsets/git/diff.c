@@ -7,6 +7,7 @@
 #include "gitops/diff/diff.h"
 #include "gitops/diff/patch_files.h"
 #include "gitops/plumbing/skipped.h"
+#include "gitops/run.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/root.h"

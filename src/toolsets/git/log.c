@@ -3,6 +3,7 @@
 #include "gitops/porcelain/log.h"
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "guard/date.h"
 #include "guard/text.h"
 #include "tool/call.h"

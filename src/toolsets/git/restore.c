@@ -7,6 +7,7 @@
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/overwritten.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"

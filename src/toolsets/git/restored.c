@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/git/restored.h"
 
-#include "gitops/command.h"
+#include "gitops/run.h"
 #include "tool/call.h"
 
 void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths, bool unstaged,

@@ -2,6 +2,7 @@
 /* git_show: one commit, with its changes. */
 #include "gitops/porcelain/show.h"
 #include "gitops/command.h"
+#include "gitops/run.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

@@ -2,6 +2,7 @@
 /* git_stash: put changes aside and bring them back. */
 #include "gitops/porcelain/stash.h"
 #include "gitops/command.h"
+#include "gitops/run.h"
 #include "tool/ignored.h"
 #include "toolsets/git/git.h"
 #include "toolsets/stash.h"

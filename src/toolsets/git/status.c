@@ -3,6 +3,7 @@
 #include "gitops/porcelain/status.h"
 #include "gitops/command.h"
 #include "gitops/plumbing/skipped.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/submodule/submodules.h"
 #include "tool/call.h"

@@ -3,6 +3,7 @@
 #include "gitops/porcelain/branch.h"
 #include "gitops/command.h"
 #include "gitops/porcelain/parse.h"
+#include "gitops/run.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

@@ -11,6 +11,7 @@
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/overwritten.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
 #include "guard/arg.h"
 #include "tool/call.h"

@@ -12,6 +12,7 @@
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/repo/signature.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/concludes.h"
 #include "gitops/sequencer/conflict.h"
 #include "gitops/sequencer/merge.h"

@@ -5,6 +5,7 @@
 #include "gitops/command.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/porcelain/stash.h"
+#include "gitops/run.h"
 #include "tool/ignored.h"
 #include "toolsets/stash.h"
 #include "toolsets/workflow/workflow.h"

@@ -15,6 +15,7 @@
 #include "gitops/porcelain/status.h"
 #include "gitops/repo/git.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 #include "guard/root.h"
 #include "tests/lib/assert.h"
@@ -171,7 +172,9 @@ static inline char *text_of(const struct al_repo *repo, const char *const *words
     al_strv_add(&command.argv, "git");
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
-    r = al_git_run_checked(&repo->at, &command, 1u << 20, &budget, &output, &err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = 1u << 20, .checked = true }, &budget, &output,
+                   &err);
     if (r < 0)
         print_message("# git %s: %s\n", command.argv.items[1], err.message);
     assert_int_equal(r, 0);

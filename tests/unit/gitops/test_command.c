@@ -9,6 +9,7 @@
 #include "gitops/layer.h"
 #include "gitops/porcelain/log.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "guard/env.h"
 #include "guard/root.h"
 #include "tests/unit/gitops/command_lib.h"
@@ -22,7 +23,8 @@ static int run_script(const struct al_repo *repo, const char *script, size_t max
 
     command.starts_children = true; /* exec-once is git's alone */
     al_strv_adds(&command.argv, "git", "-c", script, NULL);
-    return al_git_run_text(&repo->at, &command, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = max_bytes }, budget,
+                      ret_output, err);
 }
 
 /* Words of git's, which are also what it says of a path that an agent named so. */
@@ -272,17 +274,27 @@ static void a_writer_is_never_stopped(void **state)
         command.class = AL_GIT_WRITE;
         command.starts_children = true;
         al_strv_adds(&command.argv, "sh", "-c", script, code ? "1" : "0", NULL);
-        assert_int_equal(al_git_run_text(&repo->at, &command, 1, &budget, &text, &w->err), 0);
+        assert_int_equal(al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 },
+                                    &budget, &text, &w->err),
+                         0);
         assert_int_equal(text.exit_code, code);
-        assert_int_equal(
-            al_git_run_sink(&repo->at, &command, al_buffer_sink(&buffer), &budget, &sunk, &w->err),
-            0);
+        assert_int_equal(al_git_run(&repo->at, &command,
+                                    &(struct al_git_run){ .sink = al_buffer_sink(&buffer) },
+                                    &budget, &sunk, &w->err),
+                         0);
         assert_int_equal(sunk.exit_code, code);
         assert_int_equal(buffer.len, 1);
         al_buffer_clear(&buffer);
-        assert_int_equal(al_git_run_until(&repo->at, &command, 1, 1, &budget, &until, &w->err), 0);
+        assert_int_equal(al_git_run(&repo->at, &command,
+                                    &(struct al_git_run){
+                                        .max_bytes = 1, .max_err_bytes = 1, .may_time_out = true },
+                                    &budget, &until, &w->err),
+                         0);
         assert_int_equal(until.exit_code, code);
-        assert_int_equal(al_git_run_writer(&repo->at, &command, 1, &budget, &writer, &w->err),
+        assert_int_equal(al_git_run(&repo->at, &command,
+                                    &(struct al_git_run){
+                                        .max_bytes = 1, .waits_for_lock = true, .checked = true },
+                                    &budget, &writer, &w->err),
                          code ? AL_ERR_EXECUTION : 0);
         assert_false(text.stopped || sunk.stopped || until.stopped || writer.stopped);
         assert_string_equal(text.err.out.buf, "said\n"); /* told beyond the cap of what is shown */
@@ -324,7 +336,10 @@ static void gives_git_its_input(void **state)
     command.input = "hello\n";
     command.input_len = 6;
     al_strv_adds(&command.argv, "git", "hash-object", "--stdin", NULL);
-    assert_int_equal(al_git_run_checked(&repo->at, &command, 100, &budget, &output, NULL), 0);
+    assert_int_equal(al_git_run(&repo->at, &command,
+                                &(struct al_git_run){ .max_bytes = 100, .checked = true }, &budget,
+                                &output, NULL),
+                     0);
     assert_string_equal(output.out.out.buf, "ce013625030ba8dba906f756967f9e9ca394464a\n");
 }
 
@@ -341,10 +356,15 @@ static void reads_without_writing(void **state)
         skip();
     }
     al_strv_adds(&command.argv, "git", "update-ref", "refs/heads/other", "HEAD", NULL);
-    assert_int_equal(al_git_run_checked(&repo->at, &command, 1000, &budget, &output, &w->err),
+    assert_int_equal(al_git_run(&repo->at, &command,
+                                &(struct al_git_run){ .max_bytes = 1000, .checked = true }, &budget,
+                                &output, &w->err),
                      AL_ERR_EXECUTION);
     command.class = AL_GIT_WRITE;
-    assert_int_equal(al_git_run_checked(&repo->at, &command, 1000, &budget, &output, NULL), 0);
+    assert_int_equal(al_git_run(&repo->at, &command,
+                                &(struct al_git_run){ .max_bytes = 1000, .checked = true }, &budget,
+                                &output, NULL),
+                     0);
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/environment.h"
 #include "gitops/layer.h"
+#include "gitops/run.h"
 #include "guard/env.h"
 #include "tests/unit/gitops/command_lib.h"
 
@@ -71,7 +72,9 @@ static void gives_a_child_what_it_needs_and_nothing_else(void **state)
     repo = open_with(w, "/usr/bin/env");
     command.starts_children = true;
     al_strv_add(&command.argv, "git");
-    assert_int_equal(al_git_run_checked(&repo->at, &command, 1u << 20, &budget, &output, &w->err),
+    assert_int_equal(al_git_run(&repo->at, &command,
+                                &(struct al_git_run){ .max_bytes = 1u << 20, .checked = true },
+                                &budget, &output, &w->err),
                      0);
     assert_null(strstr(output.out.out.buf, "secret"));
     assert_non_null(strstr(output.out.out.buf, "\nALLOWED=yes\n"));
@@ -184,8 +187,10 @@ static void hands_a_writer_more_overrides(void **state)
         command.class = classes[i];
         command.starts_children = true;
         al_strv_add(&command.argv, "git");
-        assert_int_equal(
-            al_git_run_checked(&repo->at, &command, 1u << 20, &budget, &output, &w->err), 0);
+        assert_int_equal(al_git_run(&repo->at, &command,
+                                    &(struct al_git_run){ .max_bytes = 1u << 20, .checked = true },
+                                    &budget, &output, &w->err),
+                         0);
         assert_non_null(strstr(output.out.out.buf, "=core.hookspath\n"));
         assert_int_equal(!strstr(output.out.out.buf, "=user.useconfigonly\n"), !writes);
         assert_int_equal(!strstr(output.out.out.buf, "=gc.auto\n"), !writes);

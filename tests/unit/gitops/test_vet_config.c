@@ -6,6 +6,7 @@
  */
 #include "gitops/command.h"
 #include "gitops/porcelain/blame.h"
+#include "gitops/run.h"
 #include "gitops/vet.h"
 #include "gitops/vet_config.c"
 #include "tests/unit/gitops/lib.h"

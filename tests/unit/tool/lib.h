@@ -11,6 +11,7 @@
 #include "gitops/porcelain/commit.h"
 #include "gitops/porcelain/status.h"
 #include "gitops/repo/git.h"
+#include "gitops/run.h"
 #include "guard/text.h"
 #include "journal/journal.h"
 #include "tests/unit/gitops/lib.h"

@@ -3,6 +3,7 @@
  */
 #include "gitops/command.h"
 #include "gitops/diff/patch_split.h"
+#include "gitops/run.h"
 #include "tests/unit/gitops/diff/patch_files_lib.h"
 
 static void writes_every_kind_of_change(void **state)

@@ -11,6 +11,7 @@
 #include "gitops/porcelain/add.h"
 #include "gitops/repo/repo.h"
 #include "gitops/repo/write_lock.h"
+#include "gitops/run.h"
 #include "guard/root.h"
 #include "tests/unit/gitops/lib.h"
 

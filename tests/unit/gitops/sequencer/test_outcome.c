@@ -3,6 +3,7 @@
  * back. */
 #include "gitops/command.h"
 #include "gitops/porcelain/commit.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/outcome.h"
 #include "tests/unit/gitops/tree.h"

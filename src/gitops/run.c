@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/run.h"
+
+#include <stdlib.h>
+
+#include "gitops/environment.h"
+#include "gitops/failure.h"
+#include "gitops/index_lock.h"
+#include "gitops/layer.h"
+#include "gitops/progress.h"
+#include "gitops/ruleset.h"
+
+/* Enough for a user to see what git complained of when a program reads its output. */
+#define ERR_MAX_BYTES (64u * 1024u)
+
+/* Enough of what a git that writes says to tell from it what it did. */
+#define WRITER_KEPT_BYTES (64u * 1024u)
+
+#define LOCK_ATTEMPTS_MAX 16
+
+/* git removes its lock files when it gets SIGTERM, which is a matter of milliseconds. */
+#define WRITER_GRACE_MS 2000u
+
+void al_git_output_clear(struct al_git_output *output)
+{
+    al_text_clear(&output->out);
+    al_text_clear(&output->err);
+}
+
+bool al_git_read_well(const struct al_git_output *output)
+{
+    return output->exit_code == 0 || output->stopped;
+}
+
+static int run_under(struct al_held_ruleset *held, const struct al_git_command *command,
+                     const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                     struct al_error *err)
+{
+    struct al_sandbox sandbox = al_git_command_sandbox(command, held, spec->timeout_ms);
+    struct al_proc_spec confined = *spec;
+
+    confined.sandbox = &sandbox;
+    return al_proc_run(&confined, ret_result, err);
+}
+
+/* A git that was replaced since the ruleset was looked at cannot be executed under it.  Nothing ran
+ * then, so it is tried once more under one that is current. */
+static int run_confined(struct al_git *git, const struct al_git_command *command,
+                        const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                        struct al_error *err)
+{
+    struct al_held_ruleset *held, *renewed = NULL;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r = al_git_ruleset(git, command->class, false, &held, err);
+
+    if (r < 0)
+        return r;
+    r = run_under(held, command, spec, ret_result, &why);
+    if (r == AL_ERR_EXECUTION && al_git_ruleset(git, command->class, true, &renewed, NULL) == 0 &&
+        renewed != held) {
+        al_error_clear(&why);
+        r = run_under(renewed, command, spec, ret_result, &why);
+    }
+    if (r == AL_ERR_EXECUTION && why.reason && !strcmp(why.reason, "not_found"))
+        why.code = AL_CODE_NO_GIT;
+    if (r < 0 && err) {
+        al_error_clear(err);
+        *err = why;
+        why = AL_ERROR_INIT;
+    }
+    if (renewed)
+        al_git_ruleset_put(git, renewed);
+    if (held)
+        al_git_ruleset_put(git, held);
+    return r;
+}
+
+static int start(const struct al_location *at, const struct al_git_command *command,
+                 struct al_sink out, struct al_sink errors, struct al_run_limits *budget,
+                 struct al_proc_result *ret_result, struct al_error *err)
+{
+    static const struct al_git_link none = { .protocol = "none" };
+    const struct al_git_link *link = command->link ? command->link : &none;
+    struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(link->progress, errors);
+    al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
+    struct al_git *git = at->git;
+    int r;
+
+    budget->exit_code = -1;
+    if (!git->program)
+        return al_git_none(err);
+    al_git_command_env(&env, at, command);
+    r = run_confined(
+        git, command,
+        &(struct al_proc_spec){
+            .program = git->program,
+            .argv = (const char *const *)command->argv.items,
+            .envp = env.entries,
+            .cwd_fd = command->cwd_fd ? command->cwd_fd : at->dir_fd,
+            .input = command->input,
+            .input_len = command->input_len,
+            .out = out,
+            .err = link->progress ? (struct al_sink){ al_progress_filter_add, &filter } : errors,
+            .drains = al_git_class_writes(command->class),
+            .socket_fd = link->socket_fd,
+            .kept_fds = link->fds,
+            .nkept_fds = link->nfds,
+            .has_job = link->has_job,
+            .cancel = budget->cancel,
+            .timeout_ms = budget->left_ms,
+            .grace_ms = al_git_class_writes(command->class) ? WRITER_GRACE_MS : 0,
+        },
+        ret_result, err);
+    if (link->progress)
+        al_progress_filter_end(&filter);
+    if (r < 0)
+        return r;
+    budget->exit_code = ret_result->exit_code;
+    budget->left_ms -=
+        ret_result->ran_ms < budget->left_ms ? ret_result->ran_ms : budget->left_ms - 1;
+    return 0;
+}
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    return al_text_add(payload, data, len);
+}
+
+/* Output until the deadline is not lost: it follows the message. */
+static void keep_partial(struct al_git_output *output, struct al_error *err)
+{
+    if (!err || err->detail)
+        return;
+    al_text_end(&output->out);
+    al_text_end(&output->err);
+    if (output->err.out.len) {
+        al_str_adds(&output->out.out, AL_TEXT_STDERR);
+        al_str_add(&output->out.out, output->err.out.buf, output->err.out.len);
+    }
+    if (output->out.out.len)
+        err->detail = al_strdup(output->out.out.buf);
+}
+
+/* Output with the caps that the options ask for. */
+static struct al_git_output new_output(const struct al_git_command *command,
+                                       const struct al_git_run *options)
+{
+    size_t max_bytes = options->max_bytes;
+    size_t max_err_bytes = options->max_err_bytes ? options->max_err_bytes : max_bytes;
+
+    if (options->sink.add)
+        max_err_bytes = ERR_MAX_BYTES;
+    else if (al_git_class_writes(command->class) && !options->max_err_bytes &&
+             max_bytes < WRITER_KEPT_BYTES)
+        max_bytes = max_err_bytes = WRITER_KEPT_BYTES;
+    return (struct al_git_output){
+        .out = AL_TEXT_INIT(max_bytes),
+        .err = AL_TEXT_INIT(max_err_bytes),
+        .exit_code = -1,
+    };
+}
+
+static int run_once(const struct al_location *at, const struct al_git_command *command,
+                    const struct al_git_run *options, struct al_run_limits *budget,
+                    struct al_git_output *ret_output, struct al_error *err)
+{
+    struct al_git_output output = new_output(command, options);
+    struct al_sink out = { add_text, &output.out };
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    struct al_proc_result result = { .exit_code = -1 };
+    int r;
+
+    output.out.show_controls = command->show_controls;
+    r = start(at, command, options->sink.add ? options->sink : out,
+              (struct al_sink){ add_text, &output.err }, budget, &result, &why);
+    output.timed_out = r == AL_ERR_TIMEOUT;
+    if (r < 0 && !(output.timed_out && options->may_time_out)) {
+        if (output.timed_out && !options->sink.add)
+            keep_partial(&output, &why);
+        al_git_output_clear(&output);
+        if (err) {
+            al_error_clear(err);
+            *err = why;
+            why = AL_ERROR_INIT;
+        }
+        return r;
+    }
+    al_text_end(&output.out);
+    al_text_end(&output.err);
+    if (r == 0) {
+        output.exit_code = result.exit_code;
+        output.stopped = result.stopped;
+    }
+    *ret_output = output;
+    return 0;
+}
+
+/* Whether git did all that it was asked. */
+static bool did_well(const struct al_git_command *command, const struct al_git_run *options,
+                     const struct al_git_output *output)
+{
+    if (options->waits_for_lock)
+        return al_git_did_all(output);
+    return al_git_class_writes(command->class) ? output->exit_code == 0 : al_git_read_well(output);
+}
+
+int al_git_run(const struct al_location *at, const struct al_git_command *command,
+               const struct al_git_run *options, struct al_run_limits *budget,
+               struct al_git_output *ret_output, struct al_error *err)
+{
+    struct al_git_output output;
+    int r = run_once(at, command, options, budget, &output, err);
+
+    /* The words may also be an agent's, in a path git complains of: they do not count for ever. */
+    for (int attempt = 1; r == 0 && options->waits_for_lock && attempt < LOCK_ATTEMPTS_MAX &&
+                          al_git_failed_on_index_lock(at, &output);
+         attempt++) {
+        al_git_output_clear(&output);
+        r = al_index_lock_wait(at, budget, err);
+        if (r == 0)
+            r = run_once(at, command, options, budget, &output, err);
+    }
+    if (r < 0)
+        return r;
+    if (options->checked && !did_well(command, options, &output)) {
+        r = al_git_failed(&output, err);
+        al_git_output_clear(&output);
+        return r;
+    }
+    *ret_output = output;
+    return 0;
+}
