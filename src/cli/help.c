@@ -8,7 +8,8 @@
 #include "util/mem.h"
 
 static const char overview[] =
-    "airlock gives AI coding agents git, and nothing more than they need of it.\n"
+    "airlock is a sandboxed git for AI coding agents: an MCP server and a\n"
+    "command-line tool.\n"
     "\n"
     "usage: airlock COMMAND [OPTIONS]\n"
     "\n"
@@ -20,8 +21,8 @@ static const char overview[] =
     "  rollback [N]           roll back the last N tool executions\n"
     "  policy explain TOOL [ARGUMENTS]\n"
     "                         which rule would decide a call, and how\n"
-    "  doctor                 what this machine and this repository offer, and how\n"
-    "                         to mend what is missing\n"
+    "  doctor                 check this machine and this repository, and say how to\n"
+    "                         fix what is missing\n"
     "  version                versions of airlock and git, kernel's confinement\n"
     "\n"
     "  --help, -h             this text; airlock COMMAND --help tells more\n"
@@ -49,8 +50,9 @@ static const char session_options[] =
     "                         Default: the top of the working tree that holds the\n"
     "                         current directory\n"
     "  --toolset NAME         a toolset to offer: git, workflow, readonly or shell;\n"
-    "                         may be repeated. Of tools with the same name the\n"
-    "                         earlier toolset's counts. Default: git and workflow\n"
+    "                         may be repeated. If two toolsets define the same\n"
+    "                         tool, the first one listed wins. Default: git and\n"
+    "                         workflow\n"
     "  --approval MODE        ask (default), allow or deny what changes a repository\n"
     "  --grant NAME           narrow the session to [grants.NAME] in the\n"
     "                         configuration\n"
@@ -68,7 +70,7 @@ static const struct command_help {
 } commands[] = {
     { "serve", "airlock serve [OPTIONS]",
       "Speak MCP on standard input and output until the input ends. Clients start this\n"
-      "by themselves; README.md shows how to tell each of them.\n",
+      "by themselves; docs/CONNECTING.md shows how to configure each of them.\n",
       session_options, "" },
     { "call", "airlock call [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
       "Run one tool. Its arguments are NAME=VALUE words, an object as JSON, or with '-'\n"
@@ -95,29 +97,29 @@ static const struct command_help {
     { "rollback", "airlock rollback [OPTIONS] [N]",
       "Put the repository of this directory back to before the last N tool executions\n"
       "that changed it (1 without N): files, index, references, stash, unfinished\n"
-      "operations. The present is kept first, so a rollback can be rolled back.\n"
+      "operations. The present is saved first, so a rollback can be rolled back.\n"
       "airlock --rollback[=N] is the same.\n"
       "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.\n",
       undo_options,
       "  --dry-run              only say what would change\n"
-      "  --force                also where what you or another program changed since\n"
-      "                         would be lost\n"
+      "  --force                go ahead even if later changes by you or another\n"
+      "                         program would be lost; they are in a checkpoint\n"
       "  --redo                 redo what the last rollback took back; once more, what\n"
       "                         the one before it did\n"
-      "  -y, --yes              on a terminal, do not say what will change and ask\n" },
+      "  -y, --yes              on a terminal, do not ask first\n" },
     { "diff", "airlock diff [OPTIONS] [N]",
       "Show what each of the last N tool executions changed in the repository of this\n"
       "directory (1 without N): the patch of its files, its index and its commits.\n",
       undo_options, "  --stat                 only how much, file by file\n" },
     { "policy", "airlock policy explain [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
-      "Say what would become of a call: the decision, the rule it comes from, and what\n"
+      "Say how a call would be decided: the decision, the rule it comes from, and what\n"
       "the rules looked at. The call is checked like any other; nothing is run and\n"
       "nobody is asked. Arguments and options are those of airlock call.\n"
       "Exit codes: 0 decided, 1 the call would fail before that, 2 wrong usage or\n"
       "configuration.\n",
       session_options, "  --json                 the same as an object\n" },
     { "doctor", "airlock doctor [OPTIONS]",
-      "Say what this machine and the repository offer, and how to mend what is missing.\n"
+      "Check this machine and the repository, and say how to fix what is missing.\n"
       "The repository is that of the current directory, or of each --root. Exit code 0\n"
       "when all that matters is there, else 1.\n",
       session_options, "  --json                 the findings as JSON\n" },
