@@ -2,47 +2,18 @@
 #include "mcp/workers.h"
 
 #include <errno.h>
-#include <malloc.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include "mcp/calls.h"
+#include "mcp/pool.h"
 #include "mcp/reader.h"
 #include "mcp/writer.h"
 #include "proc/proc.h"
 
-/*
- * A call's own code is straight and shallow, and its buffers are on the heap.  What needs most is a
- * message nested as deeply as the parser allows: 230 KiB to copy and to free it.  The thread
- * sanitizer has 800 KiB of its own in here.
- */
-#define STACK_BYTES ((size_t)1536 * 1024)
-
-/*
- * As many threads as this wait for good.  Those a burst made beyond it wait for the next one, since
- * to make a thread and its filter costs as much as a call; when none comes for a while they end.
- */
-#define FREE_MAX        8
-#define FREE_BURST_MAX  64
-#define IDLE_TIMEOUT_MS 2000
-
 /* The events of what is not a turn: news of the output, or the end; a call that was put aside. */
 #define OUTPUT_EVENT  ((uint64_t)0)
 #define BACKLOG_EVENT UINT64_MAX
-
-struct al_worker {
-    struct al_worker *next;
-    struct al_workers *workers;
-    pthread_t thread;
-    bool exited; /* under the lock of `crew`: to be joined */
-};
-
-/* A thread that is being made; 0 or an errno. */
-struct creation {
-    struct al_worker *worker;
-    int error;
-};
 
 /* Under the lock: from here on every wait returns at once. */
 static void begin_shutdown(struct al_workers *workers)
@@ -90,28 +61,6 @@ static void on_output_event(struct al_workers *workers)
         promote_follower(workers);
 }
 
-/* Join the threads that ended by themselves, or every one, even of those that are made meanwhile.
- */
-static void join_workers(struct al_workers *workers, bool all)
-{
-    struct al_worker *worker;
-
-    do {
-        struct al_worker **at = &workers->list;
-
-        (void)pthread_mutex_lock(&workers->lock);
-        while (*at && !all && !(*at)->exited)
-            at = &(*at)->next;
-        worker = *at;
-        if (worker)
-            *at = worker->next;
-        (void)pthread_mutex_unlock(&workers->lock);
-        if (worker)
-            (void)pthread_join(worker->thread, NULL);
-        free(worker);
-    } while (worker);
-}
-
 /* Under the lock: something happened.  Whether it is the turn, which is the caller's then. */
 static bool become_leader(struct al_workers *workers, uint64_t event)
 {
@@ -125,105 +74,17 @@ static bool become_leader(struct al_workers *workers, uint64_t event)
     return true;
 }
 
-static int idle_timeout_ms(struct al_workers *workers)
-{
-    int ms;
-
-    (void)pthread_mutex_lock(&workers->lock);
-    ms = workers->nfree > FREE_MAX ? IDLE_TIMEOUT_MS : -1;
-    (void)pthread_mutex_unlock(&workers->lock);
-    return ms;
-}
-
-/* Nothing came for a while.  Whether there are enough others that wait. */
-static bool should_exit(struct al_worker *worker)
-{
-    struct al_workers *workers = worker->workers;
-    bool exits, last;
-
-    join_workers(workers, false); /* nobody makes a thread now, who would join them */
-    (void)pthread_mutex_lock(&workers->lock);
-    exits = !workers->ending && workers->nfree > FREE_MAX;
-    if (exits)
-        workers->nfree--;
-    worker->exited = exits;
-    last = exits && workers->nfree == FREE_MAX;
-    (void)pthread_mutex_unlock(&workers->lock);
-    if (last)
-        (void)malloc_trim(0); /* what a burst took nobody may need again */
-    return exits;
-}
-
-static void *thread_main(void *payload);
-
-/* Run by a thread that no filter holds, which this one may not be: see al_proc_confine_thread(). */
-static void create_thread(void *payload)
-{
-    struct creation *creation = payload;
-    pthread_attr_t attr;
-
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    creation->error =
-        pthread_create(&creation->worker->thread, &attr, thread_main, creation->worker);
-    (void)pthread_attr_destroy(&attr);
-}
-
-/* One more thread, which goes and waits for the turn.  0 or an errno. */
-static int add_worker(struct al_workers *workers)
-{
-    struct al_worker *worker = al_calloc(1, sizeof(*worker));
-    struct creation creation = { .worker = worker };
-
-    worker->workers = workers;
-    /* Without the lock: another thread makes this one, and everybody who passes the turn would wait
-     * for both.  The new one may be gone before it is in the list, and is joined from there. */
-    al_proc_run_unfiltered(create_thread, &creation);
-    if (creation.error) {
-        free(worker);
-        return creation.error;
-    }
-    (void)pthread_mutex_lock(&workers->lock);
-    worker->next = workers->list;
-    workers->list = worker;
-    (void)pthread_mutex_unlock(&workers->lock);
-    return 0;
-}
-
-/* Whether there is a thread to read on while the caller runs a call. */
-static bool hand_over_reading(struct al_workers *workers)
-{
-    bool others;
-
-    (void)pthread_mutex_lock(&workers->lock);
-    others = workers->nfree > 1;
-    if (others)
-        workers->nfree--;
-    (void)pthread_mutex_unlock(&workers->lock);
-    if (others)
-        return true;
-    join_workers(workers, false);
-    return add_worker(workers) == 0; /* free in the place of the caller */
-}
-
-static void mark_free(struct al_workers *workers)
-{
-    (void)pthread_mutex_lock(&workers->lock);
-    workers->nfree++;
-    (void)pthread_mutex_unlock(&workers->lock);
-}
-
 /* A call that was put aside; NULL when somebody else has taken it, or no thread is there to read
  * on: it lies there until one of those has time that run calls now. */
 static struct al_inflight *take_queued(struct al_workers *workers)
 {
     struct al_inflight *call;
 
-    if (!hand_over_reading(workers))
+    if (!al_pool_hand_over_reading(workers))
         return NULL;
     call = al_calls_dequeue(workers->options.calls);
     if (!call)
-        mark_free(workers);
+        al_pool_mark_free(workers);
     return call;
 }
 
@@ -243,10 +104,10 @@ static bool wait_for_work(struct al_worker *worker, struct work *ret_work)
     *ret_work = (struct work){ .leads = false };
     while (!ret_work->leads && !ret_work->call && !exits) {
         struct epoll_event event = { .events = 0 };
-        const int n = epoll_wait(workers->epoll_fd, &event, 1, idle_timeout_ms(workers));
+        const int n = epoll_wait(workers->epoll_fd, &event, 1, al_pool_idle_timeout_ms(workers));
 
         if (n == 0) {
-            exits = should_exit(worker);
+            exits = al_pool_should_exit(worker);
         } else if (n == 1 && event.data.u64 == BACKLOG_EVENT) {
             ret_work->call = take_queued(workers);
         } else if (n == 1) {
@@ -258,21 +119,6 @@ static bool wait_for_work(struct al_worker *worker, struct work *ret_work)
         ret_work->has_input = event.events & EPOLLIN;
     }
     return ret_work->leads || ret_work->call;
-}
-
-/* Whether the thread is still wanted after its call. */
-static bool rejoin_pool(struct al_worker *worker)
-{
-    struct al_workers *workers = worker->workers;
-    bool stays;
-
-    (void)pthread_mutex_lock(&workers->lock);
-    stays = !workers->ending && workers->nfree < FREE_BURST_MAX;
-    if (stays)
-        workers->nfree++;
-    worker->exited = !stays;
-    (void)pthread_mutex_unlock(&workers->lock);
-    return stays;
 }
 
 /* Read and serve, and pass the turn on.  Returns the call that is to be run. */
@@ -288,7 +134,7 @@ static struct al_inflight *lead(struct al_workers *workers, bool has_input)
     while ((call = workers->options.serve(workers->options.payload, &workers->buffered))) {
         if (!al_calls_admit(call))
             continue;
-        if (hand_over_reading(workers))
+        if (al_pool_hand_over_reading(workers))
             break;
         al_calls_refuse(call, "no thread could be started for the call");
     }
@@ -303,7 +149,7 @@ static void run_calls(struct al_workers *workers, struct al_inflight *call)
         al_calls_run(call);
 }
 
-static void *thread_main(void *payload)
+void *al_worker_main(void *payload)
 {
     struct al_worker *worker = payload;
     struct al_workers *workers = worker->workers;
@@ -316,7 +162,7 @@ static void *thread_main(void *payload)
             work.call = lead(workers, work.has_input);
         if (work.call) {
             run_calls(workers, work.call);
-            wanted = rejoin_pool(worker);
+            wanted = al_pool_rejoin(worker);
         }
     }
     return NULL;
@@ -372,13 +218,13 @@ int al_workers_start(struct al_workers *workers, const struct al_workers_options
         return r;
     }
     workers->nfree = 1; /* before it counts itself */
-    r = add_worker(workers);
+    r = al_pool_add(workers);
     if (r != 0) {
         clear(workers);
         return al_error_errno(err, r, "cannot start a thread");
     }
-    if (add_worker(workers) == 0)
-        mark_free(workers);
+    if (al_pool_add(workers) == 0)
+        al_pool_mark_free(workers);
     return 0;
 }
 
@@ -392,6 +238,6 @@ void al_workers_wait(struct al_workers *workers)
 
 void al_workers_join(struct al_workers *workers)
 {
-    join_workers(workers, true);
+    al_pool_join(workers, true);
     clear(workers);
 }

@@ -1,17 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The threads that serve: one has the turn to read, the others wait for it or run a call.
+ * The threads that serve messages: a Leader/Followers thread pool.
  *
- * Who comes upon a call passes the turn on and runs the call itself, so that no thread has to be
- * woken between the arrival of a call and its work, and what comes behind it does not wait for it.
- * The turn is offered through epoll: when there is input the kernel wakes one of those that wait,
- * the one that came last, whose memory is warm.
+ * One thread, the leader, reads.  When it reads a call it promotes a follower to leader and runs
+ * the call itself, so no other thread has to be woken between the arrival of a call and its work,
+ * and the messages behind the call do not wait for it.
  *
- * A call that was put aside (mcp/backlog.c) is run by the thread that has just run another, or when
- * that waits for a person, by one that is free.
+ *   state     what the thread does                      how many
+ *   leader    reads and serves messages                 at most one
+ *   follower  waits in epoll_wait()                     any; at least one while a call runs
+ *   running   runs a call, then queued calls            up to AL_CALLS_MAX
  *
- * At least one thread is always free to read.  The last one makes another before it takes up a
- * call, and where none can be made that call is refused.
+ *   from      to        when
+ *   follower  leader    epoll reports the input, and the event has the current term
+ *   leader    running   it read a call that may run now (al_calls_admit())
+ *   leader    follower  no call was left in what it read
+ *   follower  running   epoll reports that a queued call may run (mcp/backlog.c)
+ *   running   follower  no queued call may run, and fewer than FREE_BURST_MAX threads are free
+ *   running   ended     no queued call may run, and the pool is full or ending
+ *   follower  ended     nothing came for IDLE_TIMEOUT_MS, and more than FREE_MAX threads are free
+ *
+ * The limits, and how threads are made and joined, are in mcp/pool.h.
+ *
+ * Invariants:
+ *   - A thread is free while it is leader or follower, and `nfree` counts the free threads.
+ *   - At least one thread is free.  The last free thread makes another before it runs a call; if
+ *     none can be made, the call is refused.
+ *   - The leader alone touches the reader, `buffered` and what the serve callback works on.
+ *   - Promotion arms the input once (EPOLLONESHOT) under a new term.  The thread that gets the
+ * event with this term is the leader; events with an older term are stale.
+ *
+ * The kernel wakes the follower that began to wait last, whose caches are warm.
+ *
+ * Source: Schmidt et al., "Leader/Followers" (POSA 2); epoll(7).
  */
 #ifndef AL_MCP_WORKERS_H
 #define AL_MCP_WORKERS_H
@@ -24,53 +45,51 @@
 #include "util/error.h"
 
 struct al_calls;
-struct al_worker; /* one thread */
+struct al_inflight;
 struct al_message_writer;
 struct al_reader;
-struct al_inflight;
+struct al_worker; /* one thread */
 
 /**
- * Serve what was read until one message is a call, which is given back, or nothing is left.
- * *ret_more is whether something is left that can be served before the next read; without a call
- * there never is.  One thread at a time is in here.
+ * Serve buffered messages up to the first call, and return that call.  NULL: nothing is left.
+ * *ret_more says whether messages are left that can be served before the next read; without a call
+ * it is false.  Only the leader calls this.
  */
 typedef struct al_inflight *(*al_workers_serve_fn)(void *payload, bool *ret_more);
 
-/** What a crew works on; all of it is borrowed, and `reader` belongs to whose turn it is. */
+/** What the threads work on.  All of it is borrowed. */
 struct al_workers_options {
-    struct al_reader *reader;
+    struct al_reader *reader; /**< the leader's */
     struct al_message_writer *out;
     struct al_calls *calls;
     al_workers_serve_fn serve;
-    void *payload;
+    void *payload; /**< of `serve` */
 };
 
 struct al_workers {
     struct al_workers_options options;
     int epoll_fd;
-    int ready_fd; /**< eventfd, always readable: a turn for which nothing has to arrive */
-    bool input_always_ready; /**< the input is nothing one could wait for, such as a file */
-    bool buffered;           /**< of whose turn it is: there is something to serve before reading */
+    int ready_fd;            /**< eventfd, always readable: armed when a leader need not wait */
+    bool input_always_ready; /**< epoll cannot watch the input: it is a regular file, say */
+    bool buffered;           /**< the leader's: messages that were read wait to be served */
 
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
-    uint64_t term; /**< the turn that is offered, or was taken; events of others are stale */
-    bool paused;   /**< it is offered for the end of input only: too much output waits */
-    bool ending;
-    size_t nfree; /**< members that run no call */
-    struct al_worker *list;
+    pthread_mutex_t lock;      /**< guards the members below */
+    pthread_cond_t ended;      /**< signalled when `ending` is set */
+    uint64_t term;             /**< of the leader, or of the promotion that no thread took yet */
+    bool paused;               /**< no reading: too much output is queued */
+    bool ending;               /**< no thread reads any more */
+    size_t nfree;              /**< threads that run no call */
+    struct al_worker *threads; /**< all that are not joined yet */
 };
 
 /** Start the first threads.  0 or AL_ERR_EXECUTION. */
 int al_workers_start(struct al_workers *workers, const struct al_workers_options *options,
                      struct al_error *err);
 
-/** Wait until the input has ended or nobody reads the output any more.  Calls may still run. */
+/** Wait until the input has ended or the output is closed.  Calls may still run. */
 void al_workers_wait(struct al_workers *workers);
 
-/** Wait until every thread is gone, which is when the last call has ended.  After
- * al_workers_wait().
- */
+/** Wait until every thread has ended, and so every call.  After al_workers_wait(). */
 void al_workers_join(struct al_workers *workers);
 
 #endif
