@@ -19,7 +19,7 @@ static json_t *strings(const char *const *items)
     return array;
 }
 
-/* Without a default: an answer nobody gave cannot look like a yes. */
+/* Without a default, so that an untouched form approves nothing. */
 static json_t *decision_field(enum al_approval_form form, bool offers_always)
 {
     static const char *const values[] = { "once", "always", "reject", NULL };

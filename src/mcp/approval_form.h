@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The form a person fills in, and what was filled in.
+ * The approval form that the client shows to the user, and the user's answer.
  *
- * It has one required field without a default, `decision`, and only "accept" with "once" or
- * "always" in it approves: clients are known to accept empty forms by themselves.  The text
- * `reason` is optional and goes to the agent with a rejection.
+ *   field     required  values
+ *   decision  yes       once, always, reject; no default
+ *   reason    no        text; sent to the agent with a rejection
+ *
+ * Only the action "accept" with the decision "once" or "always" approves.  The decision has no
+ * default because some clients accept an untouched form by themselves.
  *
  * Source: MCP 2025-06-18, 2025-11-25 and 2026-07-28, "Elicitation".
  */
@@ -16,22 +19,23 @@
 #include "guard/approval.h"
 #include "util/json.h"
 
-/** How the client wants to be asked. */
+/** How the client is asked. */
 enum al_approval_form {
-    AL_APPROVAL_FORM_NONE,   /**< it cannot show a form */
+    AL_APPROVAL_FORM_NONE,   /**< the client cannot show a form */
     AL_APPROVAL_FORM_PLAIN,  /**< up to 2025-06-18: enumNames, no mode */
     AL_APPROVAL_FORM_MODE,   /**< 2025-11-25: mode "form" */
-    AL_APPROVAL_FORM_RESULT, /**< from 2026-07-28: the same, as the result of the call */
+    AL_APPROVAL_FORM_RESULT, /**< from 2026-07-28: mode "form", in the result of the call */
 };
 
-/** Whether client capabilities promise a form. */
+/** Whether client capabilities include a form. */
 bool al_approval_form_usable(const json_t *capabilities);
 
 /** The params of elicitation/create.  Caller owns the reference. */
 json_t *al_approval_form_params(enum al_approval_form form,
                                 const struct al_approval_request *request);
 
-/** The user's answer in the result of elicitation/create; what is not plainly a yes is a no. */
+/** The user's answer in the result of elicitation/create.  Anything but a clear approval is a
+ * rejection. */
 void al_approval_form_answer(const json_t *result, struct al_approval_answer *ret_answer);
 
 #endif

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Calls that read, while enough of them run.
+ * The backlog: read-only calls that wait until fewer of them run.
  *
- * As many children work at once as there are cores.  More calls than that would each have a thread,
- * a repository they opened and a file in the journal only to wait; beyond that number they lie here
- * instead, first come first served, until a thread that has run one takes up the next.  One core is
- * then always at either a call or its child, as if the calls had come one after the other.
+ * proc runs as many children at once as there are cores (proc/jobs.h).  A call beyond that number
+ * would hold a thread, an open repository and a record in the journal only to wait, so it is queued
+ * here, first in first out, before any of that.
  *
- * A call that reads for AL_JOB_LONG_MS makes room for another, by the rule of proc/jobs.h: one
- * that is slow holds up none that is quick.  The pump looks when that time has come.
+ *   call                                 queued?      counts towards reads_max
+ *   may write                            never        no
+ *   read-only, just begun                if no room   yes, as recent
+ *   read-only, runs for AL_JOB_LONG_MS   -            as long: it makes room for another
+ *   read-only, waits for the client      -            no, until it is answered
+ *   cancelled                            moves first  no
  *
- * A call that does more than read is never put aside: it may wait long for a person, or for others
- * who write.  One that reads and by a rule has to ask does not count while it waits for the answer,
- * nor does one that was cancelled: what holds it up, a dead file server say, holds up no other.
+ * A call that may write is never queued, because it may wait long for an approval or for another
+ * writer.  A cancelled call does not count, so a call stuck on a dead file server blocks no other.
  *
- * When a call lies here another one that reads runs, or waits for a person, and its thread asks
- * al_calls_dequeue() in the end.
+ * Invariant: while the backlog is not empty, at least one read-only call is running or waits for
+ * the client.  Its thread calls al_calls_dequeue() in the end.  The flusher calls
+ * al_backlog_update() when the oldest recent call becomes long.
+ *
+ * Every static function here expects the caller to hold the lock of `calls`.
  */
 #include <sys/eventfd.h>
 
@@ -26,26 +31,24 @@
 #include "tool/tool.h"
 #include "util/clock.h"
 
-/* Caller holds the lock. */
 static bool has_room(const struct al_calls *calls)
 {
     return al_jobs_has_room(calls->nrecent_reads, calls->nlong_reads, calls->reads_max);
 }
 
-/* Caller holds the lock.  Whether there is a call to go on with. */
+/* Whether the first queued call may run. */
 static bool has_runnable(const struct al_calls *calls)
 {
     return calls->backlog && (calls->backlog->cancelled || has_room(calls));
 }
 
-/* Caller holds the lock.  Wake a thread that waits, if there is a call for it. */
+/* Wake a follower if a queued call may run. */
 static void wake_worker(const struct al_calls *calls)
 {
     if (has_runnable(calls))
         (void)eventfd_write(calls->backlog_fd, 1);
 }
 
-/* Caller holds the lock, here and below. */
 static void count_read(struct al_inflight *call)
 {
     if (!call->is_read)
@@ -62,8 +65,8 @@ static void uncount_read(struct al_inflight *call)
     call->read_state = AL_READ_NONE;
 }
 
-/* Those that began long enough ago last long from now on.  When the next one does, INT64_MAX: none.
- */
+/* Count recent reads that began AL_JOB_LONG_MS ago as long.  Returns when the next one becomes
+ * long; INT64_MAX: none. */
 static int64_t mark_long(struct al_calls *calls, int64_t now_ms)
 {
     int64_t next = INT64_MAX;

@@ -32,7 +32,7 @@ int al_calls_init(struct al_calls *calls, const struct al_session *session,
     return 0;
 }
 
-/* With a token nobody has fired. */
+/* A call whose cancel token has not fired. */
 static struct al_inflight *get_inflight(struct al_calls *calls)
 {
     struct al_inflight *call;
@@ -53,7 +53,8 @@ static void inflight_free(struct al_inflight *call)
     free(call);
 }
 
-/* Nobody else knows the call any more.  Calls one after the other share one descriptor. */
+/* Free an unregistered call, or keep it as the spare: calls one after the other then share one
+ * cancel token and its eventfd. */
 static void recycle(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
@@ -121,7 +122,7 @@ void al_calls_cancel(struct al_calls *calls, const char *id)
     (void)pthread_mutex_unlock(&calls->lock);
 }
 
-/* Caller holds the lock.  The pump is woken only when it would look too late. */
+/* The flusher is woken only if it would come too late. */
 void al_calls_schedule_flusher(struct al_calls *calls, int64_t at_ms)
 {
     if (at_ms < calls->flusher_due_ms) {
@@ -179,7 +180,7 @@ static int write_text(void *payload, const struct al_writing *writing, struct al
     return r;
 }
 
-/* Caller holds the lock: a call that leaves cannot overtake its own progress. */
+/* Caller holds the lock, so that the answer cannot overtake the progress. */
 static void send_progress(struct al_inflight *call)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -199,7 +200,8 @@ static void send_progress(struct al_inflight *call)
     al_message_writer_send(call->calls->out, &line);
 }
 
-/* git says more than anybody wants to hear: what comes too soon is left to the next time. */
+/* git reports more often than clients want: a line that comes too soon is sent the next time,
+ * unless a newer one replaces it. */
 static void on_progress(void *payload, const char *line)
 {
     struct al_inflight *call = payload;
@@ -212,7 +214,8 @@ static void on_progress(void *payload, const char *line)
     (void)pthread_mutex_unlock(&call->calls->lock);
 }
 
-/* From here on there is no progress, and the id may be used again. */
+/* No progress is sent from here on, and the id may be used again.  False: the call was cancelled.
+ */
 static bool unregister(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
@@ -229,7 +232,7 @@ static bool unregister(struct al_inflight *call)
     return !cancelled;
 }
 
-/* A call that put a question ends with it, unless it ended otherwise. */
+/* Whether the call ends with an InputRequiredResult. */
 static bool requires_input(const struct al_inflight *call, const struct al_result *result)
 {
     return call->spec.input_required.result.len && result->status == AL_ERR_APPROVAL_REQUIRED;
@@ -275,7 +278,7 @@ void al_calls_run(struct al_inflight *call)
     recycle(call);
 }
 
-/* Why the call cannot be taken; AL_RPC_OK when it was. */
+/* AL_RPC_OK, or why the call cannot be registered. */
 static enum al_rpc_code try_register(struct al_inflight *call, const char **ret_problem)
 {
     struct al_calls *calls = call->calls;

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tool calls in flight: found by their request's id, each run by a thread of its own
+ * The tool calls in flight, each found by the id of its request and run on one thread
  * (mcp/workers.h).
  *
- * A call beyond AL_CALLS_MAX is refused at once, rather than queued: the reader never waits, and a
- * client that floods is told so.  Calls that only read begin as others of them end or last
- * long, since more at once than there are cores would but wait (mcp/backlog.c).  A cancelled call
- * is killed through its token and never answered.  A call that takes long, or waits for a person,
- * says so in progress notifications if the request named a token; none is sent after the answer.
+ * - A call beyond AL_CALLS_MAX is refused at once: the leader never waits, and a client that sends
+ *   too much gets an error.
+ * - Calls that only read are queued while as many run as there are cores (mcp/backlog.c).
+ * - A cancelled call is killed through its cancel token and never answered.
+ * - A long call, or one that waits for the client, sends progress notifications if its request has
+ *   a progress token.  None is sent after the answer.
+ *
+ *   order of a call: register, admit (or queue and dequeue later), run (or refuse)
+ *
+ * Source: MCP "Tools", "Progress", "Cancellation".
  */
 #ifndef AL_MCP_CALLS_H
 #define AL_MCP_CALLS_H
@@ -31,11 +36,11 @@ struct al_session;
 /** Calls in flight at once. */
 #define AL_CALLS_MAX 256
 
-/** When the first progress notification is due, and how far apart the others are. */
+/** The first progress notification comes after the first time, the others this far apart. */
 #define AL_PROGRESS_FIRST_MS 2000
 #define AL_PROGRESS_NEXT_MS  5000
 
-/** How far apart they are at least when git itself tells how far it is. */
+/** The least time between two notifications when git reports progress itself. */
 #define AL_PROGRESS_STEP_MS 250
 
 struct al_inflight; /* one call */
@@ -45,33 +50,34 @@ struct al_calls {
     struct al_message_writer *out;
     struct al_client_requests *client_requests;
 
-    pthread_mutex_t lock;
-    struct al_inflight *inflight;
+    pthread_mutex_t lock;         /**< guards the members below */
+    struct al_inflight *inflight; /**< every call that is registered */
     size_t ninflight;
-    struct al_inflight *backlog, **backlog_last; /**< calls that are not begun yet */
-    unsigned nrecent_reads,
-        reads_max;        /**< calls that only read and began to run lately; how many may */
-    unsigned nlong_reads; /**< those that run for longer, and make room */
-    int backlog_fd; /**< eventfd that is never read: an edge of it says that al_calls_dequeue() has
-                     * one
-                     */
-    struct al_inflight *spare; /**< one that ended, kept with its token for the next; or NULL */
+    struct al_inflight *backlog, **backlog_last; /**< queued calls, first in first out */
+    unsigned nrecent_reads; /**< running reads that began less than AL_JOB_LONG_MS ago */
+    unsigned nlong_reads;   /**< running reads that began earlier: they make room for others */
+    unsigned reads_max;     /**< the limit of nrecent_reads */
+    int backlog_fd; /**< eventfd that is never read; each write (EPOLLET) says that a queued call
+                       may run */
+    struct al_inflight *spare; /**< an ended call, kept for its cancel token; or NULL */
     bool closing;
-    int64_t flusher_due_ms; /**< when the pump looks here again; INT64_MAX: not by itself */
+    int64_t flusher_due_ms; /**< when the flusher calls al_calls_progress() next; INT64_MAX: when
+                               it is woken */
 };
 
-/** 0 or AL_ERR_EXECUTION. */
+/** `session`, `out` and `client_requests` are borrowed.  0 or AL_ERR_EXECUTION. */
 int al_calls_init(struct al_calls *calls, const struct al_session *session,
                   struct al_message_writer *out, struct al_client_requests *client_requests,
                   struct al_error *err);
 
-/** Cancel every call, and all that would still begin.  None of them is answered. */
+/** Cancel every call in flight, and every call that is registered later.  None is answered. */
 void al_calls_close(struct al_calls *calls);
 
-/** When none runs any more. */
+/** Only after the last call has ended. */
 void al_calls_clear(struct al_calls *calls);
 
-/** What a call starts with.  Strings, `arguments` and `round` are taken over. */
+/** A tools/call request.  al_calls_register() takes over the strings, `arguments` and `round` are
+ * taken over. */
 struct al_call_spec {
     char *id;
     char *progress_token; /**< canonical; NULL: the client wants none */
@@ -79,37 +85,37 @@ struct al_call_spec {
     json_t *arguments;           /**< NULL: {} */
     const char *arguments_error; /**< a string constant, or NULL */
     enum al_approval_form form;
-    bool sampling;                           /**< the client's model writes when asked */
+    bool sampling;                           /**< the client offers sampling/createMessage */
     struct al_input_required input_required; /**< with AL_APPROVAL_FORM_RESULT */
-    const struct al_result_extra *extra;     /**< what the result has besides; NULL: nothing */
+    const struct al_result_extra *extra;     /**< what a modern result adds; NULL: nothing */
     struct al_reply reply;
 };
 
 /**
- * Take a call up: from here on it can be cancelled.
- * @return what al_calls_run() or al_calls_refuse() must be given; NULL when the call was refused,
- * which is answered.
+ * Register a call, so that it can be cancelled.
+ * @return the call, for al_calls_admit() and then al_calls_run() or al_calls_refuse(); NULL when it
+ *         was refused and answered (duplicate id, too many calls).
  */
 struct al_inflight *al_calls_register(struct al_calls *calls, struct al_call_spec *spec);
 
-/** Whether the call is to be run now.  If not it was put aside, and comes from al_calls_dequeue().
- */
+/** Whether the call may run now.  If not, it is queued, and al_calls_dequeue() returns it later. */
 bool al_calls_admit(struct al_inflight *call);
 
-/** A call that was put aside and is to be run now, NULL: there is none.  Asked after each
- * al_calls_run(), and when `aside_fd` says so. */
+/** Take the next queued call that may run; NULL: none.  A thread asks after each al_calls_run(),
+ * and when `backlog_fd` says so. */
 struct al_inflight *al_calls_dequeue(struct al_calls *calls);
 
-/** Run the call on this thread and answer it, unless it is cancelled.  `call` is gone then. */
+/** Run the call on this thread and answer it, unless it is cancelled.  Frees `call`. */
 void al_calls_run(struct al_inflight *call);
 
-/** Answer that the call cannot be run, unless it is cancelled.  `call` is gone then. */
+/** Answer with an error instead of running the call, unless it is cancelled.  Frees `call`. */
 void al_calls_refuse(struct al_inflight *call, const char *problem);
 
 /** Cancel the call with this id; unknown ids are ignored. */
 void al_calls_cancel(struct al_calls *calls, const char *id);
 
-/** Send the progress notifications that are due.  Returns milliseconds until the next, -1: none. */
+/** Send the progress notifications that are due, and count long reads (mcp/backlog.c).  Returns the
+ * milliseconds until the next time, -1: none. */
 int al_calls_progress(struct al_calls *calls);
 
 #endif

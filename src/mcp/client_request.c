@@ -15,7 +15,7 @@
 
 struct al_client_request {
     struct al_client_request *next;
-    char *id;     /* canonical JSON, like any id */
+    char *id;     /* canonical JSON text */
     int event_fd; /* readable once answered */
     bool answered;
     json_t *result; /* NULL: the answer is an error */
@@ -81,7 +81,7 @@ static void add_pending(struct al_client_requests *requests, struct al_client_re
     (void)pthread_mutex_unlock(&requests->lock);
 }
 
-/* Returns whether it was answered; from here on it cannot be. */
+/* Whether the request was answered.  A later response is ignored. */
 static bool remove_pending(struct al_client_requests *requests, struct al_client_request *request)
 {
     struct al_client_request **at;
@@ -154,8 +154,8 @@ void al_client_requests_answer(struct al_client_requests *requests,
         if (!request->answered && !strcmp(request->id, message->id))
             break;
     if (request) {
-        /* A copy: the message stays the reader's.  Only an error says that nobody was asked; an
-         * answer that says one thing twice says nothing. */
+        /* A copy, because the message belongs to the leader.  A response with duplicate names
+         * counts as an empty result: unlike an error, it says that the user was asked. */
         if (message->has_duplicates)
             request->result = al_json_object();
         else if (!json_object_get(message->body, "error"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Requests of ours to a legacy client, made by a call that stays open until there is an answer.
+ * Requests from the server to a legacy client.  The call that sends one stays open until the client
+ * answers.
  *
  * Source: MCP 2025-06-18 and 2025-11-25, requests from the server.
  */
@@ -19,17 +20,17 @@ struct al_message_writer;
 struct al_client_request;
 struct al_rpc_message;
 
-/** Questions to the user that wait at once.  Each keeps the place of a call, of which there are
- * AL_CALLS_MAX: other calls find theirs. */
+/** Elicitations that wait at once.  Each holds one of the AL_CALLS_MAX calls in flight; this limit
+ * leaves room for other calls. */
 #define AL_ELICITATIONS_MAX 64
 
-/** The questions that wait for an answer. */
+/** The requests that wait for a response. */
 struct al_client_requests {
     struct al_message_writer *out;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /**< guards the members below */
     struct al_client_request *pending;
-    size_t nreserved; /**< places of those to the user */
-    unsigned long nsent;
+    size_t nreserved;    /**< reserved elicitations */
+    unsigned long nsent; /**< the last number used in an id */
 };
 
 void al_client_requests_init(struct al_client_requests *requests, struct al_message_writer *out);
@@ -39,21 +40,21 @@ void al_client_requests_clear(struct al_client_requests *requests);
  * Send a request and wait for its response.  Threads: any.
  *
  * @param      params      Borrowed.
- * @param      timeout_ms  0: as long as it takes.
+ * @param      timeout_ms  0: no limit.
  * @param[out] ret_result  The result; NULL when the client answered with an error, or not in time.
  *                         Caller owns the reference.
- * @return 0; AL_ERR_CANCELLED when `cancel` fired, AL_ERR_EXECUTION when nothing could be sent.
- *         A question nobody waits for any more is withdrawn.
+ * @return 0; AL_ERR_CANCELLED when `cancel` fired; AL_ERR_EXECUTION when nothing could be sent.
+ *         A request that is given up is withdrawn with notifications/cancelled.
  */
 int al_client_requests_ask(struct al_client_requests *requests, const char *method,
                            const json_t *params, int timeout_ms, struct al_cancel *cancel,
                            json_t **ret_result, struct al_error *err);
 
-/** A place for one question to the user; false when all are taken.  Given back after the answer. */
+/** Reserve one of AL_ELICITATIONS_MAX; false: all are taken.  Release it after the answer. */
 bool al_client_requests_reserve(struct al_client_requests *requests);
 void al_client_requests_release(struct al_client_requests *requests);
 
-/** Take a response of the client; one that answers nothing of ours is ignored. */
+/** Handle a response of the client.  A response to no pending request is ignored. */
 void al_client_requests_answer(struct al_client_requests *requests,
                                const struct al_rpc_message *message);
 

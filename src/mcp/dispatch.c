@@ -10,23 +10,24 @@
 #include "tool/spelling.h"
 #include "tool/tool.h"
 
-/* A message on its way, with what its era says about the client. */
+/* A message, and what the client can do according to the message's era. */
 struct request {
     const struct al_rpc_message *message;
     const struct method *method;
     enum al_era era;
-    enum al_approval_form form; /* how this client is asked */
-    bool sampling;              /* its model writes when asked */
+    enum al_approval_form form; /* how the client shows an approval form */
+    bool sampling;              /* the client offers sampling/createMessage */
     struct al_reply reply;
-    struct al_inflight **ret_call; /* set when there is one to run */
+    struct al_inflight **ret_call; /* set when there is a call to run */
 };
 
-/* A handler of requests sees to it that the reply is used once; one of notifications does not. */
+/* The handler of a request uses the reply exactly once; the handler of a notification never does.
+ */
 struct method {
     const char *name;
     unsigned eras;
     enum al_rpc_kind kind;
-    bool cacheable; /* a modern result says for how long */
+    bool cacheable; /* a modern result has ttlMs */
     void (*handle)(struct al_dispatch *dispatch, const struct request *request);
 };
 
@@ -35,7 +36,7 @@ static void refuse(const struct request *request, enum al_rpc_code code, const c
     al_reply_error(request->reply, request->message->id, code, problem);
 }
 
-/* Send a result of these members, and what the era adds to it. */
+/* Send a result with these members and those that the era adds. */
 static void send_result(const struct al_dispatch *dispatch, const struct request *request,
                         const char *members)
 {
@@ -106,7 +107,8 @@ static void list_tools(struct al_dispatch *dispatch, const struct request *reque
         send_result(dispatch, request, dispatch->tools);
 }
 
-/* Hand the arguments over to the call: from here on no other thread refers to them. */
+/* Move the arguments to the call.  The message keeps no reference, so the thread of the call is the
+ * only one that uses them. */
 static void take_arguments(const struct al_rpc_message *message, struct al_call_spec *spec)
 {
     json_t *arguments = json_object_get(message->params, "arguments");
@@ -120,7 +122,7 @@ static void take_arguments(const struct al_rpc_message *message, struct al_call_
     (void)json_object_del(message->params, "arguments");
 }
 
-/* The tool that is called; when there is none, that is answered. */
+/* The tool that is called; NULL: there is none, and the request was answered. */
 static const struct al_listed_tool *find_tool(const struct al_dispatch *dispatch,
                                               const struct request *request)
 {
@@ -218,7 +220,8 @@ static void refuse_version(const struct request *request, const char *version, c
                         data.buf);
 }
 
-/* Read what a modern request says about its client; false when it was answered with a refusal. */
+/* Read what a modern request says about its client.  False: the request was refused and answered.
+ */
 static bool open_envelope(struct request *request)
 {
     struct al_envelope envelope = { .version = NULL };

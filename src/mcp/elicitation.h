@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Asking the person behind a legacy client, with elicitation/create, while the call stays open.
+ * Asks the user of a legacy client with elicitation/create while the call stays open.
  *
  * Source: MCP 2025-06-18 and 2025-11-25, "Elicitation".
  */
@@ -10,7 +10,7 @@
 #include "mcp/approval_form.h"
 #include "mcp/client_request.h"
 
-/** Ask and wait; the contract is al_approver_fn's.  Threads: any. */
+/** Ask and wait.  The contract is that of al_approver_fn.  Threads: any. */
 int al_elicitation_ask(struct al_client_requests *requests, enum al_approval_form form,
                        const struct al_approval_request *request, struct al_cancel *cancel,
                        struct al_approval_answer *ret_answer, struct al_error *err);

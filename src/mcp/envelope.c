@@ -16,8 +16,7 @@ enum al_era al_envelope_era(const struct al_rpc_message *message)
     return AL_ERA_LEGACY;
 }
 
-/* What is missing or of a wrong type; NULL when nothing is.  Members nobody needs may be anything.
- */
+/* What is missing or has a wrong type; NULL: nothing.  Other members may be anything. */
 static const char *find_problem(const struct al_rpc_message *message)
 {
     const json_t *meta = json_object_get(message->params, "_meta");

@@ -20,7 +20,7 @@ static void *thread_main(void *payload)
     uint64_t count;
 
     while (!atomic_load(&flusher->stop)) {
-        /* Progress first: what it queues is part of what is flushed. */
+        /* Progress first, so that what it queues is flushed too. */
         int timeout_ms = al_calls_progress(flusher->calls);
         bool more = al_message_writer_flush(flusher->out);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The one thread beside the crew: it empties the output's queue when the other side
- * has made room, and sends progress when it is due.  Otherwise it sleeps.
+ * One thread that writes queued output when the client has made room, and sends progress
+ * notifications when they are due.  It sleeps otherwise.
  */
 #ifndef AL_MCP_FLUSHER_H
 #define AL_MCP_FLUSHER_H
@@ -14,7 +14,7 @@
 struct al_calls;
 struct al_message_writer;
 
-/** The thread that writes what could not be written at once, and reports progress. */
+/** The thread and what it works on; both borrowed. */
 struct al_flusher {
     struct al_message_writer *out;
     struct al_calls *calls;
@@ -26,7 +26,7 @@ struct al_flusher {
 int al_flusher_start(struct al_flusher *flusher, struct al_message_writer *out,
                      struct al_calls *calls, struct al_error *err);
 
-/** Wait until the thread is gone.  `calls` must still be there. */
+/** Stop the thread and join it.  `out` and `calls` must still exist. */
 void al_flusher_stop(struct al_flusher *flusher);
 
 #endif

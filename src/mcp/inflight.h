@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A call in flight, as mcp/calls.c and mcp/backlog.c share it. */
+/* A call in flight, shared by mcp/calls.c and mcp/backlog.c. */
 #ifndef AL_MCP_INFLIGHT_H
 #define AL_MCP_INFLIGHT_H
 
@@ -8,47 +8,49 @@
 
 #include "mcp/calls.h"
 
-/** One of calls->nreading, one of calls->nlong, or neither. */
+/** How a call counts: not at all, in calls->nrecent_reads, or in calls->nlong_reads. */
 enum al_read_state { AL_READ_NONE, AL_READ_RECENT, AL_READ_LONG };
 
-/** Between al_calls_register() and the end of al_calls_run(). */
+/** One call, from al_calls_register() to the end of al_calls_run() or al_calls_refuse(). */
 struct al_inflight {
     struct al_inflight *next;
     struct al_calls *calls;
     struct al_call_spec spec;
     struct al_cancel *cancel;
 
-    /* Under the lock of `calls`. */
+    /* The lock of `calls` guards the members below. */
     struct al_inflight *next_queued;
     bool queued;
-    bool is_read;                  /* it counts while it runs and waits for nobody outside */
-    enum al_read_state read_state; /* as what it counts now */
-    int64_t reading_since_ms;      /* AL_READ_RECENT: since when */
+    bool is_read;                  /**< read-only and not cancelled: it counts while it runs */
+    enum al_read_state read_state; /**< how it counts now */
+    int64_t reading_since_ms;      /**< with AL_READ_RECENT */
     bool cancelled;
-    const char *waiting_for; /* NULL: for nobody outside */
-    int64_t progress_due_ms;
-    int64_t progress_sent_ms; /* when the last one was sent */
-    char *last_progress;      /* what git said last about how far it is, NULL: nothing */
-    unsigned long progress;
+    const char *waiting_for;  /**< the progress message while the client is asked, or NULL */
+    int64_t progress_due_ms;  /**< when the next notification is due */
+    int64_t progress_sent_ms; /**< when the last one was sent */
+    char *last_progress;      /**< the last line of git's progress, or NULL */
+    unsigned long progress;   /**< of the last notification */
 };
 
-/** Caller holds the lock.  Have the pump look here at that time, if it would look later. */
+/** Caller holds the lock.  Make the flusher call al_calls_progress() at that time at the latest. */
 void al_calls_schedule_flusher(struct al_calls *calls, int64_t at_ms);
 
-/** Caller holds the lock.  The call does not count for now: it waits for somebody outside. */
+/** Caller holds the lock.  The call waits for the client and does not count meanwhile. */
 void al_backlog_pause(struct al_inflight *call);
 
-/** Caller holds the lock.  It counts again, whether there is room or not. */
+/** Caller holds the lock.  The call counts again, even if there is no room. */
 void al_backlog_resume(struct al_inflight *call);
 
-/** Caller holds the lock.  The call was cancelled: it waits no longer, and does not count. */
+/** Caller holds the lock.  The call was cancelled: it no longer counts, and if queued it is next.
+ */
 void al_backlog_cancel(struct al_inflight *call);
 
-/** Caller holds the lock.  Let those make room that read for long by now.  When to look again,
- * INT64_MAX: nothing waits for that. */
+/** Caller holds the lock.  Count reads that have become long, and wake a follower if a queued call
+ * may run.  Returns when to call this again; INT64_MAX: the backlog is empty, or no read will
+ * become long. */
 int64_t al_backlog_update(struct al_calls *calls, int64_t now_ms);
 
-/** Caller holds the lock.  The call has ended; its thread asks al_calls_dequeue(). */
+/** Caller holds the lock.  The call has ended.  Its thread then calls al_calls_dequeue(). */
 void al_backlog_end(struct al_inflight *call);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "mcp/approval_form.h"
 
-/* The one question of a call, among its inputRequests and inputResponses. */
+/* The key of the approval in inputRequests and inputResponses. */
 #define REQUEST_KEY "approve"
 
 static void hash_string(struct sha256_ctx *sum, const char *text)
@@ -28,7 +28,7 @@ static struct al_request_state_digest digest_of(struct sha256_ctx *sum)
     return digest;
 }
 
-/* The arguments as they were understood: white space and the order of names do not matter. */
+/* A digest of the parsed arguments: white space and the order of names do not matter. */
 static struct al_request_state_digest digest_call(const struct al_input_required *input)
 {
     struct sha256_ctx sum;
@@ -39,7 +39,7 @@ static struct al_request_state_digest digest_call(const struct al_input_required
         (void)hash_piece("{}", 2, &sum);
     else if (json_dump_callback(input->arguments, hash_piece, &sum, JSON_COMPACT | JSON_SORT_KEYS) <
              0)
-        abort(); /* only what is no object, or no memory */
+        abort(); /* not an object, or out of memory */
     return digest_of(&sum);
 }
 
@@ -75,7 +75,7 @@ enum al_rpc_code al_input_required_begin(struct al_input_required *input, const 
         return AL_RPC_INVALID_PARAMS;
     }
     if (!state)
-        return AL_RPC_OK; /* an answer to nothing in particular is none */
+        return AL_RPC_OK; /* an answer without requestState is ignored */
     if (!json_is_string(state) ||
         !al_request_state_read(input->request_states, json_string_value(state),
                                json_string_length(state), &input->request_state)) {
@@ -132,8 +132,7 @@ int al_input_required_ask(struct al_input_required *input,
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = input->answer;
     bool counts;
 
-    input->answer =
-        AL_APPROVAL_ANSWER_INIT; /* to this question, and to no other of the same call */
+    input->answer = AL_APPROVAL_ANSWER_INIT; /* it answers one request of the call only */
     if (answer.decision == AL_ANSWER_NONE)
         return require_input(input, request, &shown, ret_answer, err);
     counts = al_request_state_spend(input->request_states, &input->request_state) &&

@@ -5,17 +5,18 @@
 #include "tool/tool.h"
 #include "util/json.h"
 
-/** Tools that are named as examples. */
+/* Tools that are named as examples. */
 #define EXAMPLES_MAX 5
 
-/* What the tools of the session have in common, and what sets some apart. */
+/* What the text depends on. */
 struct features {
-    bool git, reads, runs;        /* git_* tools, the tool Git, bash_command */
-    bool asks;                    /* some tool may ask a person */
+    bool git, reads, runs;        /* git_* tools; the tool Git; bash_command */
+    bool asks;                    /* some tool may need approval */
     bool has_cap;                 /* some tool has max_bytes */
-    struct al_str in_working_dir; /* "git_log, git_diff": they go by working_dir ... */
-    struct al_str at_top;         /* ... and these by cwd and the top */
-    struct al_str examples;       /* "git status, git diff" */
+    struct al_str in_working_dir; /* names of tools with working_dir: "git_log, git_diff" */
+    struct al_str
+        at_top; /* names of tools with cwd whose paths start at the top of the repository */
+    struct al_str examples; /* "git status, git diff" */
     size_t nexamples;
 };
 
@@ -31,7 +32,7 @@ static void add_name(struct al_str *list, const char *name)
     al_str_addf(list, "%s%s", list->len ? ", " : "", name);
 }
 
-/* "git_diff" as a person says it: "git diff". */
+/* The tool git_diff is named "git diff", as a user would say it. */
 static void add_example(struct features *features, const char *name)
 {
     static const char *const spoken[] = { "status", "diff", "log",  "add",  "commit",
@@ -70,7 +71,7 @@ static void add_tool(struct features *features, const struct al_tool *tool)
     add_params(features, tool);
 }
 
-/* The words a person would use come first: clients look for tools by them. */
+/* The user's words come first, because clients search tools by them. */
 static void add_purpose(const struct features *features, struct al_str *out)
 {
     if (features->git)

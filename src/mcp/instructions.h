@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a model reads before it calls anything. */
+/* The `instructions` of an MCP server: text for the model. */
 #ifndef AL_MCP_INSTRUCTIONS_H
 #define AL_MCP_INSTRUCTIONS_H
 
 struct al_session;
 
-/** The instructions of a session as a JSON string: what its tools do, how they are told where to
- * work, and the rules.  They speak of no tool and no parameter that it does not have.  Caller
- * frees. */
+/** The instructions of a session as a JSON string: what its tools do, which parameter selects the
+ * repository, and the rules.  Only tools and parameters of the session are named.  Caller frees. */
 char *al_instructions_text(const struct al_session *session);
 
 #endif

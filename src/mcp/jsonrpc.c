@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* A token has this form or it is not echoed: "-" and digits. */
+/* "-" and digits: the only form of a number that is echoed. */
 static bool is_integer(struct al_raw_json text)
 {
     size_t i = text.len && text.at[0] == '-';
@@ -18,8 +18,8 @@ static bool is_integer(struct al_raw_json text)
 }
 
 /*
- * A NUL ends no line and is part of no JSON text.  The parser passes over one behind a number,
- * where others see the end of the text.
+ * A NUL byte is not part of JSON text.  jansson skips one behind a number, where other parsers see
+ * the end of the text.
  */
 static bool has_nul(const char *line, size_t len)
 {
@@ -33,7 +33,7 @@ static bool too_many_values(const char *line, size_t len)
     return len > AL_RPC_MAX_VALUES && al_raw_json_count_values(text) > AL_RPC_MAX_VALUES;
 }
 
-/* The second and the third attempt: forgive NULs and names given twice, then large integers. */
+/* The second and third attempt: allow NULs and duplicate names, then large integers too. */
 static void parse_leniently(struct al_rpc_doc *doc)
 {
     json_error_t error;
@@ -83,7 +83,7 @@ bool al_rpc_doc_is_batch(const struct al_rpc_doc *doc)
     return json_is_array(doc->root);
 }
 
-/* Canonical text of `value`; `text` holds its bytes where the tree may have lost digits. */
+/* Canonical text of `value`.  `text` holds its bytes if the tree may have lost digits. */
 static char *canonical(const json_t *value, struct al_raw_json text)
 {
     struct al_str out = AL_STR_INIT;
@@ -93,7 +93,7 @@ static char *canonical(const json_t *value, struct al_raw_json text)
     else if (json_is_integer(value))
         al_str_addi(&out, json_integer_value(value));
     else if (json_is_real(value) && text.len > 2 && !memcmp(text.at + text.len - 2, "e0", 2)) {
-        text.len -= 2; /* al_raw_json_widen() put it there, or the sender, who meant the same */
+        text.len -= 2; /* al_raw_json_widen() added it, or the sender did, with the same meaning */
         if (!is_integer(text))
             return NULL;
         al_str_add(&out, text.at, text.len);
@@ -103,7 +103,7 @@ static char *canonical(const json_t *value, struct al_raw_json text)
     return al_str_detach(&out);
 }
 
-/* However long it is. */
+/* al_rpc_token() without its limit. */
 static char *token_at(const struct al_rpc_message *message, const char *const *path)
 {
     const json_t *value = message->body;
@@ -139,7 +139,7 @@ static const char *version_of(const json_t *body)
     return version ? version : "";
 }
 
-/* Whether these bytes are that value. */
+/* Whether the bytes parse to the value. */
 static bool is_text_of(struct al_raw_json text, const json_t *value)
 {
     al_auto(al_json_decrefp) json_t *again = NULL;
@@ -150,7 +150,7 @@ static bool is_text_of(struct al_raw_json text, const json_t *value)
     return again && json_equal(again, value);
 }
 
-/* The message with null for its arguments, as a tree of its own. */
+/* A copy of the message with null for its arguments. */
 static json_t *without_arguments(json_t *body)
 {
     json_t *copy = json_copy(body), *params = json_copy(json_object_get(body, "params"));
@@ -163,8 +163,8 @@ static json_t *without_arguments(json_t *body)
 }
 
 /*
- * Whether the message says everything once, its arguments aside, which are looked at by themselves.
- * Bytes that the tree does not have are no message either: nothing is ever read from them.
+ * Whether no name is given twice, arguments aside: al_rpc_arguments_problem() checks those.  The
+ * bytes must parse to the tree, or they are not the message.
  */
 static bool has_unique_names(const struct al_rpc_message *message)
 {
@@ -191,7 +191,7 @@ static bool has_unique_names(const struct al_rpc_message *message)
     return strict && json_equal(strict, expected);
 }
 
-/* Which kind of message it is; what is wrong with it when it is none. */
+/* Set the kind of the message, or its problem. */
 static void classify(struct al_rpc_message *message)
 {
     static const char *const id_path[] = { "id", NULL };

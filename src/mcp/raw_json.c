@@ -7,7 +7,7 @@
 
 #include "util/json.h"
 
-/* A 64-bit integer has 19 digits at most, and every one of 18 digits fits. */
+/* Every integer of 18 digits fits into 64 bits; not every one of 19 does. */
 #define SAFE_DIGITS 18
 
 static bool is_number_char(char c)
@@ -75,7 +75,7 @@ static bool key_is(const char *key, const char *end, const char *name)
     return text && json_string_length(text) == len && !memcmp(json_string_value(text), name, len);
 }
 
-/* The last member of that name, and how many have it. */
+/* Set *ret_last to the last member of that name, and return how many there are. */
 static size_t find_members(struct al_raw_json object, const char *name,
                            struct al_raw_json *ret_last)
 {
@@ -155,7 +155,7 @@ size_t al_raw_json_count_values(struct al_raw_json text)
     return count;
 }
 
-/* A number's end; *ret_wide says that it is an integer which may not fit. */
+/* The end of a number.  *ret_wide: it is an integer that may not fit into 64 bits. */
 static const char *skip_number(const char *p, const char *end, bool *ret_wide)
 {
     const char *from = p;

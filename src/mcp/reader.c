@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Room for one read; enough for most messages, little enough to keep. */
+/* Room for one read: enough for most messages, and small enough to keep. */
 #define READ_BYTES ((size_t)16 * 1024)
 
-/* A buffer larger than this is not kept for the next line. */
+/* A larger buffer is freed before the next line. */
 #define KEEP_BYTES (4 * READ_BYTES)
 
 void al_reader_clear(struct al_reader *reader)
@@ -16,7 +16,7 @@ void al_reader_clear(struct al_reader *reader)
     *reader = AL_READER_INIT(reader->fd);
 }
 
-/* Forget what was consumed, before a wait that may be long. */
+/* Drop consumed bytes, since the wait for the next may be long. */
 static void compact(struct al_reader *reader)
 {
     struct al_str *buf = &reader->buf;
@@ -54,7 +54,7 @@ void al_reader_fill(struct al_reader *reader)
     buf->buf[buf->len] = '\0';
 }
 
-/* The end of the current line: its LF, or the end of input; NULL while it has not come. */
+/* The end of the current line: its LF, or the end of input.  NULL: not read yet. */
 static const char *find_end(struct al_reader *reader)
 {
     const char *line = reader->buf.buf + reader->start;
@@ -67,7 +67,7 @@ static const char *find_end(struct al_reader *reader)
     return end;
 }
 
-/* Step over the line that ends at `end`, and its LF. */
+/* Skip the line that ends at `end`, and its LF. */
 static void consume(struct al_reader *reader, const char *end)
 {
     size_t at = (size_t)(end - reader->buf.buf);
@@ -98,7 +98,8 @@ enum al_line al_reader_next(struct al_reader *reader, const char **ret_line, siz
         size_t len = end ? (size_t)(end - line) : reader->buf.len - reader->start;
         bool skipping = reader->skipping;
 
-        reader->skipping = !end && (skipping || len > AL_LINE_MAX_BYTES + 1); /* 1: perhaps a CR */
+        reader->skipping =
+            !end && (skipping || len > AL_LINE_MAX_BYTES + 1); /* + 1: a CR may end it */
         if (end)
             consume(reader, end);
         else if (reader->skipping)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Lines from a descriptor, one message each.
+ * Reads lines from a descriptor; each line is one message.
  *
- * A line ends with LF or CR LF; the last one may end with the input.  Blank lines are passed over.
- * A line longer than AL_LINE_MAX_BYTES is reported once, as soon as that is certain, and the rest
- * of it is dropped as it arrives.  Memory grown for a long line is given back after it.
+ * - A line ends with LF or CR LF.  The last line may end with the input instead.
+ * - Blank lines are skipped.
+ * - A line longer than AL_LINE_MAX_BYTES is reported once, as soon as its length is certain.  The
+ *   rest of that line is dropped as it arrives.
+ * - Memory that a long line needed is freed after the line.
  */
 #ifndef AL_MCP_READER_H
 #define AL_MCP_READER_H
@@ -14,16 +16,16 @@
 
 #include "util/str.h"
 
-/** The longest line, its end not counted. */
+/** The longest line, without its line end. */
 #define AL_LINE_MAX_BYTES (10u * 1024u * 1024u)
 
-/** Input cut into lines. */
+/** A descriptor and what was read from it. */
 struct al_reader {
     int fd;
     struct al_str buf;
-    size_t start;   /**< where the line that is being read begins */
-    size_t scanned; /**< bytes from `start` known to hold no LF */
-    bool skipping;  /**< inside a line that was too long */
+    size_t start;   /**< where the current line begins in `buf` */
+    size_t scanned; /**< bytes from `start` that hold no LF */
+    bool skipping;  /**< inside a line that is too long */
     bool ended;     /**< end of input, or a read error */
 };
 
@@ -31,23 +33,21 @@ struct al_reader {
 
 void al_reader_clear(struct al_reader *reader);
 
-/** Read once; blocks when there is nothing.  At the end of input `ended` is set. */
+/** Call read(2) once; blocks while there is no input.  Sets `ended` at the end of input. */
 void al_reader_fill(struct al_reader *reader);
 
-/** What al_reader_next() found. */
+/** What al_reader_next() returns. */
 enum al_line {
-    AL_LINE_NONE,  /**< nothing more until the next al_reader_fill() */
-    AL_LINE_READY, /**< *ret_line and *ret_len hold one, until the next call */
+    AL_LINE_NONE,  /**< no whole line; call al_reader_fill() */
+    AL_LINE_READY, /**< *ret_line and *ret_len are valid until the next call */
     AL_LINE_TOO_LONG,
 };
 
-/** The next line of what was read. */
+/** Get the next line of what was read. */
 enum al_line al_reader_next(struct al_reader *reader, const char **ret_line, size_t *ret_len);
 
-/**
- * Whether bytes are left that al_reader_next() has not given.  Where there are none, the memory of
- * the last line goes.
- */
+/** Whether bytes are left that al_reader_next() has not returned.  If none are, the memory of the
+ * last line is freed, and that line is no longer valid. */
 bool al_reader_has_more(struct al_reader *reader);
 
 #endif

@@ -8,14 +8,14 @@
 #include "mcp/writer.h"
 #include "util/utf8.h"
 
-/* How much of a foreign name is repeated. */
+/* How much of a client's text is repeated. */
 #define NAME_BYTES 128
 
 struct al_batch {
     struct al_message_writer *out;
     pthread_mutex_t lock;
-    struct al_str items; /* the answers so far, with commas between */
-    size_t awaited;      /* answers still to come, and one for the reader */
+    struct al_str items; /* the answers so far, separated by commas */
+    size_t awaited;      /* answers still to come, plus one until al_batch_close() */
 };
 
 struct al_batch *al_batch_new(struct al_message_writer *out)
@@ -99,7 +99,6 @@ void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code
     al_reply_send(reply, &line);
 }
 
-/* How much of a foreign text is kept. */
 static size_t kept_bytes(const char *text)
 {
     size_t len = strlen(text);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where an answer goes: straight out, or into the array that answers a batch.
+ * Where an answer goes: to the output, or into the array that answers a batch.
  *
- * Every message is answered once, with a line or with nothing; the answers of a batch are sent
- * together after the last of them, and not at all when there are none.
+ * Every message is answered exactly once, with a line or with nothing.  The answers of a batch are
+ * sent together after the last of them.  A batch without answers sends nothing.
  */
 #ifndef AL_MCP_REPLY_H
 #define AL_MCP_REPLY_H
@@ -16,37 +16,37 @@ struct al_message_writer;
 
 struct al_reply {
     struct al_message_writer *out;
-    struct al_batch *batch; /**< NULL: a message of its own */
+    struct al_batch *batch; /**< NULL: the message is not part of a batch */
 };
 
-/** Begin a batch.  It goes away with the answer to its last message and al_batch_close(). */
+/** Begin a batch.  It frees itself after al_batch_close() and the answer to its last message. */
 struct al_batch *al_batch_new(struct al_message_writer *out);
 
-/** One more message whose answer is awaited. */
+/** Add a message whose answer belongs to the batch. */
 struct al_reply al_batch_expect(struct al_batch *batch);
 
-/** No more messages. */
+/** No more messages will be added. */
 void al_batch_close(struct al_batch *batch);
 
 /** Answer with a line.  Threads: any. */
 void al_reply_send(struct al_reply reply, struct al_str *line);
 
-/** Answer with nothing. */
+/** Answer with nothing.  Threads: any. */
 void al_reply_nothing(struct al_reply reply);
 
 /** Answer with an error; `id` may be NULL. */
 void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code, const char *text);
 
-/** The same with data, which is JSON. */
+/** The same with `data`, which is JSON text. */
 void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code code,
                          const char *text, const char *data);
 
-/** The same, ending in `name`, shortened and made safe: it is somebody else's text; then in what
- * was `meant`, NULL: nobody knows. */
+/** The same, ending in `name` and a `suggestion` (NULL: none).  `name` is the client's text, so it
+ * is sanitized and shortened. */
 void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
                           const char *text, const char *name, const char *suggestion);
 
-/** A JSON string of somebody else's text, shortened like the name.  Caller frees. */
+/** A JSON string of the client's text, shortened like the name.  Caller frees. */
 char *al_reply_quote(const char *text);
 
 #endif

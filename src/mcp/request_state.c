@@ -11,7 +11,7 @@
 
 #define KEY_BYTES 32
 
-/* Nonce, time of issue, two digests; then the MAC over them. */
+/* Layout: nonce, time of issue, two digests, and the authentication code over all of them. */
 enum {
     AT_TIME = 16,
     AT_CALL = AT_TIME + 8,
@@ -111,7 +111,8 @@ static void forget_expired(struct al_request_states *states, int64_t now)
             forget(states, i - 1);
 }
 
-/* One that is forgotten before its time takes all of its age with it: none can come back. */
+/* Forget the oldest spent states before they expire.  All states of their time are revoked, so that
+ * none of them can be spent again. */
 static void revoke_oldest(struct al_request_states *states)
 {
     size_t oldest = 0;

@@ -26,7 +26,7 @@ const struct al_revision *al_revision_agree(const char *name)
         return revision;
     for (revision = revisions; revision->era != AL_ERA_LEGACY; revision++)
         ;
-    return revision; /* the client decides whether it can do with ours */
+    return revision; /* the client decides whether it supports ours */
 }
 
 void al_revision_add_list(struct al_str *out)

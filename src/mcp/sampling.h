@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Having the model behind a legacy client write a text, with sampling/createMessage.
+ * Asks the model of a legacy client to write a text, with sampling/createMessage.
  *
- * Source: MCP 2025-06-18 and 2025-11-25, "Sampling"; gone as a request in 2026-07-28.
+ * Source: MCP 2025-06-18 and 2025-11-25, "Sampling"; 2026-07-28 no longer has this request.
  */
 #ifndef AL_MCP_SAMPLING_H
 #define AL_MCP_SAMPLING_H
@@ -12,15 +12,15 @@
 #include "mcp/client_request.h"
 #include "tool/call.h"
 
-/** Whether client capabilities promise a model. */
+/** Whether client capabilities include sampling. */
 bool al_sampling_usable(const json_t *capabilities);
 
-/** Ask and wait; the contract is struct al_writer's.  Threads: any. */
+/** Ask and wait.  The contract is that of struct al_writer.  Threads: any. */
 int al_sampling_ask(struct al_client_requests *requests, const struct al_writing *writing,
                     struct al_cancel *cancel, char **ret_text, struct al_error *err);
 
-/** The text in the result of sampling/createMessage; NULL when it is none, or was cut short.
- * Caller frees. */
+/** The text in the result of sampling/createMessage.  NULL: it holds no text, or the text was cut
+ * at maxTokens.  Caller frees. */
 char *al_sampling_text(const json_t *result);
 
 #endif

@@ -10,18 +10,17 @@
 #include "mcp/writer.h"
 #include "util/log.h"
 
-/* Once the input has ended, a client that takes nothing of the answers for this long gets no more.
- */
+/* After the end of input, a client that reads none of the answers for this long gets no more. */
 #define DRAIN_MS 1000
 
-/* A batch of which not every message has been served yet. */
+/* A batch whose messages are not all served yet. */
 struct open_batch {
-    struct al_batch *answers; /* NULL: there is none */
+    struct al_batch *answers; /* NULL: no batch is open */
     struct al_rpc_doc doc;
     struct al_rpc_cursor cursor;
 };
 
-/* What a message changes is of whoever has the turn to read. */
+/* Only the leader (mcp/workers.h) touches `reader` and `batch`. */
 struct server {
     const struct al_mcp_options *options;
     struct al_reader reader;
@@ -40,7 +39,7 @@ static void close_batch(struct open_batch *batch)
     *batch = (struct open_batch){ .answers = NULL };
 }
 
-/* The messages of the open batch, up to a call. */
+/* Serve the messages of the open batch up to a call, which is returned. */
 static struct al_inflight *continue_batch(struct server *server)
 {
     al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
@@ -54,7 +53,7 @@ static struct al_inflight *continue_batch(struct server *server)
     return call;
 }
 
-/* Takes over `doc`. */
+/* Serve a batch up to a call, which is returned.  Takes over `doc`. */
 static struct al_inflight *begin_batch(struct server *server, struct al_rpc_doc *doc)
 {
     struct al_reply reply = { .out = &server->out };
@@ -93,7 +92,8 @@ static struct al_inflight *serve_line(struct server *server, const char *line, s
     return NULL;
 }
 
-/* al_workers_serve_fn.  A message borrows its line, so an open batch comes before the next one. */
+/* An al_workers_serve_fn.  The messages of a batch borrow its line, so an open batch is served
+ * before the next line. */
 static struct al_inflight *serve_read(void *payload, bool *ret_more)
 {
     struct server *server = payload;
@@ -113,7 +113,7 @@ static struct al_inflight *serve_read(void *payload, bool *ret_more)
     return call;
 }
 
-/* Serve until the end: until then with answers, and then without. */
+/* Serve until the end of input; calls that still run then are cancelled and not answered. */
 static int serve(struct server *server, struct al_error *err)
 {
     const struct al_workers_options workers_options = {
@@ -136,7 +136,7 @@ static int serve(struct server *server, struct al_error *err)
     return 0;
 }
 
-/* Serve messages until the end; a failure to begin is the caller's to report. */
+/* Serve messages until the end.  The caller reports a failure to start. */
 static int run(struct server *server, struct al_error *err)
 {
     int r;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The MCP server on a pair of descriptors: newline-delimited JSON-RPC, revisions 2024-11-05 to
- * 2025-11-25 and 2026-07-28, told apart message by message.
+ * The MCP server on a pair of descriptors: newline-delimited JSON-RPC of the revisions 2024-11-05
+ * to 2025-11-25 and 2026-07-28.  The revision is determined for each message (mcp/envelope.h).
  *
  * Source: https://modelcontextprotocol.io/specification, "stdio" transport.
  */
@@ -13,17 +13,17 @@ struct al_session;
 struct al_mcp_options {
     const struct al_session *session;
     int in_fd;
-    int out_fd;          /**< nothing but protocol messages is written to it */
+    int out_fd;          /**< only protocol messages are written to it */
     const char *version; /**< of airlock, for serverInfo */
 };
 
 /**
- * Serve until the end of input, or until nobody reads the output any more.
+ * Serve until the end of input, or until the client closes the output.
  *
- * SIGPIPE is ignored by then (al_proc_init() sees to that).
+ * SIGPIPE must be ignored (al_proc_init() does that).
  *
- * @return 0 after all calls were cancelled and every thread has gone; a negative enum al_status
- * when the server could not start, which is logged.
+ * @return 0 after all calls were cancelled and all threads have ended; a negative enum al_status
+ *         when the server could not start, which is logged.
  */
 int al_mcp_serve(const struct al_mcp_options *options);
 

@@ -12,7 +12,7 @@ static json_t *output_schema_of(const struct al_tool *tool)
     json_t *schema = json_loads(tool->output_schema, JSON_REJECT_DUPLICATES, NULL);
 
     if (!schema)
-        abort(); /* a constant of ours; the table test parses every one */
+        abort(); /* a constant; the table test parses every one */
     return schema;
 }
 

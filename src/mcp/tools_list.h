@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What tools/list says: the same bytes in the same order every time, as prompt caches like it. */
+/* The result of tools/list: always the same bytes, so that prompt caches stay valid. */
 #ifndef AL_MCP_TOOLS_LIST_H
 #define AL_MCP_TOOLS_LIST_H
 

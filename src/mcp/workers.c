@@ -11,11 +11,11 @@
 #include "mcp/writer.h"
 #include "proc/proc.h"
 
-/* The events of what is not a turn: news of the output, or the end; a call that was put aside. */
+/* Events other than a term: the output changed or the pool ends; a queued call may run. */
 #define OUTPUT_EVENT  ((uint64_t)0)
 #define BACKLOG_EVENT UINT64_MAX
 
-/* Under the lock: from here on every wait returns at once. */
+/* Caller holds the lock.  Every epoll_wait() returns at once from here on. */
 static void begin_shutdown(struct al_workers *workers)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.u64 = OUTPUT_EVENT };
@@ -26,8 +26,9 @@ static void begin_shutdown(struct al_workers *workers)
 }
 
 /*
- * Under the lock: whoever is told of this turn has it.  While too much output waits, reading more
- * would only add to it.
+ * Caller holds the lock.  The thread that gets the event with the new term is the leader.  While
+ * too much output is queued the input is watched for its end only, since more calls would add
+ * output.
  */
 static void promote_follower(struct al_workers *workers)
 {
@@ -38,7 +39,7 @@ static void promote_follower(struct al_workers *workers)
     event.events = (workers->paused ? EPOLLRDHUP : EPOLLIN) | EPOLLONESHOT;
     if (epoll_ctl(workers->epoll_fd, EPOLL_CTL_MOD,
                   ready ? workers->ready_fd : workers->options.reader->fd, &event))
-        begin_shutdown(workers); /* somebody closed the input */
+        begin_shutdown(workers); /* the input was closed */
 }
 
 static void step_down(struct al_workers *workers)
@@ -52,7 +53,7 @@ static void step_down(struct al_workers *workers)
     (void)pthread_mutex_unlock(&workers->lock);
 }
 
-/* Under the lock: the output is dead, or has room again. */
+/* Caller holds the lock.  The output is closed, or its queue has room again. */
 static void on_output_event(struct al_workers *workers)
 {
     if (al_message_writer_dead(workers->options.out))
@@ -61,7 +62,7 @@ static void on_output_event(struct al_workers *workers)
         promote_follower(workers);
 }
 
-/* Under the lock: something happened.  Whether it is the turn, which is the caller's then. */
+/* Caller holds the lock.  True when the event makes the calling thread the leader. */
 static bool become_leader(struct al_workers *workers, uint64_t event)
 {
     if (workers->ending)
@@ -74,8 +75,8 @@ static bool become_leader(struct al_workers *workers, uint64_t event)
     return true;
 }
 
-/* A call that was put aside; NULL when somebody else has taken it, or no thread is there to read
- * on: it lies there until one of those has time that run calls now. */
+/* A queued call to run.  NULL when another thread has taken it, or when no thread would be left to
+ * read; the call then stays queued until a running thread has ended its own call. */
 static struct al_inflight *take_queued(struct al_workers *workers)
 {
     struct al_inflight *call;
@@ -88,14 +89,14 @@ static struct al_inflight *take_queued(struct al_workers *workers)
     return call;
 }
 
-/* What a thread waits for: the turn, or a call. */
+/* What a follower waits for: either to lead, or a queued call. */
 struct work {
     bool leads;
-    bool has_input; /* there is some, or it is closed */
+    bool has_input; /* epoll says so: bytes, or the end of input */
     struct al_inflight *call;
 };
 
-/* False when the thread is to end. */
+/* False when the thread has to end. */
 static bool wait_for_work(struct al_worker *worker, struct work *ret_work)
 {
     struct al_workers *workers = worker->workers;
@@ -121,7 +122,7 @@ static bool wait_for_work(struct al_worker *worker, struct work *ret_work)
     return ret_work->leads || ret_work->call;
 }
 
-/* Read and serve, and pass the turn on.  Returns the call that is to be run. */
+/* Read, serve, and promote a follower.  Returns the call to run, or NULL. */
 static struct al_inflight *lead(struct al_workers *workers, bool has_input)
 {
     struct al_reader *reader = workers->options.reader;
@@ -129,7 +130,7 @@ static struct al_inflight *lead(struct al_workers *workers, bool has_input)
 
     if (!workers->buffered && has_input)
         al_reader_fill(reader);
-    else if (!workers->buffered) /* no writer is left, or the descriptor is no good */
+    else if (!workers->buffered) /* EPOLLHUP or EPOLLERR alone */
         reader->ended = true;
     while ((call = workers->options.serve(workers->options.payload, &workers->buffered))) {
         if (!al_calls_admit(call))
@@ -142,7 +143,7 @@ static struct al_inflight *lead(struct al_workers *workers, bool has_input)
     return call;
 }
 
-/* The call, and those that were put aside meanwhile. */
+/* Run the call, then queued calls for as long as there are any that may run. */
 static void run_calls(struct al_workers *workers, struct al_inflight *call)
 {
     for (; call; call = al_calls_dequeue(workers->options.calls))
@@ -183,7 +184,7 @@ static int add_fd(const struct al_workers *workers, int fd, uint32_t events, uin
     return epoll_ctl(workers->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Watch all there is, and offer the first turn. */
+/* Watch input, output and backlog; the first follower that wakes up for input leads. */
 static int open_epoll(struct al_workers *workers, struct al_error *err)
 {
     workers->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -193,7 +194,7 @@ static int open_epoll(struct al_workers *workers, struct al_error *err)
         add_fd(workers, workers->options.out->event_fd, EPOLLIN | EPOLLET, OUTPUT_EVENT) < 0 ||
         add_fd(workers, workers->options.calls->backlog_fd, EPOLLIN | EPOLLET, BACKLOG_EVENT) < 0)
         return al_error_errno(err, errno, "cannot watch the input");
-    /* Where that does not work a read blocks for long as little as poll() would have. */
+    /* epoll refuses files and directories with EPERM; poll() calls them always readable. */
     workers->term = 1;
     workers->input_always_ready =
         add_fd(workers, workers->options.reader->fd, EPOLLIN | EPOLLONESHOT, 1) < 0;
@@ -217,7 +218,7 @@ int al_workers_start(struct al_workers *workers, const struct al_workers_options
         clear(workers);
         return r;
     }
-    workers->nfree = 1; /* before it counts itself */
+    workers->nfree = 1; /* the first thread */
     r = al_pool_add(workers);
     if (r != 0) {
         clear(workers);

@@ -14,10 +14,10 @@
 #include "util/clock.h"
 
 /*
- * A pipe of the size the kernel gives it is made to hold larger answers too once there is one,
- * which otherwise goes out in turns with the reader.  Not before: what a user's pipes may hold
- * together is limited (pipe(7), pipe-user-pages-soft).  One that somebody gave another size keeps
- * it.
+ * A pipe of the default size is enlarged when an answer does not fit; otherwise writer and reader
+ * would take turns for every 64 KiB.  It is not enlarged earlier, because the total of a user's
+ * pipes is limited (pipe(7), pipe-user-pages-soft).  A pipe of another size was sized by its
+ * creator and keeps its size.
  */
 #define PIPE_DEFAULT_BYTES (64 * 1024)
 #define PIPE_LARGE_BYTES   (1024 * 1024)
@@ -30,9 +30,9 @@ static void notify(int event_fd)
 }
 
 /*
- * How to write without blocking, though O_NONBLOCK may not be set: the description is shared with
- * whoever started us.  A socket has a flag for it; a pipe is opened once more, which gives a
- * description of our own; for anything else poll() says when a small write will do.
+ * Choose how to write without blocking.  O_NONBLOCK may not be set, because the open file
+ * description is shared with the parent process.  A socket has MSG_DONTWAIT.  A pipe is opened
+ * again, which gives a description of our own.  Anything else is polled before a small write.
  */
 static void choose_method(struct al_message_writer *out)
 {
@@ -81,7 +81,7 @@ void al_message_writer_clear(struct al_message_writer *out)
     (void)pthread_mutex_destroy(&out->lock);
 }
 
-/* One attempt: bytes written, 0 when there is no room, -1 when nobody is there any more. */
+/* One write: the bytes written; 0: no room; -1: the other end is closed. */
 static ssize_t write_once(struct al_message_writer *out, const char *data, size_t len)
 {
     struct pollfd ready = { .fd = out->fd, .events = POLLOUT };
@@ -103,7 +103,7 @@ static ssize_t write_once(struct al_message_writer *out, const char *data, size_
     return n;
 }
 
-/* The number of bytes that went out; fewer than `len` when there is no room or nobody. */
+/* Caller holds the lock.  The bytes written; fewer than `len`: no room, or the output is dead. */
 static size_t write_some(struct al_message_writer *out, const char *data, size_t len)
 {
     size_t done = 0;
@@ -123,7 +123,7 @@ static size_t write_some(struct al_message_writer *out, const char *data, size_t
     return done;
 }
 
-/* Caller holds the lock.  Whether there is more room now. */
+/* Caller holds the lock.  Enlarge the pipe; whether it has more room now. */
 static bool grow_pipe(struct al_message_writer *out)
 {
     bool may = out->may_grow && !out->dead;
@@ -150,16 +150,16 @@ void al_message_writer_send(struct al_message_writer *out, struct al_str *line)
     (void)pthread_mutex_unlock(&out->lock);
 }
 
-/* A client may never catch up: what it has taken goes once it is more than what waits, so that a
- * byte is moved at most once for each that was written. */
+/* Drop written bytes once they are more than the queued ones, so that each byte is moved at most
+ * once: a slow client may never let the queue run empty. */
 static void drop_sent(struct al_message_writer *out)
 {
-    size_t waiting = out->queue.len - out->sent;
+    size_t queued = out->queue.len - out->sent;
 
-    if (out->sent <= waiting)
+    if (out->sent <= queued)
         return;
-    memmove(out->queue.buf, out->queue.buf + out->sent, waiting);
-    al_str_truncate(&out->queue, waiting);
+    memmove(out->queue.buf, out->queue.buf + out->sent, queued);
+    al_str_truncate(&out->queue, queued);
     out->sent = 0;
 }
 
@@ -182,7 +182,7 @@ bool al_message_writer_flush(struct al_message_writer *out)
     return more;
 }
 
-static size_t waiting(struct al_message_writer *out)
+static size_t queued_bytes(struct al_message_writer *out)
 {
     size_t bytes;
 
@@ -199,7 +199,7 @@ void al_message_writer_drain(struct al_message_writer *out, int idle_ms)
     size_t before = SIZE_MAX;
 
     while (al_message_writer_flush(out)) {
-        const size_t left = waiting(out);
+        const size_t left = queued_bytes(out);
         int64_t now = al_clock_ms();
 
         if (left < before)
@@ -213,7 +213,7 @@ void al_message_writer_drain(struct al_message_writer *out, int idle_ms)
 
 bool al_message_writer_full(struct al_message_writer *out)
 {
-    return waiting(out) > AL_MESSAGE_WRITER_FULL_BYTES;
+    return queued_bytes(out) > AL_MESSAGE_WRITER_FULL_BYTES;
 }
 
 bool al_message_writer_dead(struct al_message_writer *out)
