@@ -32,7 +32,7 @@ static void add_json(const struct al_tool *tool, const struct al_explanation *fo
     const struct al_ruling *ruling = &found->ruling;
     al_auto(al_json_decrefp) json_t *object = al_json_object();
 
-    al_json_set(object, "decision", al_json_string(al_policy_word(ruling->decision)));
+    al_json_set(object, "decision", al_json_string(al_policy_decision_name(ruling->decision)));
     al_json_set(object, "rule",
                 ruling->number ? al_json_int((int64_t)ruling->number) : al_json_string("default"));
     al_json_set(object, "line", ruling->number ? al_json_int(ruling->line) : json_null());
@@ -66,7 +66,7 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
     const struct al_ruling *ruling = &found->ruling;
     const char *condition = al_operation_condition(tool, found->operation);
 
-    al_str_addf(out, "decision   %s\n", al_policy_word(ruling->decision));
+    al_str_addf(out, "decision   %s\n", al_policy_decision_name(ruling->decision));
     if (ruling->number)
         al_str_addf(out, "rule       %zu (line %u)\n", ruling->number, ruling->line);
     else

@@ -117,7 +117,7 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
         config->approval.mode = (enum al_approval_mode)mode;
     }
     if (options->verbose)
-        setup->session.tell = tell;
+        setup->session.trace = tell;
     if (options->no_git)
         config->journal.checkpoints = false;
     if (options->grant) {

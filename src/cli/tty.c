@@ -97,7 +97,7 @@ static void show(const struct al_tty *tty, const struct al_approval_request *req
     size_t first;
 
     al_approval_add_heading(request, &heading);
-    al_approval_add_rest(request, &rest);
+    al_approval_add_full_summary(request, &rest);
     first = strcspn(heading.buf, "\n");
     al_str_addf(out, "\n%s%.*s%s\n", tty->colours ? BOLD : "", (int)first, heading.buf,
                 tty->colours ? RESET : "");

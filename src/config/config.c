@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "config/reading.h"
+#include "config/reader.h"
 #include "config/toml.h"
 #include "guard/text.h"
 #include "guard/whitelist.h"
@@ -45,23 +45,24 @@ void al_config_clear(struct al_config *config)
 
 static bool visit(void *payload, const struct al_toml_value *value)
 {
-    struct al_reading *reading = payload;
+    struct al_config_reader *reader = payload;
     bool is_table;
     const struct al_key *key = al_key_find(value->key, &is_table);
 
     if (key)
-        return al_reading_set(reading, key, value);
+        return al_config_reader_set(reader, key, value);
     if (al_starts_with(value->key, "grants."))
-        return al_reading_visit_grants(reading, value);
+        return al_config_reader_set_grants(reader, value);
     if (is_table && value->type == AL_TOML_TABLE)
         return true;
     if (is_table) {
-        (void)al_reading_wants(reading, value, AL_TOML_TABLE);
+        (void)al_config_reader_check_type(reader, value, AL_TOML_TABLE);
     } else {
         al_auto(al_freep) char *meant = al_key_nearest(value->key);
 
-        al_reading_complain(reading, value->line, value->key, "unknown key%s%s%s",
-                            meant ? ", did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+        al_config_reader_fail(reader, value->line, value->key, "unknown key%s%s%s",
+                              meant ? ", did you mean '" : "", meant ? meant : "",
+                              meant ? "'?" : "");
     }
     return false;
 }
@@ -69,11 +70,11 @@ static bool visit(void *payload, const struct al_toml_value *value)
 static void not_toml(void *payload, unsigned line, const char *what)
 {
     static const char noise[] = "Error "; /* "Error while parsing …" */
-    struct al_reading *reading = payload;
+    struct al_config_reader *reader = payload;
     al_auto(al_freep) char *safe =
         al_text_sanitize_line(al_starts_with(what, noise) ? what + strlen(noise) : what);
 
-    al_reading_complain(reading, line, "", "%s", safe);
+    al_config_reader_fail(reader, line, "", "%s", safe);
 }
 
 static int read_text(const char *path, struct al_str *ret_text, struct al_error *err)
@@ -100,7 +101,7 @@ static int read_config(struct al_config *config, const char *path, const char *h
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_config fresh;
-    struct al_reading reading = {
+    struct al_config_reader reader = {
         .into = &fresh, .path = path, .home = home, .err = err, .has_decision = true
     };
     int r;
@@ -110,10 +111,10 @@ static int read_config(struct al_config *config, const char *path, const char *h
         return r;
     fresh = *config;
     fresh.file = al_strdup(path);
-    al_keys_own(&fresh);
-    (void)al_toml_walk(text.buf, text.len, visit, not_toml, &reading); /* fails through not_toml */
-    al_reading_end_rule(&reading);
-    if (reading.failed) {
+    al_keys_deep_copy(&fresh);
+    (void)al_toml_walk(text.buf, text.len, visit, not_toml, &reader); /* fails through not_toml */
+    al_config_reader_end_rule(&reader);
+    if (reader.failed) {
         al_config_clear(&fresh);
         return AL_ERR_BAD_ARGS;
     }
@@ -128,7 +129,7 @@ int al_config_read(struct al_config *config, const char *path, struct al_error *
 }
 
 /* Where a person's own file is: the XDG base directory rules ignore a relative $XDG_CONFIG_HOME. */
-static char *own_file(const char *env_config_home, const char *home)
+static char *user_file(const char *env_config_home, const char *home)
 {
     if (env_config_home && env_config_home[0] == '/')
         return al_fs_join(env_config_home, "airlock/config.toml");
@@ -138,7 +139,7 @@ static char *own_file(const char *env_config_home, const char *home)
 int al_config_load(struct al_config *config, const char *path, const char *env_config_home,
                    const char *home, struct al_error *err)
 {
-    al_auto(al_freep) char *own = own_file(env_config_home, home);
+    al_auto(al_freep) char *own = user_file(env_config_home, home);
     const char *const places[] = { own, SYSTEM_FILE };
     al_auto(al_error_clear) struct al_error missing = AL_ERROR_INIT;
 

@@ -2,7 +2,7 @@
 /* [grants.NAME]: the one part of the file whose keys the person chooses. */
 #include <stdlib.h>
 
-#include "config/reading.h"
+#include "config/reader.h"
 
 #define GRANTS_MAX 64u
 #define TOOLS_MAX  256u
@@ -24,21 +24,22 @@ static bool is_name(const char *name, size_t len)
     return len > 0 && len <= NAME_BYTES;
 }
 
-static bool begin_grant(struct al_reading *reading, const struct al_toml_value *value)
+static bool begin_grant(struct al_config_reader *reader, const struct al_toml_value *value)
 {
-    struct al_grants *grants = &reading->into->grants;
+    struct al_grants *grants = &reader->into->grants;
     al_auto(al_freep) char *name = NULL;
 
-    if (!al_reading_wants(reading, value, AL_TOML_TABLE))
+    if (!al_config_reader_check_type(reader, value, AL_TOML_TABLE))
         return false;
     if (!is_name(value->name, value->name_len)) {
-        al_reading_complain(reading, value->line, value->key,
-                            "must be named with 1 to %u letters, digits, '_' and '-'", NAME_BYTES);
+        al_config_reader_fail(reader, value->line, value->key,
+                              "must be named with 1 to %u letters, digits, '_' and '-'",
+                              NAME_BYTES);
         return false;
     }
     if (grants->count == GRANTS_MAX) {
-        al_reading_complain(reading, value->line, value->key, "there are more than %u grants",
-                            GRANTS_MAX);
+        al_config_reader_fail(reader, value->line, value->key, "there are more than %u grants",
+                              GRANTS_MAX);
         return false;
     }
     name = al_strndup(value->name, value->name_len);
@@ -46,15 +47,15 @@ static bool begin_grant(struct al_reading *reading, const struct al_toml_value *
     return true;
 }
 
-static void set_tools(struct al_reading *reading, const struct al_toml_value *value,
+static void set_tools(struct al_config_reader *reader, const struct al_toml_value *value,
                       struct al_grant *grant)
 {
-    if (!al_reading_wants(reading, value, AL_TOML_STRINGS) ||
-        !al_reading_strings_fit(reading, value))
+    if (!al_config_reader_check_type(reader, value, AL_TOML_STRINGS) ||
+        !al_config_reader_check_strings(reader, value))
         return;
     if (value->nitems > TOOLS_MAX) {
-        al_reading_complain(reading, value->line, value->key, "must have between 0 and %u items",
-                            TOOLS_MAX);
+        al_config_reader_fail(reader, value->line, value->key, "must have between 0 and %u items",
+                              TOOLS_MAX);
         return;
     }
     grant->limits_tools = true;
@@ -62,51 +63,51 @@ static void set_tools(struct al_reading *reading, const struct al_toml_value *va
         al_strv_add(&grant->tools, value->items[i].text);
 }
 
-static bool in_grant(struct al_reading *reading, const struct al_toml_value *value,
+static bool in_grant(struct al_config_reader *reader, const struct al_toml_value *value,
                      struct al_grant *grant)
 {
     if (al_ends_with(value->key, ".tools")) {
-        set_tools(reading, value, grant);
+        set_tools(reader, value, grant);
         return false;
     }
     if (al_ends_with(value->key, ".fs")) {
         grant->limits_dirs = true;
-        return al_reading_wants(reading, value, AL_TOML_TABLE);
+        return al_config_reader_check_type(reader, value, AL_TOML_TABLE);
     }
-    al_reading_complain(reading, value->line, value->key,
-                        "unknown key; a grant has 'tools' and 'fs'");
+    al_config_reader_fail(reader, value->line, value->key,
+                          "unknown key; a grant has 'tools' and 'fs'");
     return false;
 }
 
-static void add_dir(struct al_reading *reading, const struct al_toml_value *value,
+static void add_dir(struct al_config_reader *reader, const struct al_toml_value *value,
                     struct al_grant *grant)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     al_auto(al_freep) char *path = al_strndup(value->name, value->name_len);
 
-    if (!al_reading_wants(reading, value, AL_TOML_STRING) ||
-        !al_reading_strings_fit(reading, value))
+    if (!al_config_reader_check_type(reader, value, AL_TOML_STRING) ||
+        !al_config_reader_check_strings(reader, value))
         return;
     if (strlen(path) != value->name_len)
-        al_reading_complain(reading, value->line, value->key, "must not contain a NUL");
+        al_config_reader_fail(reader, value->line, value->key, "must not contain a NUL");
     else if (grant->ndirs == DIRS_MAX)
-        al_reading_complain(reading, value->line, value->key,
-                            "a grant lists at most %u directories", DIRS_MAX);
+        al_config_reader_fail(reader, value->line, value->key,
+                              "a grant lists at most %u directories", DIRS_MAX);
     else if (al_grant_add_dir(grant, path, value->items[0].text, &why) < 0)
-        al_reading_complain(reading, value->line, value->key, "%s", why.message);
+        al_config_reader_fail(reader, value->line, value->key, "%s", why.message);
 }
 
-bool al_reading_visit_grants(struct al_reading *reading, const struct al_toml_value *value)
+bool al_config_reader_set_grants(struct al_config_reader *reader, const struct al_toml_value *value)
 {
-    struct al_grants *grants = &reading->into->grants;
+    struct al_grants *grants = &reader->into->grants;
 
     switch (value->depth) {
     case IN_GRANTS:
-        return begin_grant(reading, value);
+        return begin_grant(reader, value);
     case IN_GRANT:
-        return in_grant(reading, value, &grants->items[grants->count - 1]);
+        return in_grant(reader, value, &grants->items[grants->count - 1]);
     case IN_FS:
-        add_dir(reading, value, &grants->items[grants->count - 1]);
+        add_dir(reader, value, &grants->items[grants->count - 1]);
         return false;
     default:
         return false;

@@ -178,7 +178,7 @@ void al_keys_clear(struct al_config *config)
     }
 }
 
-static void own_strings(struct al_strv *strings)
+static void copy_strings(struct al_strv *strings)
 {
     const struct al_strv from = *strings;
 
@@ -187,21 +187,21 @@ static void own_strings(struct al_strv *strings)
         al_strv_add(strings, from.items[i]);
 }
 
-static void own_grants(struct al_grants *grants)
+static void copy_grants(struct al_grants *grants)
 {
     const struct al_grants from = *grants;
 
     al_grants_copy(grants, &from);
 }
 
-static void own_rules(struct al_policy *policy)
+static void copy_rules(struct al_policy *policy)
 {
     const struct al_policy from = *policy;
 
     al_policy_copy(policy, &from);
 }
 
-void al_keys_own(struct al_config *copy)
+void al_keys_deep_copy(struct al_config *copy)
 {
     for (size_t i = 0; i < AL_COUNT(keys); i++) {
         void *field = (char *)copy + keys[i].offset;
@@ -212,13 +212,13 @@ void al_keys_own(struct al_config *copy)
             *(char **)field = al_strdup(*(char **)field);
             break;
         case AL_KEY_STRINGS:
-            own_strings(field);
+            copy_strings(field);
             break;
         case AL_KEY_GRANTS:
-            own_grants(field);
+            copy_grants(field);
             break;
         case AL_KEY_RULES:
-            own_rules(field);
+            copy_rules(field);
             break;
         case AL_KEY_BOOL:
         case AL_KEY_UINT32:

@@ -48,6 +48,6 @@ char *al_key_nearest(const char *name);
 void al_keys_clear(struct al_config *config);
 
 /** Make a plain copy of a struct al_config independent of the one it was copied from. */
-void al_keys_own(struct al_config *copy);
+void al_keys_deep_copy(struct al_config *copy);
 
 #endif

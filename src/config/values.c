@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "config/keys.h"
-#include "config/reading.h"
+#include "config/reader.h"
 #include "util/fs.h"
 
 static enum al_toml_type type_wanted(enum al_key_kind kind)
@@ -31,23 +31,23 @@ static enum al_toml_type type_wanted(enum al_key_kind kind)
     return AL_TOML_TABLE;
 }
 
-static bool is_within(struct al_reading *reading, const struct al_key *key,
+static bool is_within(struct al_config_reader *reader, const struct al_key *key,
                       const struct al_toml_value *value)
 {
     if (value->integer >= key->min && value->integer <= key->max)
         return true;
-    al_reading_complain(reading, value->line, key->path, "must be between %" PRId64 " and %" PRId64,
-                        key->min, key->max);
+    al_config_reader_fail(reader, value->line, key->path,
+                          "must be between %" PRId64 " and %" PRId64, key->min, key->max);
     return false;
 }
 
-static void set_strings(struct al_reading *reading, const struct al_key *key,
+static void set_strings(struct al_config_reader *reader, const struct al_key *key,
                         const struct al_toml_value *value, struct al_strv *field)
 {
     if (value->nitems < (size_t)key->min || value->nitems > (size_t)key->max) {
-        al_reading_complain(reading, value->line, key->path,
-                            "must have between %" PRId64 " and %" PRId64 " items", key->min,
-                            key->max);
+        al_config_reader_fail(reader, value->line, key->path,
+                              "must have between %" PRId64 " and %" PRId64 " items", key->min,
+                              key->max);
         return;
     }
     al_strv_clear(field);
@@ -56,43 +56,43 @@ static void set_strings(struct al_reading *reading, const struct al_key *key,
         al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
         if (key->check && key->check(item->text, &why) < 0)
-            al_reading_complain(reading, item->line, key->path, "%s", why.message);
+            al_config_reader_fail(reader, item->line, key->path, "%s", why.message);
         al_strv_add(field, item->text);
     }
 }
 
-static void set_file(struct al_reading *reading, const struct al_key *key,
+static void set_file(struct al_config_reader *reader, const struct al_key *key,
                      const struct al_toml_item *item, char **field)
 {
     bool at_home = al_starts_with(item->text, "~/");
 
     if (item->text[0] != '/' && !at_home) {
-        al_reading_complain(reading, item->line, key->path,
-                            "must be an absolute path or begin with '~/'");
+        al_config_reader_fail(reader, item->line, key->path,
+                              "must be an absolute path or begin with '~/'");
     } else if (al_ends_with(item->text, "/")) {
-        al_reading_complain(reading, item->line, key->path, "must name a file, not a directory");
-    } else if (at_home && !reading->home) {
-        al_reading_complain(reading, item->line, key->path,
-                            "begins with '~/', but HOME is not set");
+        al_config_reader_fail(reader, item->line, key->path, "must name a file, not a directory");
+    } else if (at_home && !reader->home) {
+        al_config_reader_fail(reader, item->line, key->path,
+                              "begins with '~/', but HOME is not set");
     } else {
         free(*field);
-        *field = at_home ? al_fs_join(reading->home, item->text + 2) : al_strdup(item->text);
+        *field = at_home ? al_fs_join(reader->home, item->text + 2) : al_strdup(item->text);
     }
 }
 
-static void set_string(struct al_reading *reading, const struct al_key *key,
+static void set_string(struct al_config_reader *reader, const struct al_key *key,
                        const struct al_toml_item *item, char **field)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
     if (key->check && key->check(item->text, &why) < 0)
-        al_reading_complain(reading, item->line, key->path, "%s", why.message);
+        al_config_reader_fail(reader, item->line, key->path, "%s", why.message);
     free(*field);
     *field = al_strdup(item->text);
 }
 
 /* "must be 'ask', 'allow' or 'deny'" */
-static void complain_of_choice(struct al_reading *reading, const struct al_key *key, unsigned line)
+static void fail_choice(struct al_config_reader *reader, const struct al_key *key, unsigned line)
 {
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 
@@ -101,10 +101,10 @@ static void complain_of_choice(struct al_reading *reading, const struct al_key *
 
         al_str_addf(&list, "%s'%s'", !i ? "" : last ? " or " : ", ", key->words[i]);
     }
-    al_reading_complain(reading, line, key->path, "must be %s", list.buf);
+    al_config_reader_fail(reader, line, key->path, "must be %s", list.buf);
 }
 
-static void set_choice(struct al_reading *reading, const struct al_key *key,
+static void set_choice(struct al_config_reader *reader, const struct al_key *key,
                        const struct al_toml_item *item, unsigned *field)
 {
     for (unsigned i = 0; key->words[i]; i++)
@@ -112,55 +112,55 @@ static void set_choice(struct al_reading *reading, const struct al_key *key,
             *field = i;
             return;
         }
-    complain_of_choice(reading, key, item->line);
+    fail_choice(reader, key, item->line);
 }
 
-static void *field_of(const struct al_reading *reading, const struct al_key *key)
+static void *field_of(const struct al_config_reader *reader, const struct al_key *key)
 {
-    const struct al_policy *policy = &reading->into->approval.policy;
+    const struct al_policy *policy = &reader->into->approval.policy;
 
     if (key->kind == AL_KEY_RULE_STRING || key->kind == AL_KEY_RULE_DECISION)
         return (char *)&policy->rules[policy->count - 1] + key->offset;
-    return (char *)reading->into + key->offset;
+    return (char *)reader->into + key->offset;
 }
 
-bool al_reading_set(struct al_reading *reading, const struct al_key *key,
-                    const struct al_toml_value *value)
+bool al_config_reader_set(struct al_config_reader *reader, const struct al_key *key,
+                          const struct al_toml_value *value)
 {
-    void *field = field_of(reading, key);
+    void *field = field_of(reader, key);
 
     if (key->kind == AL_KEY_RULES)
-        return al_reading_set_rules(reading, value, field);
+        return al_config_reader_set_rules(reader, value, field);
     if (key->kind == AL_KEY_RULE_DECISION)
-        reading->has_decision = true;
-    if (!al_reading_wants(reading, value, type_wanted(key->kind)) ||
-        !al_reading_strings_fit(reading, value))
+        reader->has_decision = true;
+    if (!al_config_reader_check_type(reader, value, type_wanted(key->kind)) ||
+        !al_config_reader_check_strings(reader, value))
         return false;
     switch (key->kind) {
     case AL_KEY_BOOL:
         *(bool *)field = value->boolean;
         break;
     case AL_KEY_UINT32:
-        if (is_within(reading, key, value))
+        if (is_within(reader, key, value))
             *(uint32_t *)field = (uint32_t)value->integer;
         break;
     case AL_KEY_UINT64:
-        if (is_within(reading, key, value))
+        if (is_within(reader, key, value))
             *(uint64_t *)field = (uint64_t)value->integer;
         break;
     case AL_KEY_STRINGS:
-        set_strings(reading, key, value, field);
+        set_strings(reader, key, value, field);
         break;
     case AL_KEY_ABS_FILE:
-        set_file(reading, key, value->items, field);
+        set_file(reader, key, value->items, field);
         break;
     case AL_KEY_CHOICE:
     case AL_KEY_RULE_DECISION:
-        set_choice(reading, key, value->items, field);
+        set_choice(reader, key, value->items, field);
         break;
     case AL_KEY_STRING:
     case AL_KEY_RULE_STRING:
-        set_string(reading, key, value->items, field);
+        set_string(reader, key, value->items, field);
         break;
     case AL_KEY_GRANTS:
         al_grants_clear(field);

@@ -80,7 +80,7 @@ void al_approval_add_heading(const struct al_approval_request *request, struct a
         al_str_addf(out, "\"always\" covers %s\n", request->always_covers);
 }
 
-void al_approval_add_rest(const struct al_approval_request *request, struct al_str *out)
+void al_approval_add_full_summary(const struct al_approval_request *request, struct al_str *out)
 {
     if (is_long(request))
         al_str_addf(out, "The whole first line:\n%s\n", request->summary);

@@ -74,7 +74,7 @@ struct al_approval_request {
 void al_approval_add_heading(const struct al_approval_request *request, struct al_str *out);
 
 /** The whole summary, for the end of the question; nothing where the heading has all of it. */
-void al_approval_add_rest(const struct al_approval_request *request, struct al_str *out);
+void al_approval_add_full_summary(const struct al_approval_request *request, struct al_str *out);
 
 /**
  * Ask.  Blocks until there is an answer or `cancel` fires.

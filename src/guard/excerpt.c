@@ -115,7 +115,7 @@ size_t al_text_add_head(struct al_str *out, const char *data, size_t len)
     return lines;
 }
 
-void al_text_add_left(struct al_str *out, uint64_t left, bool more)
+void al_text_add_remaining(struct al_str *out, uint64_t left, bool more)
 {
     if (left == 0 && more)
         left = 1; /* whatever was cut off is more than nothing */
@@ -132,7 +132,7 @@ void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool 
 
     if (!left && !more && len && diff[len - 1] != '\n' && out->len > before)
         al_str_truncate(out, out->len - 1); /* it ends as it was given */
-    al_text_add_left(out, left, more);
+    al_text_add_remaining(out, left, more);
 }
 
 void al_text_add_indented(struct al_str *out, const char *text, bool in_full)

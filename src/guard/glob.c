@@ -175,12 +175,12 @@ static bool is_pattern(const char *part)
 }
 
 /* Where a walk is: what was found so far, and whether a pattern was among it. */
-struct place {
+struct position {
     const char *name;
     bool matched;
 };
 
-static void descend(struct walk *walk, struct place at, const char *pattern);
+static void descend(struct walk *walk, struct position at, const char *pattern);
 
 static void keep(struct walk *walk, const char *name)
 {
@@ -232,14 +232,14 @@ static void list(struct walk *walk, const char *prefix, const char *part, const 
         al_str_addf(&name, "%s%s", prefix, entry->d_name);
         add_slashes(&name, true, slashes);
         if (rest[slashes])
-            descend(walk, (struct place){ name.buf, true }, rest + slashes);
+            descend(walk, (struct position){ name.buf, true }, rest + slashes);
         else if (!slashes || is_there(walk, name.buf, true))
             keep(walk, name.buf);
     }
 }
 
 /* Parts that are no patterns are taken as they are, up to the next one that is. */
-static void descend(struct walk *walk, struct place at, const char *pattern)
+static void descend(struct walk *walk, struct position at, const char *pattern)
 {
     al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
     size_t slashes = 0;
@@ -312,7 +312,7 @@ int al_glob_expand(int dir_fd, const char *pattern, struct al_glob_cost *cost,
     if (r < 0)
         return r;
     if (!leaves(pattern))
-        descend(&walk, (struct place){ .name = "" }, pattern);
+        descend(&walk, (struct position){ .name = "" }, pattern);
     else
         safe = al_text_sanitize_line(pattern);
     if (safe)

@@ -51,7 +51,7 @@ static int outside(const char *given, struct al_error *err)
 }
 
 /* What is refused for how it is written, wherever it leads. */
-static int unwanted(const char *given, const char *remedy, struct al_error *err)
+static int refuse_form(const char *given, const char *remedy, struct al_error *err)
 {
     int r = outside(given, err);
 
@@ -101,7 +101,7 @@ static void set(struct al_path *ret_path, const struct al_root *root, char *abs,
 }
 
 /* Keep `fd`, which is below a root, as the result. */
-static int keep(const struct al_roots *roots, int fd, struct al_path *ret_path)
+static int set_opened(const struct al_roots *roots, int fd, struct al_path *ret_path)
 {
     al_auto(al_path_clear) struct al_path path = { .fd = fd };
     struct stat st;
@@ -173,7 +173,7 @@ static int open_by_end(const struct al_roots *roots, const char *path, int flags
 
 /* A path nothing was found at: where would it be?  That, and what exists of it, has to be inside.
  */
-static int place(const struct al_roots *roots, const char *path, struct al_path *ret_path)
+static int resolve_missing(const struct al_roots *roots, const char *path, struct al_path *ret_path)
 {
     al_auto(al_freep) char *abs = NULL;
     al_auto(al_freep) char *parent = NULL;
@@ -187,7 +187,7 @@ static int place(const struct al_roots *roots, const char *path, struct al_path 
         return -EXDEV;
     fd = al_beneath_open(root->fd, below_root(root, abs), O_PATH, DIRECTLY);
     if (fd >= 0)
-        return keep(roots, fd, ret_path); /* it has come into being */
+        return set_opened(roots, fd, ret_path); /* it has come into being */
     parent = al_strdup(abs);
     while (is_absence(fd) && strlen(parent) > strlen(root->path)) {
         *strrchr(parent, '/') = '\0';
@@ -215,7 +215,7 @@ static int open_through_links(const struct al_roots *roots, const struct al_root
         r = open_by_end(roots, path, O_PATH, &fd, &abs);
     if (r < 0)
         return r;
-    return fd < 0 ? fd : keep(roots, fd, ret_path);
+    return fd < 0 ? fd : set_opened(roots, fd, ret_path);
 }
 
 static int resolve(const struct al_roots *roots, const struct al_root *root, const char *path,
@@ -225,7 +225,7 @@ static int resolve(const struct al_roots *roots, const struct al_root *root, con
 
     if (r == -ELOOP || r == -EXDEV)
         r = open_through_links(roots, root, path, ret_path);
-    return is_absence(r) ? place(roots, path, ret_path) : r;
+    return is_absence(r) ? resolve_missing(roots, path, ret_path) : r;
 }
 
 static bool has_dot_dot(const char *path)
@@ -236,7 +236,8 @@ static bool has_dot_dot(const char *path)
     return false;
 }
 
-/* A root is the directory it was at the start: another one in its place, or a link, is not it. */
+/* A root is the directory it was at the start: another one in its place, or a link, is
+ * not it. */
 static int check_root(const struct al_root *root, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *word = NULL;
@@ -265,12 +266,12 @@ int al_path_resolve(const struct al_roots *roots, const char *base, const char *
     if (strlen(given) >= PATH_MAX)
         return explain(-ENAMETOOLONG, given, err);
     if (has_dot_dot(given))
-        return unwanted(given,
-                        "A path must not contain '..', even one that stays inside: give it from "
-                        "the working directory downwards, or in full.",
-                        err);
+        return refuse_form(given,
+                           "A path must not contain '..', even one that stays inside: give it from "
+                           "the working directory downwards, or in full.",
+                           err);
     if (*given == '/' && !roots->allow_absolute)
-        return unwanted(given, "The configuration allows no absolute paths.", err);
+        return refuse_form(given, "The configuration allows no absolute paths.", err);
     path = al_beneath_join(base, given);
     root = al_roots_find(roots, path);
     r = root ? check_root(root, given, err) : 0;
@@ -280,8 +281,8 @@ int al_path_resolve(const struct al_roots *roots, const char *base, const char *
         return explain(root ? -ENAMETOOLONG : -EXDEV, given, err);
     r = resolve(roots, root, path, ret_path);
     if (r == -EXDEV && root)
-        return unwanted(given,
-                        "A link in it leads out of the allowed roots, or cannot be followed.", err);
+        return refuse_form(
+            given, "A link in it leads out of the allowed roots, or cannot be followed.", err);
     return r < 0 ? explain(r, given, err) : 0;
 }
 
@@ -295,7 +296,7 @@ int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int 
         flags |= O_NONBLOCK | O_NOCTTY; /* a fifo or a terminal may lie there */
     if (*abs == '/')
         r = open_by_end(roots, abs, flags, ret_fd, ret_abs);
-    if (is_absence(r) && place(roots, abs, &path) < 0)
+    if (is_absence(r) && resolve_missing(roots, abs, &path) < 0)
         r = -EXDEV;
     if (r == -ENOENT) {
         al_auto(al_freep) char *word = al_text_sanitize_line(abs);

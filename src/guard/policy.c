@@ -144,14 +144,14 @@ static bool covers_path(const char *pattern, const char *path)
            glob(pattern, path);
 }
 
-static bool permits(const struct al_rule *rule, const struct al_policy_query *query)
+static bool allows(const struct al_rule *rule, const struct al_policy_query *query)
 {
     return (!rule->effect || all_effects_match(rule->effect, query->effects)) &&
            (!rule->branch || all_match(rule->branch, query->branches, glob)) &&
            (!rule->path || all_match(rule->path, query->paths, covers_path));
 }
 
-static bool objects(const struct al_rule *rule, const struct al_policy_query *query)
+static bool restricts(const struct al_rule *rule, const struct al_policy_query *query)
 {
     return (!rule->effect || any_effect_matches(rule->effect, query->effects)) &&
            (!rule->branch || any_matches(rule->branch, query->branches, glob)) &&
@@ -162,7 +162,7 @@ static bool matches(const struct al_rule *rule, const struct al_policy_query *qu
 {
     if (!matches_name(rule->tool, query->tool) || !matches_name(rule->operation, query->operation))
         return false;
-    return rule->decision == AL_APPROVAL_ALLOW ? permits(rule, query) : objects(rule, query);
+    return rule->decision == AL_APPROVAL_ALLOW ? allows(rule, query) : restricts(rule, query);
 }
 
 struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approval_mode mode,
@@ -200,7 +200,7 @@ int al_policy_check_effect(const char *pattern, struct al_error *err)
     return al_error_set(err, AL_ERR_BAD_ARGS, "unknown effect '%s' (valid: %s)", word, valid.buf);
 }
 
-const char *al_policy_word(enum al_approval_mode decision)
+const char *al_policy_decision_name(enum al_approval_mode decision)
 {
     switch (decision) {
     case AL_APPROVAL_ALLOW:

@@ -75,6 +75,6 @@ struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approv
 int al_policy_check_effect(const char *pattern, struct al_error *err);
 
 /** "allow", "ask" or "deny". */
-const char *al_policy_word(enum al_approval_mode decision);
+const char *al_policy_decision_name(enum al_approval_mode decision);
 
 #endif

@@ -97,7 +97,7 @@ void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool 
  * @return how many whole lines were added.
  */
 size_t al_text_add_head(struct al_str *out, const char *data, size_t len);
-void al_text_add_left(struct al_str *out, uint64_t left, bool more);
+void al_text_add_remaining(struct al_str *out, uint64_t left, bool more);
 
 /** A text of an agent's as shown when asking, within the same bounds or in full: every line is
  * indented, so that none can pose as what stands around it. */

@@ -75,7 +75,7 @@ json_t *al_approval_form_params(enum al_approval_form form,
     al_approval_add_heading(request, &message);
     if (request->detail && *request->detail)
         al_str_addf(&message, "\n%s", request->detail);
-    al_approval_add_rest(request, &rest);
+    al_approval_add_full_summary(request, &rest);
     if (rest.len)
         al_str_addf(&message, "\n\n%s", rest.buf);
     if (form != AL_APPROVAL_FORM_PLAIN)

@@ -168,14 +168,14 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
     return r;
 }
 
-static int write_text(void *payload, const struct al_writing *writing, struct al_cancel *cancel,
-                      char **ret_text, struct al_error *err)
+static int sample_text(void *payload, const struct al_sampling_request *request,
+                       struct al_cancel *cancel, char **ret_text, struct al_error *err)
 {
     struct al_inflight *call = payload;
     int r;
 
     set_waiting(call, "waiting for the client's model");
-    r = al_sampling_ask(call->calls->client_requests, writing, cancel, ret_text, err);
+    r = al_sampling_ask(call->calls->client_requests, request, cancel, ret_text, err);
     set_waiting(call, NULL);
     return r;
 }
@@ -260,7 +260,7 @@ void al_calls_run(struct al_inflight *call)
 {
     const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
     const struct al_progress progress = { .report = on_progress, .payload = call };
-    const struct al_writer writer = { .write = write_text, .payload = call };
+    const struct al_sampler sampler = { .sample = sample_text, .payload = call };
     const struct al_call_input input = {
         .tool = call->spec.tool,
         .arguments = call->spec.arguments,
@@ -269,7 +269,7 @@ void al_calls_run(struct al_inflight *call)
         .approvers = &approver,
         .napprovers = call->spec.form != AL_APPROVAL_FORM_NONE,
         .progress = call->spec.progress_token ? &progress : NULL,
-        .writer = call->spec.sampling ? &writer : NULL,
+        .sampler = call->spec.sampling ? &sampler : NULL,
     };
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
 

@@ -6,19 +6,19 @@ bool al_sampling_usable(const json_t *capabilities)
     return json_is_object(json_object_get(capabilities, "sampling"));
 }
 
-static json_t *params_of(const struct al_writing *writing)
+static json_t *params_of(const struct al_sampling_request *request)
 {
     json_t *params = al_json_object(), *messages = al_json_array();
     json_t *message = al_json_object(), *content = al_json_object();
 
     al_json_set(content, "type", al_json_string("text"));
-    al_json_set(content, "text", al_json_string(writing->task));
+    al_json_set(content, "text", al_json_string(request->task));
     al_json_set(message, "role", al_json_string("user"));
     al_json_set(message, "content", content);
     al_json_append(messages, message);
     al_json_set(params, "messages", messages);
-    al_json_set(params, "systemPrompt", al_json_string(writing->role));
-    al_json_set(params, "maxTokens", al_json_int(writing->max_tokens));
+    al_json_set(params, "systemPrompt", al_json_string(request->role));
+    al_json_set(params, "maxTokens", al_json_int(request->max_tokens));
     return params;
 }
 
@@ -40,12 +40,12 @@ char *al_sampling_text(const json_t *result)
     return al_strdup(text);
 }
 
-int al_sampling_ask(struct al_client_requests *requests, const struct al_writing *writing,
+int al_sampling_ask(struct al_client_requests *requests, const struct al_sampling_request *request,
                     struct al_cancel *cancel, char **ret_text, struct al_error *err)
 {
-    al_auto(al_json_decrefp) json_t *params = params_of(writing);
+    al_auto(al_json_decrefp) json_t *params = params_of(request);
     al_auto(al_json_decrefp) json_t *result = NULL;
-    int r = al_client_requests_ask(requests, "sampling/createMessage", params, writing->timeout_ms,
+    int r = al_client_requests_ask(requests, "sampling/createMessage", params, request->timeout_ms,
                                    cancel, &result, err);
 
     if (r == 0)

@@ -11,7 +11,7 @@
 
 #define RULE_NAME_BYTES 80
 
-static int decided(struct al_call *call, const char *decision, const char *by)
+static int record_decision(struct al_call *call, const char *decision, const char *by)
 {
     call->decision = decision;
     call->decided_by = by;
@@ -25,14 +25,14 @@ static const char *name_rule(const struct al_ruling *ruling, char *buf, size_t s
     return buf;
 }
 
-static int refuse_unasked(struct al_call *call, const struct al_ruling *ruling,
-                          struct al_error *err)
+static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruling,
+                              struct al_error *err)
 {
     al_auto(al_freep) char *said = ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
     al_auto(al_freep) char *line = al_call_command_line(call);
     char rule[RULE_NAME_BYTES];
 
-    (void)decided(call, "none", "none");
+    (void)record_decision(call, "none", "none");
     if (ruling->number)
         return al_error_set(
             err, AL_ERR_APPROVAL_REQUIRED,
@@ -51,9 +51,9 @@ static int refuse_unasked(struct al_call *call, const struct al_ruling *ruling,
 
 /* The call with the answer passes every stage itself: of this one nothing is left but its record.
  */
-static int end_unanswered(struct al_call *call, struct al_error *err)
+static int end_pending(struct al_call *call, struct al_error *err)
 {
-    (void)decided(call, "none", "none");
+    (void)record_decision(call, "none", "none");
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                         "%s\n\nThis needs a person's approval, and they are being asked. Nothing "
                         "was done; the call is to be repeated with their answer.",
@@ -61,9 +61,9 @@ static int end_unanswered(struct al_call *call, struct al_error *err)
 }
 
 /* One more would take the place of a call that needs nobody. */
-static int refuse_crowded(struct al_call *call, struct al_error *err)
+static int refuse_too_many(struct al_call *call, struct al_error *err)
 {
-    (void)decided(call, "none", "none");
+    (void)record_decision(call, "none", "none");
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                         "%s\n\nThis needs a person's approval, and too many questions wait for an "
                         "answer already. Nothing was done; make the call again when some of them "
@@ -73,7 +73,7 @@ static int refuse_crowded(struct al_call *call, struct al_error *err)
 
 /* What an "always" covers: the operation, and of it what the same rule asks about for the same
  * objects. */
-static char *kind_of(const struct al_call *call, const struct al_ruling *ruling)
+static char *always_scope(const struct al_call *call, const struct al_ruling *ruling)
 {
     al_auto(al_freep) char *limits = al_approval_always_values(call, false);
 
@@ -81,7 +81,7 @@ static char *kind_of(const struct al_call *call, const struct al_ruling *ruling)
 }
 
 /* What an "always" would cover, as the user reads it; NULL where it would end with the call. */
-static char *describe_kind(const struct al_call *call)
+static char *describe_always_scope(const struct al_call *call)
 {
     al_auto(al_freep) char *values = al_approval_always_values(call, true);
 
@@ -91,33 +91,33 @@ static char *describe_kind(const struct al_call *call)
                        call->tool->name, call->operation->name, *values ? " for " : "", values);
 }
 
-static int rejected(struct al_call *call, const struct al_approver *approver, const char *reason,
-                    struct al_error *err)
+static int reject(struct al_call *call, const struct al_approver *approver, const char *reason,
+                  struct al_error *err)
 {
-    (void)decided(call, "rejected", approver->name);
+    (void)record_decision(call, "rejected", approver->name);
     if (reason)
         return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Not approved: %s", reason);
     return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Not approved, and nothing was done: %s",
                         call->summary);
 }
 
-static int answered(struct al_call *call, const struct al_ruling *ruling,
-                    const struct al_approver *approver, const struct al_approval_answer *answer,
-                    struct al_error *err)
+static int apply_answer(struct al_call *call, const struct al_ruling *ruling,
+                        const struct al_approver *approver, const struct al_approval_answer *answer,
+                        struct al_error *err)
 {
-    al_auto(al_freep) char *kind = kind_of(call, ruling);
+    al_auto(al_freep) char *scope = always_scope(call, ruling);
     const bool always = answer->decision == AL_ANSWER_ALWAYS;
 
     if (answer->decision == AL_ANSWER_LATER)
-        return end_unanswered(call, err);
+        return end_pending(call, err);
     if (answer->decision == AL_ANSWER_TOO_MANY)
-        return refuse_crowded(call, err);
+        return refuse_too_many(call, err);
     if (answer->decision == AL_ANSWER_REJECT)
-        return rejected(call, approver, answer->reason, err);
+        return reject(call, approver, answer->reason, err);
     if (always)
-        al_approvals_remember(call->session->approvals, call->tool->name, kind,
+        al_approvals_remember(call->session->approvals, call->tool->name, scope,
                               al_call_repository_path(call));
-    return decided(call, always ? "always" : "once", approver->name);
+    return record_decision(call, always ? "always" : "once", approver->name);
 }
 
 /* Ask one after the other, until somebody answers. */
@@ -135,9 +135,9 @@ static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
         if (answer.decision == AL_ANSWER_ALWAYS && !request->always_covers)
             answer.decision = AL_ANSWER_REJECT; /* what was not offered approves nothing */
         if (r == 0 && answer.decision != AL_ANSWER_NONE)
-            return answered(call, ruling, approver, &answer, err);
+            return apply_answer(call, ruling, approver, &answer, err);
     }
-    return refuse_unasked(call, ruling, err);
+    return refuse_no_approver(call, ruling, err);
 }
 
 /* A person is not asked about what a lock would keep from being done. */
@@ -153,7 +153,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
-    al_auto(al_freep) char *covers = describe_kind(call);
+    al_auto(al_freep) char *covers = describe_always_scope(call);
     al_auto(al_freep) char *bound = NULL;
     struct al_approval_request request;
     int r;
@@ -166,8 +166,8 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         r = al_call_preview(call, &shown, err);
     if (r < 0)
         return r;
-    if (call->asks_nobody) /* as long as the state is this one */
-        return decided(call, "auto", "policy");
+    if (call->skips_approval) /* as long as the state is this one */
+        return record_decision(call, "auto", "policy");
     if (al_call_was_asked(call)) /* else the same question looks like an answer that was lost */
         al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
                              "done. This is what it is now.\n\n");
@@ -198,12 +198,12 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
 static int ask_unless_always(struct al_call *call, const struct al_ruling *ruling,
                              struct al_error *err)
 {
-    al_auto(al_freep) char *kind = kind_of(call, ruling);
+    al_auto(al_freep) char *scope = always_scope(call, ruling);
 
     if (call->session->approvals && al_approvals_has(call->session->approvals, call->tool->name,
-                                                     kind, al_call_repository_path(call))) {
-        call->limits = al_approval_always_values(call, false);
-        return decided(call, "always", "policy");
+                                                     scope, al_call_repository_path(call))) {
+        call->always_values = al_approval_always_values(call, false);
+        return record_decision(call, "always", "policy");
     }
     return ask(call, ruling, err);
 }
@@ -218,7 +218,7 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
 
     if (r < 0)
         return r;
-    (void)decided(call, ruling->number ? "rule" : "rejected", "policy");
+    (void)record_decision(call, ruling->number ? "rule" : "rejected", "policy");
     if (said)
         return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s", said);
     if (ruling->number)
@@ -232,7 +232,7 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
 
 /* Without rules nothing has to be known about the call.  With them, what they looked at is what
  * has to be there when the call's turn has come. */
-static int consult(struct al_call *call, struct al_ruling *ret_ruling, struct al_error *err)
+static int evaluate_policy(struct al_call *call, struct al_ruling *ret_ruling, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
@@ -247,7 +247,7 @@ static int consult(struct al_call *call, struct al_ruling *ret_ruling, struct al
             r = al_call_policy_targets(call, &branches, &paths, NULL, err);
     }
     if (r == 0)
-        *ret_ruling = al_call_rule(call, &branches, &paths);
+        *ret_ruling = al_call_policy_ruling(call, &branches, &paths);
     return r;
 }
 
@@ -257,18 +257,18 @@ int al_approval_obtain(struct al_call *call, struct al_error *err)
     int r;
 
     call->state[0] = '\0';
-    call->asks_nobody = false;
+    call->skips_approval = false;
     free(al_take(&call->branches));
-    free(al_take(&call->limits));
+    free(al_take(&call->always_values));
     al_call_set_expected(call, NULL);
     r = al_call_resolve(call, err); /* words of a call that was overtaken are forgotten */
     if (r == 0)
-        r = consult(call, &ruling, err);
+        r = evaluate_policy(call, &ruling, err);
     if (r < 0)
         return r;
     switch (ruling.decision) {
     case AL_APPROVAL_ALLOW:
-        return decided(call, ruling.number ? "rule" : "auto", "policy");
+        return record_decision(call, ruling.number ? "rule" : "auto", "policy");
     case AL_APPROVAL_DENY:
         return deny(call, &ruling, err);
     case AL_APPROVAL_ASK:

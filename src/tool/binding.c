@@ -105,9 +105,10 @@ char *al_approval_always_values(const struct al_call *call, bool shown)
 /* An "always" was for what the words meant before the call's turn came. */
 static bool is_still_covered(const struct al_call *call)
 {
-    al_auto(al_freep) char *now = call->limits ? al_approval_always_values(call, false) : NULL;
+    al_auto(al_freep) char *now =
+        call->always_values ? al_approval_always_values(call, false) : NULL;
 
-    return !now || !strcmp(call->limits, now);
+    return !now || !strcmp(call->always_values, now);
 }
 
 int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err)
@@ -118,7 +119,7 @@ int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *
     *ret_current = is_on_same_branches(call) && is_still_covered(call);
     if (!*ret_current || !call->state[0])
         return 0;
-    al_call_forget(call);
+    al_call_invalidate(call);
     r = al_approval_bind(call, now, err);
     if (r == 0)
         *ret_current = !strcmp(call->state, now);

@@ -68,8 +68,8 @@ static int decode(struct al_call *call, struct al_error *err)
     r = al_tool_decode(tool, call->input->arguments, &call->session->defaults, call->args, err);
     if (r < 0)
         return r;
-    if (tool->adapt)
-        tool->adapt(call->session, call->args);
+    if (tool->apply_session)
+        tool->apply_session(call->session, call->args);
     call->budget.cancel = call->input->cancel;
     call->budget.waits = call->session->waits;
     call->budget.left_ms = (uint32_t)timeout_of(call);
@@ -261,12 +261,12 @@ static void release(struct al_call *call)
     free(call->args);
     free(call->summary);
     free(call->branches);
-    free(call->limits);
+    free(call->always_values);
     free(call->draft);
     free(call->half_done);
-    al_call_keep(call, NULL, NULL);
+    al_call_set_tool_data(call, NULL, NULL);
     free(call->expected);
-    al_strv_clear(&call->concerned);
+    al_strv_clear(&call->affected_files);
     al_resolved_clear(&call->resolved);
 }
 
@@ -304,7 +304,7 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
         r = al_call_policy_targets(&call, &found->branches, &paths, &found->paths, err);
     if (r == 0) {
         found->operation = call.operation;
-        found->ruling = al_call_rule(&call, &found->branches, &paths);
+        found->ruling = al_call_policy_ruling(&call, &found->branches, &paths);
     }
     release(&call);
     return r;

@@ -47,7 +47,7 @@ struct al_session {
     const char *confinement;   /**< "landlock7+seccomp", "none" */
     struct al_shell *shell;    /**< for bash_command; NULL in a session without it */
     void (*waits)(const char *line); /**< told after a second what a call waits for; NULL: nobody */
-    void (*tell)(const char *line);  /**< lines about each call, safe text; NULL: nobody asked */
+    void (*trace)(const char *line); /**< lines about each call, safe text; NULL: nobody asked */
 };
 
 /** What comes back, whatever happened.  Set up with AL_RESULT_INIT. */
@@ -81,7 +81,7 @@ struct al_result {
 void al_result_clear(struct al_result *result);
 
 /** A text to be written. */
-struct al_writing {
+struct al_sampling_request {
     const char *role; /**< what the writer is to be */
     const char *task; /**< what there is to write about */
     int max_tokens;   /**< of the text */
@@ -89,14 +89,14 @@ struct al_writing {
 };
 
 /** Someone who writes when asked: the model behind the client. */
-struct al_writer {
+struct al_sampler {
     /**
      * Blocks until there is a text, the time is over, or `cancel` fires.
      * @return 0 with *ret_text, which the caller frees and has to check as any input (NULL: there
      * is none), or AL_ERR_CANCELLED.
      */
-    int (*write)(void *payload, const struct al_writing *writing, struct al_cancel *cancel,
-                 char **ret_text, struct al_error *err);
+    int (*sample)(void *payload, const struct al_sampling_request *request,
+                  struct al_cancel *cancel, char **ret_text, struct al_error *err);
     void *payload;
 };
 
@@ -109,7 +109,7 @@ struct al_call_input {
     struct al_cancel *cancel;
     const struct al_approver *approvers; /**< tried in order */
     size_t napprovers;
-    const struct al_writer *writer;     /**< NULL: nobody writes */
+    const struct al_sampler *sampler;   /**< NULL: nobody writes */
     const struct al_progress *progress; /**< who hears how far it is; NULL: nobody */
 };
 
@@ -183,7 +183,7 @@ struct al_cancel *al_call_cancel(const struct al_call *call);
 const struct al_progress *al_call_progress(const struct al_call *call);
 
 /** Who writes texts for this call; NULL: nobody. */
-const struct al_writer *al_call_writer(const struct al_call *call);
+const struct al_sampler *al_call_sampler(const struct al_call *call);
 
 /** A text the tool has drafted in its preview and uses when its turn has come; NULL: none. */
 const char *al_call_draft(const struct al_call *call);
@@ -202,14 +202,14 @@ const char *al_call_resolved(const struct al_call *call, const char *name);
 
 /** Keep what the tool has made of its arguments in `authorize`, for what comes after it: `made` is
  * taken over, in the place of an earlier one. */
-void al_call_keep(struct al_call *call, void *made, void (*free_made)(void *));
+void al_call_set_tool_data(struct al_call *call, void *data, void (*free_data)(void *));
 
 /** What was kept; NULL: nothing. */
-void *al_call_kept(const struct al_call *call);
+void *al_call_tool_data(const struct al_call *call);
 
 /** For a preview: nothing would come of the call, or it must fail.  Nobody is asked, and the
  * execution says so. */
-void al_call_ask_nobody(struct al_call *call);
+void al_call_skip_approval(struct al_call *call);
 
 /** The vetted repository of working_dir; set from `applies` on.  NULL for a tool that works in
  * the first root when that is in none. */
@@ -251,8 +251,8 @@ int al_call_check_granted(const struct al_call *call, const char *dir, bool writ
  * @param dir    The directory they are in, open.
  * @return 0; AL_ERR_EXECUTION "<what>: '<name>' exists already and no checkpoint has it; …".
  */
-int al_call_check_kept(struct al_call *call, const char *what, const struct al_path *dir,
-                       const struct al_strv *names, struct al_error *err);
+int al_call_check_in_checkpoint(struct al_call *call, const char *what, const struct al_path *dir,
+                                const struct al_strv *names, struct al_error *err);
 
 /** The byte cap of the text: max_bytes of the arguments, else the configured one. */
 size_t al_call_max_bytes(const struct al_call *call);

@@ -29,9 +29,9 @@ const char *al_call_repository_path(const struct al_call *call)
     return call->repo ? call->repo->at.top : call->session->roots->items[0].path;
 }
 
-const struct al_writer *al_call_writer(const struct al_call *call)
+const struct al_sampler *al_call_sampler(const struct al_call *call)
 {
-    return call->input->writer;
+    return call->input->sampler;
 }
 
 const char *al_call_draft(const struct al_call *call)
@@ -45,17 +45,17 @@ void al_call_set_draft(struct al_call *call, char *draft)
     call->draft = draft;
 }
 
-void al_call_keep(struct al_call *call, void *made, void (*free_made)(void *))
+void al_call_set_tool_data(struct al_call *call, void *data, void (*free_data)(void *))
 {
-    if (call->free_made)
-        call->free_made(call->made);
-    call->made = made;
-    call->free_made = free_made;
+    if (call->free_tool_data)
+        call->free_tool_data(call->tool_data);
+    call->tool_data = data;
+    call->free_tool_data = free_data;
 }
 
-void *al_call_kept(const struct al_call *call)
+void *al_call_tool_data(const struct al_call *call)
 {
-    return call->made;
+    return call->tool_data;
 }
 
 const char *al_call_expected(const struct al_call *call)
@@ -84,10 +84,10 @@ int al_call_affected_files(struct al_call *call, const struct al_strv **ret_file
 {
     int r = 0;
 
-    if (!call->knows_concerned && call->tool->concerns)
-        r = call->tool->concerns(call, call->args, &call->concerned, err);
-    call->knows_concerned = r == 0;
-    *ret_files = &call->concerned;
+    if (!call->has_affected_files && call->tool->affected_files)
+        r = call->tool->affected_files(call, call->args, &call->affected_files, err);
+    call->has_affected_files = r == 0;
+    *ret_files = &call->affected_files;
     return r;
 }
 
@@ -108,10 +108,10 @@ const char *al_call_resolved(const struct al_call *call, const char *name)
     return al_resolved_find(&call->resolved, name);
 }
 
-void al_call_forget(struct al_call *call)
+void al_call_invalidate(struct al_call *call)
 {
-    al_strv_clear(&call->concerned);
-    call->knows_concerned = false;
+    al_strv_clear(&call->affected_files);
+    call->has_affected_files = false;
     al_resolved_clear(&call->resolved);
     call->is_resolved = false;
     if (call->repo)
@@ -160,7 +160,7 @@ void al_call_shape_text(const struct al_call *call, struct al_git_output *output
     result->exit_code = output->stopped ? 0 : output->exit_code;
 }
 
-void al_call_ask_nobody(struct al_call *call)
+void al_call_skip_approval(struct al_call *call)
 {
-    call->asks_nobody = true;
+    call->skips_approval = true;
 }

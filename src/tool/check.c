@@ -154,7 +154,7 @@ static char *flags_fault(const struct al_param *param)
     if ((param->flags & AL_PARAM_REQUIRED) &&
         ((param->flags & with_default) || param->default_str || param->default_int != 0))
         return al_strdup("is required and has a default");
-    if ((param->flags & AL_PARAM_MAY_MISS) && !(param->flags & AL_PARAM_REQUIRED))
+    if ((param->flags & AL_PARAM_MAY_BE_ABSENT) && !(param->flags & AL_PARAM_REQUIRED))
         return al_strdup("may be missing and is not required");
     return NULL;
 }

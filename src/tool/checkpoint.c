@@ -20,11 +20,11 @@ static struct al_checkpoint_reason reason_of(const struct al_call *call)
                                           .operation = call->operation->name };
 }
 
-static void name_dropped(const struct al_call *call, struct al_strv *ret_names)
+static void add_deleted_branches(const struct al_call *call, struct al_strv *ret_names)
 {
     al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
 
-    if (call->tool->drops && !call->tool->drops(call->args))
+    if (call->tool->deletes_branch && !call->tool->deletes_branch(call->args))
         return;
     al_call_named_branches(call, AL_PARAM_DELETED_BRANCH, &branches);
     for (size_t i = 0; i < branches.count; i++)
@@ -55,7 +55,8 @@ static void add_below_top(const struct al_call *call, const struct al_strv *file
 }
 
 /* The files of the working tree that the call may write over. */
-static int name_overwritten(struct al_call *call, struct al_strv *ret_names, struct al_error *err)
+static int add_overwritten_files(struct al_call *call, struct al_strv *ret_names,
+                                 struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
     const struct al_strv *files;
@@ -66,13 +67,13 @@ static int name_overwritten(struct al_call *call, struct al_strv *ret_names, str
     r = al_call_affected_files(call, &files, err);
     if (r == 0)
         add_below_top(call, files, ret_names);
-    if (r == 0 && call->tool->overwrites)
-        r = call->tool->overwrites(call, call->args, &more, err);
+    if (r == 0 && call->tool->overwritten_files)
+        r = call->tool->overwritten_files(call, call->args, &more, err);
     add_below_top(call, &more, ret_names);
     return r;
 }
 
-static int remedied(int r, const char *remedy, struct al_error *err)
+static int with_remedy(int r, const char *remedy, struct al_error *err)
 {
     if (err)
         err->remedy = remedy;
@@ -93,14 +94,15 @@ static int check_room(struct al_call *call, struct al_error *err)
     r = al_error_set(err, AL_ERR_EXECUTION,
                      "The checkpoint store is full, and none of its checkpoints may go yet: they "
                      "are of this session or of the last 24 hours");
-    return remedied(r,
-                    room == AL_ROOM_SHORT
-                        ? "A person can approve this call, or raise journal.max_store_bytes."
-                        : "A person can raise journal.max_store_bytes.",
-                    err);
+    return with_remedy(r,
+                       room == AL_ROOM_SHORT
+                           ? "A person can approve this call, or raise journal.max_store_bytes."
+                           : "A person can raise journal.max_store_bytes.",
+                       err);
 }
 
-static int take(struct al_call *call, struct al_strv *ret_missing, struct al_error *err)
+static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
+                             struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
@@ -111,10 +113,10 @@ static int take(struct al_call *call, struct al_strv *ret_missing, struct al_err
     if (r == 0)
         r = check_room(call, err);
     if (r == 0)
-        r = name_overwritten(call, &overwriting, err);
+        r = add_overwritten_files(call, &overwriting, err);
     if (r < 0)
         return r;
-    name_dropped(call, &dropping);
+    add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = &overwriting;
     reason.ret_missing = ret_missing;
@@ -138,7 +140,7 @@ static int check_complete(const struct al_call *call, const struct al_strv *miss
                     "read",
                     word, more);
     if (call->session->requires_checkpoints)
-        return remedied(
+        return with_remedy(
             al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", text),
             "Keep a copy elsewhere, and move the file away first.", err);
     al_log_warn("%s", text);
@@ -146,17 +148,17 @@ static int check_complete(const struct al_call *call, const struct al_strv *miss
 }
 
 /* What only adds can go on: nothing is lost that a checkpoint would hold. */
-static int go_on_without(struct al_call *call, struct al_error *why, struct al_error *err)
+static int continue_without(struct al_call *call, struct al_error *why, struct al_error *err)
 {
     if (call->session->requires_checkpoints && al_effects_destructive(call->operation->effects))
-        return remedied(
+        return with_remedy(
             al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", why->message),
             why->remedy, err);
     al_log_warn("%s", why->message);
     return 0;
 }
 
-int al_call_checkpoint(struct al_call *call, struct al_error *err)
+int al_call_checkpoint_before(struct al_call *call, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
@@ -165,20 +167,20 @@ int al_call_checkpoint(struct al_call *call, struct al_error *err)
     if (!call->session->checkpoints || !al_effects_change_repository(call->operation->effects))
         return 0;
     if (!call->repo) {
-        al_log_note(AL_TELL_NO_GIT);
+        al_log_note(AL_TRACE_NO_GIT);
         return 0;
     }
-    r = take(call, &missing, &why);
+    r = create_checkpoint(call, &missing, &why);
     if (r == 0)
         return check_complete(call, &missing, err);
     call->checkpoint[0] = '\0';
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set_code(err, (enum al_status)r, why.code, "%s", why.message);
-    return go_on_without(call, &why, err);
+    return continue_without(call, &why, err);
 }
 
-int al_call_check_kept(struct al_call *call, const char *what, const struct al_path *dir,
-                       const struct al_strv *names, struct al_error *err)
+int al_call_check_in_checkpoint(struct al_call *call, const char *what, const struct al_path *dir,
+                                const struct al_strv *names, struct al_error *err)
 {
     const char *below = call->checkpoint[0] ? al_fs_below(call->repo->at.top, dir->abs) : NULL;
     const char *missing = names->count ? names->items[0] : NULL;
@@ -218,7 +220,7 @@ void al_call_checkpoint_after(struct al_call *call, const struct al_error *failu
         r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
     }
     if (failure && call->session->checkpoints)
-        al_call_tell_half_done(call, r == 0 ? id : "", &budget, failure);
+        al_call_note_half_done(call, r == 0 ? id : "", &budget, failure);
     if (call->checkpoint[0] && r == 0)
         r = al_store_gc(call->store, &budget, &err);
     if (r < 0)

@@ -330,7 +330,8 @@ static int decode_rows(const struct al_tool *tool, const json_t *arguments,
         const json_t *value = value_of(param, arguments);
         int r;
 
-        if (!value && (param->flags & AL_PARAM_REQUIRED) && !(param->flags & AL_PARAM_MAY_MISS))
+        if (!value && (param->flags & AL_PARAM_REQUIRED) &&
+            !(param->flags & AL_PARAM_MAY_BE_ABSENT))
             return al_error_set(err, AL_ERR_BAD_ARGS, "%s is required", param->name);
         set_default(param, defaults, al_args_field(args, param));
         if (!value)

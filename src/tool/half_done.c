@@ -52,7 +52,7 @@ static void list(const struct al_differences *changes, struct al_str *out)
         al_str_addf(out, " and %zu more", more);
 }
 
-static char *describe(struct al_call *call, const char *after, struct al_run_limits *budget)
+static char *describe_changes(struct al_call *call, const char *after, struct al_run_limits *budget)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     struct al_differences changes = { .items = NULL };
@@ -73,12 +73,12 @@ static char *describe(struct al_call *call, const char *after, struct al_run_lim
                      : NULL;
 }
 
-void al_call_tell_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
+void al_call_note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
                             const struct al_error *failure)
 {
     if (!call->executed || !call->repo || is_left_on_purpose(failure) ||
         !(call->operation->effects & AL_WRITES_WORKTREE))
         return;
     free(call->half_done);
-    call->half_done = describe(call, after, budget);
+    call->half_done = describe_changes(call, after, budget);
 }

@@ -4,40 +4,40 @@
 #include "tool/private.h"
 
 /* What the call goes by: the answer is about that, whatever the repository says meanwhile. */
-struct known {
+struct lookups {
     struct al_resolved resolved;
-    struct al_strv concerned;
-    bool is_resolved, knows_concerned;
+    struct al_strv affected_files;
+    bool is_resolved, has_affected_files;
 };
 
-static struct known put_aside(struct al_call *call)
+static struct lookups take_lookups(struct al_call *call)
 {
-    struct known known = { call->resolved, call->concerned, call->is_resolved,
-                           call->knows_concerned };
+    struct lookups saved = { call->resolved, call->affected_files, call->is_resolved,
+                             call->has_affected_files };
 
     call->resolved = AL_RESOLVED_INIT;
-    call->concerned = AL_STRV_INIT;
-    call->is_resolved = call->knows_concerned = false;
-    return known;
+    call->affected_files = AL_STRV_INIT;
+    call->is_resolved = call->has_affected_files = false;
+    return saved;
 }
 
-static void put_back(struct al_call *call, const struct known *known)
+static void restore_lookups(struct al_call *call, const struct lookups *saved)
 {
-    al_call_forget(call);
-    call->resolved = known->resolved;
-    call->concerned = known->concerned;
-    call->is_resolved = known->is_resolved;
-    call->knows_concerned = known->knows_concerned;
+    al_call_invalidate(call);
+    call->resolved = saved->resolved;
+    call->affected_files = saved->affected_files;
+    call->is_resolved = saved->is_resolved;
+    call->has_affected_files = saved->has_affected_files;
 }
 
 /* Another change than the question's must not be taken for it. */
 static int check_current(struct al_call *call, struct al_error *err)
 {
-    const struct known known = put_aside(call);
+    const struct lookups saved = take_lookups(call);
     bool current = false;
     int r = al_approval_check(call, &current, err);
 
-    put_back(call, &known);
+    restore_lookups(call, &saved);
     if (r == 0 && !current)
         r = al_error_set(err, AL_ERR_EXECUTION,
                          "what this is about has changed meanwhile, and is asked about again");
@@ -49,7 +49,7 @@ int al_approval_add_full(void *payload, struct al_str *out, struct al_error *err
 {
     struct al_call *call = payload;
     const struct al_run_limits budget = call->budget;
-    const bool asks_nobody = call->asks_nobody;
+    const bool skips_approval = call->skips_approval;
     char *expected = al_take(&call->expected);
     int r;
 
@@ -57,7 +57,7 @@ int al_approval_add_full(void *payload, struct al_str *out, struct al_error *err
     r = al_call_preview(call, out, err);
     call->budget.in_full = false;
     al_call_set_expected(call, expected);
-    call->asks_nobody = asks_nobody;
+    call->skips_approval = skips_approval;
     if (r == 0)
         r = check_current(call, err);
     call->budget = budget;

@@ -243,8 +243,8 @@ int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
     return add_paths(call, ret_paths, ret_shown, err);
 }
 
-struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *branches,
-                              const struct al_strv *paths)
+struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,
+                                       const struct al_strv *paths)
 {
     return al_policy_decide(call->session->policy, call->session->mode,
                             &(struct al_policy_query){

@@ -26,13 +26,13 @@ static int lock_for_writing(struct al_call *call, struct al_error *err)
     r = acquire_lock(call, err);
     if (r < 0 || call->state[0])
         return r;
-    al_call_forget(call);
+    al_call_invalidate(call);
     return al_call_resolve(call, err);
 }
 
 static void release_all(struct al_call *call)
 {
-    al_call_forget(call);
+    al_call_invalidate(call);
     al_call_checkpoint_drop(call);
     al_write_lock_release(call->repo);
 }
@@ -58,7 +58,7 @@ int al_call_prepare(struct al_call *call, struct al_error *err)
         if (r == 0)
             r = lock_for_writing(call, err);
         if (r == 0)
-            r = al_call_checkpoint(call, err);
+            r = al_call_checkpoint_before(call, err);
         if (r == 0)
             r = al_call_record_checkpoint(call, err);
         if (r == 0)

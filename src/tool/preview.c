@@ -14,8 +14,8 @@ static int keeps_changing(struct al_error *err)
                         "else is at work in it");
 }
 
-static int look_once(struct al_call *call, struct al_steady *steady, struct al_str *out,
-                     bool *ret_steady, struct al_error *err)
+static int preview_once(struct al_call *call, struct al_steady *steady, struct al_str *out,
+                        bool *ret_steady, struct al_error *err)
 {
     int r;
 
@@ -30,7 +30,7 @@ static int look_once(struct al_call *call, struct al_steady *steady, struct al_s
 int al_call_preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     al_auto(al_steady_clear) struct al_steady steady = AL_STEADY_INIT;
-    const bool asks_nobody = call->asks_nobody;
+    const bool skips_approval = call->skips_approval;
     const size_t before = out->len;
     bool is_steady = false;
     int r = 0;
@@ -41,8 +41,8 @@ int al_call_preview(struct al_call *call, struct al_str *out, struct al_error *e
         if (round > 0)
             al_steady_wait(&call->budget);
         al_str_truncate(out, before);
-        call->asks_nobody = asks_nobody;
-        r = round < ROUNDS_MAX ? look_once(call, &steady, out, &is_steady, err)
+        call->skips_approval = skips_approval;
+        r = round < ROUNDS_MAX ? preview_once(call, &steady, out, &is_steady, err)
                                : keeps_changing(err);
     }
     return r;

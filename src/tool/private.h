@@ -23,16 +23,16 @@ struct al_call {
     struct al_run_limits budget;
     const char *decision, *decided_by; /* how stage 5 ended, for the journal */
     char *draft, *expected;            /* of the tool's preview */
-    void *made;                        /* of the tool's authorize; NULL: nothing */
-    void (*free_made)(void *);
-    char *branches; /* HEAD's when rules were consulted, NULL without rules */
-    char *limits;   /* what the "always" is for that covers the call; NULL: none does */
-    char state[65]; /* what the approval is bound to, "" when nobody was asked */
-    struct al_resolved resolved; /* what `resolve` gave last */
-    bool is_resolved;            /* … and that it was asked */
-    bool asks_nobody;            /* so its preview said */
-    struct al_strv concerned;    /* what `concerns` gave last */
-    bool knows_concerned;
+    void *tool_data;                   /* of the tool's authorize; NULL: nothing */
+    void (*free_tool_data)(void *);
+    char *branches;      /* HEAD's when rules were consulted, NULL without rules */
+    char *always_values; /* what the "always" is for that covers the call; NULL: none does */
+    char state[65];      /* what the approval is bound to, "" when nobody was asked */
+    struct al_resolved resolved;   /* what `resolve` gave last */
+    bool is_resolved;              /* … and that it was asked */
+    bool skips_approval;           /* so its preview said */
+    struct al_strv affected_files; /* what `concerns` gave last */
+    bool has_affected_files;
     struct al_store *store;       /* open from stage 6 until the call's checkpoint after */
     char checkpoint[AL_OID_TEXT]; /* the one before; "" when there is none */
     char *half_done;              /* what it changed though it failed, as text; NULL: nothing */
@@ -64,7 +64,7 @@ int al_call_prepare(struct al_call *call, struct al_error *err);
 int al_call_resolve(struct al_call *call, struct al_error *err);
 
 /** Files may have come and gone since they were listed, and words mean something else. */
-void al_call_forget(struct al_call *call);
+void al_call_invalidate(struct al_call *call);
 
 /** The branches and paths a call concerns, for policy; from stage 4 on.  Refuses what resolving a
  * path refuses.  `ret_shown` (may be NULL) gets the same paths as a person should see them: what
@@ -82,7 +82,7 @@ void al_call_named_branches(const struct al_call *call, unsigned flag,
 void al_call_note_ignored(const struct al_call *call, struct al_str *out);
 
 /** Stage 6: the checkpoint before, for operations that change the repository. */
-int al_call_checkpoint(struct al_call *call, struct al_error *err);
+int al_call_checkpoint_before(struct al_call *call, struct al_error *err);
 
 /** Leave the checkpoint before alone, since the call does not go on: nothing was done. */
 void al_call_checkpoint_drop(struct al_call *call);
@@ -93,11 +93,11 @@ void al_call_checkpoint_after(struct al_call *call, const struct al_error *failu
 
 /** half_done.c: note what a call that writes files and failed changed until its checkpoint after
  * ("": there is none), and how to undo that. */
-void al_call_tell_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
+void al_call_note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
                             const struct al_error *failure);
 
 /** What is said where there is no repository to take a checkpoint of. */
-#define AL_TELL_NO_GIT "Warning: git auto-commit failed (not in git repo?)"
+#define AL_TRACE_NO_GIT "Warning: git auto-commit failed (not in git repo?)"
 
 /** tell.c: lines for the person who asked for them with -v. */
 void al_call_trace_begin(const struct al_call *call);
@@ -106,8 +106,8 @@ void al_call_trace_execute(const struct al_call *call, int64_t timeout_ms);
 void al_call_trace_end(const struct al_call *call, const struct al_result *result, bool executed);
 
 /** What policy says to a call. */
-struct al_ruling al_call_rule(const struct al_call *call, const struct al_strv *branches,
-                              const struct al_strv *paths);
+struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,
+                                       const struct al_strv *paths);
 
 /** preview.c: what the tool shows a user who decides, appended to `out`; begun anew while the
  * objects it is read from change, and refused when they go on doing so. */

@@ -67,7 +67,7 @@ enum al_param_flags {
     /** Names a branch, a revision or a directory where policy does not ask: recorded as it is. */
     AL_PARAM_NAME = 1 << 13,
     /** With AL_PARAM_REQUIRED: the schema says so, and `check` says when it may be missing. */
-    AL_PARAM_MAY_MISS = 1 << 14,
+    AL_PARAM_MAY_BE_ABSENT = 1 << 14,
 };
 
 struct al_choice {
@@ -166,7 +166,7 @@ struct al_tool {
     bool moves_branch;
 
     /** Whether what AL_PARAM_DELETED_BRANCH names is to go this time; NULL: always. */
-    bool (*drops)(const void *args);
+    bool (*deletes_branch)(const void *args);
 
     /** Cross-checks after decoding; NULL when rows say it all. */
     int (*check)(const void *args, struct al_error *err);
@@ -176,14 +176,14 @@ struct al_tool {
 
     /** What was found right about a call that goes on, in a few words for who watches (`-v`). NULL:
      * its operation and effects, and who decided. */
-    void (*found)(const void *args, struct al_str *out);
+    void (*describe_checked)(const void *args, struct al_str *out);
 
     /** How long a call may take, for a tool without a parameter that says so.  NULL: as the
      * configuration says for git. */
     int64_t (*timeout_ms)(const struct al_session *session);
 
     /** The `Command:` line for who watches (`-v`).  NULL: the summary. */
-    void (*tell_command)(const void *args, struct al_str *out);
+    void (*trace_command)(const void *args, struct al_str *out);
 
     /** Stage 4's part that only the tool knows (paths, refs).  Never asks anyone.  NULL: none. */
     int (*authorize)(struct al_call *call, const void *args, struct al_error *err);
@@ -211,13 +211,13 @@ struct al_tool {
      * directory, or absolute, appended to `out`.  When one of them changes while the person is
      * asked, the call is asked again.  NULL: none.
      */
-    int (*concerns)(struct al_call *call, const void *args, struct al_strv *out,
-                    struct al_error *err);
+    int (*affected_files)(struct al_call *call, const void *args, struct al_strv *out,
+                          struct al_error *err);
 
     /** Files that the call writes over beside those, in the same form: they have to be in its
      * checkpoint, and no approval is bound to them.  NULL: none. */
-    int (*overwrites)(struct al_call *call, const void *args, struct al_strv *out,
-                      struct al_error *err);
+    int (*overwritten_files)(struct al_call *call, const void *args, struct al_strv *out,
+                             struct al_error *err);
 
     /**
      * Completes what went wrong before the caller hears of it: a toolset may promise a code for
@@ -237,7 +237,7 @@ struct al_tool {
 
     /** What the session says about the arguments, before the operation is chosen.  NULL: nothing.
      */
-    void (*adapt)(const struct al_session *session, void *args);
+    void (*apply_session)(const struct al_session *session, void *args);
 
     /** git runs at the top of the working tree, and paths are relative to it; else both go by the
      * working directory. */

@@ -11,35 +11,35 @@
 
 #define RESULT_MAX_BYTES 200u
 
-al_printf(2, 3) static void tell(const struct al_call *call, const char *fmt, ...)
+al_printf(2, 3) static void trace(const struct al_call *call, const char *fmt, ...)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_freep) char *safe = NULL;
     va_list args;
 
-    if (!call->session->tell)
+    if (!call->session->trace)
         return;
     va_start(args, fmt);
     al_str_addv(&line, fmt, args);
     va_end(args);
     safe = al_text_sanitize_line(line.buf);
-    call->session->tell(safe);
+    call->session->trace(safe);
 }
 
 void al_call_trace_begin(const struct al_call *call)
 {
-    tell(call, "Tool: %s", call->tool->name);
-    if (call->summary && call->tool->tell_command) {
+    trace(call, "Tool: %s", call->tool->name);
+    if (call->summary && call->tool->trace_command) {
         al_auto(al_str_clear) struct al_str command = AL_STR_INIT;
 
-        call->tool->tell_command(call->args, &command);
-        tell(call, "Command: %s", command.buf);
+        call->tool->trace_command(call->args, &command);
+        trace(call, "Command: %s", command.buf);
     } else if (call->summary) {
-        tell(call, "Command: %s", call->summary);
+        trace(call, "Command: %s", call->summary);
     }
 }
 
-static void tell_effects(const struct al_call *call)
+static void trace_effects(const struct al_call *call)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
@@ -47,11 +47,11 @@ static void tell_effects(const struct al_call *call)
         if (call->operation->effects & 1u << bit)
             al_str_addf(&names, "%s%s", names.len ? ", " : "",
                         al_effect_name((enum al_effects)(1u << bit)));
-    tell(call, "Validation: \u2713 passed (%s: %s; %s, %s)", call->operation->name, names.buf,
-         call->decision ? call->decision : "none", call->decided_by ? call->decided_by : "none");
+    trace(call, "Validation: \u2713 passed (%s: %s; %s, %s)", call->operation->name, names.buf,
+          call->decision ? call->decision : "none", call->decided_by ? call->decided_by : "none");
 }
 
-static void tell_checkpoint(const struct al_call *call)
+static void trace_checkpoint(const struct al_call *call)
 {
     char stamp[16];
 
@@ -59,30 +59,30 @@ static void tell_checkpoint(const struct al_call *call)
         return;
     al_clock_stamp(stamp);
     if (!call->repo)
-        tell(call, AL_TELL_NO_GIT);
+        trace(call, AL_TRACE_NO_GIT);
     else if (call->checkpoint[0])
-        tell(call, "Git: committed %.10s (pre-tool: %s at %s)", call->checkpoint, call->tool->name,
-             stamp);
+        trace(call, "Git: committed %.10s (pre-tool: %s at %s)", call->checkpoint, call->tool->name,
+              stamp);
 }
 
-static void tell_found(const struct al_call *call)
+static void trace_checked(const struct al_call *call)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
 
-    call->tool->found(call->args, &words);
-    tell(call, "Validation: \u2713 passed (%s)", words.buf);
+    call->tool->describe_checked(call->args, &words);
+    trace(call, "Validation: \u2713 passed (%s)", words.buf);
 }
 
 void al_call_trace_execute(const struct al_call *call, int64_t timeout_ms)
 {
-    if (!call->session->tell)
+    if (!call->session->trace)
         return;
-    if (call->tool->found)
-        tell_found(call);
+    if (call->tool->describe_checked)
+        trace_checked(call);
     else
-        tell_effects(call);
-    tell_checkpoint(call);
-    tell(call, "Executing with timeout %gs...", (double)timeout_ms / 1000);
+        trace_effects(call);
+    trace_checkpoint(call);
+    trace(call, "Executing with timeout %gs...", (double)timeout_ms / 1000);
 }
 
 void al_call_trace_end(const struct al_call *call, const struct al_result *result, bool executed)
@@ -91,15 +91,15 @@ void al_call_trace_end(const struct al_call *call, const struct al_result *resul
     size_t len = strcspn(text, "\n");
 
     if (result->status != AL_OK && !executed) {
-        tell(call, "Validation: \u2717 %s", result->error.message);
+        trace(call, "Validation: \u2717 %s", result->error.message);
         if (result->error.code == AL_CODE_NOT_INITIALIZED)
-            tell(call, AL_TELL_NO_GIT);
+            trace(call, AL_TRACE_NO_GIT);
     }
-    tell(call, "Duration: %" PRId64 "ms", result->duration_ms);
+    trace(call, "Duration: %" PRId64 "ms", result->duration_ms);
     if (!executed)
         return;
     if (len > RESULT_MAX_BYTES)
         len = al_utf8_floor(text, RESULT_MAX_BYTES);
-    tell(call, "Result: %s%.*s%s", result->status == AL_OK ? "" : "failed: ", (int)len, text,
-         text[len] && text[len + 1] ? " ..." : "");
+    trace(call, "Result: %s%.*s%s", result->status == AL_OK ? "" : "failed: ", (int)len, text,
+          text[len] && text[len + 1] ? " ..." : "");
 }

@@ -119,7 +119,7 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
         r = al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call), out,
                                  &any, err);
     if (r == 0 && !any)
-        al_call_ask_nobody(call); /* nothing to put aside, or no such entry */
+        al_call_skip_approval(call); /* nothing to put aside, or no such entry */
     return r;
 }
 

@@ -168,7 +168,7 @@ static void write_in_full(struct al_shown *shown, struct al_str *out)
     al_text_show(shown->patch.buf, shown->patch.len, out);
     if (out->buf[out->len - 1] != '\n')
         al_str_addc(out, '\n');
-    al_text_add_left(out, 0, shown->more);
+    al_text_add_remaining(out, 0, shown->more);
 }
 
 void al_shown_write(struct al_shown *shown, struct al_str *out)
@@ -186,5 +186,5 @@ void al_shown_write(struct al_shown *shown, struct al_str *out)
     add_heading(&shown->changes, end_of(&shown->patch, lines), shown->more, out);
     add_list(&shown->changes, false, out);
     al_str_add(out, head.buf, head.len);
-    al_text_add_left(out, shown->lines - lines, shown->more);
+    al_text_add_remaining(out, shown->lines - lines, shown->more);
 }

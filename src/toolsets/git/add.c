@@ -54,7 +54,8 @@ static struct al_add_options options_of(const struct add_args *args)
 }
 
 /* The files themselves, whatever words name them: all, a directory or a pattern. */
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
 {
     const struct add_args *args = p;
 
@@ -160,7 +161,7 @@ const struct al_tool al_tool_git_add = {
     .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
-    .concerns = concerns,
+    .affected_files = affected_files,
     .preview = preview,
     .ignored = ignored,
     .summarize = summarize,

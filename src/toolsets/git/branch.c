@@ -91,7 +91,8 @@ static const char *subject_of(const struct branch_args *args)
 }
 
 /* Where the branch is: it may move while the person is asked. */
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
 {
     const char *branch = subject_of(p);
 
@@ -115,7 +116,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     r = al_git_branch_stays(al_call_repo(call), branch, args->force_delete, al_call_budget(call),
                             &stays, err);
     if (r == 0 && stays)
-        al_call_ask_nobody(call);
+        al_call_skip_approval(call);
     if (r < 0 || stays)
         return r;
     return al_git_branch_preview(al_call_repo(call), branch, al_call_budget(call), out, err);
@@ -243,7 +244,7 @@ const struct al_tool al_tool_git_branch = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .check = check,
-    .concerns = concerns,
+    .affected_files = affected_files,
     .preview = preview,
     .ignored = ignored,
     .summarize = summarize,

@@ -130,7 +130,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 }
 
 /* The files themselves, whatever words name them: all, a directory or a pattern. */
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
 {
     const struct checkout_args *args = p;
 
@@ -159,7 +160,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     if (r == 0 && loss.len)
         al_str_addf(out, "This is lost; the files come back from the index:\n%s", loss.buf);
     else if (r == 0)
-        al_call_ask_nobody(call);
+        al_call_skip_approval(call);
     return r;
 }
 
@@ -271,7 +272,7 @@ const struct al_tool al_tool_git_checkout = {
     .check = check,
     .resolve = resolve,
     .authorize = authorize,
-    .concerns = concerns,
+    .affected_files = affected_files,
     .preview = preview,
     .ignored = ignored,
     .summarize = summarize,

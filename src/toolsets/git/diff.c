@@ -139,7 +139,7 @@ static int check_replaced(void *payload, const struct al_strv *names, struct al_
 {
     const struct replaced *replaced = payload;
 
-    return al_call_check_kept(replaced->call, "output_dir", replaced->dir, names, err);
+    return al_call_check_in_checkpoint(replaced->call, "output_dir", replaced->dir, names, err);
 }
 
 static int write_patches(struct al_call *call, const void *p, struct al_result *result,

@@ -66,7 +66,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 }
 
 /* The files themselves, whatever words name them: all, a directory or a pattern. */
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
 {
     const struct restore_args *args = p;
     struct al_repo *repo = al_call_repo(call);
@@ -116,7 +117,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         r = show_loss(call, args, false,
                       args->staged ? "This is not staged, and lost:" : "This is lost:", out, err);
     if (r == 0 && !out->len)
-        al_call_ask_nobody(call);
+        al_call_skip_approval(call);
     return r;
 }
 
@@ -176,7 +177,7 @@ const struct al_tool al_tool_git_restore = {
     .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
-    .concerns = concerns,
+    .affected_files = affected_files,
     .preview = preview,
     .summarize = summarize,
 };

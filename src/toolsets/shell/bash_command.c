@@ -32,7 +32,7 @@ static const struct al_param params[] = {
               .min_bytes = 1, .max_bytes = REASON_MAX_BYTES),
 };
 
-static void adapt(const struct al_session *session, void *args)
+static void apply_session(const struct al_session *session, void *args)
 {
     ((struct bash_args *)args)->live = session->shell && al_shell_is_live(session->shell);
 }
@@ -54,7 +54,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (!shell)
         return al_error_set(err, AL_ERR_EXECUTION, "This session has no shell");
     plan = al_calloc(1, sizeof(*plan));
-    al_call_keep(call, plan, free_plan);
+    al_call_set_tool_data(call, plan, free_plan);
     return al_shell_plan(shell, args->command, plan, err);
 }
 
@@ -70,10 +70,10 @@ static void add_overwritten(const struct al_redirect *redirect, struct al_strv *
         al_strv_take(out, al_fs_join(dir, redirect->name));
 }
 
-static int overwrites(struct al_call *call, const void *p, struct al_strv *out,
-                      struct al_error *err)
+static int overwritten_files(struct al_call *call, const void *p, struct al_strv *out,
+                             struct al_error *err)
 {
-    const struct al_shell_plan *plan = al_call_kept(call);
+    const struct al_shell_plan *plan = al_call_tool_data(call);
 
     (void)err;
     for (size_t i = 0; ((const struct bash_args *)p)->live && i < plan->nsteps; i++) {
@@ -88,7 +88,7 @@ static int overwrites(struct al_call *call, const void *p, struct al_strv *out,
 }
 
 /* The commands of the line, each once: authorize() found every one of them in the whitelist. */
-static void found(const void *p, struct al_str *out)
+static void describe_checked(const void *p, struct al_str *out)
 {
     const struct bash_args *args = p;
     al_auto(al_shell_line_clear) struct al_shell_line line = AL_SHELL_LINE_INIT;
@@ -109,7 +109,7 @@ static int64_t timeout_ms(const struct al_session *session)
                           : session->defaults.timeout_ms;
 }
 
-static void tell_command(const void *p, struct al_str *out)
+static void trace_command(const void *p, struct al_str *out)
 {
     al_str_adds(out, ((const struct bash_args *)p)->command);
 }
@@ -160,7 +160,7 @@ static int preview(struct al_call *call, const void *p, struct al_result *result
 {
     const struct bash_args *args = p;
     const struct al_shell *shell = al_call_session(call)->shell;
-    const struct al_shell_plan *plan = al_call_kept(call);
+    const struct al_shell_plan *plan = al_call_tool_data(call);
     json_t *object, *stages;
 
     (void)err;
@@ -218,13 +218,13 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     (void)p;
     result->confinement = al_shell_confinement(shell);
     budget->left_ms = shell->options.timeout_s * 1000;
-    r = al_shell_run(shell, al_call_kept(call), al_call_repo(call), budget, al_call_max_bytes(call),
-                     &outcome, err);
+    r = al_shell_run(shell, al_call_tool_data(call), al_call_repo(call), budget,
+                     al_call_max_bytes(call), &outcome, err);
     if (r < 0)
         return r;
     result->truncated = al_text_truncate(&outcome.out.out, outcome.out.max_bytes);
     result->truncated |= al_text_truncate(&outcome.err.out, outcome.err.max_bytes);
-    error = failure_of(shell, al_call_kept(call), &outcome);
+    error = failure_of(shell, al_call_tool_data(call), &outcome);
     al_result_set_structured(result, outcome_object(&outcome, al_clock_ms() - began_ms, error));
     result->exit_code = outcome.exit_code;
     if (!error)
@@ -294,14 +294,14 @@ const struct al_tool al_tool_bash_command = {
     .nparams = AL_COUNT(params),
     .args_size = sizeof(struct bash_args),
     .at_first_root = true,
-    .adapt = adapt,
+    .apply_session = apply_session,
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .authorize = authorize,
-    .overwrites = overwrites,
+    .overwritten_files = overwritten_files,
     .summarize = summarize,
-    .found = found,
-    .tell_command = tell_command,
+    .describe_checked = describe_checked,
+    .trace_command = trace_command,
     .timeout_ms = timeout_ms,
     .output_schema = output_schema,
 };

@@ -88,7 +88,8 @@ static int check(const void *p, struct al_error *err)
     return r;
 }
 
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
 {
     const struct branch_args *args = p;
 
@@ -111,7 +112,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     r = al_git_branch_stays(al_call_repo(call), args->name, args->force, al_call_budget(call),
                             &stays, err);
     if (r == 0 && stays)
-        al_call_ask_nobody(call);
+        al_call_skip_approval(call);
     if (r < 0 || stays)
         return r;
     return al_git_branch_preview(al_call_repo(call), args->name, al_call_budget(call), out, err);
@@ -275,9 +276,9 @@ const struct al_tool al_tool_workflow_branch = {
     AL_WORKFLOW_TOOL(struct branch_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
-    .drops = is_delete,
+    .deletes_branch = is_delete,
     .check = check,
-    .concerns = concerns,
+    .affected_files = affected_files,
     .preview = preview,
     .ignored = ignored,
     .summarize = summarize,

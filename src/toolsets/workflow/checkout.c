@@ -159,7 +159,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
                  : al_git_checkout_from_check(al_call_repo(call), &from, al_call_budget(call), err);
 }
 
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
 {
     const struct checkout_args *args = p;
     const char *target = creates(call, args) ? "HEAD" : source_of(call, args).target;
@@ -338,7 +339,7 @@ const struct al_tool al_tool_workflow_checkout = {
     .check = check,
     .resolve = resolve,
     .authorize = authorize,
-    .concerns = concerns,
+    .affected_files = affected_files,
     .preview = preview,
     .summarize = summarize,
     .output_schema = output_schema,

@@ -83,7 +83,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r == 0 && args->all ? check_all(call, err) : r;
 }
 
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
 {
     const struct commit_args *args = p;
 
@@ -323,7 +324,7 @@ const struct al_tool al_tool_workflow_commit = {
     .noperations = AL_COUNT(operations),
     .moves_branch = true,
     .authorize = authorize,
-    .concerns = concerns,
+    .affected_files = affected_files,
     .preview = preview,
     .summarize = summarize,
     .output_schema = output_schema,

@@ -18,7 +18,8 @@ struct merge_args {
 
 static const struct al_param params[] = {
     AL_STRING(struct merge_args, branch, "What to merge; \"\" with abort.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_MAY_MISS | AL_PARAM_EVERY_PATH | AL_PARAM_NAME,
+              .flags =
+                  AL_PARAM_REQUIRED | AL_PARAM_MAY_BE_ABSENT | AL_PARAM_EVERY_PATH | AL_PARAM_NAME,
               .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .default_int = 0),
     AL_BOOL(struct merge_args, abort, "Give up what is in progress.", .default_int = 0),
@@ -82,7 +83,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 }
 
 /* What an abort throws away. */
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
 {
     const struct merge_args *args = p;
 
@@ -105,7 +107,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         return al_git_abort_preview(repo, al_call_budget(call), out, err);
     r = al_git_merge_preview(repo, &options, al_call_budget(call), out, &any, err);
     if (r == 0 && !any)
-        al_call_ask_nobody(call);
+        al_call_skip_approval(call);
     return r;
 }
 
@@ -229,7 +231,7 @@ const struct al_tool al_tool_workflow_merge = {
     .check = check,
     .resolve = resolve,
     .authorize = authorize,
-    .concerns = concerns,
+    .affected_files = affected_files,
     .preview = preview,
     .ignored = ignored,
     .summarize = summarize,

@@ -43,16 +43,16 @@ static int add_task(struct al_call *call, const char *made, struct al_str *task,
 static int have_it_written(struct al_call *call, const char *made, char **ret_message,
                            struct al_error *err)
 {
-    const struct al_writer *writer = al_call_writer(call);
+    const struct al_sampler *sampler = al_call_sampler(call);
     al_auto(al_str_clear) struct al_str task = AL_STR_INIT;
     al_auto(al_freep) char *text = NULL;
     int r = add_task(call, made, &task, err);
 
     if (r < 0)
         return r;
-    r = writer->write(
-        writer->payload,
-        &(struct al_writing){
+    r = sampler->sample(
+        sampler->payload,
+        &(struct al_sampling_request){
             .role = role, .task = task.buf, .max_tokens = TOKENS_MAX, .timeout_ms = WAIT_MS },
         al_call_cancel(call), &text, err);
     *ret_message = r == 0 && text ? al_commit_message_accept(text) : NULL;
@@ -66,7 +66,7 @@ int al_workflow_make_message(struct al_call *call, char **ret_message, struct al
     bool is_made;
     int r = al_git_suggest_message(al_call_repo(call), al_call_budget(call), &made, &is_made, err);
 
-    if (r == 0 && is_made && al_call_writer(call))
+    if (r == 0 && is_made && al_call_sampler(call))
         r = have_it_written(call, made, &written, err);
     if (r < 0)
         return r;

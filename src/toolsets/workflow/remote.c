@@ -92,7 +92,8 @@ static int check(const void *p, struct al_error *err)
     return r;
 }
 
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
 {
     (void)p;
     (void)err;
@@ -284,7 +285,7 @@ const struct al_tool al_tool_workflow_remote = {
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .check = check,
-    .concerns = concerns,
+    .affected_files = affected_files,
     .preview = preview,
     .ignored = ignored,
     .summarize = summarize,

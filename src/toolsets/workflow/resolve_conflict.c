@@ -56,7 +56,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_git_resolve_check(al_call_repo(call), &options, al_call_budget(call), err);
 }
 
-static int concerns(struct al_call *call, const void *p, struct al_strv *out, struct al_error *err)
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
 {
     const struct al_resolve_options options = options_of(p);
 
@@ -133,7 +134,7 @@ const struct al_tool al_tool_workflow_resolve_conflict = {
     .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
-    .concerns = concerns,
+    .affected_files = affected_files,
     .preview = preview,
     .summarize = summarize,
     .output_schema = output_schema,

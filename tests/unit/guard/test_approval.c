@@ -93,7 +93,7 @@ static void a_question_begins_with_what_and_where(void **state)
     assert_string_equal(out.buf, "Stage 1 file(s): a.txt\n"
                                  "In /src/pro ject<U+001B>[2J, by git_add (add)\n");
     al_str_reset(&out);
-    al_approval_add_rest(&request, &out);
+    al_approval_add_full_summary(&request, &out);
     assert_int_equal(out.len, 0);
     request.always_covers = "every add";
     al_approval_add_heading(&request, &out);
@@ -116,7 +116,7 @@ static void a_long_summary_is_cut_and_follows_whole(void **state)
                 al_str_adds(&summary, units[i]);
             const struct al_approval_request request = about(summary.buf);
             al_approval_add_heading(&request, &out);
-            al_approval_add_rest(&request, &rest);
+            al_approval_add_full_summary(&request, &rest);
             assert_int_equal(strcspn(out.buf, "\n"),
                              cut ? 200 * strlen(units[i]) + 3 : summary.len);
             assert_true((strstr(out.buf, "...\n") != NULL) == cut);

@@ -347,7 +347,7 @@ static struct al_tool stage_and_list(void)
 {
     struct al_tool tool = stage;
 
-    tool.concerns = list_changed;
+    tool.affected_files = list_changed;
     tool.preview = list_in_detail;
     return tool;
 }

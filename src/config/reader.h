@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One reading of one configuration file, and what its parts share. */
-#ifndef AL_CONFIG_READING_H
-#define AL_CONFIG_READING_H
+#ifndef AL_CONFIG_READER_H
+#define AL_CONFIG_READER_H
 
 #include <stdbool.h>
 
@@ -13,7 +13,7 @@
 #define AL_CONFIG_STRING_MAX_BYTES 4096u
 
 /** The error kept is the one nearest to the file's beginning. */
-struct al_reading {
+struct al_config_reader {
     struct al_config *into;
     const char *path;
     const char *home; /**< may be NULL */
@@ -24,30 +24,32 @@ struct al_reading {
 };
 
 /** Note that something is wrong: "<file>:<line>: <key>: <what>". */
-al_printf(4, 5) void al_reading_complain(struct al_reading *reading, unsigned line, const char *key,
-                                         const char *fmt, ...);
+al_printf(4, 5) void al_config_reader_fail(struct al_config_reader *reader, unsigned line,
+                                           const char *key, const char *fmt, ...);
 
 /** Whether a value is of a type; complains when it is not. */
-bool al_reading_wants(struct al_reading *reading, const struct al_toml_value *value,
-                      enum al_toml_type wanted);
+bool al_config_reader_check_type(struct al_config_reader *reader, const struct al_toml_value *value,
+                                 enum al_toml_type wanted);
 
 /** Whether the strings of a value keep what holds for every string; complains when not. */
-bool al_reading_strings_fit(struct al_reading *reading, const struct al_toml_value *value);
+bool al_config_reader_check_strings(struct al_config_reader *reader,
+                                    const struct al_toml_value *value);
 
 /** Put a value into the field of its key; gives whether to look inside. */
-bool al_reading_set(struct al_reading *reading, const struct al_key *key,
-                    const struct al_toml_value *value);
+bool al_config_reader_set(struct al_config_reader *reader, const struct al_key *key,
+                          const struct al_toml_value *value);
 
 /** The same for the list of rules, then for each of them.  A file's rules take the place of those
  * there were. */
-bool al_reading_set_rules(struct al_reading *reading, const struct al_toml_value *value,
-                          struct al_policy *policy);
+bool al_config_reader_set_rules(struct al_config_reader *reader, const struct al_toml_value *value,
+                                struct al_policy *policy);
 
 /** Complain when the last rule does not say what it decides: one person would read it as one thing
  * and the next as another. */
-void al_reading_end_rule(struct al_reading *reading);
+void al_config_reader_end_rule(struct al_config_reader *reader);
 
 /** Take what is below `grants`; the answer is that of a visit. */
-bool al_reading_visit_grants(struct al_reading *reading, const struct al_toml_value *value);
+bool al_config_reader_set_grants(struct al_config_reader *reader,
+                                 const struct al_toml_value *value);
 
 #endif

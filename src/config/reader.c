@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/reading.h"
+#include "config/reader.h"
 
 #include <stdlib.h>
 
 #include "guard/text.h"
 
-void al_reading_complain(struct al_reading *reading, unsigned line, const char *key,
-                         const char *fmt, ...)
+void al_config_reader_fail(struct al_config_reader *reader, unsigned line, const char *key,
+                           const char *fmt, ...)
 {
     al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
     al_auto(al_freep) char *safe = NULL;
     va_list args;
 
-    if (reading->failed && line >= reading->line)
+    if (reader->failed && line >= reader->line)
         return;
     va_start(args, fmt);
     al_str_addv(&what, fmt, args);
     va_end(args);
     safe = al_text_sanitize_line(key);
-    al_error_set(reading->err, AL_ERR_BAD_ARGS, "%s:%u: %s%s%s", reading->path, line, safe,
+    al_error_set(reader->err, AL_ERR_BAD_ARGS, "%s:%u: %s%s%s", reader->path, line, safe,
                  safe[0] ? ": " : "", what.buf);
-    reading->failed = true;
-    reading->line = line;
+    reader->failed = true;
+    reader->line = line;
 }
 
 static const char *type_name(enum al_toml_type type)
@@ -49,17 +49,18 @@ static const char *type_name(enum al_toml_type type)
     return "something else";
 }
 
-bool al_reading_wants(struct al_reading *reading, const struct al_toml_value *value,
-                      enum al_toml_type wanted)
+bool al_config_reader_check_type(struct al_config_reader *reader, const struct al_toml_value *value,
+                                 enum al_toml_type wanted)
 {
     if (value->type == wanted)
         return true;
-    al_reading_complain(reading, value->line, value->key, "must be %s, not %s", type_name(wanted),
-                        type_name(value->type));
+    al_config_reader_fail(reader, value->line, value->key, "must be %s, not %s", type_name(wanted),
+                          type_name(value->type));
     return false;
 }
 
-bool al_reading_strings_fit(struct al_reading *reading, const struct al_toml_value *value)
+bool al_config_reader_check_strings(struct al_config_reader *reader,
+                                    const struct al_toml_value *value)
 {
     bool fit = true;
 
@@ -69,12 +70,12 @@ bool al_reading_strings_fit(struct al_reading *reading, const struct al_toml_val
         const struct al_toml_item *item = &value->items[i];
 
         if (item->len == 0)
-            al_reading_complain(reading, item->line, value->key, "must not be empty");
+            al_config_reader_fail(reader, item->line, value->key, "must not be empty");
         else if (strlen(item->text) != item->len)
-            al_reading_complain(reading, item->line, value->key, "must not contain a NUL");
+            al_config_reader_fail(reader, item->line, value->key, "must not contain a NUL");
         else if (item->len > AL_CONFIG_STRING_MAX_BYTES)
-            al_reading_complain(reading, item->line, value->key, "must be at most %u bytes",
-                                AL_CONFIG_STRING_MAX_BYTES);
+            al_config_reader_fail(reader, item->line, value->key, "must be at most %u bytes",
+                                  AL_CONFIG_STRING_MAX_BYTES);
         else
             continue;
         fit = false;
