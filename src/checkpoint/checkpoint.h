@@ -93,8 +93,8 @@ struct al_checkpoint_reason {
         *overwriting;            /**< files below the top the operation may write over; NULL */
     struct al_strv *ret_missing; /**< those of them that are there, in whole or in part, and that
                                     the checkpoint does not have; may be NULL */
-    bool unnamed;    /**< no reference yet: it counts once al_checkpoint_name() gave it one */
-    bool only_looks; /**< nothing is going to change: what lost references reached is not packed */
+    bool unnamed; /**< no reference yet: it counts once al_checkpoint_name() gave it one */
+    bool preview; /**< nothing is going to change: what lost references reached is not packed */
 };
 
 /**

@@ -19,16 +19,16 @@
 #define AL_FILE_LIST_DEPTH_MAX 256
 
 /** What the index and the disk said, before it is put in order. */
-struct al_gathered {
+struct al_collected_files {
     struct al_file_list names; /**< the result */
-    struct al_oid *staged;     /**< objects of entries in a conflict: no file can stand for them */
-    size_t nstaged;
+    struct al_oid *unmerged;   /**< objects of entries in a conflict: no file can stand for them */
+    size_t nunmerged;
     struct al_oid entries; /**< digest of the index's entries */
 };
 
-#define AL_GATHERED_INIT ((struct al_gathered){ .names = AL_FILE_LIST_INIT })
+#define AL_COLLECTED_FILES_INIT ((struct al_collected_files){ .names = AL_FILE_LIST_INIT })
 
-void al_gathered_clear(struct al_gathered *gathered);
+void al_collected_files_clear(struct al_collected_files *collected);
 
 /**
  * Ask git for the names and walk into nested repositories.
@@ -38,8 +38,8 @@ void al_gathered_clear(struct al_gathered *gathered);
  * @return 0; AL_ERR_EXECUTION beyond AL_CHECKPOINT_FILES_MAX names or when git failed;
  *         AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
  */
-int al_gather_names(const struct al_repo *repo, int top_fd, const struct al_strv *include_ignored,
-                    bool digests, struct al_deadline *watch, struct al_gathered *ret_gathered,
-                    struct al_error *err);
+int al_collect_files(const struct al_repo *repo, int top_fd, const struct al_strv *include_ignored,
+                     bool digests, struct al_deadline *deadline,
+                     struct al_collected_files *ret_collected, struct al_error *err);
 
 #endif

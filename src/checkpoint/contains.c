@@ -32,7 +32,7 @@ static const struct al_saved_file *find(const struct al_saved_files *files, cons
 
 /* The id of what a descriptor reads, as a blob of `size` bytes; false when it has more or less,
  * cannot be read, or the time is over. */
-static bool hash_file(int fd, uint64_t size, bool sha256, struct al_deadline *watch,
+static bool hash_file(int fd, uint64_t size, bool sha256, struct al_deadline *deadline,
                       struct al_oid *ret_oid)
 {
     al_auto(al_freep) char *chunk = al_malloc(CHUNK_BYTES);
@@ -44,7 +44,7 @@ static bool hash_file(int fd, uint64_t size, bool sha256, struct al_deadline *wa
     while ((n = read(fd, chunk, CHUNK_BYTES)) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 || got + (uint64_t)n > size || al_deadline_step(watch, NULL) < 0)
+        if (n < 0 || got + (uint64_t)n > size || al_deadline_step(deadline, NULL) < 0)
             return false;
         got += (uint64_t)n;
         al_hash_add(&hash, chunk, (size_t)n);
@@ -53,8 +53,8 @@ static bool hash_file(int fd, uint64_t size, bool sha256, struct al_deadline *wa
     return got == size;
 }
 
-static bool is_held(const struct al_saved_file *file, int dir_fd, const char *name, bool sha256,
-                    struct al_deadline *watch)
+static bool is_saved_as_is(const struct al_saved_file *file, int dir_fd, const char *name,
+                           bool sha256, struct al_deadline *deadline)
 {
     al_auto(al_closep) int fd =
         openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -63,7 +63,7 @@ static bool is_held(const struct al_saved_file *file, int dir_fd, const char *na
     char text[AL_OID_TEXT];
 
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-        !hash_file(fd, (uint64_t)st.st_size, sha256, watch, &oid))
+        !hash_file(fd, (uint64_t)st.st_size, sha256, deadline, &oid))
         return false;
     al_oid_text(&oid, sha256, text);
     return !strcmp(text, file->oid);
@@ -75,21 +75,22 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
 {
     al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
     const char *missing = NULL;
-    struct al_deadline watch;
+    struct al_deadline deadline;
     int r = al_checkpoint_files_in(store, id, dir, budget, &files, err);
 
     if (r < 0)
         return r;
-    watch = al_deadline_begin(budget);
+    deadline = al_deadline_begin(budget);
     for (size_t i = 0; r == 0 && !missing && i < names->count; i++) {
         const char *name = names->items[i];
         const struct al_saved_file *file = find(&files, name);
 
-        if (!file || !S_ISREG(file->mode) || !is_held(file, dir_fd, name, store->sha256, &watch))
+        if (!file || !S_ISREG(file->mode) ||
+            !is_saved_as_is(file, dir_fd, name, store->sha256, &deadline))
             missing = name;
-        r = al_deadline_check(&watch, err);
+        r = al_deadline_check(&deadline, err);
     }
-    al_deadline_sync(&watch);
+    al_deadline_sync(&deadline);
     if (r == 0)
         *ret_missing = missing;
     return r;

@@ -22,7 +22,7 @@
 
 /** The search. */
 struct search {
-    struct al_checkpoint_writer *taking;
+    struct al_checkpoint_writer *writer;
     struct al_strv dirs; /* those still to be looked at */
     struct al_strv *missing;
 };
@@ -32,32 +32,32 @@ static void search_clear(struct search *search)
     al_strv_clear(&search->dirs);
 }
 
-static int uses_absolute_paths(const void *key, const void *item)
+static int by_path(const void *key, const void *item)
 {
     return strcmp(key, ((const struct al_tree_file *)item)->path);
 }
 
-static bool is_in_it(const struct search *search, const char *path)
+static bool is_in_checkpoint(const struct search *search, const char *path)
 {
-    const struct al_tree_files *worktree = &search->taking->worktree;
+    const struct al_worktree_files *worktree = &search->writer->worktree;
 
-    return worktree->count && bsearch(path, worktree->files, worktree->count,
-                                      sizeof(*worktree->files), uses_absolute_paths);
+    return worktree->count &&
+           bsearch(path, worktree->files, worktree->count, sizeof(*worktree->files), by_path);
 }
 
 /* What is there has to be in the checkpoint; of a directory, all that is in it. */
-static void look_at(struct search *search, const char *path, mode_t mode)
+static void check_entry(struct search *search, const char *path, mode_t mode)
 {
     if (S_ISDIR(mode))
         al_strv_add(&search->dirs, path);
-    else if ((S_ISREG(mode) || S_ISLNK(mode)) && !is_in_it(search, path))
+    else if ((S_ISREG(mode) || S_ISLNK(mode)) && !is_in_checkpoint(search, path))
         al_strv_add(search->missing, path);
 }
 
-static int look_into(struct search *search, const char *path)
+static int check_dir(struct search *search, const char *path)
 {
     al_auto(al_closep) int fd =
-        al_nofollow_open(search->taking->top_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        al_nofollow_open(search->writer->top_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     al_auto(al_closedirp) DIR *dir = fd >= 0 ? al_fs_list_at(fd) : NULL;
     struct dirent *entry;
     int r = 0;
@@ -65,49 +65,49 @@ static int look_into(struct search *search, const char *path)
     while (dir && r == 0 && search->missing->count < MISSING_MAX && (entry = readdir(dir))) {
         struct stat st;
 
-        r = al_deadline_step(search->taking->watch, search->taking->err);
+        r = al_deadline_step(search->writer->deadline, search->writer->err);
         if (r == 0 && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
             al_auto(al_freep) char *below = al_fs_join(path, entry->d_name);
 
-            look_at(search, below, st.st_mode);
+            check_entry(search, below, st.st_mode);
         }
     }
     return r;
 }
 
 /* The first part of a path that is no directory is what is in the way of the rest. */
-static void look_along(struct search *search, const char *path)
+static void check_path(struct search *search, const char *path)
 {
     al_auto(al_freep) char *part = al_strdup(path);
     struct stat st;
 
     for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (fstatat(search->taking->top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        if (fstatat(search->writer->top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
             return;
         if (!S_ISDIR(st.st_mode)) {
-            look_at(search, part, st.st_mode);
+            check_entry(search, part, st.st_mode);
             return;
         }
         *slash = '/';
     }
-    if (fstatat(search->taking->top_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        look_at(search, path, st.st_mode);
+    if (fstatat(search->writer->top_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        check_entry(search, path, st.st_mode);
 }
 
-int al_create_find_missing(struct al_checkpoint_writer *taking, struct al_strv *ret_missing)
+int al_create_find_missing(struct al_checkpoint_writer *writer, struct al_strv *ret_missing)
 {
-    al_auto(search_clear) struct search search = { .taking = taking, .missing = ret_missing };
-    const struct al_strv *paths = taking->reason->overwriting;
+    al_auto(search_clear) struct search search = { .writer = writer, .missing = ret_missing };
+    const struct al_strv *paths = writer->reason->overwriting;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < paths->count && ret_missing->count < MISSING_MAX; i++) {
-        if (!is_in_it(&search, paths->items[i]))
-            look_along(&search, paths->items[i]);
-        r = al_deadline_step(taking->watch, taking->err);
+        if (!is_in_checkpoint(&search, paths->items[i]))
+            check_path(&search, paths->items[i]);
+        r = al_deadline_step(writer->deadline, writer->err);
     }
     for (size_t i = 0; r == 0 && i < search.dirs.count && ret_missing->count < MISSING_MAX; i++)
-        r = look_into(&search, search.dirs.items[i]);
+        r = check_dir(&search, search.dirs.items[i]);
     return r;
 }

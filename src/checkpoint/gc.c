@@ -21,40 +21,40 @@
 #include "gitops/plumbing/bare.h"
 #include "util/fs.h"
 
-#define PACKS_MAX    40u /* of a few objects each; more make every look-up slower */
-#define SWEEP_S      3600
-#define DAY_S        86400
-#define NS           1000000000
-#define ROUNDS_MAX   4
-#define FILL_PERCENT 80u /* of its bytes a store keeps when it had too many */
+#define PACKS_MAX         40u /* of a few objects each; more make every look-up slower */
+#define EXPIRY_INTERVAL_S 3600
+#define DAY_S             86400
+#define NS                1000000000
+#define ROUNDS_MAX        4
+#define FILL_PERCENT      80u /* of its bytes a store keeps when it had too many */
 
 /* Hold the lock as before: it may have been given up to ask for more.  A process that holds it
  * alone lets go of it soon.  It was held, so that the file system has locks. */
-static void lock_again(const struct al_store *store)
+static void lock_shared(const struct al_store *store)
 {
     while (flock(store->lock_fd, LOCK_SH) < 0 && errno == EINTR)
         continue;
 }
 
 /* Hold the lock alone; false while others use the store, and then we hold it as before. */
-static bool lock_alone(const struct al_store *store)
+static bool lock_exclusive(const struct al_store *store)
 {
     if (flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0)
         return true;
-    lock_again(store);
+    lock_shared(store);
     return false;
 }
 
 /* Whether it is time to look for checkpoints that are too old. */
-static bool is_sweep_due(const struct al_store *store)
+static bool is_expiry_due(const struct al_store *store)
 {
     struct stat st;
 
     return fstatat(store->dir_fd, "swept", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-           st.st_mtim.tv_sec + SWEEP_S < time(NULL) || st.st_mtim.tv_sec > time(NULL);
+           st.st_mtim.tv_sec + EXPIRY_INTERVAL_S < time(NULL) || st.st_mtim.tv_sec > time(NULL);
 }
 
-static void note_sweep(const struct al_store *store)
+static void record_expiry(const struct al_store *store)
 {
     al_auto(al_closep) int fd =
         openat(store->dir_fd, "swept", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -116,8 +116,8 @@ static size_t count_old(const struct al_checkpoint_list *list, size_t most, int6
 }
 
 /* Drop `count` of the oldest, and what only they needed. */
-static int forget(struct al_store *store, const struct al_checkpoint_list *list, size_t count,
-                  struct al_run_limits *budget, struct al_error *err)
+static int drop_and_prune(struct al_store *store, const struct al_checkpoint_list *list,
+                          size_t count, struct al_run_limits *budget, struct al_error *err)
 {
     int r = drop(store, list, count, budget, err);
 
@@ -128,7 +128,7 @@ static int forget(struct al_store *store, const struct al_checkpoint_list *list,
 }
 
 /* How many to drop for a store of `bytes` to fit; at least one, when there is one to spare. */
-static size_t count_too_much(const struct al_store *store, size_t most, uint64_t bytes)
+static size_t count_excess(const struct al_store *store, size_t most, uint64_t bytes)
 {
     uint64_t wanted = store->settings->max_store_bytes / 100 * FILL_PERCENT;
     size_t keep = (size_t)((double)most * (double)wanted / (double)bytes);
@@ -146,22 +146,22 @@ static int64_t kept_since_ns(const struct al_store *store)
 }
 
 /* How many may go, oldest first. */
-static size_t count_spare(const struct al_store *store, const struct al_checkpoint_list *list,
-                          size_t most)
+static size_t count_droppable(const struct al_store *store, const struct al_checkpoint_list *list,
+                              size_t most)
 {
     return count_old(list, most, kept_since_ns(store));
 }
 
 /* `due` tells that nobody has looked for an hour for what no checkpoint needs. */
-static int make_room(struct al_store *store, bool due, struct al_run_limits *budget,
-                     struct al_error *err)
+static int shrink(struct al_store *store, bool due, struct al_run_limits *budget,
+                  struct al_error *err)
 {
     int r = 0;
 
     for (int round = 0; round < ROUNDS_MAX && r == 0; round++) {
         al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
         struct al_packs_size size;
-        size_t count, spare;
+        size_t count, droppable;
 
         r = al_packs_measure(store->pack_fd, &size, err);
         if (r < 0 || size.bytes <= store->settings->max_store_bytes)
@@ -169,17 +169,17 @@ static int make_room(struct al_store *store, bool due, struct al_run_limits *bud
         r = al_checkpoint_list(store, budget, &list, err);
         if (r < 0)
             return r;
-        count = count_too_much(store, last_execution(&list), size.bytes);
-        spare = count_spare(store, &list, last_execution(&list));
-        count = count < spare ? count : spare;
+        count = count_excess(store, last_execution(&list), size.bytes);
+        droppable = count_droppable(store, &list, last_execution(&list));
+        count = count < droppable ? count : droppable;
         if (!count && (round || !due))
             return 0; /* what has to stay needs as much */
-        r = list.count ? forget(store, &list, count, budget, err) : 0;
+        r = list.count ? drop_and_prune(store, &list, count, budget, err) : 0;
     }
     return r;
 }
 
-static int sweep(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
+static int drop_expired(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
     int64_t oldest_ns =
@@ -190,24 +190,24 @@ static int sweep(struct al_store *store, struct al_run_limits *budget, struct al
     if (r < 0)
         return r;
     count = count_old(&list, last_execution(&list), oldest_ns);
-    r = count ? forget(store, &list, count, budget, err) : 0;
+    r = count ? drop_and_prune(store, &list, count, budget, err) : 0;
     if (r == 0)
-        note_sweep(store);
+        record_expiry(store);
     return r;
 }
 
-static int clear_up(struct al_store *store, const struct al_packs_size *size,
-                    struct al_run_limits *budget, struct al_error *err)
+static int collect_garbage(struct al_store *store, const struct al_packs_size *size,
+                           struct al_run_limits *budget, struct al_error *err)
 {
-    bool due = is_sweep_due(store);
+    bool due = is_expiry_due(store);
     int r = 0;
 
     remove_leftovers(store);
     if (due)
-        r = sweep(store, budget, err);
+        r = drop_expired(store, budget, err);
     if (r == 0 && size->bytes > store->settings->max_store_bytes)
-        r = make_room(store, due, budget, err);
-    if (r == 0 && size->loose > PACKS_MAX)
+        r = shrink(store, due, budget, err);
+    if (r == 0 && size->unkept > PACKS_MAX)
         r = al_bare_tidy(&store->bare, budget, err);
     return r;
 }
@@ -219,13 +219,13 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
 
     if (r < 0)
         return r;
-    if (size.loose <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
-        !is_sweep_due(store))
+    if (size.unkept <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
+        !is_expiry_due(store))
         return 0;
-    if (!lock_alone(store))
+    if (!lock_exclusive(store))
         return 0;
-    r = clear_up(store, &size, budget, err);
-    lock_again(store);
+    r = collect_garbage(store, &size, budget, err);
+    lock_shared(store);
     return r;
 }
 
@@ -243,7 +243,7 @@ int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_
     r = al_checkpoint_list(store, budget, &list, err);
     if (r < 0)
         return r;
-    if (!count_spare(store, &list, list.count))
+    if (!count_droppable(store, &list, list.count))
         *ret_room = size.bytes / 2 < most ? AL_ROOM_SHORT : AL_ROOM_NONE;
     return 0;
 }

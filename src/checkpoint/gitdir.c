@@ -14,7 +14,7 @@
 
 /* Files and directories of the git directory, as gitrepository-layout(5) and the sources of the
  * commands that leave them have it. */
-static const char *const own[] = {
+static const char *const own_paths[] = {
     "HEAD",
     "ORIG_HEAD",
     "MERGE_HEAD",
@@ -43,12 +43,12 @@ static const char *const own[] = {
     "info/sparse-checkout",
 };
 
-static const char *const common[] = { "config", "logs/refs/stash" };
+static const char *const common_paths[] = { "config", "logs/refs/stash" };
 
-struct reading {
+struct reader {
     struct al_gitdir_files *files;
     size_t bytes;
-    struct al_deadline *watch;
+    struct al_deadline *deadline;
     struct al_error *err;
 };
 
@@ -64,37 +64,36 @@ void al_gitdir_files_clear(struct al_gitdir_files *files)
 
 bool al_gitdir_is_common(const char *path)
 {
-    for (size_t i = 0; i < AL_COUNT(common); i++)
-        if (!strcmp(common[i], path))
+    for (size_t i = 0; i < AL_COUNT(common_paths); i++)
+        if (!strcmp(common_paths[i], path))
             return true;
     return false;
 }
 
-static int too_much(const struct reading *reading, const char *what, unsigned limit,
-                    const char *unit)
+static int too_much(const struct reader *reader, const char *what, unsigned limit, const char *unit)
 {
-    return al_error_set(reading->err, AL_ERR_EXECUTION,
+    return al_error_set(reader->err, AL_ERR_EXECUTION,
                         "the state of an unfinished operation in the git directory has %s %u %s",
                         what, limit, unit);
 }
 
-static int add(struct reading *reading, const char *path, unsigned mode, struct al_str *bytes)
+static int add(struct reader *reader, const char *path, unsigned mode, struct al_str *bytes)
 {
-    struct al_gitdir_files *files = reading->files;
+    struct al_gitdir_files *files = reader->files;
 
-    reading->bytes += bytes->len;
+    reader->bytes += bytes->len;
     if (files->count >= AL_GITDIR_FILES_MAX)
-        return too_much(reading, "more than", AL_GITDIR_FILES_MAX, "files");
-    if (reading->bytes > AL_GITDIR_ALL_BYTES)
-        return too_much(reading, "more than", AL_GITDIR_ALL_BYTES, "bytes");
+        return too_much(reader, "more than", AL_GITDIR_FILES_MAX, "files");
+    if (reader->bytes > AL_GITDIR_ALL_BYTES)
+        return too_much(reader, "more than", AL_GITDIR_ALL_BYTES, "bytes");
     files->items = al_reallocarray(files->items, files->count + 1, sizeof(*files->items));
     files->items[files->count++] =
         (struct al_gitdir_file){ .path = al_strdup(path), .mode = mode, .bytes = *bytes };
     *bytes = AL_STR_INIT;
-    return al_deadline_step(reading->watch, reading->err);
+    return al_deadline_step(reader->deadline, reader->err);
 }
 
-static int take_file(struct reading *reading, int dir_fd, const char *path)
+static int add_file(struct reader *reader, int dir_fd, const char *path)
 {
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
     al_auto(al_closep) int fd = al_nofollow_open(dir_fd, path, O_RDONLY);
@@ -105,12 +104,12 @@ static int take_file(struct reading *reading, int dir_fd, const char *path)
         return 0;
     r = al_fs_read_fd(fd, AL_GITDIR_FILE_BYTES, &bytes);
     if (r == -EFBIG)
-        return too_much(reading, "a file larger than", AL_GITDIR_FILE_BYTES, "bytes");
-    return r < 0 ? al_error_errno(reading->err, -r, "cannot read '%s'", path)
-                 : add(reading, path, st.st_mode, &bytes);
+        return too_much(reader, "a file larger than", AL_GITDIR_FILE_BYTES, "bytes");
+    return r < 0 ? al_error_errno(reader->err, -r, "cannot read '%s'", path)
+                 : add(reader, path, st.st_mode, &bytes);
 }
 
-static int take_link(struct reading *reading, int dir_fd, const char *path)
+static int add_link(struct reader *reader, int dir_fd, const char *path)
 {
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
     al_auto(al_closep) int fd = al_nofollow_open(dir_fd, path, O_PATH | O_NOFOLLOW);
@@ -120,12 +119,12 @@ static int take_link(struct reading *reading, int dir_fd, const char *path)
     if (len < 0)
         return 0;
     al_str_add(&bytes, target, (size_t)len);
-    return add(reading, path, S_IFLNK | 0777, &bytes);
+    return add(reader, path, S_IFLNK | 0777, &bytes);
 }
 
-static int take(struct reading *reading, int dir_fd, const char *path, int depth);
+static int add_path(struct reader *reader, int dir_fd, const char *path, int depth);
 
-static int take_dir(struct reading *reading, int dir_fd, const char *path, int depth)
+static int add_dir(struct reader *reader, int dir_fd, const char *path, int depth)
 {
     al_auto(al_closedirp) DIR *dir =
         al_fs_list(al_nofollow_open(dir_fd, path, O_RDONLY | O_DIRECTORY));
@@ -134,19 +133,19 @@ static int take_dir(struct reading *reading, int dir_fd, const char *path, int d
 
     if (!dir)
         return 0;
-    r = al_deadline_step(reading->watch, reading->err);
+    r = al_deadline_step(reader->deadline, reader->err);
     if (r == 0 && depth >= AL_GITDIR_DEPTH_MAX)
-        r = too_much(reading, "more than", AL_GITDIR_DEPTH_MAX, "levels of directories");
+        r = too_much(reader, "more than", AL_GITDIR_DEPTH_MAX, "levels of directories");
     while (r == 0 && (entry = readdir(dir))) {
         al_auto(al_freep) char *name = al_fs_join(path, entry->d_name);
 
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            r = take(reading, dir_fd, name, depth + 1);
+            r = add_path(reader, dir_fd, name, depth + 1);
     }
     return r;
 }
 
-static int take(struct reading *reading, int dir_fd, const char *path, int depth)
+static int add_path(struct reader *reader, int dir_fd, const char *path, int depth)
 {
     struct stat st;
 
@@ -154,14 +153,14 @@ static int take(struct reading *reading, int dir_fd, const char *path, int depth
     if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
     if (S_ISDIR(st.st_mode))
-        return take_dir(reading, dir_fd, path, depth);
+        return add_dir(reader, dir_fd, path, depth);
     if (S_ISLNK(st.st_mode))
-        return take_link(reading, dir_fd, path);
-    return S_ISREG(st.st_mode) ? take_file(reading, dir_fd, path) : 0;
+        return add_link(reader, dir_fd, path);
+    return S_ISREG(st.st_mode) ? add_file(reader, dir_fd, path) : 0;
 }
 
 /* The parts of a split index, which the index names by their checksum. */
-static int take_shared_indexes(struct reading *reading, int git_fd)
+static int add_shared_indexes(struct reader *reader, int git_fd)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(git_fd);
     struct dirent *entry;
@@ -171,35 +170,35 @@ static int take_shared_indexes(struct reading *reading, int git_fd)
         return 0;
     while (r == 0 && (entry = readdir(dir)))
         if (al_starts_with(entry->d_name, "sharedindex."))
-            r = take_file(reading, git_fd, entry->d_name);
+            r = add_file(reader, git_fd, entry->d_name);
     return r;
 }
 
-static int uses_absolute_paths(const void *a, const void *b)
+static int by_path(const void *a, const void *b)
 {
     return strcmp(((const struct al_gitdir_file *)a)->path,
                   ((const struct al_gitdir_file *)b)->path);
 }
 
-int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *watch,
+int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *deadline,
                    struct al_gitdir_files *ret_files, struct al_error *err)
 {
-    struct reading reading = { .files = ret_files, .watch = watch, .err = err };
+    struct reader reader = { .files = ret_files, .deadline = deadline, .err = err };
     int r = 0;
 
     *ret_files = (struct al_gitdir_files){ .items = NULL };
-    for (size_t i = 0; i < AL_COUNT(own) && r == 0; i++)
-        r = take(&reading, git_fd, own[i], 0);
-    for (size_t i = 0; i < AL_COUNT(common) && r == 0; i++)
-        r = take(&reading, common_fd, common[i], 0);
+    for (size_t i = 0; i < AL_COUNT(own_paths) && r == 0; i++)
+        r = add_path(&reader, git_fd, own_paths[i], 0);
+    for (size_t i = 0; i < AL_COUNT(common_paths) && r == 0; i++)
+        r = add_path(&reader, common_fd, common_paths[i], 0);
     if (r == 0)
-        r = take_shared_indexes(&reading, git_fd);
+        r = add_shared_indexes(&reader, git_fd);
     if (r < 0) {
         al_gitdir_files_clear(ret_files);
         return r;
     }
     if (ret_files->count)
-        qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), uses_absolute_paths);
+        qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), by_path);
     return 0;
 }
 

@@ -41,7 +41,7 @@ void al_gitdir_files_clear(struct al_gitdir_files *files);
 bool al_gitdir_is_common(const char *path);
 
 /** Read them.  Directories that are links are not entered. */
-int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *watch,
+int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *deadline,
                    struct al_gitdir_files *ret_files, struct al_error *err);
 
 /** One of the files, NULL when it is not there. */

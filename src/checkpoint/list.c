@@ -18,8 +18,8 @@ static bool add_bytes(void *payload, const char *data, size_t len)
 }
 
 /* "<oid> SP <name> SP <nanoseconds> SP <word>" */
-static void take_line(const struct al_store *store, const char *line,
-                      struct al_checkpoint_list *list)
+static void add_line(const struct al_store *store, const char *line,
+                     struct al_checkpoint_list *list)
 {
     size_t digits = 2 * al_oid_bytes(store->sha256);
     const char *name = strchr(line, ' '), *time = name ? strchr(name + 1, ' ') : NULL;
@@ -63,7 +63,7 @@ int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
         return r;
     *ret_list = (struct al_checkpoint_list){ .items = NULL };
     for (char *line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        take_line(store, line, ret_list);
+        add_line(store, line, ret_list);
     if (ret_list->count)
         qsort(ret_list->items, ret_list->count, sizeof(*ret_list->items), compare);
     return 0;

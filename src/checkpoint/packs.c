@@ -153,10 +153,10 @@ int al_packs_measure(int dir_fd, struct al_packs_size *ret_size, struct al_error
         if (fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
             continue;
         size.bytes += (uint64_t)st.st_size;
-        size.loose += al_ends_with(entry->d_name, ".pack");
+        size.unkept += al_ends_with(entry->d_name, ".pack");
         size.kept += al_ends_with(entry->d_name, ".keep");
     }
-    size.loose -= size.kept < size.loose ? size.kept : size.loose;
+    size.unkept -= size.kept < size.unkept ? size.kept : size.unkept;
     *ret_size = size;
     return 0;
 }

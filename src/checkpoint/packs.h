@@ -24,7 +24,7 @@ bool al_packs_have(const struct al_packs *packs, const struct al_oid *oid);
 
 /** What there is in a directory of packs, without opening any. */
 struct al_packs_size {
-    size_t loose; /**< packs that are not kept */
+    size_t unkept; /**< packs that are not kept */
     size_t kept;
     uint64_t bytes; /**< of all files */
 };

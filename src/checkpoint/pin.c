@@ -190,7 +190,7 @@ static void add_staying(const struct tips *tips, const struct oids *before,
 
 /* The lines pack-objects reads; none when nothing that is wanted is there (any more). */
 static int name_revisions(struct al_store *store, const struct oids *wanted,
-                          const struct oids *staying, struct al_deadline *watch,
+                          const struct oids *staying, struct al_deadline *deadline,
                           struct al_str *ret_lines, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str existing = AL_STR_INIT;
@@ -203,8 +203,8 @@ static int name_revisions(struct al_store *store, const struct oids *wanted,
         al_strv_add(&all, wanted->list.items[i]);
     for (size_t i = 0; i < staying->list.count; i++)
         al_strv_add(&all, staying->list.items[i]);
-    al_deadline_sync(watch);
-    r = al_bare_existing(&store->bare, &all, false, &existing, watch->budget, err);
+    al_deadline_sync(deadline);
+    r = al_bare_existing(&store->bare, &all, false, &existing, deadline->budget, err);
     if (r < 0)
         return r;
     for (char *line = strtok_r(existing.buf, "\n", &save); line;
@@ -220,8 +220,8 @@ static int name_revisions(struct al_store *store, const struct oids *wanted,
 }
 
 /* Remember where fragile tips are.  Lines of packs that are gone are let go. */
-static int note_kept(struct al_store *store, const struct tips *tips, const struct oids *wanted,
-                     const char *hash, struct al_error *err)
+static int record_kept(struct al_store *store, const struct tips *tips, const struct oids *wanted,
+                       const char *hash, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str old = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -247,7 +247,7 @@ static int note_kept(struct al_store *store, const struct tips *tips, const stru
 }
 
 static int pack(struct al_store *store, const struct tips *tips, const struct oids *before,
-                const struct oids *wanted, struct al_deadline *watch, struct al_error *err)
+                const struct oids *wanted, struct al_deadline *deadline, struct al_error *err)
 {
     al_auto(oids_clear) struct oids staying = { .list = AL_STRV_INIT };
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
@@ -257,17 +257,17 @@ static int pack(struct al_store *store, const struct tips *tips, const struct oi
     if (!wanted->list.count)
         return 0;
     add_staying(tips, before, wanted, &staying);
-    r = name_revisions(store, wanted, &staying, watch, &lines, err);
+    r = name_revisions(store, wanted, &staying, deadline, &lines, err);
     if (r < 0 || !lines.len)
         return r;
-    al_deadline_sync(watch);
-    r = al_bare_pack(&store->bare, &lines, true, watch->budget, &hash, err);
-    return r < 0 || !*hash ? r : note_kept(store, tips, wanted, hash, err);
+    al_deadline_sync(deadline);
+    r = al_bare_pack(&store->bare, &lines, true, deadline->budget, &hash, err);
+    return r < 0 || !*hash ? r : record_kept(store, tips, wanted, hash, err);
 }
 
 int al_pin_lost(struct al_store *store, const struct al_refs *refs,
                 const struct al_gitdir_files *files, const struct al_strv *dropping,
-                struct al_stat_cache_head *head, struct al_deadline *watch, struct al_error *err)
+                struct al_stat_cache_head *head, struct al_deadline *deadline, struct al_error *err)
 {
     al_auto(tips_clear) struct tips tips = { .sha256 = store->sha256, .text = AL_STR_INIT };
     al_auto(oids_clear) struct oids wanted = { .list = AL_STRV_INIT };
@@ -286,7 +286,7 @@ int al_pin_lost(struct al_store *store, const struct al_refs *refs,
         add_fragile(store, &tips, &known); /* they were looked at: this says they are still there */
     }
     add_dropping(refs, dropping, store->sha256, &wanted);
-    r = pack(store, &tips, &before, &wanted, watch, err);
+    r = pack(store, &tips, &before, &wanted, deadline, err);
     if (r < 0 || al_oid_equal(&digest, &head->tips))
         return r;
     r = al_fs_write_atomic(store->dir_fd, TIPS_NAME, tips.text.buf, tips.text.len, 0600, true);

@@ -26,7 +26,8 @@
  */
 int al_pin_lost(struct al_store *store, const struct al_refs *refs,
                 const struct al_gitdir_files *files, const struct al_strv *dropping,
-                struct al_stat_cache_head *head, struct al_deadline *watch, struct al_error *err);
+                struct al_stat_cache_head *head, struct al_deadline *deadline,
+                struct al_error *err);
 
 /** Let go of kept packs that no checkpoint since `oldest_s` (seconds since 1970) saw. */
 void al_pin_release(struct al_store *store, int64_t oldest_s);

@@ -10,63 +10,65 @@
 #define FILES_MIN 1000 /* fewer are looked at before a thread has started */
 
 struct al_prefetch {
-    struct al_stat_cache seen; /* a place in it of its own; the bytes are borrowed */
+    struct al_stat_cache cache; /* a place in it of its own; the bytes are borrowed */
     int top_fd;
     bool *current;
     pthread_t thread;
     bool is_running;
 };
 
-static void *look(void *payload)
+static void *stat_files(void *payload)
 {
-    struct al_prefetch *ahead = payload;
-    al_auto(al_dir_cache_clear) struct al_dir_cache dirs = AL_DIR_CACHE_INIT(ahead->top_fd);
+    struct al_prefetch *prefetch = payload;
+    al_auto(al_dir_cache_clear) struct al_dir_cache dirs = AL_DIR_CACHE_INIT(prefetch->top_fd);
     struct al_stat_cache_file file;
     const char *path;
 
-    for (size_t i = 0; (path = al_stat_cache_next(&ahead->seen, &file)); i++) {
+    for (size_t i = 0; (path = al_stat_cache_next(&prefetch->cache, &file)); i++) {
         const char *name = al_dir_cache_enter(&dirs, path);
         struct stat st;
 
-        ahead->current[i] = dirs.fd >= 0 && fstatat(dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-                            al_stat_cache_is_current(&file, &st);
+        prefetch->current[i] = dirs.fd >= 0 &&
+                               fstatat(dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                               al_stat_cache_is_current(&file, &st);
     }
     return NULL;
 }
 
-struct al_prefetch *al_prefetch_begin(const struct al_stat_cache *seen, int top_fd)
+struct al_prefetch *al_prefetch_begin(const struct al_stat_cache *cache, int top_fd)
 {
-    struct al_prefetch *ahead;
+    struct al_prefetch *prefetch;
 
-    if (seen->nfiles < FILES_MIN)
+    if (cache->nfiles < FILES_MIN)
         return NULL;
-    ahead = al_calloc(1, sizeof(*ahead));
-    ahead->seen = *seen;
-    ahead->top_fd = top_fd;
-    ahead->current = al_calloc(seen->nfiles, sizeof(*ahead->current));
+    prefetch = al_calloc(1, sizeof(*prefetch));
+    prefetch->cache = *cache;
+    prefetch->top_fd = top_fd;
+    prefetch->current = al_calloc(cache->nfiles, sizeof(*prefetch->current));
     /* It may hold the filter of the thread that makes it: it looks at files and starts nobody. */
-    ahead->is_running = pthread_create(&ahead->thread, NULL, look, ahead) == 0;
-    return ahead; /* without a thread, nothing looks the same and everything is looked at later */
+    prefetch->is_running = pthread_create(&prefetch->thread, NULL, stat_files, prefetch) == 0;
+    return prefetch; /* without a thread, nothing looks the same and everything is looked at later
+                      */
 }
 
-void al_prefetch_wait(struct al_prefetch *ahead)
+void al_prefetch_wait(struct al_prefetch *prefetch)
 {
-    if (!ahead || !ahead->is_running)
+    if (!prefetch || !prefetch->is_running)
         return;
-    (void)pthread_join(ahead->thread, NULL);
-    ahead->is_running = false;
+    (void)pthread_join(prefetch->thread, NULL);
+    prefetch->is_running = false;
 }
 
-bool al_prefetch_is_current(const struct al_prefetch *ahead, size_t i)
+bool al_prefetch_is_current(const struct al_prefetch *prefetch, size_t i)
 {
-    return ahead->current[i];
+    return prefetch->current[i];
 }
 
-void al_prefetch_free(struct al_prefetch *ahead)
+void al_prefetch_free(struct al_prefetch *prefetch)
 {
-    if (!ahead)
+    if (!prefetch)
         return;
-    al_prefetch_wait(ahead);
-    free(ahead->current);
-    free(ahead);
+    al_prefetch_wait(prefetch);
+    free(prefetch->current);
+    free(prefetch);
 }

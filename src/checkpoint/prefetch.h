@@ -22,15 +22,15 @@ struct al_prefetch;
  * @param top_fd  The top of the working tree; borrowed.
  * @return NULL where it is not worth a thread.
  */
-struct al_prefetch *al_prefetch_begin(const struct al_stat_cache *seen, int top_fd);
+struct al_prefetch *al_prefetch_begin(const struct al_stat_cache *cache, int top_fd);
 
 /** Wait for the end of it; NULL is fine. */
-void al_prefetch_wait(struct al_prefetch *ahead);
+void al_prefetch_wait(struct al_prefetch *prefetch);
 
 /** Whether the file that was seen as number `i` looked the same.  After al_prefetch_wait(). */
-bool al_prefetch_is_current(const struct al_prefetch *ahead, size_t i);
+bool al_prefetch_is_current(const struct al_prefetch *prefetch, size_t i);
 
 /** Wait and release; NULL is fine. */
-void al_prefetch_free(struct al_prefetch *ahead);
+void al_prefetch_free(struct al_prefetch *prefetch);
 
 #endif

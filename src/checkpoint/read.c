@@ -54,7 +54,7 @@ static unsigned parse_mode(const char *text)
 }
 
 /* "<mode> SP blob SP <oid> TAB <path>" */
-static bool take_record(void *payload, char *const *fields)
+static bool add_record(void *payload, char *const *fields)
 {
     struct listing *listing = payload;
     const char *tab = strchr(fields[0], '\t'), *oid = strstr(fields[0], " blob ");
@@ -77,7 +77,7 @@ static int list(struct al_store *store, const char *id, const char *const *names
                 struct listing *listing, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_record, listing);
+        AL_NUL_RECORDS_INIT(1, add_record, listing);
     struct al_oid oid;
 
     if (strlen(id) != 2 * al_oid_bytes(store->sha256) || !al_oid_parse(id, store->sha256, &oid))
@@ -100,8 +100,8 @@ static void texts_clear(struct texts *texts)
 }
 
 /* Want what is at `name`, or in pieces below it ("index/"). */
-static size_t want(struct texts *texts, const struct listing *listing, const char *name,
-                   struct al_str *into)
+static size_t add_wanted(struct texts *texts, const struct listing *listing, const char *name,
+                         struct al_str *into)
 {
     size_t found = 0;
 
@@ -186,8 +186,8 @@ static void set_exceptions(struct al_saved_files *files, const struct al_str *mo
 }
 
 /* Only what is below a directory, named from there. */
-static void take_below(struct listing *listing, const char *prefix,
-                       struct al_saved_files *ret_files)
+static void take_subtree(struct listing *listing, const char *prefix,
+                         struct al_saved_files *ret_files)
 {
     size_t len = strlen(prefix), kept = 0;
 
@@ -219,14 +219,14 @@ int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_run
 
     if (r < 0)
         return r;
-    (void)want(&texts, &listing, "about", &about_text);
-    (void)want(&texts, &listing, "modes/", &modes);
+    (void)add_wanted(&texts, &listing, "about", &about_text);
+    (void)add_wanted(&texts, &listing, "modes/", &modes);
     r = read_texts(store, &texts, budget, err);
     if (r < 0)
         return r;
     if (!parse_about(about_text.buf, &about))
         return malformed(err);
-    take_below(&listing, "worktree/", ret_files);
+    take_subtree(&listing, "worktree/", ret_files);
     for (size_t i = 0; i < ret_files->count; i++)
         set_permissions(&ret_files->items[i], &about);
     set_exceptions(ret_files, &modes);
@@ -243,7 +243,7 @@ int al_checkpoint_files_in(struct al_store *store, const char *id, const char *d
     int r = list(store, id, names, 1, &listing, budget, err);
 
     if (r == 0)
-        take_below(&listing, prefix, ret_files);
+        take_subtree(&listing, prefix, ret_files);
     return r;
 }
 
@@ -276,8 +276,8 @@ static void remove_head(struct al_saved_files *files, bool *ret_was_link)
     files->count = kept;
 }
 
-static int take_apart(struct al_store *store, struct raw *raw, struct al_saved_state *state,
-                      struct al_error *err)
+static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_state *state,
+                       struct al_error *err)
 {
     al_auto(al_freep) char *linked =
         raw->head_is_link ? al_asprintf("ref: %s", raw->head.buf) : NULL;
@@ -308,17 +308,17 @@ int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_li
 
     if (r < 0)
         return r;
-    (void)want(&texts, &listing, "about", &raw.about);
-    (void)want(&texts, &listing, "state/HEAD", &raw.head);
-    (void)want(&texts, &listing, "refs/", &raw.refs);
-    (void)want(&texts, &listing, "left-out/", &raw.left_out);
-    state.has_index = want(&texts, &listing, "index/", &state.index) > 0;
+    (void)add_wanted(&texts, &listing, "about", &raw.about);
+    (void)add_wanted(&texts, &listing, "state/HEAD", &raw.head);
+    (void)add_wanted(&texts, &listing, "refs/", &raw.refs);
+    (void)add_wanted(&texts, &listing, "left-out/", &raw.left_out);
+    state.has_index = add_wanted(&texts, &listing, "index/", &state.index) > 0;
     r = read_texts(store, &texts, budget, err);
     if (r < 0)
         return r;
-    take_below(&listing, "state/", &state.files);
+    take_subtree(&listing, "state/", &state.files);
     remove_head(&state.files, &raw.head_is_link);
-    r = take_apart(store, &raw, &state, err);
+    r = parse_state(store, &raw, &state, err);
     if (r < 0)
         return r;
     *ret_state = state;

@@ -17,12 +17,12 @@
 #define PACKED_MAX_BYTES (256u << 20)
 
 /** Reading the loose ones below a directory. */
-struct reading {
-    int dir_fd; /* that holds refs/ */
-    bool own;   /* only what is a working tree's own, or only what is not */
-    bool any;   /* there is no such difference */
+struct reader {
+    int dir_fd;        /* that holds refs/ */
+    bool per_worktree; /* only what is a working tree's own, or only what is not */
+    bool all;          /* there is no such difference */
     bool sha256;
-    struct al_deadline *watch;
+    struct al_deadline *deadline;
     struct al_refs *refs;
     struct al_error *err;
 };
@@ -76,7 +76,7 @@ char *al_ref_value(const char *text, bool sha256)
     return al_take(&line);
 }
 
-static bool is_own(const char *name)
+static bool is_per_worktree(const char *name)
 {
     return al_starts_with(name, "refs/bisect") || al_starts_with(name, "refs/worktree") ||
            al_starts_with(name, "refs/rewritten");
@@ -102,24 +102,24 @@ static int too_many(struct al_error *err)
                         AL_REFS_MAX);
 }
 
-static int take_loose(struct reading *reading, int fd, const char *file, const char *name)
+static int add_loose(struct reader *reader, int fd, const char *file, const char *name)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_fs_read(fd, file, VALUE_MAX_BYTES, &text);
-    char *value = r == -ELOOP ? read_link(fd, file, reading->sha256)
-                  : r == 0    ? al_ref_value(text.buf, reading->sha256)
+    char *value = r == -ELOOP ? read_link(fd, file, reader->sha256)
+                  : r == 0    ? al_ref_value(text.buf, reader->sha256)
                               : NULL;
 
     if (!value)
         return 0;
-    add(reading->refs, al_strdup(name), value);
-    return reading->refs->count > AL_REFS_MAX ? too_many(reading->err) : 0;
+    add(reader->refs, al_strdup(name), value);
+    return reader->refs->count > AL_REFS_MAX ? too_many(reader->err) : 0;
 }
 
-static int walk(struct reading *reading, const char *dir_name, int depth);
+static int walk_dir(struct reader *reader, const char *dir_name, int depth);
 
-static int take_entry(struct reading *reading, int fd, const char *dir_name,
-                      const struct dirent *entry, int depth)
+static int add_entry(struct reader *reader, int fd, const char *dir_name,
+                     const struct dirent *entry, int depth)
 {
     al_auto(al_freep) char *name = al_fs_join(dir_name, entry->d_name);
     unsigned char type = entry->d_type;
@@ -128,32 +128,32 @@ static int take_entry(struct reading *reading, int fd, const char *dir_name,
 
     if (type == DT_UNKNOWN && fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         type = (unsigned char)IFTODT(st.st_mode);
-    if (!is_name(name) || (!reading->any && is_own(name) != reading->own))
+    if (!is_name(name) || (!reader->all && is_per_worktree(name) != reader->per_worktree))
         return 0;
-    r = al_deadline_step(reading->watch, reading->err);
+    r = al_deadline_step(reader->deadline, reader->err);
     if (r == 0 && type == DT_DIR)
-        r = walk(reading, name, depth + 1);
+        r = walk_dir(reader, name, depth + 1);
     else if (r == 0 && !al_ends_with(name, ".lock"))
-        r = take_loose(reading, fd, entry->d_name, name);
+        r = add_loose(reader, fd, entry->d_name, name);
     return r;
 }
 
-static int walk(struct reading *reading, const char *dir_name, int depth)
+static int walk_dir(struct reader *reader, const char *dir_name, int depth)
 {
     al_auto(al_closedirp) DIR *dir =
-        al_fs_list(al_nofollow_open(reading->dir_fd, dir_name, O_RDONLY | O_DIRECTORY));
+        al_fs_list(al_nofollow_open(reader->dir_fd, dir_name, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
     int r = 0;
 
     if (!dir)
         return 0;
     if (depth > AL_REFS_DEPTH_MAX)
-        r = al_error_set(reading->err, AL_ERR_EXECUTION,
+        r = al_error_set(reader->err, AL_ERR_EXECUTION,
                          "the repository has references below more than %d directories",
                          AL_REFS_DEPTH_MAX);
     while (r == 0 && (entry = readdir(dir)))
         if (entry->d_name[0] != '.')
-            r = take_entry(reading, dirfd(dir), dir_name, entry, depth);
+            r = add_entry(reader, dirfd(dir), dir_name, entry, depth);
     return r;
 }
 
@@ -173,7 +173,7 @@ static void sort(struct al_refs *refs)
 }
 
 /* A line of packed-refs; comments and peeled values are passed over. */
-static void take_packed(struct al_refs *refs, char *line, bool sha256)
+static void add_packed(struct al_refs *refs, char *line, bool sha256)
 {
     char *space = strchr(line, ' ');
     struct al_oid oid;
@@ -196,7 +196,7 @@ static int read_packed(int common_fd, bool sha256, struct al_refs *refs, struct 
     if (r < 0)
         return al_error_errno(err, -r, "cannot read packed-refs");
     for (char *line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        take_packed(refs, line, sha256);
+        add_packed(refs, line, sha256);
         if (refs->count > AL_REFS_MAX)
             return too_many(err);
     }
@@ -223,23 +223,23 @@ static void merge(struct al_refs *loose, struct al_refs *packed, struct al_refs 
     }
 }
 
-int al_refs_read(int common_fd, int git_fd, bool sha256, struct al_deadline *watch,
+int al_refs_read(int common_fd, int git_fd, bool sha256, struct al_deadline *deadline,
                  struct al_refs *ret_refs, struct al_error *err)
 {
     al_auto(al_refs_clear) struct al_refs loose = { .items = NULL };
     al_auto(al_refs_clear) struct al_refs packed = { .items = NULL };
-    struct reading reading = { .dir_fd = common_fd,
-                               .any = git_fd < 0,
-                               .sha256 = sha256,
-                               .watch = watch,
-                               .refs = &loose,
-                               .err = err };
-    int r = walk(&reading, "refs", 0);
+    struct reader reader = { .dir_fd = common_fd,
+                             .all = git_fd < 0,
+                             .sha256 = sha256,
+                             .deadline = deadline,
+                             .refs = &loose,
+                             .err = err };
+    int r = walk_dir(&reader, "refs", 0);
 
     if (r == 0 && git_fd >= 0) {
-        reading.dir_fd = git_fd;
-        reading.own = true;
-        r = walk(&reading, "refs", 0);
+        reader.dir_fd = git_fd;
+        reader.per_worktree = true;
+        r = walk_dir(&reader, "refs", 0);
     }
     if (r == 0)
         r = read_packed(common_fd, sha256, &packed, err);

@@ -33,7 +33,7 @@ void al_refs_clear(struct al_refs *refs);
  * @param git_fd     The git directory, where it is another one: a linked working tree has some of
  *                   its own (refs/bisect, refs/worktree, refs/rewritten); else -1.
  */
-int al_refs_read(int common_fd, int git_fd, bool sha256, struct al_deadline *watch,
+int al_refs_read(int common_fd, int git_fd, bool sha256, struct al_deadline *deadline,
                  struct al_refs *ret_refs, struct al_error *err);
 
 /** As a checkpoint keeps them: "<value> SP <name>" LF each. */

@@ -21,93 +21,93 @@ struct preamble {
 
 static const char magic[8] = "AIRSTAT";
 
-void al_stat_cache_clear(struct al_stat_cache *seen)
+void al_stat_cache_clear(struct al_stat_cache *cache)
 {
-    al_str_clear(&seen->data);
-    *seen = AL_STAT_CACHE_INIT;
+    al_str_clear(&cache->data);
+    *cache = AL_STAT_CACHE_INIT;
 }
 
-static size_t files_at(const struct al_stat_cache *seen)
+static size_t files_at(const struct al_stat_cache *cache)
 {
     return sizeof(struct preamble) + sizeof(struct al_stat_cache_head) +
-           seen->nknown * sizeof(struct al_oid);
+           cache->nknown * sizeof(struct al_oid);
 }
 
-static bool take_preamble(struct al_stat_cache *seen, bool sha256)
+static bool parse_preamble(struct al_stat_cache *cache, bool sha256)
 {
     struct preamble preamble;
 
-    if (seen->data.len < sizeof(preamble) + sizeof(seen->head))
+    if (cache->data.len < sizeof(preamble) + sizeof(cache->head))
         return false;
-    memcpy(&preamble, seen->data.buf, sizeof(preamble));
+    memcpy(&preamble, cache->data.buf, sizeof(preamble));
     if (memcmp(preamble.magic, magic, sizeof(magic)) != 0 ||
         preamble.head_bytes != sizeof(struct al_stat_cache_head) ||
         preamble.file_bytes != sizeof(struct al_stat_cache_file) || preamble.sha256 != sha256 ||
-        preamble.total_bytes != seen->data.len ||
-        preamble.nknown > seen->data.len / sizeof(struct al_oid))
+        preamble.total_bytes != cache->data.len ||
+        preamble.nknown > cache->data.len / sizeof(struct al_oid))
         return false;
-    memcpy(&seen->head, seen->data.buf + sizeof(preamble), sizeof(seen->head));
-    seen->nknown = (size_t)preamble.nknown;
-    seen->nfiles = (size_t)preamble.nfiles;
-    return files_at(seen) <= seen->data.len &&
-           memchr(seen->head.reference, '\0', sizeof(seen->head.reference));
+    memcpy(&cache->head, cache->data.buf + sizeof(preamble), sizeof(cache->head));
+    cache->nknown = (size_t)preamble.nknown;
+    cache->nfiles = (size_t)preamble.nfiles;
+    return files_at(cache) <= cache->data.len &&
+           memchr(cache->head.reference, '\0', sizeof(cache->head.reference));
 }
 
-void al_stat_cache_load(struct al_stat_cache *seen, int dir_fd, bool sha256)
+void al_stat_cache_load(struct al_stat_cache *cache, int dir_fd, bool sha256)
 {
-    *seen = AL_STAT_CACHE_INIT;
-    if (al_fs_read(dir_fd, NAME, MAX_BYTES, &seen->data) < 0 || !take_preamble(seen, sha256)) {
-        al_stat_cache_clear(seen);
+    *cache = AL_STAT_CACHE_INIT;
+    if (al_fs_read(dir_fd, NAME, MAX_BYTES, &cache->data) < 0 || !parse_preamble(cache, sha256)) {
+        al_stat_cache_clear(cache);
         return;
     }
-    seen->next = files_at(seen);
-    seen->left = seen->nfiles;
+    cache->next = files_at(cache);
+    cache->left = cache->nfiles;
 }
 
-void al_stat_cache_known(const struct al_stat_cache *seen, size_t i, struct al_oid *ret_oid)
+void al_stat_cache_known(const struct al_stat_cache *cache, size_t i, struct al_oid *ret_oid)
 {
     memcpy(ret_oid,
-           seen->data.buf + sizeof(struct preamble) + sizeof(struct al_stat_cache_head) +
+           cache->data.buf + sizeof(struct preamble) + sizeof(struct al_stat_cache_head) +
                i * sizeof(*ret_oid),
            sizeof(*ret_oid));
 }
 
 /* The path of the next file, which is not passed; NULL at the end. */
-static const char *peek(struct al_stat_cache *seen)
+static const char *peek(struct al_stat_cache *cache)
 {
-    if (seen->left && seen->data.len - seen->next > sizeof(struct al_stat_cache_file))
-        return seen->data.buf + seen->next + sizeof(struct al_stat_cache_file);
-    seen->left = 0; /* it may be shorter than it says */
+    if (cache->left && cache->data.len - cache->next > sizeof(struct al_stat_cache_file))
+        return cache->data.buf + cache->next + sizeof(struct al_stat_cache_file);
+    cache->left = 0; /* it may be shorter than it says */
     return NULL;
 }
 
-const char *al_stat_cache_next(struct al_stat_cache *seen, struct al_stat_cache_file *ret_file)
+const char *al_stat_cache_next(struct al_stat_cache *cache, struct al_stat_cache_file *ret_file)
 {
-    const char *path = peek(seen);
+    const char *path = peek(cache);
 
     if (!path)
         return NULL;
-    memcpy(ret_file, seen->data.buf + seen->next, sizeof(*ret_file));
+    memcpy(ret_file, cache->data.buf + cache->next, sizeof(*ret_file));
     /* The buffer ends with a NUL, whatever is in the file. */
-    seen->next += sizeof(*ret_file) + strlen(path) + 1;
-    if (seen->next > seen->data.len)
-        seen->next = seen->data.len;
-    seen->left--;
+    cache->next += sizeof(*ret_file) + strlen(path) + 1;
+    if (cache->next > cache->data.len)
+        cache->next = cache->data.len;
+    cache->left--;
     return path;
 }
 
-bool al_stat_cache_find(struct al_stat_cache *seen, const char *path,
+bool al_stat_cache_find(struct al_stat_cache *cache, const char *path,
                         struct al_stat_cache_file *ret_file, size_t *ret_number)
 {
     const char *at;
 
-    while ((at = peek(seen))) {
+    while ((at = peek(cache))) {
         int order = strcmp(at, path);
 
         if (order > 0)
             return false;
-        *ret_number = seen->nfiles - seen->left;
-        (void)al_stat_cache_next(seen, ret_file);
+        *ret_number = cache->nfiles - cache->left;
+        (void)al_stat_cache_next(cache, ret_file);
         if (order == 0)
             return true;
     }
@@ -121,7 +121,7 @@ bool al_stat_cache_is_current(const struct al_stat_cache_file *file, const struc
     return !file->racy && file->mode == st->st_mode && al_file_id_equal(&file->id, &now);
 }
 
-void al_stat_cache_note(struct al_stat_cache_file *file, const struct stat *st, int64_t began_ns)
+void al_stat_cache_fill(struct al_stat_cache_file *file, const struct stat *st, int64_t began_ns)
 {
     bool coarse = st->st_mtim.tv_nsec == 0 && st->st_ctim.tv_nsec == 0;
     int64_t settled_ns = began_ns - (coarse ? COARSE_TICK_NS : TICK_NS);

@@ -48,18 +48,18 @@ struct al_stat_cache {
 #define AL_STAT_CACHE_INIT ((struct al_stat_cache){ .data = AL_STR_INIT })
 
 /** Read it; nothing when there is none, or none that can be used. */
-void al_stat_cache_load(struct al_stat_cache *seen, int dir_fd, bool sha256);
-void al_stat_cache_clear(struct al_stat_cache *seen);
+void al_stat_cache_load(struct al_stat_cache *cache, int dir_fd, bool sha256);
+void al_stat_cache_clear(struct al_stat_cache *cache);
 
 /** Another object that was known. */
-void al_stat_cache_known(const struct al_stat_cache *seen, size_t i, struct al_oid *ret_oid);
+void al_stat_cache_known(const struct al_stat_cache *cache, size_t i, struct al_oid *ret_oid);
 
 /** The next file; its path is borrowed.  NULL at the end. */
-const char *al_stat_cache_next(struct al_stat_cache *seen, struct al_stat_cache_file *ret_file);
+const char *al_stat_cache_next(struct al_stat_cache *cache, struct al_stat_cache_file *ret_file);
 
 /** What was seen of a path, and as which number; false when nothing was.  Paths are asked for in
  * order. */
-bool al_stat_cache_find(struct al_stat_cache *seen, const char *path,
+bool al_stat_cache_find(struct al_stat_cache *cache, const char *path,
                         struct al_stat_cache_file *ret_file, size_t *ret_number);
 
 /** True when a file that looks like `st` now is as it was seen. */
@@ -67,7 +67,7 @@ bool al_stat_cache_is_current(const struct al_stat_cache_file *file, const struc
 
 /** A file that is about to be read: what is noted of it.  `began_ns` is the time (realtime) before
  * `st` was taken. */
-void al_stat_cache_note(struct al_stat_cache_file *file, const struct stat *st, int64_t began_ns);
+void al_stat_cache_fill(struct al_stat_cache_file *file, const struct stat *st, int64_t began_ns);
 
 /** The time that al_stat_cache_note() wants. */
 int64_t al_stat_cache_now_ns(void);

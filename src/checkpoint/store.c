@@ -41,14 +41,14 @@ static char *id_of(const struct al_repo *repo)
 }
 
 /* Wait for the lock: who clears the store up holds it alone. */
-static int lock_shared(struct al_store *store, struct al_deadline *watch, struct al_error *err)
+static int lock_shared(struct al_store *store, struct al_deadline *deadline, struct al_error *err)
 {
     while (flock(store->lock_fd, LOCK_SH | LOCK_NB) < 0) {
         int r;
 
         if (errno != EWOULDBLOCK && errno != EINTR)
             return unusable(store, errno, err);
-        r = al_deadline_check(watch, err);
+        r = al_deadline_check(deadline, err);
         if (r < 0)
             return r;
         (void)poll(NULL, 0, LOCK_POLL_MS);
@@ -71,14 +71,14 @@ static int make_file(const struct al_store *store, const char *name, const char 
 }
 
 /* The directories that were made for a new store. */
-static int sync_places(const struct al_store *store, struct al_error *err)
+static int sync_dirs(const struct al_store *store, struct al_error *err)
 {
-    static const char *const places[] = { "objects", ".", "..", "../.." };
+    static const char *const dirs[] = { "objects", ".", "..", "../.." };
     int r = 0;
 
-    for (size_t i = 0; i < AL_COUNT(places) && r == 0; i++) {
+    for (size_t i = 0; i < AL_COUNT(dirs) && r == 0; i++) {
         al_auto(al_closep) int fd =
-            openat(store->bare.dir_fd, places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            openat(store->bare.dir_fd, dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         r = fd < 0 ? -errno : al_fs_sync(fd);
     }
@@ -109,7 +109,7 @@ static int make_bare(const struct al_store *store, struct al_error *err)
     if (r == 0) /* last: from now on it is a repository */
         r = make_file(store, "HEAD", "ref: refs/heads/none\n", err);
     if (r == 0)
-        r = sync_places(store, err);
+        r = sync_dirs(store, err);
     return r;
 }
 
@@ -153,7 +153,7 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
                   struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err)
 {
     struct al_store *store = al_calloc(1, sizeof(*store));
-    struct al_deadline watch = al_deadline_begin(budget);
+    struct al_deadline deadline = al_deadline_begin(budget);
     al_auto(al_freep) char *id = id_of(repo);
     int r;
 
@@ -165,10 +165,10 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
     store->bare = (struct al_bare){ .repo = repo, .dir_fd = -1 };
     r = open_dirs(store, create, err);
     if (r == 0)
-        r = lock_shared(store, &watch, err);
+        r = lock_shared(store, &deadline, err);
     if (r == 0)
         r = open_bare(store, create, err);
-    al_deadline_sync(&watch);
+    al_deadline_sync(&deadline);
     if (r < 0) {
         al_store_close(store);
         return r;

@@ -26,7 +26,7 @@ static unsigned tree_mode(unsigned mode)
 }
 
 /** A stretch of files that lie in one directory. */
-struct stretch {
+struct subtree {
     struct al_objects *objects;
     const struct al_tree_file *files;
     size_t count;
@@ -53,16 +53,16 @@ static bool has_file(const struct al_tree_file *files, size_t count, const char 
     return false;
 }
 
-static int put_tree(struct stretch stretch, size_t prefix, struct al_oid *ret_tree)
+static int put_tree(struct subtree subtree, size_t prefix, struct al_oid *ret_tree)
 {
     al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
-    bool sha256 = stretch.objects->sha256;
+    bool sha256 = subtree.objects->sha256;
     size_t i = 0;
 
-    while (i < stretch.count) {
-        const struct al_tree_file *file = &stretch.files[i];
+    while (i < subtree.count) {
+        const struct al_tree_file *file = &subtree.files[i];
         const char *name = file->path + prefix, *slash = strchr(name, '/');
-        struct stretch below = { stretch.objects, file, 1, stretch.err };
+        struct subtree below = { subtree.objects, file, 1, subtree.err };
         size_t len = slash ? (size_t)(slash - file->path) : 0;
         al_auto(al_freep) char *word = NULL;
         struct al_oid oid;
@@ -73,11 +73,11 @@ static int put_tree(struct stretch stretch, size_t prefix, struct al_oid *ret_tr
             i++;
             continue;
         }
-        while (i + below.count < stretch.count &&
+        while (i + below.count < subtree.count &&
                !strncmp(file[below.count].path, file->path, len + 1))
             below.count++;
-        if (has_file(stretch.files, i, file->path, len))
-            return al_error_set(stretch.err, AL_ERR_AGAIN,
+        if (has_file(subtree.files, i, file->path, len))
+            return al_error_set(subtree.err, AL_ERR_AGAIN,
                                 "the working tree changed while it was read");
         r = put_tree(below, len + 1, &oid);
         if (r < 0)
@@ -86,12 +86,12 @@ static int put_tree(struct stretch stretch, size_t prefix, struct al_oid *ret_tr
         al_tree_add(&tree, 040000, word, &oid, sha256);
         i += below.count;
     }
-    return al_objects_put(stretch.objects, AL_OBJECT_TREE, tree.buf, tree.len, ret_tree,
-                          stretch.err);
+    return al_objects_put(subtree.objects, AL_OBJECT_TREE, tree.buf, tree.len, ret_tree,
+                          subtree.err);
 }
 
 int al_tree_put(struct al_objects *objects, const struct al_tree_file *files, size_t count,
                 struct al_oid *ret_tree, struct al_error *err)
 {
-    return put_tree((struct stretch){ objects, files, count, err }, 0, ret_tree);
+    return put_tree((struct subtree){ objects, files, count, err }, 0, ret_tree);
 }

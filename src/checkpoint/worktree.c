@@ -20,8 +20,8 @@
 
 /** The walk over the names, directory by directory. */
 struct walk {
-    const struct al_tree_source *source;
-    struct al_tree_files *worktree;
+    const struct al_worktree_source *source;
+    struct al_worktree_files *worktree;
     size_t capacity;
     struct al_dir_cache dirs;
     char *chunk;
@@ -29,14 +29,14 @@ struct walk {
 };
 
 /* How reading one file ended, when it did not fail. */
-enum outcome { GONE, TAKEN, LEFT_OUT, CHANGING };
+enum outcome { FILE_MISSING, FILE_STORED, FILE_LEFT_OUT, FILE_CHANGING };
 
-void al_tree_files_clear(struct al_tree_files *worktree)
+void al_worktree_files_clear(struct al_worktree_files *worktree)
 {
     free(worktree->files);
-    free(worktree->seen);
+    free(worktree->stats);
     al_strv_clear(&worktree->left_out);
-    *worktree = (struct al_tree_files){ .files = NULL };
+    *worktree = (struct al_worktree_files){ .files = NULL };
 }
 
 static void walk_clear(struct walk *walk)
@@ -49,14 +49,14 @@ static void walk_clear(struct walk *walk)
 static bool is_new_warning(const char *top, const char *path)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct al_strv said;
+    static struct al_strv warned;
     al_auto(al_freep) char *full = al_fs_join(top, path);
     bool is_new;
 
     (void)pthread_mutex_lock(&lock);
-    is_new = said.count < WARNINGS_MAX && !al_strv_contains(&said, full);
+    is_new = warned.count < WARNINGS_MAX && !al_strv_contains(&warned, full);
     if (is_new)
-        al_strv_add(&said, full);
+        al_strv_add(&warned, full);
     (void)pthread_mutex_unlock(&lock);
     return is_new;
 }
@@ -69,12 +69,12 @@ static enum outcome leave_out(struct walk *walk, const char *path, const char *w
 
         al_log_warn("the checkpoint leaves out '%s': %s", word, why);
     }
-    return LEFT_OUT;
+    return FILE_LEFT_OUT;
 }
 
 static int check_room(const struct walk *walk)
 {
-    const struct al_tree_source *source = walk->source;
+    const struct al_worktree_source *source = walk->source;
 
     if (al_pack_bytes(source->objects->pack) <= source->max_store_bytes)
         return 0;
@@ -123,7 +123,7 @@ static int pack_file(struct walk *walk, int fd, uint64_t size, uint64_t *ret_rea
         if (r == 0)
             r = check_room(walk);
         if (r == 0)
-            r = al_deadline_check(walk->source->watch, walk->err);
+            r = al_deadline_check(walk->source->deadline, walk->err);
     }
     if (r < 0)
         return r;
@@ -149,7 +149,7 @@ static int put_small(struct walk *walk, int fd, uint64_t size, uint64_t *ret_rea
                           walk->err);
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_unchanged(const struct stat *a, const struct stat *b)
 {
     struct al_file_id ids[2] = { al_file_id_from(a), al_file_id_from(b) };
 
@@ -172,10 +172,10 @@ static int read_once(struct walk *walk, const char *name, const char *path,
     if (fd < 0) {
         *ret_outcome = errno == EACCES || errno == EPERM
                            ? leave_out(walk, path, "it cannot be read")
-                           : CHANGING;
+                           : FILE_CHANGING;
         return 0;
     }
-    *ret_outcome = CHANGING;
+    *ret_outcome = FILE_CHANGING;
     if (fstat(fd, &before) < 0 || !S_ISREG(before.st_mode))
         return 0;
     size = (uint64_t)before.st_size;
@@ -191,10 +191,10 @@ static int read_once(struct walk *walk, const char *name, const char *path,
         file->oid = (struct al_oid){ .bytes = { 0 } };
         return 0;
     }
-    if (is_same(&before, &after) || al_oid_equal(last, &file->oid)) {
-        al_stat_cache_note(file, &before, began_ns);
-        file->racy |= !is_same(&before, &after);
-        *ret_outcome = TAKEN;
+    if (is_unchanged(&before, &after) || al_oid_equal(last, &file->oid)) {
+        al_stat_cache_fill(file, &before, began_ns);
+        file->racy |= !is_unchanged(&before, &after);
+        *ret_outcome = FILE_STORED;
     }
     return 0;
 }
@@ -207,15 +207,15 @@ static int read_link(struct walk *walk, const char *name, struct al_stat_cache_f
     struct stat before, after;
     ssize_t len;
 
-    *ret_outcome = CHANGING;
+    *ret_outcome = FILE_CHANGING;
     if (fstatat(walk->dirs.fd, name, &before, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISLNK(before.st_mode))
         return 0;
     len = readlinkat(walk->dirs.fd, name, target, sizeof(target));
     if (len < 0 || fstatat(walk->dirs.fd, name, &after, AT_SYMLINK_NOFOLLOW) < 0 ||
-        !is_same(&before, &after))
+        !is_unchanged(&before, &after))
         return 0;
-    al_stat_cache_note(file, &before, began_ns);
-    *ret_outcome = TAKEN;
+    al_stat_cache_fill(file, &before, began_ns);
+    *ret_outcome = FILE_STORED;
     return al_objects_put(walk->source->objects, AL_OBJECT_BLOB, target, (size_t)len, &file->oid,
                           walk->err);
 }
@@ -230,14 +230,14 @@ static int read_file(struct walk *walk, const char *name, const char *path,
         struct stat st;
         int r = 0;
 
-        *ret_outcome = GONE;
+        *ret_outcome = FILE_MISSING;
         if (fstatat(walk->dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             return 0;
         if (S_ISREG(st.st_mode))
             r = read_once(walk, name, path, &last, file, ret_outcome);
         else if (S_ISLNK(st.st_mode))
             r = read_link(walk, name, file, ret_outcome);
-        if (r < 0 || *ret_outcome != CHANGING)
+        if (r < 0 || *ret_outcome != FILE_CHANGING)
             return r < 0 ? r : check_room(walk);
     }
     *ret_outcome = leave_out(walk, path, "it changes while it is read");
@@ -245,47 +245,48 @@ static int read_file(struct walk *walk, const char *name, const char *path,
 }
 
 /* Whether a file is as it was seen, and what was seen is in the store. */
-static bool is_known(struct walk *walk, const char *path, struct al_stat_cache_file *file)
+static bool is_current(struct walk *walk, const char *path, struct al_stat_cache_file *file)
 {
-    const struct al_tree_source *source = walk->source;
+    const struct al_worktree_source *source = walk->source;
     size_t number;
     struct stat st;
 
-    if (!al_stat_cache_find(source->seen, path, file, &number))
+    if (!al_stat_cache_find(source->cache, path, file, &number))
         return false;
-    if (!source->ahead || !al_prefetch_is_current(source->ahead, number)) {
+    if (!source->prefetch || !al_prefetch_is_current(source->prefetch, number)) {
         const char *name = al_dir_cache_enter(&walk->dirs, path);
 
         if (walk->dirs.fd < 0 || fstatat(walk->dirs.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
             !al_stat_cache_is_current(file, &st))
             return false;
     }
-    return source->seen_is_sure || al_objects_has(source->objects, &file->oid);
+    return source->cache_is_valid || al_objects_has(source->objects, &file->oid);
 }
 
 static void add_file(struct walk *walk, const char *path, const struct al_stat_cache_file *file)
 {
-    struct al_tree_files *worktree = walk->worktree;
+    struct al_worktree_files *worktree = walk->worktree;
 
     if (worktree->count == walk->capacity) {
         walk->capacity = walk->capacity ? 2 * walk->capacity : walk->source->names->count;
         worktree->files =
             al_reallocarray(worktree->files, walk->capacity, sizeof(*worktree->files));
-        worktree->seen = al_reallocarray(worktree->seen, walk->capacity, sizeof(*worktree->seen));
+        worktree->stats =
+            al_reallocarray(worktree->stats, walk->capacity, sizeof(*worktree->stats));
     }
     worktree->files[worktree->count++] =
         (struct al_tree_file){ .path = path, .mode = file->mode, .oid = file->oid };
-    worktree->seen[worktree->count - 1] = *file;
+    worktree->stats[worktree->count - 1] = *file;
 }
 
-static int take(struct walk *walk, const char *path)
+static int add_path(struct walk *walk, const char *path)
 {
     struct al_stat_cache_file file;
     enum outcome outcome;
     const char *name;
     int r;
 
-    if (is_known(walk, path, &file)) {
+    if (is_current(walk, path, &file)) {
         add_file(walk, path, &file);
         return 0;
     }
@@ -293,15 +294,15 @@ static int take(struct walk *walk, const char *path)
     if (walk->dirs.fd < 0)
         return 0;
     r = read_file(walk, name, path, &file, &outcome);
-    if (r == 0 && outcome == TAKEN) {
+    if (r == 0 && outcome == FILE_STORED) {
         *walk->source->changed = true;
         add_file(walk, path, &file);
     }
     return r;
 }
 
-int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files *ret_worktree,
-                       struct al_error *err)
+int al_worktree_read(const struct al_worktree_source *source,
+                     struct al_worktree_files *ret_worktree, struct al_error *err)
 {
     al_auto(walk_clear) struct walk walk = { .source = source,
                                              .worktree = ret_worktree,
@@ -310,14 +311,14 @@ int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files
     const struct al_file_list *names = source->names;
     int r = 0;
 
-    *ret_worktree = (struct al_tree_files){ .files = NULL };
+    *ret_worktree = (struct al_worktree_files){ .files = NULL };
     walk.chunk = al_malloc(CHUNK_BYTES);
     for (size_t i = 0; i < names->count && r == 0; i++) {
-        r = take(&walk, al_file_list_path(names, &names->items[i]));
+        r = add_path(&walk, al_file_list_path(names, &names->items[i]));
         if (r == 0)
-            r = al_deadline_step(source->watch, err);
+            r = al_deadline_step(source->deadline, err);
     }
-    if (ret_worktree->count != source->seen->nfiles)
+    if (ret_worktree->count != source->cache->nfiles)
         *source->changed = true;
     return r;
 }

@@ -15,28 +15,28 @@
 #include "gitops/deadline.h"
 
 /** The working tree.  Zero-initialised is empty. */
-struct al_tree_files {
-    struct al_tree_file *files;      /**< in the order of the names */
-    struct al_stat_cache_file *seen; /**< what each of them was when it was read */
+struct al_worktree_files {
+    struct al_tree_file *files;       /**< in the order of the names */
+    struct al_stat_cache_file *stats; /**< what each of them was when it was read */
     size_t count;
     struct al_strv left_out;
 };
 
-void al_tree_files_clear(struct al_tree_files *worktree);
+void al_worktree_files_clear(struct al_worktree_files *worktree);
 
 /** What reading needs; borrowed. */
-struct al_tree_source {
+struct al_worktree_source {
     int top_fd;
     const char *top; /**< for messages */
     const struct al_file_list *names;
     uint64_t max_file_bytes;
     uint64_t max_store_bytes; /**< what one checkpoint may write */
     struct al_objects *objects;
-    struct al_stat_cache *seen;      /**< what was seen before */
-    const struct al_prefetch *ahead; /**< what looked the same already; may be NULL */
-    bool seen_is_sure;               /**< what it names is in the store; else that is looked up */
-    bool *changed;                   /**< set when a file is not as it was seen */
-    struct al_deadline *watch;
+    struct al_stat_cache *cache;        /**< what was seen before */
+    const struct al_prefetch *prefetch; /**< what looked the same already; may be NULL */
+    bool cache_is_valid; /**< what it names is in the store; else that is looked up */
+    bool *changed;       /**< set when a file is not as it was seen */
+    struct al_deadline *deadline;
 };
 
 /**
@@ -47,7 +47,7 @@ struct al_tree_source {
  *
  * What was read until a failure is in *ret_worktree as well; the caller clears it.
  */
-int al_tree_files_read(const struct al_tree_source *source, struct al_tree_files *ret_worktree,
-                       struct al_error *err);
+int al_worktree_read(const struct al_worktree_source *source,
+                     struct al_worktree_files *ret_worktree, struct al_error *err);
 
 #endif

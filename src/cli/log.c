@@ -94,7 +94,7 @@ static int count_matches(const struct al_query *query, const struct al_history *
 
     if (fd < 0)
         return fd;
-    if (index == history->full.count)
+    if (index == history->rotated.count)
         lines.limit = history->size;
     while ((r = al_lines_next(&lines, &text, &len)) > 0)
         *ret_count += al_query_matches(query, text, len);

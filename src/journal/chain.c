@@ -23,7 +23,7 @@ struct al_chain {
     uint64_t max_bytes; /* of one file; the next line begins another */
     struct al_key key;
     pthread_mutex_t lock; /* between threads; flock() on the head is between processes */
-    struct al_head_memory memory;
+    struct al_head_cache head_cache;
     int dir_fd;
     int head_fd;
     struct al_logfile log;
@@ -58,7 +58,7 @@ static void unlock(struct al_chain *chain)
  * A line was announced and the log is longer than the head says: its writer died on the way.
  * Returns 1 when that explains what is there and `head` fits again, 0 when it does not, or -errno.
  */
-static int settle(struct al_chain *chain, struct al_head *head, uint64_t size)
+static int finish_append(struct al_chain *chain, struct al_head *head, uint64_t size)
 {
     al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(chain->log.fd, head->size);
     char mac[AL_MAC_HEX + 1];
@@ -85,7 +85,7 @@ static int settle(struct al_chain *chain, struct al_head *head, uint64_t size)
 }
 
 /* Whether the file the head speaks of is full and has its new name. */
-static bool is_full(const struct al_chain *chain, const struct al_head *head)
+static bool was_rotated(const struct al_chain *chain, const struct al_head *head)
 {
     al_auto(al_freep) char *path = al_history_name(chain->file, head->seq);
     struct stat st;
@@ -99,13 +99,13 @@ static bool is_full(const struct al_chain *chain, const struct al_head *head)
  * Have the file open that others read.  It is another one when somebody began a new file, and there
  * is none when he died while he did.
  */
-static int follow_name(struct al_chain *chain, const struct al_head *head, uint64_t *ret_size)
+static int reopen_log(struct al_chain *chain, const struct al_head *head, uint64_t *ret_size)
 {
-    int r = al_logfile_look(&chain->log, ret_size);
+    int r = al_logfile_is_current(&chain->log, ret_size);
 
     if (r > 0)
         return 0;
-    if (r == -ENOENT && !is_full(chain, head))
+    if (r == -ENOENT && !was_rotated(chain, head))
         return -ESTALE; /* removed under us: what is written now nobody will read */
     if (r < 0 && r != -ENOENT)
         return r;
@@ -117,32 +117,32 @@ static int follow_name(struct al_chain *chain, const struct al_head *head, uint6
  * Read the head and make it fit the log.  `*ret_inside` tells that the log ends inside a line that
  * is not ours, so that the next one has to begin with a newline.
  */
-static int catch_up(struct al_chain *chain, struct al_head *head, bool *ret_inside)
+static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_line)
 {
     enum al_head_found found;
     uint64_t size;
     int r;
 
-    *ret_inside = false;
-    r = al_head_read(chain->head_fd, &chain->key, &chain->memory, head, &found);
+    *ret_in_line = false;
+    r = al_head_read(chain->head_fd, &chain->key, &chain->head_cache, head, &found);
     if (r < 0)
         return r;
-    r = follow_name(chain, head, &size);
+    r = reopen_log(chain, head, &size);
     if (r < 0)
         return r;
-    if (size < head->size && is_full(chain, head))
+    if (size < head->size && was_rotated(chain, head))
         head->size = 0;
     if (size == head->size)
         return 0;
     if (size > head->size && strcmp(head->next, al_mac_none) != 0) {
-        r = settle(chain, head, size);
+        r = finish_append(chain, head, size);
         if (r != 0)
             return r < 0 ? r : 0;
     }
     al_log_warn("the journal '%s' was changed by something else, see 'airlock log --verify'",
                 chain->file);
     head->size = size;
-    *ret_inside = al_logfile_ends_inside_a_line(&chain->log, size);
+    *ret_in_line = al_logfile_ends_in_line(&chain->log, size);
     return 0;
 }
 
@@ -150,15 +150,15 @@ static int catch_up(struct al_chain *chain, struct al_head *head, bool *ret_insi
  * Begin a new file when the line would make this one too large.  Dying in between does no harm:
  * is_full() tells the next writer how far it went.
  */
-static int make_room(struct al_chain *chain, struct al_head *head, size_t len)
+static int rotate(struct al_chain *chain, struct al_head *head, size_t len)
 {
-    al_auto(al_freep) char *full = NULL;
+    al_auto(al_freep) char *rotated = NULL;
     int r;
 
     if (head->seq == 0 || head->size == 0 || head->size + len <= chain->max_bytes)
         return 0;
-    full = al_history_name(chain->file, head->seq);
-    if (renameat2(chain->dir_fd, chain->log.name, chain->dir_fd, strrchr(full, '/') + 1,
+    rotated = al_history_name(chain->file, head->seq);
+    if (renameat2(chain->dir_fd, chain->log.name, chain->dir_fd, strrchr(rotated, '/') + 1,
                   RENAME_NOREPLACE) < 0) {
         al_log_warn("the journal '%s' is full and cannot be renamed: %s", chain->file,
                     strerrordesc_np(errno));
@@ -172,7 +172,8 @@ static int make_room(struct al_chain *chain, struct al_head *head, size_t len)
 
 /* The line with its two values put in.  What is in quotes has its own quotes escaped, so that the
  * first such member is one, and that of the object itself where it comes before all others. */
-static int fill_in(const struct al_str *line, const struct al_head *head, struct al_str *out)
+static int set_seq_and_prev(const struct al_str *line, const struct al_head *head,
+                            struct al_str *out)
 {
     static const char seq[] = "\"seq\":null", prev[] = "\"prev\":null}";
     const char *number = strstr(line->buf, seq);
@@ -197,24 +198,24 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_head head;
-    bool inside;
+    bool in_line;
     int r;
 
-    r = catch_up(chain, &head, &inside);
+    r = read_end(chain, &head, &in_line);
     if (r < 0)
         return r;
-    if (inside)
+    if (in_line)
         al_str_addc(&text, '\n');
-    r = fill_in(line, &head, &text);
+    r = set_seq_and_prev(line, &head, &text);
     if (r < 0)
         return r;
-    al_key_mac(&chain->key, text.buf + inside, text.len - inside, head.next);
+    al_key_mac(&chain->key, text.buf + in_line, text.len - in_line, head.next);
     al_str_addc(&text, '\n');
 
-    r = make_room(chain, &head, text.len);
+    r = rotate(chain, &head, text.len);
     if (r < 0)
         return r;
-    r = al_head_write(chain->head_fd, &chain->key, &chain->memory, &head);
+    r = al_head_write(chain->head_fd, &chain->key, &chain->head_cache, &head);
     if (r < 0)
         return r;
     r = al_logfile_add(&chain->log, &text, head.size);
@@ -225,7 +226,7 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
     memcpy(head.mac, head.next, sizeof(head.mac));
     memcpy(head.next, al_mac_none, sizeof(head.next));
     /* The line counts even when this fails: it was announced, and the next writer settles it. */
-    (void)al_head_write(chain->head_fd, &chain->key, &chain->memory, &head);
+    (void)al_head_write(chain->head_fd, &chain->key, &chain->head_cache, &head);
     return 0;
 }
 
@@ -276,9 +277,9 @@ static int check_locked(struct al_chain *chain)
     enum al_head_found found;
     struct al_head head;
     uint64_t size;
-    int r = al_head_read(chain->head_fd, &chain->key, &chain->memory, &head, &found);
+    int r = al_head_read(chain->head_fd, &chain->key, &chain->head_cache, &head, &found);
 
-    return r < 0 ? r : follow_name(chain, &head, &size);
+    return r < 0 ? r : reopen_log(chain, &head, &size);
 }
 
 int al_chain_check(struct al_chain *chain, struct al_error *err)
@@ -287,7 +288,7 @@ int al_chain_check(struct al_chain *chain, struct al_error *err)
     int r;
 
     (void)pthread_mutex_lock(&chain->lock);
-    r = al_logfile_look(&chain->log, &size);
+    r = al_logfile_is_current(&chain->log, &size);
     (void)pthread_mutex_unlock(&chain->lock);
     if (r > 0)
         return 0;

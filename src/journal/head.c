@@ -97,14 +97,14 @@ struct al_head al_head_empty(void)
     return head;
 }
 
-static void put_number(uint64_t number, char *to)
+static void format_number(uint64_t number, char *to)
 {
     for (size_t i = NUMBER_DIGITS; i > 0; i--, number /= 10)
         to[i - 1] = (char)('0' + number % 10);
     to[NUMBER_DIGITS] = ' ';
 }
 
-static uint64_t take_number(const char *from)
+static uint64_t parse_number(const char *from)
 {
     uint64_t number = 0;
 
@@ -113,13 +113,13 @@ static uint64_t take_number(const char *from)
     return number;
 }
 
-static void put_mac(const char mac[AL_MAC_HEX + 1], char *to)
+static void format_mac(const char mac[AL_MAC_HEX + 1], char *to)
 {
     memcpy(to, mac, AL_MAC_HEX);
     to[AL_MAC_HEX] = ' ';
 }
 
-static void take_mac(const char *from, char ret_mac[AL_MAC_HEX + 1])
+static void parse_mac(const char *from, char ret_mac[AL_MAC_HEX + 1])
 {
     memcpy(ret_mac, from, AL_MAC_HEX);
     ret_mac[AL_MAC_HEX] = '\0';
@@ -129,22 +129,22 @@ static void format(const struct al_key *key, const struct al_head *head, char te
 {
     char mac[AL_MAC_HEX + 1];
 
-    put_number(head->seq, text);
-    put_number(head->size, text + SIZE_AT);
-    put_mac(head->mac, text + MAC_AT);
-    put_mac(head->next, text + NEXT_AT);
+    format_number(head->seq, text);
+    format_number(head->size, text + SIZE_AT);
+    format_mac(head->mac, text + MAC_AT);
+    format_mac(head->next, text + NEXT_AT);
     al_key_mac(key, text, SIGNED_BYTES, mac);
-    put_mac(mac, text + SIGNED_BYTES);
+    format_mac(mac, text + SIGNED_BYTES);
     text[AL_HEAD_BYTES - 1] = '\n';
 }
 
-static void remember(struct al_head_memory *memory, const char text[AL_HEAD_BYTES],
+static void remember(struct al_head_cache *cache, const char text[AL_HEAD_BYTES],
                      const struct al_head *head)
 {
-    if (!memory)
+    if (!cache)
         return;
-    memcpy(memory->text, text, AL_HEAD_BYTES);
-    memory->head = *head;
+    memcpy(cache->text, text, AL_HEAD_BYTES);
+    cache->head = *head;
 }
 
 /* False when the bytes are not of al_head_write()'s making with this key. */
@@ -156,14 +156,14 @@ static bool parse(const struct al_key *key, const char text[AL_HEAD_BYTES],
     al_key_mac(key, text, SIGNED_BYTES, mac);
     if (memcmp(text + SIGNED_BYTES, mac, AL_MAC_HEX))
         return false;
-    ret_head->seq = take_number(text);
-    ret_head->size = take_number(text + SIZE_AT);
-    take_mac(text + MAC_AT, ret_head->mac);
-    take_mac(text + NEXT_AT, ret_head->next);
+    ret_head->seq = parse_number(text);
+    ret_head->size = parse_number(text + SIZE_AT);
+    parse_mac(text + MAC_AT, ret_head->mac);
+    parse_mac(text + NEXT_AT, ret_head->next);
     return true;
 }
 
-int al_head_read(int fd, const struct al_key *key, struct al_head_memory *memory,
+int al_head_read(int fd, const struct al_key *key, struct al_head_cache *cache,
                  struct al_head *ret_head, enum al_head_found *ret_found)
 {
     char text[AL_HEAD_BYTES + 1];
@@ -178,17 +178,17 @@ int al_head_read(int fd, const struct al_key *key, struct al_head_memory *memory
     *ret_found = n ? AL_HEAD_BAD : AL_HEAD_EMPTY;
     if (n != AL_HEAD_BYTES)
         return 0;
-    if (memory && memory->text[0] && !memcmp(text, memory->text, AL_HEAD_BYTES))
-        *ret_head = memory->head;
+    if (cache && cache->text[0] && !memcmp(text, cache->text, AL_HEAD_BYTES))
+        *ret_head = cache->head;
     else if (parse(key, text, ret_head))
-        remember(memory, text, ret_head);
+        remember(cache, text, ret_head);
     else
         return 0;
     *ret_found = AL_HEAD_GOOD;
     return 0;
 }
 
-int al_head_write(int fd, const struct al_key *key, struct al_head_memory *memory,
+int al_head_write(int fd, const struct al_key *key, struct al_head_cache *cache,
                   const struct al_head *head)
 {
     char text[AL_HEAD_BYTES];
@@ -205,7 +205,7 @@ int al_head_write(int fd, const struct al_key *key, struct al_head_memory *memor
         if (n > 0)
             done += (size_t)n;
     }
-    remember(memory, text, head);
+    remember(cache, text, head);
     return 0;
 }
 

@@ -52,7 +52,7 @@ struct al_head {
 
 /** The last good head that was read or written, byte for byte: the same bytes need no second look.
  * Zeros at first.  Belongs to one key. */
-struct al_head_memory {
+struct al_head_cache {
     char text[AL_HEAD_BYTES];
     struct al_head head;
 };
@@ -65,11 +65,11 @@ enum al_head_found { AL_HEAD_EMPTY, AL_HEAD_GOOD, AL_HEAD_BAD };
 
 /** Read the head.  `*ret_head` is the empty one unless it is good.  `memory` may be NULL.  0 or
  * -errno. */
-int al_head_read(int fd, const struct al_key *key, struct al_head_memory *memory,
+int al_head_read(int fd, const struct al_key *key, struct al_head_cache *cache,
                  struct al_head *ret_head, enum al_head_found *ret_found);
 
 /** Write the head over what is there.  `memory` may be NULL.  0 or -errno. */
-int al_head_write(int fd, const struct al_key *key, struct al_head_memory *memory,
+int al_head_write(int fd, const struct al_key *key, struct al_head_cache *cache,
                   const struct al_head *head);
 
 /** The names beside a log: "tool_log.head" for "/dir/tool_log.jsonl".  Caller frees. */

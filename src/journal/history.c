@@ -13,11 +13,11 @@
 
 #include "util/fs.h"
 
-#define FULL_SUFFIX ".jsonl"
+#define LOG_SUFFIX ".jsonl"
 
 char *al_history_name(const char *file, uint64_t last_seq)
 {
-    al_auto(al_freep) char *suffix = al_asprintf(".%" PRIu64 FULL_SUFFIX, last_seq);
+    al_auto(al_freep) char *suffix = al_asprintf(".%" PRIu64 LOG_SUFFIX, last_seq);
 
     return al_journal_beside(file, suffix);
 }
@@ -38,7 +38,7 @@ static uint64_t number_of(const char *name, const char *stem)
 
     if (!al_starts_with(name, stem) || digits[0] != '.' || digits[1] < '1' || digits[1] > '9')
         return 0;
-    if (sscanf(digits, ".%18" SCNu64 FULL_SUFFIX "%n", &number, &used) != 1 || !used)
+    if (sscanf(digits, ".%18" SCNu64 LOG_SUFFIX "%n", &number, &used) != 1 || !used)
         return 0;
     return digits[used] ? 0 : number;
 }
@@ -77,7 +77,7 @@ static int find_numbers(const char *dir_path, const char *stem, struct numbers *
     return 0;
 }
 
-static int find_full(const char *file, struct al_strv *ret_paths)
+static int find_rotated(const char *file, struct al_strv *ret_paths)
 {
     al_auto(al_freep) char *dir = al_strndup(file, (size_t)(strrchr(file, '/') - file) + 1);
     al_auto(al_freep) char *stem = al_journal_beside(file, "");
@@ -91,10 +91,11 @@ static int find_full(const char *file, struct al_strv *ret_paths)
 }
 
 /* With the head locked nothing is appended and no file begun. */
-static int look(const char *file, int head_fd, const struct al_key *key, struct al_history *found)
+static int read_files(const char *file, int head_fd, const struct al_key *key,
+                      struct al_history *found)
 {
     struct stat st;
-    int r = find_full(file, &found->full);
+    int r = find_rotated(file, &found->rotated);
 
     if (!key && head_fd >= 0)
         found->found = AL_HEAD_BAD;
@@ -138,7 +139,7 @@ int al_history_open(const char *file, const struct al_key *key, struct al_histor
         return head_fd;
     r = head_fd < 0 ? 0 : lock(head_fd);
     if (r == 0)
-        r = look(file, head_fd, key, ret_history);
+        r = read_files(file, head_fd, key, ret_history);
     if (r < 0)
         al_history_clear(ret_history);
     return r;
@@ -147,26 +148,26 @@ int al_history_open(const char *file, const struct al_key *key, struct al_histor
 void al_history_clear(struct al_history *history)
 {
     al_close(history->log_fd);
-    al_strv_clear(&history->full);
+    al_strv_clear(&history->rotated);
     *history = AL_HISTORY_INIT;
 }
 
 size_t al_history_count(const struct al_history *history)
 {
-    return history->full.count + (history->log_fd >= 0);
+    return history->rotated.count + (history->log_fd >= 0);
 }
 
 int al_history_file(const struct al_history *history, size_t index)
 {
     int fd;
 
-    if (index < history->full.count)
-        return al_history_open_file(history->full.items[index]);
+    if (index < history->rotated.count)
+        return al_history_open_file(history->rotated.items[index]);
     fd = fcntl(history->log_fd, F_DUPFD_CLOEXEC, 0);
     return fd < 0 ? -errno : fd;
 }
 
 bool al_history_is_empty(const struct al_history *history)
 {
-    return history->full.count == 0 && history->size == 0;
+    return history->rotated.count == 0 && history->size == 0;
 }

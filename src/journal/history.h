@@ -14,14 +14,14 @@
 
 /** The files at one moment.  Set up with AL_HISTORY_INIT. */
 struct al_history {
-    struct al_strv full;      /**< paths of the full files, oldest first */
+    struct al_strv rotated;   /**< paths of the full files, oldest first */
     int log_fd;               /**< the file that is being written; -1 when there is none */
     uint64_t size;            /**< of that file, in bytes */
     struct al_head head;      /**< filled in when a key was given */
     enum al_head_found found; /**< AL_HEAD_EMPTY: there is none; AL_HEAD_BAD also without a key */
 };
 
-#define AL_HISTORY_INIT ((struct al_history){ .full = AL_STRV_INIT, .log_fd = -1 })
+#define AL_HISTORY_INIT ((struct al_history){ .rotated = AL_STRV_INIT, .log_fd = -1 })
 
 /**
  * Look at the files of the journal `file` while no line is appended.

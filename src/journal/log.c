@@ -26,7 +26,7 @@ struct al_journal {
     struct al_open_records *open;
     char conversation[32];
     atomic_uint_least64_t calls; /* that have begun: the number of the last one */
-    struct al_str unknown;       /* the members behind "input" of a call that has just begun */
+    struct al_str interrupted;   /* the members behind "input" of a call that has just begun */
 };
 
 /* What is the same in each line about a call, as text. */
@@ -66,7 +66,7 @@ static void add_text(struct al_str *line, const char *member, const char *text)
 }
 
 /* Where to stop reading: after the margin, and there between two words. */
-static size_t window(const char *text, size_t len)
+static size_t read_limit(const char *text, size_t len)
 {
     size_t end = TEXT_MAX_BYTES + TEXT_MARGIN_BYTES;
 
@@ -102,7 +102,7 @@ static void add_clean(struct al_str *line, const char *text, size_t len)
 static void add_short_text(struct al_str *line, const char *member, const char *text, size_t len)
 {
     al_str_adds(line, member);
-    add_clean(line, text, window(text, len));
+    add_clean(line, text, read_limit(text, len));
 }
 
 static void add_result(struct al_str *line, const struct al_record_end *end)
@@ -146,7 +146,7 @@ static void add_decision(struct al_str *line, const struct al_record_end *end)
     add_text(line, MEMBER("git_commit"), end->git_commit);
 }
 
-static void add_place(struct al_str *line, const struct al_record_end *end)
+static void add_location(struct al_str *line, const struct al_record_end *end)
 {
     add_text(line, MEMBER("root"), end->root);
     add_text(line, MEMBER("repository"), end->repository);
@@ -166,7 +166,7 @@ static void add_end(struct al_str *line, const struct al_record_end *end,
     } else {
         add_text(line, MEMBER("duration_ms"), NULL);
     }
-    add_place(line, end);
+    add_location(line, end);
     al_str_adds(line, MEMBER("prev") "null");
 }
 
@@ -210,7 +210,7 @@ static int open_journal(struct al_journal *journal, const char *file, struct al_
     r = al_open_records_open(dir, &journal->open, err);
     if (r == 0)
         r = name_conversation(journal, err);
-    add_interrupted(&journal->unknown);
+    add_interrupted(&journal->interrupted);
     if (r == 0)
         al_journal_recover(journal->chain, al_open_records_dir(journal->open));
     return r;
@@ -221,7 +221,7 @@ int al_journal_open(const char *file, struct al_journal **ret_journal, struct al
     struct al_journal *journal = al_calloc(1, sizeof(*journal));
     int r;
 
-    journal->unknown = AL_STR_INIT;
+    journal->interrupted = AL_STR_INIT;
     r = open_journal(journal, file, err);
     if (r < 0) {
         al_journal_free(journal);
@@ -237,7 +237,7 @@ void al_journal_free(struct al_journal *journal)
         return;
     al_chain_free(journal->chain);
     al_open_records_free(journal->open);
-    al_str_clear(&journal->unknown);
+    al_str_clear(&journal->interrupted);
     free(journal);
 }
 
@@ -285,7 +285,7 @@ static struct al_record *begin_record(struct al_journal *journal,
     return record;
 }
 
-static int explain(int r, struct al_error *err)
+static int wrap_error(int r, struct al_error *err)
 {
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal's open record") : 0;
 }
@@ -294,11 +294,11 @@ static int write_begin(struct al_journal *journal, struct al_record *record)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_str_reserve(&line, record->begin.len + record->input.len + journal->unknown.len + 100);
+    al_str_reserve(&line, record->begin.len + record->input.len + journal->interrupted.len + 100);
     al_str_add(&line, record->begin.buf, record->begin.len);
     al_str_adds(&line, MEMBER("operation") "null" MEMBER("effects") "[]" MEMBER("input"));
     al_str_add(&line, record->input.buf, record->input.len);
-    al_str_add(&line, journal->unknown.buf, journal->unknown.len);
+    al_str_add(&line, journal->interrupted.buf, journal->interrupted.len);
     return al_open_records_begin(journal->open, record->open.serial, &line, &record->open);
 }
 
@@ -314,7 +314,7 @@ int al_journal_begin(struct al_journal *journal, const struct al_record_begin *b
     r = write_begin(journal, record);
     if (r < 0) {
         free_record(record);
-        return explain(r, err);
+        return wrap_error(r, err);
     }
     *ret_record = record;
     return 0;
@@ -341,14 +341,14 @@ static int write_note(const struct al_record *record, const struct al_record_end
     al_str_adds(&line, "\"outcome\":\"interrupted\"");
     add_operation(&line, known);
     add_decision(&line, known);
-    add_place(&line, known);
+    add_location(&line, known);
     return al_open_records_note(record->journal->open, &record->open, &line);
 }
 
 int al_journal_update(struct al_record *record, const struct al_record_end *known,
                       struct al_error *err)
 {
-    return explain(write_note(record, known), err);
+    return wrap_error(write_note(record, known), err);
 }
 
 int al_journal_note(struct al_record *record, const struct al_record_end *known,
@@ -358,7 +358,7 @@ int al_journal_note(struct al_record *record, const struct al_record_end *known,
 
     if (r == 0)
         r = al_open_records_sync(record->journal->open, &record->open);
-    return explain(r, err);
+    return wrap_error(r, err);
 }
 
 /* Reads do not wait for the disk. */
@@ -385,7 +385,7 @@ int al_journal_close_record(struct al_journal *journal, struct al_record *record
     if (r == 0)
         al_open_records_end(journal->open, &record->open);
     else
-        al_open_records_leave(journal->open, &record->open);
+        al_open_records_abandon(journal->open, &record->open);
     free_record(record);
     return r;
 }

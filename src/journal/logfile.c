@@ -48,7 +48,7 @@ int al_logfile_open(struct al_logfile *log)
     return 0;
 }
 
-int al_logfile_look(const struct al_logfile *log, uint64_t *ret_size)
+int al_logfile_is_current(const struct al_logfile *log, uint64_t *ret_size)
 {
     struct stat named;
 
@@ -84,7 +84,7 @@ int al_logfile_add(const struct al_logfile *log, const struct al_str *text, uint
     return ftruncate(log->fd, (off_t)size) < 0 ? -errno : -ENOSPC;
 }
 
-bool al_logfile_ends_inside_a_line(const struct al_logfile *log, uint64_t size)
+bool al_logfile_ends_in_line(const struct al_logfile *log, uint64_t size)
 {
     char last = '\n';
 

@@ -37,7 +37,7 @@ int al_logfile_open(struct al_logfile *log);
  * Whether what is open still has the name, and how large it is then.
  * @return 1, 0 when another file has the name, or -errno; -ENOENT when none has.
  */
-int al_logfile_look(const struct al_logfile *log, uint64_t *ret_size);
+int al_logfile_is_current(const struct al_logfile *log, uint64_t *ret_size);
 
 /** The size of what is open.  0 or -errno. */
 int al_logfile_size(const struct al_logfile *log, uint64_t *ret_size);
@@ -47,6 +47,6 @@ int al_logfile_size(const struct al_logfile *log, uint64_t *ret_size);
 int al_logfile_add(const struct al_logfile *log, const struct al_str *text, uint64_t size);
 
 /** Whether the byte before `size` is anything but the end of a line. */
-bool al_logfile_ends_inside_a_line(const struct al_logfile *log, uint64_t size);
+bool al_logfile_ends_in_line(const struct al_logfile *log, uint64_t size);
 
 #endif

@@ -16,10 +16,10 @@
 struct al_open_file {
     struct al_open_file *next;
     int fd;
-    uint64_t size; /* where the next line is written */
-    size_t nopen;  /* calls that began and did not end */
-    bool synced;   /* its name is on the disk */
-    bool is_left;  /* it has a call for whoever starts next, so it is not removed */
+    uint64_t size;     /* where the next line is written */
+    size_t nopen;      /* calls that began and did not end */
+    bool synced;       /* its name is on the disk */
+    bool is_abandoned; /* it has a call for whoever starts next, so it is not removed */
     char name[48];
 };
 
@@ -52,7 +52,7 @@ int al_open_records_open(const char *path, struct al_open_records **ret_records,
 }
 
 /* False when somebody removed it: the name may be another's then. */
-static bool has_name(int fd)
+static bool is_linked(int fd)
 {
     struct stat st;
 
@@ -67,7 +67,7 @@ static void drop(struct al_open_records *records, struct al_open_file *file)
     while (*at != file)
         at = &(*at)->next;
     *at = file->next;
-    if (file->nopen == 0 && !file->is_left && has_name(file->fd))
+    if (file->nopen == 0 && !file->is_abandoned && is_linked(file->fd))
         (void)unlinkat(records->dir_fd, file->name, 0);
     al_close(file->fd);
     free(file);
@@ -111,7 +111,7 @@ static int lock_file(int fd)
     while (r < 0 && errno == EINTR);
     if (r < 0)
         return errno == EWOULDBLOCK ? -EEXIST : -errno;
-    return has_name(fd) ? 0 : -EEXIST;
+    return is_linked(fd) ? 0 : -EEXIST;
 }
 
 /* A file of its own name.  -EEXIST: the name is somebody's. */
@@ -151,7 +151,7 @@ static int create(struct al_open_records *records)
 }
 
 /* Have a current file with room. */
-static int find_room(struct al_open_records *records)
+static int prepare_current(struct al_open_records *records)
 {
     struct al_open_file *file = records->current;
     bool is_full = file && file->size >= AL_OPEN_FILE_FULL_BYTES;
@@ -160,7 +160,7 @@ static int find_room(struct al_open_records *records)
         file->size = 0;
         is_full = false;
     }
-    if (file && (is_full || !has_name(file->fd)))
+    if (file && (is_full || !is_linked(file->fd)))
         retire(records);
     return records->current ? 0 : create(records);
 }
@@ -204,7 +204,7 @@ static int add_line(struct al_open_file *file, const char *event, uint64_t seria
 /* A file that takes no line goes, unless a call is open in it. */
 static int add_begin(struct al_open_records *records, uint64_t serial, const struct al_str *members)
 {
-    int r = find_room(records);
+    int r = prepare_current(records);
 
     if (r < 0)
         return r;
@@ -263,7 +263,7 @@ int al_open_records_sync(struct al_open_records *records, const struct al_open_r
 }
 
 /* The file has one call less. */
-static void close_one(struct al_open_records *records, struct al_open_file *file)
+static void close_call(struct al_open_records *records, struct al_open_file *file)
 {
     file->nopen--;
     if (file != records->current && file->nopen == 0)
@@ -275,17 +275,17 @@ void al_open_records_end(struct al_open_records *records, const struct al_open_r
 {
     (void)pthread_mutex_lock(&records->lock);
     (void)add_line(record->file, "end", record->serial, NULL);
-    close_one(records, record->file);
+    close_call(records, record->file);
     (void)pthread_mutex_unlock(&records->lock);
 }
 
 /* It is unlocked as soon as no other call needs it. */
-void al_open_records_leave(struct al_open_records *records, const struct al_open_record *record)
+void al_open_records_abandon(struct al_open_records *records, const struct al_open_record *record)
 {
     (void)pthread_mutex_lock(&records->lock);
-    record->file->is_left = true;
+    record->file->is_abandoned = true;
     if (record->file == records->current)
         records->current = NULL;
-    close_one(records, record->file);
+    close_call(records, record->file);
     (void)pthread_mutex_unlock(&records->lock);
 }

@@ -75,6 +75,6 @@ int al_open_records_sync(struct al_open_records *records, const struct al_open_r
 void al_open_records_end(struct al_open_records *records, const struct al_open_record *record);
 
 /** Its line is not known to be in the log: leave it to whoever starts next. */
-void al_open_records_leave(struct al_open_records *records, const struct al_open_record *record);
+void al_open_records_abandon(struct al_open_records *records, const struct al_open_record *record);
 
 #endif

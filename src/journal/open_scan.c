@@ -27,7 +27,7 @@ static bool get_key(const json_t *line, const char *event, char ret_key[24])
 
 /* A line of an earlier version: it takes the place of the one before, and an empty one takes it
  * away. */
-static void take_earlier(json_t *calls, json_t *line)
+static void apply_old_line(json_t *calls, json_t *line)
 {
     if (!line)
         (void)json_object_del(calls, "");
@@ -35,7 +35,7 @@ static void take_earlier(json_t *calls, json_t *line)
         (void)json_object_set(calls, "", line);
 }
 
-static void take_line(json_t *calls, const char *text, size_t len)
+static void apply_line(json_t *calls, const char *text, size_t len)
 {
     al_auto(al_json_decrefp) json_t *line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
     char key[24];
@@ -48,7 +48,7 @@ static void take_line(json_t *calls, const char *text, size_t len)
     } else if (get_key(line, "end", key)) {
         (void)json_object_del(calls, key);
     } else {
-        take_earlier(calls, line);
+        apply_old_line(calls, line);
     }
 }
 
@@ -58,7 +58,7 @@ json_t *al_open_scan_calls(const char *text, size_t len)
     const char *end;
 
     for (; (end = memchr(text, '\n', len)); len -= (size_t)(end + 1 - text), text = end + 1)
-        take_line(calls, text, (size_t)(end - text));
+        apply_line(calls, text, (size_t)(end - text));
     return calls;
 }
 
@@ -101,7 +101,7 @@ static int read_calls(int fd, const char *name, json_t **ret_calls)
 
 /* A file that cannot be read stays: it may be all that names the checkpoint of a call that was
  * interrupted. */
-static void scan_left(int dir_fd, const char *name, al_open_scan_fn *found, void *payload)
+static void scan_dead(int dir_fd, const char *name, al_open_scan_fn *found, void *payload)
 {
     al_auto(al_closep) int fd = -1;
     al_auto(al_json_decrefp) json_t *calls = NULL;
@@ -144,13 +144,13 @@ static void scan_running(int dir_fd, const char *name, al_open_scan_fn *found, v
         (void)found(payload, pid, calls);
 }
 
-void al_open_scan_left(int dir_fd, al_open_scan_fn *found, void *payload)
+void al_open_scan_dead(int dir_fd, al_open_scan_fn *found, void *payload)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
     const struct dirent *entry;
 
     while (dir && (entry = readdir(dir)))
-        scan_left(dir_fd, entry->d_name, found, payload);
+        scan_dead(dir_fd, entry->d_name, found, payload);
 }
 
 void al_open_scan_running(int dir_fd, al_open_scan_fn *found, void *payload)

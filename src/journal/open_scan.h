@@ -23,7 +23,7 @@ typedef int al_open_scan_fn(void *payload, long pid, json_t *calls);
 
 /** Each file of the directory whose process died is handed over, and removed if `found` agrees.  Of
  * several processes that do so at once, one gets a file. */
-void al_open_scan_left(int dir_fd, al_open_scan_fn *found, void *payload);
+void al_open_scan_dead(int dir_fd, al_open_scan_fn *found, void *payload);
 
 /** Each file of the directory whose process lives is handed over.  What `found` gives does not
  * count. */

@@ -6,7 +6,7 @@
 #include "journal/open_scan.h"
 #include "util/log.h"
 
-static bool same(const json_t *a, const json_t *b, const char *name)
+static bool same_member(const json_t *a, const json_t *b, const char *name)
 {
     return json_equal(json_object_get(a, name), json_object_get(b, name)) != 0;
 }
@@ -14,15 +14,16 @@ static bool same(const json_t *a, const json_t *b, const char *name)
 /* Earlier versions gave calls no number. */
 static bool same_call(const json_t *line, const json_t *call)
 {
-    if (!same(line, call, "conversation_id"))
+    if (!same_member(line, call, "conversation_id"))
         return false;
     if (json_object_get(call, "id"))
-        return same(line, call, "id");
-    return same(line, call, "time") && same(line, call, "tool") && same(line, call, "input");
+        return same_member(line, call, "id");
+    return same_member(line, call, "time") && same_member(line, call, "tool") &&
+           same_member(line, call, "input");
 }
 
 /* Whether the text names the conversation of one of the calls. */
-static bool is_near(json_t *calls, const char *text, size_t len)
+static bool may_have_line(json_t *calls, const char *text, size_t len)
 {
     const char *key, *before = "";
     const json_t *call;
@@ -51,7 +52,7 @@ static void drop_recorded(json_t *calls, int fd)
     while (json_object_size(calls) && al_lines_next(&lines, &text, &len) > 0) {
         al_auto(al_json_decrefp) json_t *line = NULL;
 
-        if (!is_near(calls, text, len))
+        if (!may_have_line(calls, text, len))
             continue;
         line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
         json_object_foreach_safe(calls, next, key, call)
@@ -96,7 +97,7 @@ static int append(struct al_chain *chain, json_t *calls, struct al_error *err)
 }
 
 /* A record without a conversation is none of a call. */
-static void drop_strange(json_t *calls)
+static void drop_invalid(json_t *calls)
 {
     json_t *call;
     const char *key;
@@ -115,7 +116,7 @@ static int recover(void *payload, long pid, json_t *calls)
     struct al_chain *chain = payload;
     int r;
 
-    drop_strange(calls);
+    drop_invalid(calls);
     drop_all_recorded(chain, calls);
     r = append(chain, calls, &err);
     if (r < 0)
@@ -126,5 +127,5 @@ static int recover(void *payload, long pid, json_t *calls)
 
 void al_journal_recover(struct al_chain *chain, int open_fd)
 {
-    al_open_scan_left(open_fd, recover, chain);
+    al_open_scan_dead(open_fd, recover, chain);
 }

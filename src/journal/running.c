@@ -11,7 +11,7 @@ struct receiver {
     void *payload;
 };
 
-static int hand_over(void *payload, long pid, json_t *calls)
+static int report_calls(void *payload, long pid, json_t *calls)
 {
     const struct receiver *receiver = payload;
     const json_t *call;
@@ -32,6 +32,6 @@ int al_journal_running(const char *file, al_journal_running_fn *found, void *pay
 
     if (dir_fd < 0)
         return errno == ENOENT ? 0 : -errno;
-    al_open_scan_running(dir_fd, hand_over, &receiver);
+    al_open_scan_running(dir_fd, report_calls, &receiver);
     return 0;
 }

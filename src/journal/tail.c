@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Read `fd` from its beginning; it belongs to the tail now. */
-static void use(struct al_tail *tail, int fd)
+static void read_from(struct al_tail *tail, int fd)
 {
     al_lines_clear(&tail->lines);
     al_close(tail->fd);
@@ -26,7 +26,7 @@ int al_tail_start(struct al_tail *tail, const char *file, const struct al_histor
     fd = al_history_file(history, index);
     if (fd < 0)
         return fd;
-    use(tail, fd);
+    read_from(tail, fd);
     return 0;
 }
 
@@ -72,7 +72,7 @@ static int find_next(const struct al_tail *tail, const struct al_history *histor
 }
 
 /* Go on with the next file.  1, 0 when there is none yet, or -errno. */
-static int move_on(struct al_tail *tail)
+static int open_next(struct al_tail *tail)
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     int r = al_history_open(tail->file, NULL, &history);
@@ -81,7 +81,7 @@ static int move_on(struct al_tail *tail)
         r = find_next(tail, &history);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
-    use(tail, r);
+    read_from(tail, r);
     return 1;
 }
 
@@ -94,7 +94,7 @@ int al_tail_next(struct al_tail *tail, const char **ret_line, size_t *ret_len)
         /* One that was replaced before it was read to its end gets nothing more. */
         if (r != 0 || current)
             return r;
-        r = move_on(tail);
+        r = open_next(tail);
         if (r <= 0)
             return r;
     }

@@ -35,7 +35,7 @@ al_printf(3, 4) static void report(struct walk *walk, uint64_t bad_line, const c
 }
 
 /* A line in its place whose `prev` is not the HMAC of the line before: which of the two is it? */
-static void report_misfit(struct walk *walk, uint64_t number)
+static void report_bad_prev(struct walk *walk, uint64_t number)
 {
     bool before_is_good =
         number == 1 || (walk->found == AL_HEAD_GOOD && walk->lines == walk->head.seq &&
@@ -64,8 +64,8 @@ static void report_missing(struct walk *walk, size_t rest)
  * JSON parser: what an agent gave as input could be more than one takes, and then look like
  * tampering.
  */
-static bool read_place(const char *text, size_t len, uint64_t *ret_seq,
-                       char ret_prev[AL_MAC_HEX + 1])
+static bool parse_seq_and_prev(const char *text, size_t len, uint64_t *ret_seq,
+                               char ret_prev[AL_MAC_HEX + 1])
 {
     static const char before[] = ",\"prev\":\"", after[] = "\"}";
     const size_t tail = strlen(before) + AL_MAC_HEX + strlen(after);
@@ -83,19 +83,19 @@ static bool read_place(const char *text, size_t len, uint64_t *ret_seq,
 }
 
 /* Take the next line into the walk, or report what is wrong with it or the one before it. */
-static void step(struct walk *walk, const char *text, size_t len)
+static void check_line(struct walk *walk, const char *text, size_t len)
 {
     uint64_t number = walk->lines + 1, seq;
     char prev[AL_MAC_HEX + 1];
 
-    if (!read_place(text, len, &seq, prev)) {
+    if (!parse_seq_and_prev(text, len, &seq, prev)) {
         report(walk, number, "line %" PRIu64 " is not a line of this journal", number);
     } else if (seq != number) {
         report(walk, number,
                "line %" PRIu64 " says it is number %" PRIu64 ": lines were removed, added or moved",
                number, seq);
     } else if (strcmp(prev, walk->mac) != 0) {
-        report_misfit(walk, number);
+        report_bad_prev(walk, number);
     } else {
         al_key_mac(walk->key, text, len, walk->mac);
         walk->lines = number;
@@ -135,7 +135,7 @@ static int walk_file(struct walk *walk, int fd, uint64_t size, size_t *ret_rest)
 
     lines.limit = size;
     while ((r = al_lines_next(&lines, &text, &len)) > 0) {
-        step(walk, text, len);
+        check_line(walk, text, len);
         if (walk->problem)
             return 0;
     }
@@ -151,7 +151,7 @@ static int walk_files(struct walk *walk, const struct al_history *history)
 
     memcpy(walk->mac, al_mac_none, sizeof(walk->mac));
     for (size_t i = 0; i < al_history_count(history) && !walk->problem; i++) {
-        bool last = i == history->full.count;
+        bool last = i == history->rotated.count;
         al_auto(al_closep) int fd = al_history_file(history, i);
         int r = fd < 0 ? fd : walk_file(walk, fd, last ? history->size : UINT64_MAX, &rest);
 

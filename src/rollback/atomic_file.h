@@ -16,14 +16,14 @@
 
 /** Where files go.  Borrowed. */
 struct al_atomic_dir {
-    int fd;           /**< the directory */
-    const char *dir;  /**< the same, for messages */
-    const char *temp; /**< the name a file has until it is in place; nobody else's */
+    int fd;                /**< the directory */
+    const char *path;      /**< the same, for messages */
+    const char *temp_name; /**< the name a file has until it is in place; nobody else's */
 };
 
 /** A file on its way.  Set up with AL_ATOMIC_FILE_INIT. */
 struct al_atomic_file {
-    const struct al_atomic_dir *place;
+    const struct al_atomic_dir *dir;
     const char *path, *name; /* borrowed; the name is its last component */
     unsigned mode;
     int parent_fd, fd;
@@ -38,34 +38,33 @@ struct al_atomic_file {
  *
  * @param mode  st_mode: S_IFREG or S_IFLNK, and the permission bits.
  */
-int al_atomic_file_begin(struct al_atomic_file *placing, const struct al_atomic_dir *place,
+int al_atomic_file_begin(struct al_atomic_file *file, const struct al_atomic_dir *dir,
                          const char *path, unsigned mode, struct al_error *err);
 
 /** More of its bytes, or of a link's target. */
-int al_atomic_file_add(struct al_atomic_file *placing, const void *data, size_t len,
+int al_atomic_file_add(struct al_atomic_file *file, const void *data, size_t len,
                        struct al_error *err);
 
 /** It is complete: put it in place. */
-int al_atomic_file_commit(struct al_atomic_file *placing, struct al_error *err);
+int al_atomic_file_commit(struct al_atomic_file *file, struct al_error *err);
 
 /** Give up what was begun and did not end. */
-void al_atomic_file_clear(struct al_atomic_file *placing);
+void al_atomic_file_clear(struct al_atomic_file *file);
 
 /** A whole file at once. */
-int al_atomic_file_write(const struct al_atomic_dir *place, const char *path, unsigned mode,
+int al_atomic_file_write(const struct al_atomic_dir *dir, const char *path, unsigned mode,
                          const void *data, size_t len, struct al_error *err);
 
 /** Remove a file, and the directories that are empty without it.  One that is gone is fine. */
-int al_atomic_file_remove(const struct al_atomic_dir *place, const char *path,
-                          struct al_error *err);
+int al_atomic_file_remove(const struct al_atomic_dir *dir, const char *path, struct al_error *err);
 
 /** Open the directory a path is in: a descriptor and the path's last component, borrowed; or -errno
  * (-ENOENT: there is none). */
-int al_atomic_file_open_parent(const struct al_atomic_dir *place, const char *path,
+int al_atomic_file_open_parent(const struct al_atomic_dir *dir, const char *path,
                                const char **ret_name);
 
 /** Remove a leftover with the temporary name from the directory `path` is in. */
-void al_atomic_file_clean(const struct al_atomic_dir *place, const char *path, const char *temp);
+void al_atomic_file_clean(const struct al_atomic_dir *dir, const char *path, const char *temp);
 
 /** Whether a path is one of plain names: no empty one, no `.` and no `..`. */
 bool al_atomic_file_is_plain(const char *path);

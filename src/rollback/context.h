@@ -17,14 +17,14 @@ struct al_rollback_context {
     const struct al_rollback_options *options;
     struct al_repo *repo;
     struct al_run_limits *budget;
-    struct al_run_limits restoring; /* of what nothing but SIGKILL stops */
+    struct al_run_limits apply_limits; /* of what nothing but SIGKILL stops */
     struct al_rollback *report;
 
     struct al_recorded recorded;
-    int alone_fd; /* locked: one rollback at a time, so that what a killed one left can be told */
+    int lock_fd; /* locked: one rollback at a time, so that what a killed one left can be told */
     struct al_lockfile index_lock;
-    bool adopted;  /* it is the one a killed rollback left */
-    bool is_whole; /* no rollback left the repository half done, or this one took over */
+    bool adopted;       /* it is the one a killed rollback left */
+    bool is_consistent; /* no rollback left the repository half done, or this one took over */
     char token[AL_LOCK_TOKEN];
     char leftover[AL_LOCK_TOKEN]; /* token of one that was killed; "" */
     int top_fd, git_fd, common_fd;
@@ -37,12 +37,12 @@ struct al_rollback_context {
 };
 
 /** Open the directories and lock the store, and the repository unless it is a dry run. */
-int al_rollback_lock(struct al_rollback_context *run, struct al_error *err);
+int al_rollback_lock(struct al_rollback_context *ctx, struct al_error *err);
 
 /** Remove the locks and temporary files that a killed rollback left. */
-void al_rollback_remove_leftovers(const struct al_rollback_context *run);
+void al_rollback_remove_leftovers(const struct al_rollback_context *ctx);
 
 /** Release the locks and close the directories. */
-void al_rollback_unlock(struct al_rollback_context *run);
+void al_rollback_unlock(struct al_rollback_context *ctx);
 
 #endif

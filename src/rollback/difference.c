@@ -10,7 +10,7 @@
 #include "rollback/plan.h"
 
 /** One look at what executions changed. */
-struct look {
+struct query {
     struct al_store *store;
     const struct al_difference_options *options;
     const struct al_executions *executions;
@@ -18,13 +18,13 @@ struct look {
 };
 
 /* The checkpoint after an execution; when it did not end, what comes next is as good. */
-static int find_end(const struct look *look, size_t which, char ret_id[AL_OID_TEXT],
+static int find_end(const struct query *query, size_t which, char ret_id[AL_OID_TEXT],
                     bool *ret_ended, struct al_error *err)
 {
-    const struct al_executions *executions = look->executions;
+    const struct al_executions *executions = query->executions;
     const struct al_execution *execution = &executions->items[which];
 
-    *ret_ended = al_checkpoint_find_after(look->store, execution->before, ret_id, NULL) == 0;
+    *ret_ended = al_checkpoint_find_after(query->store, execution->before, ret_id, NULL) == 0;
     if (*ret_ended)
         return 0;
     if (which + 1 < executions->count) {
@@ -32,25 +32,25 @@ static int find_end(const struct look *look, size_t which, char ret_id[AL_OID_TE
         return 0;
     }
     return al_checkpoint_create(
-        look->store, &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
-        look->budget, ret_id, err);
+        query->store, &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
+        query->budget, ret_id, err);
 }
 
 /* What cannot be shown as a patch is named all the same. */
-static int forgive(int r)
+static int ignore_unreadable(int r)
 {
     return r == AL_ERR_EXECUTION || r == AL_ERR_NOT_FOUND ? 0 : r;
 }
 
 /* The commit that HEAD leads to, or the empty tree where there is none. */
-static void find_head(const struct look *look, const struct al_saved_state *state,
+static void find_head(const struct query *query, const struct al_saved_state *state,
                       char ret_id[AL_OID_TEXT])
 {
     const char *name = al_starts_with(state->head, "ref: ") ? state->head + strlen("ref: ") : NULL;
     struct al_oid none;
 
-    al_oid_of(look->store->sha256, AL_OBJECT_TREE, "", 0, &none);
-    al_oid_text(&none, look->store->sha256, ret_id);
+    al_oid_of(query->store->sha256, AL_OBJECT_TREE, "", 0, &none);
+    al_oid_text(&none, query->store->sha256, ret_id);
     if (!name)
         (void)snprintf(ret_id, AL_OID_TEXT, "%s", state->head);
     for (size_t i = 0; name && i < state->nrefs; i++)
@@ -58,14 +58,14 @@ static void find_head(const struct look *look, const struct al_saved_state *stat
             (void)snprintf(ret_id, AL_OID_TEXT, "%s", state->refs[i].value);
 }
 
-static int diff_trees(const struct look *look, const char *from, const char *to,
+static int diff_trees(const struct query *query, const char *from, const char *to,
                       struct al_str *ret_text, struct al_error *err)
 {
-    return al_bare_diff_trees(&look->store->bare, from, to, look->options->lines,
-                              AL_DIFFERENCE_MAX_BYTES, look->budget, ret_text, err);
+    return al_bare_diff_trees(&query->store->bare, from, to, query->options->lines,
+                              AL_DIFFERENCE_MAX_BYTES, query->budget, ret_text, err);
 }
 
-static int diff_indexes(const struct look *look, const struct al_saved_state *from,
+static int diff_indexes(const struct query *query, const struct al_saved_state *from,
                         const struct al_saved_state *to, struct al_str *ret_text,
                         struct al_error *err)
 {
@@ -77,15 +77,15 @@ static int diff_indexes(const struct look *look, const struct al_saved_state *fr
         struct al_saved_state unborn = { .nrefs = 0, .head = (char[]){ "ref: " } };
 
         if (sides[i]->has_index) {
-            r = al_bare_write_tree(&look->store->bare, &sides[i]->index, look->budget, &trees[i],
+            r = al_bare_write_tree(&query->store->bare, &sides[i]->index, query->budget, &trees[i],
                                    err);
         } else {
             trees[i] = al_malloc(AL_OID_TEXT);
-            find_head(look, &unborn, trees[i]);
+            find_head(query, &unborn, trees[i]);
         }
     }
     if (r == 0)
-        r = diff_trees(look, trees[0], trees[1], ret_text, err);
+        r = diff_trees(query, trees[0], trees[1], ret_text, err);
     free(trees[0]);
     free(trees[1]);
     return r;
@@ -100,33 +100,34 @@ static bool changed(const struct al_differences *changes, enum al_part part)
 }
 
 /* The patches of what is no file of the working tree. */
-static int diff_states(const struct look *look, const char *from, const char *to,
+static int diff_states(const struct query *query, const char *from, const char *to,
                        struct al_execution_changes *found, struct al_error *err)
 {
     struct al_saved_state before = { .index = AL_STR_INIT }, after = { .index = AL_STR_INIT };
     char head_before[AL_OID_TEXT], head_after[AL_OID_TEXT];
-    int r = al_checkpoint_state(look->store, from, look->budget, &before, err);
+    int r = al_checkpoint_state(query->store, from, query->budget, &before, err);
 
     if (r == 0)
-        r = al_checkpoint_state(look->store, to, look->budget, &after, err);
+        r = al_checkpoint_state(query->store, to, query->budget, &after, err);
     if (r == 0 && changed(&found->changes, AL_PART_INDEX))
-        r = forgive(diff_indexes(look, &before, &after, &found->patches[AL_PATCH_INDEX], NULL));
+        r = ignore_unreadable(
+            diff_indexes(query, &before, &after, &found->patches[AL_PATCH_INDEX], NULL));
     if (r == 0) {
-        find_head(look, &before, head_before);
-        find_head(look, &after, head_after);
+        find_head(query, &before, head_before);
+        find_head(query, &after, head_after);
         if (strcmp(head_before, head_after) != 0)
-            r = forgive(
-                diff_trees(look, head_before, head_after, &found->patches[AL_PATCH_HEAD], NULL));
+            r = ignore_unreadable(
+                diff_trees(query, head_before, head_after, &found->patches[AL_PATCH_HEAD], NULL));
     }
     al_saved_state_clear(&before);
     al_saved_state_clear(&after);
     return r < 0 && err && !err->message ? al_error_set(err, r, "the changes cannot be read") : r;
 }
 
-static int look_at(const struct look *look, size_t which, al_difference_fn take, void *payload,
-                   struct al_error *err)
+static int read_execution(const struct query *query, size_t which, al_difference_fn take,
+                          void *payload, struct al_error *err)
 {
-    const struct al_execution *execution = &look->executions->items[which];
+    const struct al_execution *execution = &query->executions->items[which];
     struct al_execution_changes found = { .seq = execution->seq,
                                           .tool = execution->tool,
                                           .summary = execution->summary };
@@ -135,16 +136,16 @@ static int look_at(const struct look *look, size_t which, al_difference_fn take,
 
     for (size_t i = 0; i < AL_PATCH_COUNT; i++)
         found.patches[i] = AL_STR_INIT;
-    r = find_end(look, which, end, &found.ended, err);
+    r = find_end(query, which, end, &found.ended, err);
     if (r == 0)
-        r = al_checkpoint_compare(look->store, execution->before, end, look->budget, &found.changes,
-                                  err);
+        r = al_checkpoint_compare(query->store, execution->before, end, query->budget,
+                                  &found.changes, err);
     if (r == 0 && changed(&found.changes, AL_PART_WORKTREE))
-        r = al_bare_diff(&look->store->bare, execution->before, end, look->options->lines,
-                         AL_DIFFERENCE_MAX_BYTES, look->budget, &found.patches[AL_PATCH_WORKTREE],
+        r = al_bare_diff(&query->store->bare, execution->before, end, query->options->lines,
+                         AL_DIFFERENCE_MAX_BYTES, query->budget, &found.patches[AL_PATCH_WORKTREE],
                          err);
     if (r == 0 && found.changes.count)
-        r = diff_states(look, execution->before, end, &found, err);
+        r = diff_states(query, execution->before, end, &found, err);
     if (r == 0 && found.changes.count)
         take(payload, &found);
     al_differences_clear(&found.changes);
@@ -153,15 +154,15 @@ static int look_at(const struct look *look, size_t which, al_difference_fn take,
     return r;
 }
 
-static int look_at_all(struct look *look, al_difference_fn take, void *payload,
-                       struct al_error *err)
+static int read_executions(struct query *query, al_difference_fn take, void *payload,
+                           struct al_error *err)
 {
     struct al_plan plan;
-    int r = al_plan_choose(look->store, look->executions, look->options->count, look->budget, &plan,
-                           err);
+    int r = al_plan_choose(query->store, query->executions, query->options->count, query->budget,
+                           &plan, err);
 
-    for (size_t i = plan.first; r == 0 && i < look->executions->count; i++)
-        r = look_at(look, i, take, payload, err);
+    for (size_t i = plan.first; r == 0 && i < query->executions->count; i++)
+        r = read_execution(query, i, take, payload, err);
     return r;
 }
 
@@ -170,16 +171,16 @@ int al_difference_read(struct al_repo *repo, const struct al_difference_options 
                        struct al_error *err)
 {
     struct al_executions executions = { .items = NULL };
-    struct look look = { .options = options, .executions = &executions, .budget = budget };
-    int r = al_store_open(options->settings, repo, false, budget, &look.store, err);
+    struct query query = { .options = options, .executions = &executions, .budget = budget };
+    int r = al_store_open(options->settings, repo, false, budget, &query.store, err);
 
     if (r == AL_ERR_NOT_FOUND)
         return al_error_set(err, r, "nothing was changed in this repository");
     if (r == 0)
         r = al_executions_read(options->journal_file, repo->at.top, &executions, err);
     if (r == 0)
-        r = look_at_all(&look, take, payload, err);
+        r = read_executions(&query, take, payload, err);
     al_executions_clear(&executions);
-    al_store_close(look.store);
+    al_store_close(query.store);
     return r;
 }

@@ -34,7 +34,8 @@ static void add(struct al_executions *executions, const json_t *line)
     item->redo = json_is_true(json_object_get(item->input, "redo"));
 }
 
-static void take(struct al_executions *executions, const char *text, size_t len, const char *top)
+static void add_line(struct al_executions *executions, const char *text, size_t len,
+                     const char *top)
 {
     static const char taken[] = "\"git_commit\":\"";
     al_auto(al_json_decrefp) json_t *line = NULL;
@@ -60,7 +61,7 @@ static int read_file(const struct al_history *history, size_t index, const char 
     if (fd < 0)
         return fd;
     while ((r = al_lines_next(&lines, &text, &len)) > 0)
-        take(executions, text, len, top);
+        add_line(executions, text, len, top);
     return r;
 }
 

@@ -11,25 +11,25 @@
 #include "rollback/context.h"
 #include "util/mem.h"
 
-static int open_dirs(struct al_rollback_context *run, struct al_error *err)
+static int open_dirs(struct al_rollback_context *ctx, struct al_error *err)
 {
-    int r = al_location_open_top(&run->repo->at, &run->top_fd, err);
+    int r = al_location_open_top(&ctx->repo->at, &ctx->top_fd, err);
 
     if (r == 0)
-        r = al_location_open_git_dir(&run->repo->at, &run->git_fd, err);
-    return r < 0 ? r : al_location_open_common_dir(&run->repo->at, &run->common_fd, err);
+        r = al_location_open_git_dir(&ctx->repo->at, &ctx->git_fd, err);
+    return r < 0 ? r : al_location_open_common_dir(&ctx->repo->at, &ctx->common_fd, err);
 }
 
-static int be_alone(struct al_rollback_context *run, struct al_error *err)
+static int lock_store(struct al_rollback_context *ctx, struct al_error *err)
 {
     int r;
 
-    run->alone_fd = openat(run->store->dir_fd, "rollback.lock",
-                           O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (run->alone_fd < 0)
+    ctx->lock_fd = openat(ctx->store->dir_fd, "rollback.lock",
+                          O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (ctx->lock_fd < 0)
         return al_error_errno(err, errno, "cannot lock the store of checkpoints");
     do
-        r = flock(run->alone_fd, LOCK_EX | LOCK_NB);
+        r = flock(ctx->lock_fd, LOCK_EX | LOCK_NB);
     while (r < 0 && errno == EINTR);
     if (r == 0)
         return 0;
@@ -40,84 +40,84 @@ static int be_alone(struct al_rollback_context *run, struct al_error *err)
 }
 
 /* Which rollback was killed: the first lock of it says so, for as long as it is there. */
-static void find_leftover(struct al_rollback_context *run)
+static void find_leftover(struct al_rollback_context *ctx)
 {
-    (void)al_lockfile_find(run->git_fd, "HEAD.lock", run->leftover);
-    (void)al_lockfile_find(run->common_fd, "config.lock", run->leftover);
-    (void)al_lockfile_find(run->git_fd, "index.lock", run->leftover);
+    (void)al_lockfile_find(ctx->git_fd, "HEAD.lock", ctx->leftover);
+    (void)al_lockfile_find(ctx->common_fd, "config.lock", ctx->leftover);
+    (void)al_lockfile_find(ctx->git_fd, "index.lock", ctx->leftover);
 }
 
-static int take_index_lock(struct al_rollback_context *run, struct al_error *err)
+static int take_index_lock(struct al_rollback_context *ctx, struct al_error *err)
 {
-    struct al_run_limits wait = { .cancel = run->budget->cancel,
-                                  .left_ms = run->options->lock_wait_ms,
-                                  .waits = run->budget->waits,
+    struct al_run_limits wait = { .cancel = ctx->budget->cancel,
+                                  .left_ms = ctx->options->lock_wait_ms,
+                                  .waits = ctx->budget->waits,
                                   .exit_code = -1 };
-    int r = al_lockfile_token(run->token, err);
+    int r = al_lockfile_token(ctx->token, err);
 
     if (r == 0)
-        r = al_write_lock_acquire_with_index(run->repo, &wait, err);
+        r = al_write_lock_acquire_with_index(ctx->repo, &wait, err);
     return r < 0 ? r
-                 : al_lockfile_take(&run->index_lock, run->git_fd, "index.lock", run->token, err);
+                 : al_lockfile_take(&ctx->index_lock, ctx->git_fd, "index.lock", ctx->token, err);
 }
 
 /* The repository's writers wait from here on, airlock's and others.  The lock that a killed
  * rollback left is never let go of in between: what it guards may be half of two states. */
-static int lock_repository(struct al_rollback_context *run, struct al_error *err)
+static int lock_repository(struct al_rollback_context *ctx, struct al_error *err)
 {
-    run->adopted = *run->leftover &&
-                   al_lockfile_adopt(&run->index_lock, run->git_fd, "index.lock", run->leftover);
-    if (!run->adopted)
-        return take_index_lock(run, err);
-    memcpy(run->token, run->leftover, sizeof(run->token));
-    return al_write_lock_acquire(run->repo, run->budget->cancel, err);
+    ctx->adopted = *ctx->leftover &&
+                   al_lockfile_adopt(&ctx->index_lock, ctx->git_fd, "index.lock", ctx->leftover);
+    if (!ctx->adopted)
+        return take_index_lock(ctx, err);
+    memcpy(ctx->token, ctx->leftover, sizeof(ctx->token));
+    return al_write_lock_acquire(ctx->repo, ctx->budget->cancel, err);
 }
 
-int al_rollback_lock(struct al_rollback_context *run, struct al_error *err)
+int al_rollback_lock(struct al_rollback_context *ctx, struct al_error *err)
 {
-    int r = open_dirs(run, err);
+    int r = open_dirs(ctx, err);
 
     if (r == 0)
-        r = be_alone(run, err);
+        r = lock_store(ctx, err);
     if (r == 0)
-        find_leftover(run);
-    if (r == 0 && !run->options->dry_run)
-        r = lock_repository(run, err);
+        find_leftover(ctx);
+    if (r == 0 && !ctx->options->dry_run)
+        r = lock_repository(ctx, err);
     return r;
 }
 
-static void remove_leftover_locks(const struct al_rollback_context *run)
+static void remove_leftover_locks(const struct al_rollback_context *ctx)
 {
-    al_lockfile_remove(run->git_fd, "HEAD.lock");
-    al_lockfile_remove(run->common_fd, "config.lock");
-    al_lockfile_tidy(run->git_fd);
-    al_lockfile_tidy(run->common_fd);
+    al_lockfile_remove(ctx->git_fd, "HEAD.lock");
+    al_lockfile_remove(ctx->common_fd, "config.lock");
+    al_lockfile_tidy(ctx->git_fd);
+    al_lockfile_tidy(ctx->common_fd);
 }
 
-static void remove_leftover_files(const struct al_rollback_context *run)
+static void remove_leftover_files(const struct al_rollback_context *ctx)
 {
-    al_auto(al_freep) char *name = al_asprintf(".airlock-%s", run->leftover);
-    const struct al_atomic_dir place = { run->top_fd, run->repo->at.top, "" };
+    al_auto(al_freep) char *name = al_asprintf(".airlock-%s", ctx->leftover);
+    const struct al_atomic_dir dir = { ctx->top_fd, ctx->repo->at.top, "" };
 
-    for (size_t i = 0; *run->leftover && i < run->report->changes.count; i++)
-        if (run->report->changes.items[i].part == AL_PART_WORKTREE)
-            al_atomic_file_clean(&place, run->report->changes.items[i].name, name);
+    for (size_t i = 0; *ctx->leftover && i < ctx->report->changes.count; i++)
+        if (ctx->report->changes.items[i].part == AL_PART_WORKTREE)
+            al_atomic_file_clean(&dir, ctx->report->changes.items[i].name, name);
 }
 
-void al_rollback_remove_leftovers(const struct al_rollback_context *run)
+void al_rollback_remove_leftovers(const struct al_rollback_context *ctx)
 {
-    remove_leftover_locks(run);
-    remove_leftover_files(run);
+    remove_leftover_locks(ctx);
+    remove_leftover_files(ctx);
 }
 
-void al_rollback_unlock(struct al_rollback_context *run)
+void al_rollback_unlock(struct al_rollback_context *ctx)
 {
-    if (run->adopted && !run->is_whole)
-        al_lockfile_leave(&run->index_lock);
-    al_lockfile_release(&run->index_lock);
-    al_write_lock_release(run->repo);
-    al_close(run->alone_fd);
-    al_close(run->top_fd);
-    al_close(run->git_fd);
-    al_close(run->common_fd);
+    if (ctx->adopted && !ctx->is_consistent)
+        al_lockfile_leave(&ctx->index_lock);
+    al_lockfile_release(&ctx->index_lock);
+    al_write_lock_release(ctx->repo);
+    al_close(ctx->lock_fd);
+    al_close(ctx->top_fd);
+    al_close(ctx->git_fd);
+    al_close(ctx->common_fd);
 }

@@ -18,8 +18,8 @@
 #define INDEX_MODE (S_IFREG | 0644u)
 
 /* The places of the parts that are files. */
-static struct al_atomic_dir place_of(const struct al_restore *restore, const char *temp,
-                                     const struct al_difference *change)
+static struct al_atomic_dir dir_of(const struct al_restore *restore, const char *temp,
+                                   const struct al_difference *change)
 {
     if (change->part == AL_PART_WORKTREE)
         return (struct al_atomic_dir){ restore->top_fd, restore->repo->at.top, temp };
@@ -67,7 +67,7 @@ static int hash_file(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid)
 }
 
 /* Whether a file that is there is what the checkpoint would put there. */
-static bool is_the_same(const struct al_restore *restore, int parent_fd, const char *name,
+static bool has_content(const struct al_restore *restore, int parent_fd, const char *name,
                         const struct stat *st, const struct al_difference *change)
 {
     bool sha256 = restore->store->sha256;
@@ -96,14 +96,14 @@ static bool is_the_same(const struct al_restore *restore, int parent_fd, const c
 /* A file where the present has none: ignored, too large, or made just now. */
 static bool is_unsaved(const struct al_restore *restore, const struct al_difference *change)
 {
-    const struct al_atomic_dir place = { restore->top_fd, restore->repo->at.top, "" };
+    const struct al_atomic_dir dir = { restore->top_fd, restore->repo->at.top, "" };
     const char *name;
-    al_auto(al_closep) int parent_fd = al_atomic_file_open_parent(&place, change->name, &name);
+    al_auto(al_closep) int parent_fd = al_atomic_file_open_parent(&dir, change->name, &name);
     struct stat st;
 
     if (parent_fd < 0 || fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
-    return !S_ISDIR(st.st_mode) && !is_the_same(restore, parent_fd, name, &st, change);
+    return !S_ISDIR(st.st_mode) && !has_content(restore, parent_fd, name, &st, change);
 }
 
 void al_restore_check(const struct al_restore *restore, struct al_strv *ret_unsaved)
@@ -118,34 +118,33 @@ void al_restore_check(const struct al_restore *restore, struct al_strv *ret_unsa
 
 /* --- Files --- */
 
-struct writing {
+struct writer {
     const struct al_restore *restore;
     const char *temp;
     const struct al_difference **changes; /* in the order of the blobs */
-    struct al_atomic_dir place;
-    struct al_atomic_file placing;
+    struct al_atomic_dir dir;
+    struct al_atomic_file file;
     bool open;
 };
 
 static int write_piece(void *payload, size_t which, const char *data, size_t len, bool last,
                        struct al_error *err)
 {
-    struct writing *writing = payload;
-    const struct al_difference *change = writing->changes[which];
+    struct writer *writer = payload;
+    const struct al_difference *change = writer->changes[which];
     int r = 0;
 
-    if (!writing->open) {
-        writing->place = place_of(writing->restore, writing->temp, change);
-        r = al_atomic_file_begin(&writing->placing, &writing->place, change->name, change->to_mode,
-                                 err);
-        writing->open = true;
+    if (!writer->open) {
+        writer->dir = dir_of(writer->restore, writer->temp, change);
+        r = al_atomic_file_begin(&writer->file, &writer->dir, change->name, change->to_mode, err);
+        writer->open = true;
     }
     if (r == 0)
-        r = al_atomic_file_add(&writing->placing, data, len, err);
+        r = al_atomic_file_add(&writer->file, data, len, err);
     if (r < 0 || !last)
         return r;
-    writing->open = false;
-    return al_atomic_file_commit(&writing->placing, err);
+    writer->open = false;
+    return al_atomic_file_commit(&writer->file, err);
 }
 
 typedef bool wanted_fn(const struct al_difference *change);
@@ -158,8 +157,8 @@ static int write_files(const struct al_restore *restore, wanted_fn *wanted, stru
         al_calloc(changes->count + 1, sizeof(*chosen));
     al_auto(al_freep) const char **oids = al_calloc(changes->count + 1, sizeof(*oids));
     al_auto(al_freep) char *temp = temp_name(restore);
-    struct writing writing = {
-        .restore = restore, .temp = temp, .changes = chosen, .placing = AL_ATOMIC_FILE_INIT
+    struct writer writer = {
+        .restore = restore, .temp = temp, .changes = chosen, .file = AL_ATOMIC_FILE_INIT
     };
     size_t count = 0;
     int r;
@@ -170,9 +169,8 @@ static int write_files(const struct al_restore *restore, wanted_fn *wanted, stru
         chosen[count] = &changes->items[i];
         oids[count++] = changes->items[i].to;
     }
-    r = al_checkpoint_read(restore->store, oids, count, write_piece, &writing, restore->budget,
-                           err);
-    al_atomic_file_clear(&writing.placing);
+    r = al_checkpoint_read(restore->store, oids, count, write_piece, &writer, restore->budget, err);
+    al_atomic_file_clear(&writer.file);
     return r;
 }
 
@@ -183,16 +181,16 @@ static bool is_ignore_file(const struct al_difference *change)
 }
 
 /* The rules that were: what they name was in no checkpoint then, and must not be removed now. */
-static void restore_rules(const struct al_restore *restore)
+static void restore_ignore_rules(const struct al_restore *restore)
 {
-    const struct al_atomic_dir place = { restore->top_fd, restore->repo->at.top, "" };
+    const struct al_atomic_dir dir = { restore->top_fd, restore->repo->at.top, "" };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
     for (size_t i = 0; i < restore->changes->count; i++) {
         const struct al_difference *change = &restore->changes->items[i];
 
         if (is_ignore_file(change) && !change->to)
-            (void)al_atomic_file_remove(&place, change->name, &err);
+            (void)al_atomic_file_remove(&dir, change->name, &err);
     }
     /* One whose directory is a file as yet comes with the others. */
     (void)write_files(restore, is_ignore_file, &err);
@@ -201,7 +199,7 @@ static void restore_rules(const struct al_restore *restore)
 static int remove_files(const struct al_restore *restore, struct al_strv *ret_kept,
                         struct al_error *err)
 {
-    const struct al_atomic_dir place = { restore->top_fd, restore->repo->at.top, "" };
+    const struct al_atomic_dir dir = { restore->top_fd, restore->repo->at.top, "" };
     al_auto(al_strv_clear) struct al_strv gone = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
     struct al_strv *left_out = &restore->to->left_out;
@@ -223,7 +221,7 @@ static int remove_files(const struct al_restore *restore, struct al_strv *ret_ke
         if (is_ignored || al_strv_contains_sorted(left_out, gone.items[i]))
             al_strv_add(ret_kept, gone.items[i]);
         else
-            r = al_atomic_file_remove(&place, gone.items[i], err);
+            r = al_atomic_file_remove(&dir, gone.items[i], err);
     }
     return r;
 }
@@ -233,7 +231,7 @@ static int restore_worktree(const struct al_restore *restore, struct al_strv *re
 {
     int r;
 
-    restore_rules(restore);
+    restore_ignore_rules(restore);
     r = remove_files(restore, ret_kept, err);
     return r < 0 ? r : write_files(restore, is_worktree, err);
 }
@@ -244,10 +242,10 @@ static int remove_state(const struct al_restore *restore, struct al_error *err)
 
     for (size_t i = 0; i < restore->changes->count && r == 0; i++) {
         const struct al_difference *change = &restore->changes->items[i];
-        const struct al_atomic_dir place = place_of(restore, "", change);
+        const struct al_atomic_dir dir = dir_of(restore, "", change);
 
         if (is_state(change) && !change->to)
-            r = al_atomic_file_remove(&place, change->name, err);
+            r = al_atomic_file_remove(&dir, change->name, err);
     }
     return r;
 }
@@ -304,7 +302,7 @@ static bool is_head(const struct al_restore *restore, const char *value)
 static int restore_head(const struct al_restore *restore, struct al_error *err)
 {
     al_auto(al_freep) char *temp = temp_name(restore);
-    const struct al_atomic_dir place = { restore->git_fd, restore->repo->at.git_dir, temp };
+    const struct al_atomic_dir dir = { restore->git_fd, restore->repo->at.git_dir, temp };
     al_auto(al_freep) char *line = al_asprintf("%s\n", restore->to->head);
     struct al_lockfile lock = AL_LOCKFILE_INIT;
     int r;
@@ -315,7 +313,7 @@ static int restore_head(const struct al_restore *restore, struct al_error *err)
     if (r == 0 && !is_head(restore, restore->from->head))
         r = al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by somebody else just now");
     if (r == 0)
-        r = al_atomic_file_write(&place, "HEAD", INDEX_MODE, line, strlen(line), err);
+        r = al_atomic_file_write(&dir, "HEAD", INDEX_MODE, line, strlen(line), err);
     al_lockfile_release(&lock);
     return r;
 }
@@ -329,11 +327,11 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
     al_auto(al_freep) char *name = al_asprintf(".airlock-index-%s", restore->token);
     al_auto(al_freep) char *temp = temp_name(restore);
     al_auto(al_freep) char *path = al_fs_join(restore->repo->at.git_dir, name);
-    const struct al_atomic_dir place = { restore->git_fd, restore->repo->at.git_dir, temp };
+    const struct al_atomic_dir dir = { restore->git_fd, restore->repo->at.git_dir, temp };
     int r = 0;
 
     if (to->has_index)
-        r = al_atomic_file_write(&place, name, INDEX_MODE, to->index.buf, to->index.len, err);
+        r = al_atomic_file_write(&dir, name, INDEX_MODE, to->index.buf, to->index.len, err);
     if (r == 0)
         r = al_restore_objects(restore, to->has_index ? path : NULL, err);
     if (r == 0)
@@ -347,7 +345,7 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
     if (r == 0 && to->has_index && renameat(restore->git_fd, name, restore->git_fd, "index") < 0)
         r = al_error_errno(err, errno, "cannot write the index");
     if (r == 0 && !to->has_index)
-        r = al_atomic_file_remove(&place, "index", err);
+        r = al_atomic_file_remove(&dir, "index", err);
     (void)unlinkat(restore->git_fd, name, 0);
     return r;
 }

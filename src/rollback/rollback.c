@@ -30,15 +30,15 @@ void al_rollback_clear(struct al_rollback *rollback)
 
 /* --- The journal --- */
 
-static char *summary_of(const struct al_rollback_context *run)
+static char *summary_of(const struct al_rollback_context *ctx)
 {
-    return al_asprintf("Roll back %zu execution%s", run->plan.count,
-                       run->plan.count == 1 ? "" : "s");
+    return al_asprintf("Roll back %zu execution%s", ctx->plan.count,
+                       ctx->plan.count == 1 ? "" : "s");
 }
 
 /* `begun` tells that the repository may have been changed. */
-static struct al_record_end known_of(const struct al_rollback_context *run, const char *summary,
-                                     bool begun)
+static struct al_record_end record_of(const struct al_rollback_context *ctx, const char *summary,
+                                      bool changed)
 {
     return (struct al_record_end){
         .operation = OPERATION,
@@ -46,41 +46,41 @@ static struct al_record_end known_of(const struct al_rollback_context *run, cons
         .decision = "once",
         .decided_by = "terminal",
         .summary = summary,
-        .root = run->repo->at.root->path,
-        .repository = run->repo->at.top,
-        .confinement = run->options->confinement,
-        .git_commit = begun ? run->present : NULL,
+        .root = ctx->repo->at.root->path,
+        .repository = ctx->repo->at.top,
+        .confinement = ctx->options->confinement,
+        .git_commit = changed ? ctx->present : NULL,
     };
 }
 
-static int open_record(struct al_rollback_context *run, struct al_error *err)
+static int open_record(struct al_rollback_context *ctx, struct al_error *err)
 {
     al_auto(al_json_decrefp) json_t *input = al_json_object();
-    al_auto(al_freep) char *summary = summary_of(run);
-    const struct al_record_end known = known_of(run, summary, false);
-    int r = al_journal_check(run->options->journal, err);
+    al_auto(al_freep) char *summary = summary_of(ctx);
+    const struct al_record_end record = record_of(ctx, summary, false);
+    int r = al_journal_check(ctx->options->journal, err);
 
     if (r < 0)
         return r;
-    al_json_set(input, "count", al_json_int((int64_t)run->plan.count));
-    al_json_set(input, "force", al_json_bool(run->options->force));
-    if (run->options->redo)
+    al_json_set(input, "count", al_json_int((int64_t)ctx->plan.count));
+    al_json_set(input, "force", al_json_bool(ctx->options->force));
+    if (ctx->options->redo)
         al_json_set(input, "redo", al_json_bool(true));
-    al_json_set(input, "to", al_json_string(run->plan.target));
-    r = al_recorded_open(&run->recorded, run->options->journal,
+    al_json_set(input, "to", al_json_string(ctx->plan.target));
+    r = al_recorded_open(&ctx->recorded, ctx->options->journal,
                          &(struct al_record_begin){ .tool = TOOL, .input = input }, err);
-    return r < 0 ? r : al_recorded_update(&run->recorded, &known, err);
+    return r < 0 ? r : al_recorded_update(&ctx->recorded, &record, err);
 }
 
-static void close_record(struct al_rollback_context *run, int r, bool begun,
+static void close_record(struct al_rollback_context *ctx, int r, bool changed,
                          const struct al_error *err)
 {
-    al_auto(al_freep) char *summary = summary_of(run);
-    const struct al_record_end known = known_of(run, summary, begun);
+    al_auto(al_freep) char *summary = summary_of(ctx);
+    const struct al_record_end record = record_of(ctx, summary, changed);
     const char *text = r == 0 ? "Rolled back" : err->message ? err->message : "";
 
     al_recorded_close(
-        &run->recorded, &known,
+        &ctx->recorded, &record,
         &(struct al_recorded_end){ .status = r, .text = text, .text_len = strlen(text) });
 }
 
@@ -88,15 +88,15 @@ static void close_record(struct al_rollback_context *run, int r, bool begun,
 
 /* References that move away from where they are: what only they reach is kept in the store first.
  */
-static int find_dropped(struct al_rollback_context *run, struct al_strv *ret_names,
+static int find_dropped(struct al_rollback_context *ctx, struct al_strv *ret_names,
                         struct al_error *err)
 {
-    struct al_deadline watch = al_deadline_begin(run->budget);
-    int own_fd = strcmp(run->repo->at.git_dir, run->repo->at.common_dir) != 0 ? run->git_fd : -1;
-    struct al_refs now = { .count = 0 }, then = { .items = run->to.refs, .count = run->to.nrefs };
-    int r = al_refs_read(run->common_fd, own_fd, run->store->sha256, &watch, &now, err);
+    struct al_deadline deadline = al_deadline_begin(ctx->budget);
+    int own_fd = strcmp(ctx->repo->at.git_dir, ctx->repo->at.common_dir) != 0 ? ctx->git_fd : -1;
+    struct al_refs now = { .count = 0 }, then = { .items = ctx->to.refs, .count = ctx->to.nrefs };
+    int r = al_refs_read(ctx->common_fd, own_fd, ctx->store->sha256, &deadline, &now, err);
 
-    al_deadline_sync(&watch);
+    al_deadline_sync(&deadline);
     for (size_t i = 0, k = 0; r == 0 && i < now.count; i++) {
         int order = -1;
 
@@ -109,76 +109,75 @@ static int find_dropped(struct al_rollback_context *run, struct al_strv *ret_nam
     return r;
 }
 
-static int look_at_present(struct al_rollback_context *run, struct al_error *err)
+static int checkpoint_present(struct al_rollback_context *ctx, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv dropped = AL_STRV_INIT;
-    int r = al_checkpoint_state(run->store, run->plan.target, run->budget, &run->to, err);
+    int r = al_checkpoint_state(ctx->store, ctx->plan.target, ctx->budget, &ctx->to, err);
 
     if (r == 0)
-        r = find_dropped(run, &dropped, err);
+        r = find_dropped(ctx, &dropped, err);
     if (r == 0)
-        r = al_checkpoint_create(
-            run->store,
-            &(struct al_checkpoint_reason){ .tool = TOOL,
-                                            .operation = OPERATION,
-                                            .dropping = &dropped,
-                                            .unnamed = true,
-                                            .only_looks = run->options->dry_run },
-            run->budget, run->present, err);
+        r = al_checkpoint_create(ctx->store,
+                                 &(struct al_checkpoint_reason){ .tool = TOOL,
+                                                                 .operation = OPERATION,
+                                                                 .dropping = &dropped,
+                                                                 .unnamed = true,
+                                                                 .preview = ctx->options->dry_run },
+                                 ctx->budget, ctx->present, err);
     if (r == 0)
-        r = al_checkpoint_state(run->store, run->present, run->budget, &run->from, err);
+        r = al_checkpoint_state(ctx->store, ctx->present, ctx->budget, &ctx->from, err);
     return r < 0 ? r
-                 : al_checkpoint_compare(run->store, run->present, run->plan.target, run->budget,
-                                         &run->report->changes, err);
+                 : al_checkpoint_compare(ctx->store, ctx->present, ctx->plan.target, ctx->budget,
+                                         &ctx->report->changes, err);
 }
 
-static struct al_restore restore_of(struct al_rollback_context *run)
+static struct al_restore restore_of(struct al_rollback_context *ctx)
 {
     return (struct al_restore){
-        .store = run->store,
-        .repo = run->repo,
-        .present = run->present,
-        .target = run->plan.target,
-        .changes = &run->report->changes,
-        .from = &run->from,
-        .to = &run->to,
-        .token = run->token,
-        .budget = run->budget,
-        .top_fd = run->top_fd,
-        .git_fd = run->git_fd,
-        .common_fd = run->common_fd,
+        .store = ctx->store,
+        .repo = ctx->repo,
+        .present = ctx->present,
+        .target = ctx->plan.target,
+        .changes = &ctx->report->changes,
+        .from = &ctx->from,
+        .to = &ctx->to,
+        .token = ctx->token,
+        .budget = ctx->budget,
+        .top_fd = ctx->top_fd,
+        .git_fd = ctx->git_fd,
+        .common_fd = ctx->common_fd,
     };
 }
 
-static int find_conflicts(struct al_rollback_context *run, struct al_error *err)
+static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
 {
     al_auto(al_freep) char *leftover =
-        al_asprintf("%s%s", *run->leftover ? ".airlock-" : "", run->leftover);
-    struct al_restore restore = restore_of(run);
-    int r = al_plan_check(run->store, &run->executions, &run->plan, run->present, leftover,
-                          run->budget, &run->report->lost, err);
+        al_asprintf("%s%s", *ctx->leftover ? ".airlock-" : "", ctx->leftover);
+    struct al_restore restore = restore_of(ctx);
+    int r = al_plan_check(ctx->store, &ctx->executions, &ctx->plan, ctx->present, leftover,
+                          ctx->budget, &ctx->report->lost, err);
 
     if (r == 0)
-        al_restore_check(&restore, &run->report->unsaved);
+        al_restore_check(&restore, &ctx->report->unsaved);
     return r;
 }
 
 /* What a person has to say first. */
-static int judge(const struct al_rollback_context *run, struct al_error *err)
+static int check_refusals(const struct al_rollback_context *ctx, struct al_error *err)
 {
-    const struct al_rollback *report = run->report;
+    const struct al_rollback *report = ctx->report;
 
     if (report->unsaved.count)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "files are in the way that no checkpoint has, since they are ignored "
                             "or too large; move them away first");
-    if (run->options->force)
+    if (ctx->options->force)
         return 0;
-    if (run->plan.interrupted)
+    if (ctx->plan.interrupted)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "execution %" PRIu64 " was interrupted, so it cannot be told what it "
                             "changed and what was done since; --force rolls back all the same",
-                            run->plan.interrupted);
+                            ctx->plan.interrupted);
     if (report->lost.count)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "what you or another program changed since would be lost; --force "
@@ -187,52 +186,52 @@ static int judge(const struct al_rollback_context *run, struct al_error *err)
 }
 
 /* A redo that was interrupted is gone on with like any rollback. */
-static int make_plan(struct al_rollback_context *run, struct al_error *err)
+static int make_plan(struct al_rollback_context *ctx, struct al_error *err)
 {
-    const struct al_executions *executions = &run->executions;
-    bool goes_on =
+    const struct al_executions *executions = &ctx->executions;
+    bool continues_redo =
         al_plan_is_unfinished(executions) && executions->items[executions->count - 1].redo;
 
-    if (run->options->redo && !goes_on)
-        return al_plan_redo(run->store, executions, run->budget, &run->plan, err);
-    return al_plan_make(run->store, executions, run->options->count, run->budget, &run->plan, err);
+    if (ctx->options->redo && !continues_redo)
+        return al_plan_redo(ctx->store, executions, ctx->budget, &ctx->plan, err);
+    return al_plan_make(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan, err);
 }
 
-static int prepare(struct al_rollback_context *run, struct al_error *err)
+static int prepare(struct al_rollback_context *ctx, struct al_error *err)
 {
     int r =
-        al_executions_read(run->options->journal_file, run->repo->at.top, &run->executions, err);
+        al_executions_read(ctx->options->journal_file, ctx->repo->at.top, &ctx->executions, err);
 
-    run->is_whole = r == 0 && !al_plan_is_unfinished(&run->executions);
+    ctx->is_consistent = r == 0 && !al_plan_is_unfinished(&ctx->executions);
     if (r == 0)
-        r = make_plan(run, err);
+        r = make_plan(ctx, err);
     if (r < 0)
         return r;
-    run->report->count = run->plan.count;
-    run->report->resumed = run->plan.resumes;
-    if (!run->options->dry_run)
-        r = open_record(run, err);
+    ctx->report->count = ctx->plan.count;
+    ctx->report->resumed = ctx->plan.resumes;
+    if (!ctx->options->dry_run)
+        r = open_record(ctx, err);
     if (r == 0)
-        r = look_at_present(run, err);
-    return r < 0 ? r : find_conflicts(run, err);
+        r = checkpoint_present(ctx, err);
+    return r < 0 ? r : find_conflicts(ctx, err);
 }
 
 /* --- Doing it --- */
 
-static int restore(struct al_rollback_context *run, struct al_error *err)
+static int restore(struct al_rollback_context *ctx, struct al_error *err)
 {
-    struct al_restore restore = restore_of(run);
+    struct al_restore restore = restore_of(ctx);
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     char after[AL_OID_TEXT];
     int r, taken;
 
-    al_rollback_remove_leftovers(run);
-    r = al_restore_apply(&restore, &run->report->kept, err);
+    al_rollback_remove_leftovers(ctx);
+    r = al_restore_apply(&restore, &ctx->report->kept, err);
     /* Also of what came of it when it failed: that can be undone as well. */
-    taken = al_checkpoint_create(run->store,
+    taken = al_checkpoint_create(ctx->store,
                                  &(struct al_checkpoint_reason){
-                                     .tool = TOOL, .operation = OPERATION, .before = run->present },
-                                 run->budget, after, &why);
+                                     .tool = TOOL, .operation = OPERATION, .before = ctx->present },
+                                 ctx->budget, after, &why);
     if (taken < 0) /* it happened all the same, and must not be told as if it had not */
         al_log_warn("there is no checkpoint of how it is now, so undoing this rollback needs "
                     "--force: %s",
@@ -240,81 +239,82 @@ static int restore(struct al_rollback_context *run, struct al_error *err)
     return r;
 }
 
-static int note(struct al_rollback_context *run, struct al_error *err)
+static int note_checkpoint(struct al_rollback_context *ctx, struct al_error *err)
 {
-    al_auto(al_freep) char *summary = summary_of(run);
-    const struct al_record_end known = known_of(run, summary, true);
+    al_auto(al_freep) char *summary = summary_of(ctx);
+    const struct al_record_end record = record_of(ctx, summary, true);
 
-    return al_recorded_note(&run->recorded, &known, err);
+    return al_recorded_note(&ctx->recorded, &record, err);
 }
 
-static int go_back(struct al_rollback_context *run, struct al_error *err)
+static int apply(struct al_rollback_context *ctx, struct al_error *err)
 {
-    bool begun = false;
-    int r = prepare(run, err);
+    bool changed = false;
+    int r = prepare(ctx, err);
 
     if (r == 0)
-        r = judge(run, err);
+        r = check_refusals(ctx, err);
     if (r == 0)
-        r = al_checkpoint_name(run->store, run->present, err);
+        r = al_checkpoint_name(ctx->store, ctx->present, err);
     if (r == 0)
-        r = note(run, err);
+        r = note_checkpoint(ctx, err);
     if (r == 0) {
         /* Half of it helps nobody: from here on only SIGKILL stops it. */
-        run->restoring = (struct al_run_limits){ .left_ms = run->budget->left_ms, .exit_code = -1 };
-        run->budget = &run->restoring;
-        run->is_whole = begun = true;
-        r = restore(run, err);
+        ctx->apply_limits =
+            (struct al_run_limits){ .left_ms = ctx->budget->left_ms, .exit_code = -1 };
+        ctx->budget = &ctx->apply_limits;
+        ctx->is_consistent = changed = true;
+        r = restore(ctx, err);
     }
-    close_record(run, r, begun, err);
-    if (r == 0 && run->report->changes.count && !run->plan.resumes)
-        (void)al_plan_further(run->store, &run->executions, &run->plan, run->budget,
-                              &run->report->further, NULL);
+    close_record(ctx, r, changed, err);
+    if (r == 0 && ctx->report->changes.count && !ctx->plan.resumes)
+        (void)al_plan_further(ctx->store, &ctx->executions, &ctx->plan, ctx->budget,
+                              &ctx->report->further, NULL);
     return r;
 }
 
-static int look(struct al_rollback_context *run, struct al_error *err)
+static int preview(struct al_rollback_context *ctx, struct al_error *err)
 {
-    int r = prepare(run, err);
+    int r = prepare(ctx, err);
 
     if (r == 0)
-        r = al_bare_diff(&run->store->bare, run->present, run->plan.target, false, STAT_MAX_BYTES,
-                         run->budget, &run->report->stat, err);
-    return r < 0 ? r : judge(run, err);
+        r = al_bare_diff(&ctx->store->bare, ctx->present, ctx->plan.target, false, STAT_MAX_BYTES,
+                         ctx->budget, &ctx->report->stat, err);
+    return r < 0 ? r : check_refusals(ctx, err);
 }
 
-static void release(struct al_rollback_context *run)
+static void release(struct al_rollback_context *ctx)
 {
-    al_rollback_unlock(run);
-    al_saved_state_clear(&run->from);
-    al_saved_state_clear(&run->to);
-    al_executions_clear(&run->executions);
-    al_store_close(run->store);
+    al_rollback_unlock(ctx);
+    al_saved_state_clear(&ctx->from);
+    al_saved_state_clear(&ctx->to);
+    al_executions_clear(&ctx->executions);
+    al_store_close(ctx->store);
 }
 
 int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *options,
                     struct al_run_limits *budget, struct al_rollback *rollback,
                     struct al_error *err)
 {
-    struct al_rollback_context run = {
+    struct al_rollback_context ctx = {
         .options = options,
         .repo = repo,
         .budget = budget,
         .report = rollback,
-        .alone_fd = -1,
+        .lock_fd = -1,
         .index_lock = AL_LOCKFILE_INIT,
         .top_fd = -1,
         .git_fd = -1,
         .common_fd = -1,
     };
-    int r = al_store_open(options->settings, repo, false, budget, &run.store, err);
+    int r = al_store_open(options->settings, repo, false, budget, &ctx.store, err);
 
     if (r == AL_ERR_NOT_FOUND)
         return al_error_set(err, r, "there is nothing to roll back in this repository");
     if (r == 0)
-        r = al_rollback_lock(&run, err);
+        r = al_rollback_lock(&ctx, err);
     if (r == 0)
-        r = options->dry_run ? look(&run, err) : go_back(&run, err);
-    release(&run);
+        r = options->dry_run ? preview(&ctx, err) : apply(&ctx, err);
+    release(&ctx);
     return r;
 }

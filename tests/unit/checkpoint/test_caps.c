@@ -22,13 +22,13 @@ static void make_files(struct tmpdir *dir, const char *prefix, size_t count)
 /* How many names there are; a status when they are refused. */
 static int gather(struct saver *s)
 {
-    al_auto(al_gathered_clear) struct al_gathered gathered = AL_GATHERED_INIT;
+    al_auto(al_collected_files_clear) struct al_collected_files gathered = AL_COLLECTED_FILES_INIT;
     struct al_run_limits budget = long_budget();
-    struct al_deadline watch = al_deadline_begin(&budget);
+    struct al_deadline deadline = al_deadline_begin(&budget);
     int r;
 
     al_error_clear(&s->w->err);
-    r = al_gather_names(s->repo, s->w->repo->fd, NULL, false, &watch, &gathered, &s->w->err);
+    r = al_collect_files(s->repo, s->w->repo->fd, NULL, false, &deadline, &gathered, &s->w->err);
     return r < 0 ? r : (int)gathered.names.count;
 }
 
@@ -166,11 +166,11 @@ static int read_refs(struct saver *s)
     al_auto(al_refs_clear) struct al_refs refs = { .items = NULL };
     al_auto(subdir_closep) struct tmpdir *git_dir = subdir_open(s->w->repo, ".git");
     struct al_run_limits budget = long_budget();
-    struct al_deadline watch = al_deadline_begin(&budget);
+    struct al_deadline deadline = al_deadline_begin(&budget);
     int r;
 
     al_error_clear(&s->w->err);
-    r = al_refs_read(git_dir->fd, -1, false, &watch, &refs, &s->w->err);
+    r = al_refs_read(git_dir->fd, -1, false, &deadline, &refs, &s->w->err);
     return r < 0 ? r : (int)refs.count;
 }
 
@@ -259,11 +259,11 @@ static int read_gitdir(struct saver *s)
     struct al_gitdir_files files = { .items = NULL };
     al_auto(subdir_closep) struct tmpdir *git_dir = subdir_open(s->w->repo, ".git");
     struct al_run_limits budget = long_budget();
-    struct al_deadline watch = al_deadline_begin(&budget);
+    struct al_deadline deadline = al_deadline_begin(&budget);
     int r, count;
 
     al_error_clear(&s->w->err);
-    r = al_gitdir_read(git_dir->fd, git_dir->fd, &watch, &files, &s->w->err);
+    r = al_gitdir_read(git_dir->fd, git_dir->fd, &deadline, &files, &s->w->err);
     count = (int)files.count;
     al_gitdir_files_clear(&files);
     return r < 0 ? r : count;

@@ -75,7 +75,7 @@ static void joins_small_packs(void **state)
         execute(s, 100);
         maintain(s);
     }
-    assert_true(size_of(s).loose <= 41);
+    assert_true(size_of(s).unkept <= 41);
     assert_int_equal(count(s), 61);
     assert_whole(s, first);
     assert_true(al_checkpoint_exists(s->store, first)); /* packed references count */

@@ -16,7 +16,7 @@ struct tree_world {
     struct al_file_list names;
     struct al_objects objects;
     struct al_stat_cache cache;
-    struct al_tree_files files;
+    struct al_worktree_files files;
     struct al_run_limits limits;
     uint64_t max_file_bytes, max_store_bytes;
     bool changed;
@@ -47,7 +47,7 @@ static int teardown(void **state)
 {
     struct tree_world *w = *state;
 
-    al_tree_files_clear(&w->files);
+    al_worktree_files_clear(&w->files);
     al_objects_clear(&w->objects);
     al_file_list_clear(&w->names);
     al_stat_cache_clear(&w->cache);
@@ -65,11 +65,7 @@ static int teardown(void **state)
 /* A name the index or the disk would have given; names come in order. */
 static void name(struct tree_world *w, const char *path)
 {
-    struct al_file_list *names = &w->names;
-
-    names->items = al_reallocarray(names->items, names->count + 1, sizeof(*names->items));
-    names->items[names->count++] = (struct al_name){ .at = names->text.len };
-    al_str_add(&names->text, path, strlen(path) + 1);
+    (void)al_file_list_add(&w->names, path, strlen(path));
 }
 
 static void add_file(struct tree_world *w, const char *path, const char *text)
@@ -89,19 +85,19 @@ static int try_read(struct tree_world *w)
 {
     struct al_deadline deadline = al_deadline_begin(&w->limits);
 
-    al_tree_files_clear(&w->files);
+    al_worktree_files_clear(&w->files);
     al_error_clear(&w->err);
-    return al_tree_files_read(
-        &(struct al_tree_source){
+    return al_worktree_read(
+        &(struct al_worktree_source){
             .top_fd = w->top->fd,
             .top = w->top->path,
             .names = &w->names,
             .max_file_bytes = w->max_file_bytes,
             .max_store_bytes = w->max_store_bytes,
             .objects = &w->objects,
-            .seen = &w->cache,
+            .cache = &w->cache,
             .changed = &w->changed,
-            .watch = &deadline,
+            .deadline = &deadline,
         },
         &w->files, &w->err);
 }

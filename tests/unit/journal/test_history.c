@@ -305,7 +305,7 @@ static void lists_files_by_number_and_nothing_else(void **state)
     for (size_t i = 0; i < COUNT(listed); i++) {
         al_auto(al_freep) char *path = tmpdir_path(dir, listed[i]);
 
-        assert_string_equal(history.full.items[i], path);
+        assert_string_equal(history.rotated.items[i], path);
     }
 }
 

@@ -63,7 +63,7 @@ static void assert_collects(struct al_open_records *records, size_t calls)
 {
     size_t found = 0;
 
-    al_open_scan_left(al_open_records_dir(records), count, &found);
+    al_open_scan_dead(al_open_records_dir(records), count, &found);
     assert_int_equal(found, calls);
 }
 

@@ -150,7 +150,7 @@ static void collects_what_nobody_holds(void **state)
     tmpdir_write(dir, "open/12-3.jsonl", B1 B2 N1);
     for (size_t i = 0; i < COUNT(others); i++)
         tmpdir_write(dir, others[i], B1);
-    found = scan(dir, al_open_scan_left, 0);
+    found = scan(dir, al_open_scan_dead, 0);
     assert_int_equal(found.files, 1);
     assert_int_equal(found.calls, 2);
     assert_int_equal(found.pid, 12);
@@ -165,11 +165,11 @@ static void collects_again_what_served_no_purpose_yet(void **state)
 
     (void)mkdirat(dir->fd, "open", 0700);
     tmpdir_write(dir, "open/12-3.jsonl", B1);
-    assert_int_equal(scan(dir, al_open_scan_left, -1).calls, 1);
-    assert_int_equal(scan(dir, al_open_scan_left, -1).calls, 1);
+    assert_int_equal(scan(dir, al_open_scan_dead, -1).calls, 1);
+    assert_int_equal(scan(dir, al_open_scan_dead, -1).calls, 1);
     assert_true(is_there(dir, "open/12-3.jsonl"));
-    assert_int_equal(scan(dir, al_open_scan_left, 0).calls, 1);
-    assert_int_equal(scan(dir, al_open_scan_left, 0).calls, 0);
+    assert_int_equal(scan(dir, al_open_scan_dead, 0).calls, 1);
+    assert_int_equal(scan(dir, al_open_scan_dead, 0).calls, 0);
 }
 
 static void removes_what_has_no_call(void **state)
@@ -185,7 +185,7 @@ static void removes_what_has_no_call(void **state)
     (void)mkdirat(dir->fd, "open", 0700);
     for (size_t i = 0; i < COUNT(files); i++)
         tmpdir_write(dir, files[i].name, files[i].text);
-    assert_int_equal(scan(dir, al_open_scan_left, -1).files, 0);
+    assert_int_equal(scan(dir, al_open_scan_dead, -1).files, 0);
     for (size_t i = 0; i < COUNT(files); i++)
         assert_false(is_there(dir, files[i].name));
 }
@@ -198,7 +198,7 @@ static void collects_what_earlier_versions_left(void **state)
     tmpdir_write(dir, "open/12-3", OLD);
     tmpdir_write(dir, "open/.12-4", OLD);
     assert_int_equal(scan(dir, al_open_scan_running, 0).calls, 0);
-    assert_int_equal(scan(dir, al_open_scan_left, 0).calls, 2);
+    assert_int_equal(scan(dir, al_open_scan_dead, 0).calls, 2);
     assert_false(is_there(dir, "open/12-3") || is_there(dir, "open/.12-4"));
 }
 
@@ -210,7 +210,7 @@ static void follows_no_link_and_waits_for_no_pipe(void **state)
     tmpdir_write(dir, "outside", B1);
     assert_int_equal(symlinkat("../outside", dir->fd, "open/12-3.jsonl"), 0);
     assert_int_equal(mkfifoat(dir->fd, "open/12-4.jsonl", 0600), 0);
-    assert_int_equal(scan(dir, al_open_scan_left, 0).files, 0);
+    assert_int_equal(scan(dir, al_open_scan_dead, 0).files, 0);
     assert_int_equal(scan(dir, al_open_scan_running, 0).files, 0);
     assert_true(is_there(dir, "outside"));
 }
@@ -258,15 +258,15 @@ static void tells_those_that_live_from_the_dead(void **state)
     for (size_t dead = 0; dead <= COUNT(pids); dead++) {
         found = scan(dir, al_open_scan_running, 0);
         assert_int_equal(found.calls, COUNT(pids) - dead);
-        found = scan(dir, al_open_scan_left, -1);
+        found = scan(dir, al_open_scan_dead, -1);
         assert_int_equal(found.calls, dead);
         if (dead == COUNT(pids))
             break;
         (void)kill(pids[dead], SIGKILL);
         assert_int_equal(waitpid(pids[dead], NULL, 0), pids[dead]);
     }
-    assert_int_equal(scan(dir, al_open_scan_left, 0).calls, COUNT(pids));
-    assert_int_equal(scan(dir, al_open_scan_left, 0).calls, 0);
+    assert_int_equal(scan(dir, al_open_scan_dead, 0).calls, COUNT(pids));
+    assert_int_equal(scan(dir, al_open_scan_dead, 0).calls, 0);
 }
 
 int main(void)
