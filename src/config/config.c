@@ -69,7 +69,7 @@ static bool visit(void *payload, const struct al_toml_value *value)
 
 static void not_toml(void *payload, unsigned line, const char *what)
 {
-    static const char noise[] = "Error "; /* "Error while parsing …" */
+    static const char noise[] = "Error "; /* toml++ says "Error while parsing …" */
     struct al_config_reader *reader = payload;
     al_auto(al_freep) char *safe =
         al_text_sanitize_line(al_starts_with(what, noise) ? what + strlen(noise) : what);
@@ -79,7 +79,7 @@ static void not_toml(void *payload, unsigned line, const char *what)
 
 static int read_text(const char *path, struct al_str *ret_text, struct al_error *err)
 {
-    /* Links are followed: the path is the person's own, and dotfiles often are links. */
+    /* Links are followed: the path is the user's, and dotfiles often are links. */
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     int r;
 
@@ -112,7 +112,8 @@ static int read_config(struct al_config *config, const char *path, const char *h
     fresh = *config;
     fresh.file = al_strdup(path);
     al_keys_deep_copy(&fresh);
-    (void)al_toml_walk(text.buf, text.len, visit, not_toml, &reader); /* fails through not_toml */
+    (void)al_toml_walk(text.buf, text.len, visit, not_toml,
+                       &reader); /* failures arrive in not_toml() */
     al_config_reader_end_rule(&reader);
     if (reader.failed) {
         al_config_clear(&fresh);
@@ -128,7 +129,7 @@ int al_config_read(struct al_config *config, const char *path, struct al_error *
     return read_config(config, path, NULL, err);
 }
 
-/* Where a person's own file is: the XDG base directory rules ignore a relative $XDG_CONFIG_HOME. */
+/* The user's file.  The XDG base directory specification ignores a relative $XDG_CONFIG_HOME. */
 static char *user_file(const char *env_config_home, const char *home)
 {
     if (env_config_home && env_config_home[0] == '/')

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a person configured: one struct, filled from one TOML file and from options.
+ * The user's configuration: one struct, filled from one TOML file and from command-line options.
  *
- * The file is $XDG_CONFIG_HOME/airlock/config.toml (else ~/.config/airlock/config.toml), else
- * /etc/airlock/config.toml, or the one named with --config.  A wrong key, type or bound is an error
- * that names file, line and key; keys of parts that do not exist are wrong keys.
+ * The file is the one named with --config, else $XDG_CONFIG_HOME/airlock/config.toml
+ * (~/.config/airlock/config.toml without that variable), else /etc/airlock/config.toml.  A wrong
+ * key, type or bound is an error that names file, line and key; an unknown key is wrong.
  */
 #ifndef AL_CONFIG_CONFIG_H
 #define AL_CONFIG_CONFIG_H
@@ -29,7 +29,7 @@
 #define AL_SNAPSHOT_FILE_BYTES_MIN     1
 #define AL_SNAPSHOT_FILE_BYTES_MAX     1073741823
 
-/** What becomes of a destructive call before which no checkpoint can be taken. */
+/** What happens to a destructive call when no checkpoint can be created before it. */
 enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN };
 
 #define AL_TIMEOUT_MS_DEFAULT      30000
@@ -52,16 +52,16 @@ enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN 
 #define AL_SHELL_TIMEOUT_S_MAX     600
 
 struct al_config {
-    char *file; /**< the file that was read, NULL when there is none */
+    char *file; /**< the file that was read; NULL: none */
 
     struct al_strv toolsets; /**< toolsets; default "git", "workflow" */
     struct al_strv roots;    /**< roots; empty: the default root */
 
     struct {
-        bool enabled;             /**< tools.git.enabled */
-        uint32_t timeout_ms;      /**< tools.git.timeout_ms, 100..600000 */
-        uint32_t max_bytes;       /**< tools.git.max_bytes, 1..5000000 */
-        uint64_t max_fetch_bytes; /**< tools.git.max_fetch_bytes: of what one transfer writes */
+        bool enabled;                    /**< tools.git.enabled */
+        uint32_t timeout_ms;             /**< tools.git.timeout_ms, 100..600000 */
+        uint32_t max_bytes;              /**< tools.git.max_bytes, 1..5000000 */
+        uint64_t max_fetch_bytes;        /**< tools.git.max_fetch_bytes: written by one transfer */
         struct al_strv credential_hosts; /**< tools.git.credential_hosts, each checked */
         bool require_signature;          /**< tools.git.require_signature */
     } git;
@@ -86,12 +86,12 @@ struct al_config {
 
     struct {
         char *file;             /**< journal.file, --audit; NULL: the default place */
-        uint32_t max_log_bytes; /**< journal.max_log_bytes: a larger log makes room for the next */
+        uint32_t max_log_bytes; /**< journal.max_log_bytes: a larger log is rotated */
         bool checkpoints;       /**< journal.checkpoints; --no-git sets it false */
         enum al_snapshot_failure on_snapshot_failure;
         uint64_t max_store_bytes;       /**< journal.max_store_bytes, for each repository */
         uint32_t max_age_days;          /**< journal.max_age_days */
-        uint32_t max_file_bytes;        /**< journal.max_file_bytes: larger ones are left out */
+        uint32_t max_file_bytes;        /**< journal.max_file_bytes: larger files are left out */
         struct al_strv include_ignored; /**< journal.include_ignored: globs */
     } journal;
 
@@ -102,23 +102,26 @@ struct al_config {
     struct al_grants grants; /**< grants.NAME */
 };
 
-/** Defaults, as if no file existed.  Release with al_config_clear(). */
+/** Set the defaults, as if there were no file.  Release with al_config_clear(). */
 void al_config_init(struct al_config *config);
 void al_config_clear(struct al_config *config);
 
 /**
- * Read a file into `config`, on top of what it holds.
+ * Read a file into `config`; keys that the file does not have keep their values.
  *
- * @param path  The file to read.
- * @return 0; AL_ERR_NOT_FOUND when there is no such file; AL_ERR_BAD_ARGS with
- *         "<file>:<line>: <key>: <what is wrong>" otherwise (also "cannot read").
- * Nothing of `config` is changed on failure.
+ * @return 0; AL_ERR_NOT_FOUND when there is no such file; else AL_ERR_BAD_ARGS with "<file>:<line>:
+ *         <key>: <what is wrong>" or "<file>: cannot read: <why>".  `config` is unchanged on
+ *         failure.
  */
 int al_config_read(struct al_config *config, const char *path, struct al_error *err);
 
 /**
- * Find and read the configuration: `path` (from --config, must exist) or the first existing of the
- * standard places for `env_config_home` (may be NULL) and `home` (may be NULL).  None is fine.
+ * Find and read the configuration.  No file at all is fine, unless `path` names one.
+ *
+ * @param path             From --config; NULL: the first of the standard files that exists.
+ * @param env_config_home  $XDG_CONFIG_HOME; may be NULL.
+ * @param home             $HOME; may be NULL.
+ * @return as al_config_read(); AL_ERR_BAD_ARGS when `path` does not exist.
  */
 int al_config_load(struct al_config *config, const char *path, const char *env_config_home,
                    const char *home, struct al_error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* [grants.NAME]: the one part of the file whose keys the person chooses. */
+/* [grants.NAME]: the part of the file whose keys the user chooses. */
 #include <stdlib.h>
 
 #include "config/reader.h"
@@ -9,7 +9,7 @@
 #define DIRS_MAX   256u
 #define NAME_BYTES 64u
 
-/* Where below `grants` a key is: its table's depth. */
+/* The depth of a key's table, at and below `grants`. */
 enum depth { IN_GRANTS = 1, IN_GRANT, IN_FS };
 
 static bool is_name(const char *name, size_t len)

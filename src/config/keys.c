@@ -9,7 +9,7 @@
 #include "guard/whitelist.h"
 #include "util/nearest.h"
 
-/* The offset of a field; naming a field of another type does not compile. */
+/* The offset of a field.  A field of another type does not compile. */
 #define FIELD_OF(type, name, ctype)                                                                \
     (offsetof(type, name) + 0 * sizeof(&((type *)NULL)->name == (ctype *)NULL))
 #define FIELD(name, ctype) .offset = FIELD_OF(struct al_config, name, ctype)
@@ -22,7 +22,7 @@
 #define STRINGS(name, least, most)                                                                 \
     .kind = AL_KEY_STRINGS, FIELD(name, struct al_strv), .min = (least), .max = (most)
 #define ABS_FILE(name) .kind = AL_KEY_ABS_FILE, FIELD(name, char *)
-/* Written as an unsigned int, which an enum has to be as wide as. */
+/* The reader writes a choice as an unsigned int, so the enum has to have the same size. */
 #define FITS(type) (0 * sizeof(char[sizeof(type) == sizeof(unsigned) ? 1 : -1]))
 #define CHOICE(name, type, choice)                                                                 \
     .kind = AL_KEY_CHOICE, FIELD(name, type) + FITS(type), .words = (choice)
@@ -96,7 +96,8 @@ static const struct al_key keys[] = {
     { "grants", GRANTS(grants) },
 };
 
-/* True when `name` is a table that keys are in: "tools" and "tools.git" for "tools.git.enabled". */
+/* Whether `name` is a table that contains the key: "tools" and "tools.git" for "tools.git.enabled".
+ */
 static bool is_table_of(const char *name, size_t len, const char *path)
 {
     return !strncmp(path, name, len) && path[len] == '.';
@@ -116,7 +117,7 @@ const struct al_key *al_key_find(const char *name, bool *ret_is_table)
     return NULL;
 }
 
-/* Take the candidate over when it is nearer to `name` than the best word so far. */
+/* Keep the candidate, which is taken over, if it is nearer to `name` than the best word so far. */
 static void take_if_nearer(const char *name, char *candidate, size_t *best, char **word)
 {
     size_t edits = al_edit_distance(name, candidate);
@@ -171,7 +172,7 @@ void al_keys_clear(struct al_config *config)
         case AL_KEY_UINT32:
         case AL_KEY_UINT64:
         case AL_KEY_CHOICE:
-        case AL_KEY_RULE_STRING: /* the list of rules owns what is in them */
+        case AL_KEY_RULE_STRING: /* owned by the list of rules */
         case AL_KEY_RULE_DECISION:
             break;
         }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The keys of the file: a key is a row of one table and a field of struct al_config.  Reading,
- * copying, releasing and guessing what a mistyped key meant all go by the rows.
- */
+/* The keys of the file.  Each key is a row of one table, bound to a field of struct al_config.
+ * Reading, copying, releasing and suggesting the nearest key all use these rows. */
 #ifndef AL_CONFIG_KEYS_H
 #define AL_CONFIG_KEYS_H
 
@@ -14,40 +12,42 @@
 
 struct al_config;
 
-/** What a key holds, and so the type of its field. */
+/** The kind of a key's value, and with it the C type of its field. */
 enum al_key_kind {
     AL_KEY_BOOL,
     AL_KEY_UINT32,
     AL_KEY_UINT64,
     AL_KEY_STRING,   /**< char *, NULL when absent */
     AL_KEY_STRINGS,  /**< struct al_strv */
-    AL_KEY_ABS_FILE, /**< char *, an absolute path once it was read */
-    AL_KEY_CHOICE,   /**< an enum that counts its words from 0 */
-    AL_KEY_GRANTS,   /**< struct al_grants: a table of tables that the person names */
-    AL_KEY_RULES,    /**< struct al_policy: a list of tables; what is in them are the next two */
+    AL_KEY_ABS_FILE, /**< char *, an absolute path after reading */
+    AL_KEY_CHOICE,   /**< an enum whose values index `words` */
+    AL_KEY_GRANTS,   /**< struct al_grants: a table of tables that the user names */
+    AL_KEY_RULES,    /**< struct al_policy: a list of tables with keys of the next two kinds */
     AL_KEY_RULE_STRING,
     AL_KEY_RULE_DECISION,
 };
 
 struct al_key {
-    const char *path; /**< dotted from the top */
+    const char *path; /**< dotted, from the top */
     enum al_key_kind kind;
-    size_t offset;            /**< into struct al_config; in a rule, into struct al_rule */
-    int64_t min, max;         /**< UINT32, UINT64: the value; STRINGS: the number of items */
-    const char *const *words; /**< CHOICE and RULE_DECISION: what may be chosen, then NULL */
-    int (*check)(const char *item, struct al_error *err); /**< of each string; may be NULL */
+    size_t offset;            /**< in struct al_config; of a rule's key, in struct al_rule */
+    int64_t min, max;         /**< UINT32, UINT64: of the value; STRINGS: of the number of items */
+    const char *const *words; /**< CHOICE and RULE_DECISION: the choices, ended by NULL */
+    int (*check)(const char *item,
+                 struct al_error *err); /**< applied to each string; may be NULL */
 };
 
-/** The key with this name, or NULL; *ret_is_table then says whether it is a table keys are in. */
+/** The key with this name, or NULL.  *ret_is_table then says whether the name is a table that
+ * contains keys. */
 const struct al_key *al_key_find(const char *name, bool *ret_is_table);
 
-/** The key, or table of keys, that a mistyped name meant; NULL when none is near.  Caller frees. */
+/** The key or table nearest to a mistyped name; NULL when none is near.  Caller frees. */
 char *al_key_nearest(const char *name);
 
 /** Release what the keys' fields own, and leave them empty. */
 void al_keys_clear(struct al_config *config);
 
-/** Make a plain copy of a struct al_config independent of the one it was copied from. */
+/** After a plain assignment of struct al_config: replace every owned value by a copy of its own. */
 void al_keys_deep_copy(struct al_config *copy);
 
 #endif

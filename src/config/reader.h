@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One reading of one configuration file, and what its parts share. */
+/* Reading one configuration file: the state that the parts of config/ share. */
 #ifndef AL_CONFIG_READER_H
 #define AL_CONFIG_READER_H
 
@@ -9,46 +9,56 @@
 #include "config/keys.h"
 #include "config/toml.h"
 
-/** Longest string of the file. */
+/** The longest string in the file. */
 #define AL_CONFIG_STRING_MAX_BYTES 4096u
 
-/** The error kept is the one nearest to the file's beginning. */
+/** The state of reading a file.  Of several errors, the one nearest to the beginning of the file is
+ * kept. */
 struct al_config_reader {
     struct al_config *into;
     const char *path;
     const char *home; /**< may be NULL */
     struct al_error *err;
     bool failed;
-    unsigned line;     /**< of the error kept */
-    bool has_decision; /**< the rule being read has a decision */
+    unsigned line;     /**< of the error that is kept */
+    bool has_decision; /**< the current rule has a decision, or there is no current rule */
 };
 
-/** Note that something is wrong: "<file>:<line>: <key>: <what>". */
+/** Report an error: "<file>:<line>: <key>: <what>". */
 al_printf(4, 5) void al_config_reader_fail(struct al_config_reader *reader, unsigned line,
                                            const char *key, const char *fmt, ...);
 
-/** Whether a value is of a type; complains when it is not. */
+/** Check that a value has a type, and report an error if it does not. */
 bool al_config_reader_check_type(struct al_config_reader *reader, const struct al_toml_value *value,
                                  enum al_toml_type wanted);
 
-/** Whether the strings of a value keep what holds for every string; complains when not. */
+/** Check the rules for every string (not empty, no NUL, not too long), and report an error if one
+ * is broken. */
 bool al_config_reader_check_strings(struct al_config_reader *reader,
                                     const struct al_toml_value *value);
 
-/** Put a value into the field of its key; gives whether to look inside. */
+/**
+ * Store a value in the field of its key.
+ * @return whether to visit what is inside the value.
+ */
 bool al_config_reader_set(struct al_config_reader *reader, const struct al_key *key,
                           const struct al_toml_value *value);
 
-/** The same for the list of rules, then for each of them.  A file's rules take the place of those
- * there were. */
+/**
+ * Begin the list of rules, or the next rule of it.  The file's rules replace earlier ones.
+ * @return whether to visit what is inside the value.
+ */
 bool al_config_reader_set_rules(struct al_config_reader *reader, const struct al_toml_value *value,
                                 struct al_policy *policy);
 
-/** Complain when the last rule does not say what it decides: one person would read it as one thing
- * and the next as another. */
+/** Report an error if the last rule has no decision.  Every rule has to state its decision, so
+ * there is no default to misremember. */
 void al_config_reader_end_rule(struct al_config_reader *reader);
 
-/** Take what is below `grants`; the answer is that of a visit. */
+/**
+ * Store a value at or below `grants`.
+ * @return whether to visit what is inside the value.
+ */
 bool al_config_reader_set_grants(struct al_config_reader *reader,
                                  const struct al_toml_value *value);
 

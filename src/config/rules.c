@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* [[tools.approval.rule]]: a list of tables, each of them one rule. */
+/* [[tools.approval.rule]]: a list of tables, one for each rule. */
 #include "config/reader.h"
 
 #define RULES_MAX 256u
@@ -34,6 +34,6 @@ bool al_config_reader_set_rules(struct al_config_reader *reader, const struct al
         return false;
     }
     al_policy_clear(policy);
-    reader->has_decision = true; /* no rule is open */
+    reader->has_decision = true; /* there is no current rule */
     return true;
 }

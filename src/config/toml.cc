@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The one C++ file: toml++'s tree, handed to C one key at a time. */
+/* The only C++ file: it passes toml++'s tree to C, one key at a time. */
 
-/* pkg-config may say that the distribution's shared library is wanted; it is not. */
+/* pkg-config may ask for the distribution's shared library; airlock uses the headers only. */
 #undef TOML_HEADER_ONLY
 #undef TOML_SHARED_LIB
 #define TOML_HEADER_ONLY       1
@@ -9,8 +9,9 @@
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_MAX_NESTED_VALUES 16
 
-/* toml++ asserts what a file can break ("[" before a line break), and goes on to report just that;
- * with NDEBUG it would take the assertion for granted instead. */
+/* Some of toml++'s assertions fail for a malformed file ("[" before a line break), and toml++ then
+ * reports the error.  With NDEBUG it would assume that the assertion holds, so the assertions are
+ * disabled here in another way. */
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_cast<void>(0)
 #include <toml++/toml.h>
@@ -33,10 +34,9 @@ struct walker {
     bool value(const toml::node &node, al_toml_value place) const;
 };
 
-/*
- * toml++ recurses once for each part of a dotted key and bounds only brackets.  Gives the line with
- * more dots between two separators than any key or string of ours has, or 0.
- */
+/* toml++ recurses once for each part of a dotted key, and limits only brackets.  Returns the line
+ * that has more dots between two separators than any key or string of airlock's configuration, or
+ * 0. */
 unsigned too_deep(std::string_view text)
 {
     constexpr unsigned max_dots = 256;
@@ -62,7 +62,7 @@ bool is_bare(std::string_view key)
     return !key.empty();
 }
 
-/* A quoted key may hold a dot; without its quotes it would pass for a key of a table. */
+/* A quoted key may contain a dot; without its quotes it would look like a key of a table. */
 std::string join(const std::string &above, std::string_view key)
 {
     std::string part = is_bare(key) ? std::string(key) : '"' + std::string(key) + '"';
@@ -102,7 +102,7 @@ al_toml_type type_of(const toml::node &node)
     }
 }
 
-/* `place` has all but the value. */
+/* `place` has every member set but the value. */
 bool walker::value(const toml::node &node, al_toml_value place) const
 {
     std::vector<al_toml_item> items;

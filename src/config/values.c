@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A value of the file put into its field. */
+/* Storing a value of the file in its field. */
 #include <inttypes.h>
 #include <stdlib.h>
 

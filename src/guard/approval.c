@@ -37,7 +37,7 @@ void al_approval_answer_clear(struct al_approval_answer *answer)
     *answer = AL_APPROVAL_ANSWER_INIT;
 }
 
-/* The length of the first `max` characters of the text. */
+/* The length in bytes of the first `max` characters. */
 static size_t characters(const char *text, size_t max)
 {
     const size_t len = strlen(text);
@@ -90,7 +90,7 @@ struct al_approvals *al_approvals_new(void)
 {
     struct al_approvals *approvals = al_calloc(1, sizeof(*approvals));
 
-    (void)pthread_mutex_init(&approvals->lock, NULL); /* with default attributes it cannot fail */
+    (void)pthread_mutex_init(&approvals->lock, NULL); /* cannot fail with default attributes */
     return approvals;
 }
 

@@ -20,7 +20,7 @@ static bool has_control(const char *value)
     return false;
 }
 
-/* What every word that git could take for an option or a name has to keep. */
+/* The rules for every argument that git could take for an option or a name. */
 static int check_word(const char *param, const char *value, struct al_error *err)
 {
     if (!*value)
@@ -32,7 +32,7 @@ static int check_word(const char *param, const char *value, struct al_error *err
     return 0;
 }
 
-/* The rules of git-check-ref-format(1) about each part between slashes; NULL when kept. */
+/* The fault of a name by git-check-ref-format(1)'s rules for each part between slashes, or NULL. */
 static const char *component_fault(const char *name)
 {
     for (;;) {
@@ -79,7 +79,7 @@ int al_arg_check_revision(const char *param, const char *value, struct al_error 
 
     if (r < 0)
         return r;
-    /* git looks for a range before anything else, in "HEAD:a..b" too, so there is no safe place. */
+    /* git looks for a range first, even inside "HEAD:a..b", so ".." is nowhere safe. */
     if (strstr(value, ".."))
         return refuse(err, param, "contain '..': it names one revision, not a range");
     return 0;

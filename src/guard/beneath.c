@@ -12,7 +12,7 @@
 #include "util/fs.h"
 
 #define LINKS_MAX    40  /* as many as the kernel follows */
-#define ATTEMPTS_MAX 128 /* RESOLVE_BENEATH gives up on `..` while anything anywhere is renamed */
+#define ATTEMPTS_MAX 128 /* RESOLVE_BENEATH fails on `..` while anything, anywhere, is renamed */
 
 int al_beneath_open(int dir_fd, const char *path, int flags, uint64_t resolve)
 {
@@ -38,7 +38,7 @@ int al_beneath_missing(struct al_error *err)
                         "openat2(2) is not available: airlock needs Linux 5.6 or later");
 }
 
-/* The next component of *at, which is moved behind it; NULL at the end.  Skips '.' and '//'. */
+/* The next component of *at, NULL at the end.  Moves *at past it, and skips '.' and '//'. */
 static const char *next_component(const char **at, size_t *ret_len)
 {
     for (;;) {
@@ -74,13 +74,14 @@ char *al_beneath_join(const char *base, const char *given)
     return al_str_detach(&path);
 }
 
-/* A walk along a path.  `done` is canonical, empty for "/"; `todo` begins at `at`. */
+/* The state of a walk along a path.  `done` is canonical, empty for "/"; `todo` continues at `at`.
+ */
 struct walk {
     struct al_str done;
     char *todo;
     const char *at;
     int nlinks;
-    bool missing; /* nothing from here on exists */
+    bool missing; /* the rest does not exist */
 };
 
 static void walk_clear(struct walk *walk)

@@ -7,13 +7,13 @@
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-/* A pattern taken apart; what points somewhere points into it. */
+/* The parts of a pattern.  The pointers point into the pattern. */
 struct parts {
     bool plain; /* http, not https */
     bool literal;
     const char *host;
     size_t host_len;
-    const char *port; /* "" for the protocol's own, "*" for every one */
+    const char *port; /* "": the protocol's default; "*": every port */
 };
 
 static struct parts split(const char *pattern)

@@ -12,20 +12,21 @@
 #define VALUE_MAX_BYTES 200
 #define SHOWN_MAX_BYTES 60
 #define WORD_MAX_BYTES  16
-/* With so many digits a number is a time in seconds, with eight of them and a time a day. */
+/* A number of this many digits is a time in seconds; one of eight digits followed by a time is a
+ * day. */
 #define STAMP_DIGITS 9
 #define DAY_DIGITS   8
 
-/* Nothing by itself, and a number before a unit: zero. */
+/* A pending number that is no day of the month: it has to be followed by a unit. */
 #define NOT_A_DAY (-1)
 
-/* What has been read of a value. */
+/* The state of reading a value. */
 struct reading {
     const char *value, *at;
-    bool means_something; /* git goes by some part of it */
-    bool has_date;        /* a month or a numeric date: a weekday beside it is known */
-    bool has_time;        /* hh:mm or a number of seconds: a time zone may follow */
-    long pending;         /* a number that waits for its unit, 0: none */
+    bool means_something; /* git uses some part of the value */
+    bool has_date;        /* a month or numeric date was read; a weekday may stand beside it */
+    bool has_time;        /* hh:mm or seconds were read; a time zone may follow */
+    long pending;         /* a number whose unit may follow; 0: none */
 };
 
 static const char *const months[] = { "january",   "february", "march",    "april",
@@ -38,7 +39,7 @@ static const char *const moments[] = { "yesterday", "noon", "midnight", "tea",
 static const char *const numbers[] = { "one",   "two",   "three", "four", "five", "six",
                                        "seven", "eight", "nine",  "ten",  "last" };
 static const char *const units[] = { "second", "minute", "hour", "day", "week", "month", "year" };
-/* git passes over these as well, and they change nothing. */
+/* git skips these words, and they change nothing. */
 static const char *const fillers[] = { "ago", "today", "at", "of", "on", "and", "the" };
 static const char *const ordinals[] = { "st", "nd", "rd", "th" };
 static const char *const zones[] = {
@@ -48,7 +49,7 @@ static const char *const zones[] = {
     "wast", "wadt", "cct", "jst",  "east", "eadt", "gst",  "nzt", "nzst", "nzdt", "idle",
 };
 
-/* The letters and digits of ASCII, whatever the locale. */
+/* ASCII letters and digits, independent of the locale. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -73,7 +74,7 @@ static bool is_one_of(const char *word, const char *const *words, size_t count)
 }
 #define IS_ONE_OF(word, words) is_one_of(word, words, AL_COUNT(words))
 
-/* A name may be shortened to three letters. */
+/* Names may be abbreviated to at least three letters. */
 static bool begins_one_of(const char *word, const char *const *words, size_t count)
 {
     size_t len = strlen(word);
@@ -84,7 +85,7 @@ static bool begins_one_of(const char *word, const char *const *words, size_t cou
     return false;
 }
 
-/* "weeks" and "week"; git lets the plural's last letter go and no other. */
+/* "week" or "weeks"; git accepts no other abbreviation of a unit. */
 static bool is_unit(const char *word)
 {
     size_t len = strlen(word);
@@ -97,7 +98,7 @@ static bool is_unit(const char *word)
     return false;
 }
 
-/* The day that `text` goes on with: y-m-d with the year first must be one. */
+/* Whether the date at `text` exists, if it is y-m-d with the year first. */
 static bool is_day(const char *text)
 {
     char *end;
@@ -105,7 +106,7 @@ static bool is_day(const char *text)
     char separator = *end;
 
     if (end - text != 4 || (separator != '-' && separator != '/' && separator != '.'))
-        return true; /* other orders are not told apart here */
+        return true; /* other orders are not checked */
     second = strtol(end + 1, &end, 10);
     if (*end != separator || !is_digit(end[1]))
         return true;
@@ -114,7 +115,7 @@ static bool is_day(const char *text)
            ((second <= 12 && third <= 31) || (second <= 31 && third <= 12));
 }
 
-/* A number without a unit is a day of the month, or a year. */
+/* End a pending number: without a unit it has to be a day of the month or a year. */
 static bool settle_pending(struct reading *reading)
 {
     long number = reading->pending;
@@ -123,7 +124,7 @@ static bool settle_pending(struct reading *reading)
     return (number >= 0 && number < 100) || (number >= 1970 && number < 2100);
 }
 
-/* Digits, and what is joined to them: 2024-01-02, 03:04:05.678, 1.5. */
+/* Read digits and what is joined to them: 2024-01-02, 03:04:05.678, 1.5. */
 static bool read_digits(struct reading *reading)
 {
     const char *begin = reading->at, *at = begin, *last = begin;
@@ -160,7 +161,7 @@ static bool read_digits(struct reading *reading)
     return true;
 }
 
-/* "+0100" and "-07:00" behind a time.  Not at a number that begins otherwise. */
+/* Skip a UTC offset after a time: "+0100", "-07:00". */
 static bool skip_offset(struct reading *reading)
 {
     const char *at = reading->at + 1;
@@ -212,7 +213,7 @@ static bool read_word(struct reading *reading)
     return is_known_word(reading, word, before);
 }
 
-/* A weekday says something beside a date, wherever that stands: "Thu, 7 Apr 2005". */
+/* A weekday is meaningful beside a date, before or after it: "Thu, 7 Apr 2005". */
 static bool is_weekday_of_a_date(const struct reading *reading, const char *begin)
 {
     size_t len = (size_t)(reading->at - begin);

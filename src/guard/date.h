@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What git reads as a date.  Its reader never fails: a word it does not know is passed over, and
- * where nothing is left the date is now.  `since: "gestern"` is then an empty history, and a
- * version is a day of this month.
+ * Refuse dates that git would misread.
+ *
+ * git's date parser never fails.  It skips words it does not know, and a text without any known
+ * word means "now".  So `since: "gestern"` gives an empty history, and a version number becomes a
+ * day of this month.
  *
  * Source: git's date.c, parse_date_basic() and approxidate_str(); Documentation/date-formats.txt.
  */
@@ -11,8 +13,10 @@
 
 #include "util/error.h"
 
-/** Refuse, naming the parameter, what git reads only by passing over a part of it: AL_ERR_BAD_ARGS.
- * A NULL value is fine. */
+/**
+ * Check a date.  A NULL value is fine.
+ * @return 0; AL_ERR_BAD_ARGS, naming the parameter, for a value of which git would skip a part.
+ */
 int al_date_check(const char *param, const char *value, struct al_error *err);
 
 #endif

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which names a file system may take for `.git`.  HFS+ ignores some characters, NTFS spaces and
- * dots at the end, a stream after ':', and knows git~1 as the short name; both ignore case.  The
- * rules are those behind git's core.protectHFS and core.protectNTFS.
+ * Names that some file system may treat as `.git`.
+ *
+ * - HFS+ ignores certain characters.
+ * - NTFS ignores trailing spaces and dots and a stream after ':', and has the short name git~1.
+ * - Both ignore case.
+ *
+ * The rules are those behind git's core.protectHFS and core.protectNTFS.
  */
 #include "guard/root.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an operation can do.  Effects belong to an operation, never to a tool. */
+/* Effects: what an operation can do.  Effects belong to an operation, never to a tool. */
 #ifndef AL_GUARD_EFFECTS_H
 #define AL_GUARD_EFFECTS_H
 
@@ -18,28 +18,29 @@ enum al_effects {
     AL_USES_NETWORK = 1 << 7,
     AL_LEAVES_MACHINE = 1 << 8,
     AL_RUNS_PROGRAM = 1 << 9,
-    AL_WRITES_FILES = 1 << 10, /**< files of airlock's own making below a root (patches) */
+    AL_WRITES_FILES = 1 << 10, /**< files that airlock itself writes below a root (patches) */
 };
 
-/** Number of effects; they are the bits below 1 << AL_EFFECT_COUNT. */
+/** The number of effects: the bits below 1 << AL_EFFECT_COUNT. */
 #define AL_EFFECT_COUNT 11
 
-/** The name of one effect ("writes_index"), as in rules and the journal. */
+/** The name of one effect ("writes_index"), as in policy rules and the journal. */
 const char *al_effect_name(enum al_effects effect);
 
-/** The names of all of them as an array.  Caller owns the reference. */
+/** The names of these effects as an array.  Caller owns the reference. */
 json_t *al_effects_names(unsigned effects);
 
-/** Changes of the repository: they need an approval by default, and a checkpoint. */
+/** Whether any effect changes the repository.  Such an operation needs an approval by default, and
+ * a checkpoint. */
 bool al_effects_change_repository(unsigned effects);
 
-/** Anything beyond reading. */
+/** Whether any effect goes beyond reading. */
 bool al_effects_have_side_effects(unsigned effects);
 
-/** "low", "medium" or "high". */
+/** The risk shown to the user: "low", "medium" or "high". */
 const char *al_effects_risk(unsigned effects);
 
-/** MCP's hints, derived. */
+/** MCP's tool hints, derived from effects. */
 bool al_effects_read_only(unsigned effects);
 bool al_effects_destructive(unsigned effects);
 bool al_effects_idempotent(unsigned effects);

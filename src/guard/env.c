@@ -10,17 +10,18 @@
 static const char *const secret_prefixes[] = { "AWS_", "ANTHROPIC_", "OPENAI_" };
 static const char *const secret_suffixes[] = { "_KEY", "_TOKEN", "_SECRET", "_PASSWORD" };
 
-/* Families that steer git, the dynamic loader, or the libraries a child loads. */
+/* Prefixes of variables that control git, the dynamic loader, or libraries. */
 static const char *const reserved_prefixes[] = { "GIT_", "LD_", "SSH_ASKPASS", "GLIBC_",
                                                  "OPENSSL_" };
 
-/* Set for a child by airlock itself; a second value would win or lose by its place in the list. */
+/* Variables that airlock sets for a child itself.  With a second value, the order in the list would
+ * decide which one wins. */
 static const char *const set_by_airlock[] = {
     "PATH",     "HOME",   "LC_ALL",  "TERM",        "TMPDIR",      "GOCACHE",
     "GOTMPDIR", "GOPATH", "GOPROXY", "GOTOOLCHAIN", "CGO_ENABLED",
 };
 
-/* Make a child load code, start a program, or read another configuration. */
+/* Variables that make a child load code, start a program, or read another configuration. */
 static const char *const steering[] = {
     "BASH_ENV", "ENV",   "IFS",     "EDITOR",     "VISUAL",          "PAGER",
     "LESSOPEN", "SHELL", "LOCPATH", "GCONV_PATH", "XDG_CONFIG_HOME",
@@ -67,7 +68,7 @@ static bool is_posix_name(const char *name)
     return true;
 }
 
-/* Why a name may not pass, or NULL. */
+/* Why a variable may not be passed on, or NULL. */
 static const char *refusal(const char *name)
 {
     if (!is_posix_name(name))
@@ -94,7 +95,7 @@ int al_env_check_allowed(const char *name, struct al_error *err)
     return al_error_set(err, AL_ERR_BAD_ARGS, "'%s' %s", shown, why);
 }
 
-/* The value in "NAME=value" when the entry is about `name`, else NULL. */
+/* The value of a "NAME=value" entry if its name is `name`, else NULL. */
 static const char *value_of(const char *entry, const char *name)
 {
     size_t len = strlen(name);

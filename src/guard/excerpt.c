@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Safe text cut to what a person or a model is shown: one word, a list, a diff, a whole answer. */
+/* Safe text, cut to the length that a user or a model is shown: a line, a list, a diff, an answer.
+ */
 #include "guard/text.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #define EXCERPT_MAX_LINES 200
 #define EXCERPT_MAX_BYTES ((size_t)16 * 1024)
 
-/* One line of it: white space becomes blanks. */
+/* Make one line of a text: newlines and tabs become spaces. */
 static char *one_line(struct al_str *text)
 {
     size_t len = 0;
@@ -79,8 +80,8 @@ static size_t count_lines(const char *text, size_t len)
     return lines;
 }
 
-/* How many bytes of `text` are shown, in whole lines; *ret_lines says how many lines these are.  A
- * first line that is too long by itself is cut, and does not count. */
+/* How many bytes of `text` are shown, in whole lines; *ret_lines is the number of lines.  A first
+ * line that is too long is cut and not counted. */
 static size_t shown_length(const struct al_str *text, size_t *ret_lines)
 {
     size_t at = 0, lines = 0;
@@ -118,7 +119,7 @@ size_t al_text_add_head(struct al_str *out, const char *data, size_t len)
 void al_text_add_remaining(struct al_str *out, uint64_t left, bool more)
 {
     if (left == 0 && more)
-        left = 1; /* whatever was cut off is more than nothing */
+        left = 1; /* something was cut off */
     if (left)
         al_str_addf(out, "… %s%" PRIu64 " more line%s\n", more ? "at least " : "", left,
                     left == 1 ? "" : "s");
@@ -127,11 +128,11 @@ void al_text_add_remaining(struct al_str *out, uint64_t left, bool more)
 void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool more)
 {
     const size_t before = out->len;
-    /* Cleaning keeps every line break, so lines can be counted in what was given. */
+    /* Sanitizing keeps every line break, so lines can be counted in the input. */
     size_t left = count_lines(diff, len) - al_text_add_head(out, diff, len);
 
     if (!left && !more && len && diff[len - 1] != '\n' && out->len > before)
-        al_str_truncate(out, out->len - 1); /* it ends as it was given */
+        al_str_truncate(out, out->len - 1); /* ends as the input does */
     al_text_add_remaining(out, left, more);
 }
 

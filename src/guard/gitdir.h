@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Directories that git takes for a git directory, whatever they are called: bare repositories,
- * `--separate-git-dir`, those of linked worktrees and of submodules.  What airlock writes by an
- * agent's name or with an agent's content never goes into one: git runs what is configured there.
+ * Detect git directories of any name: bare repositories, `--separate-git-dir`, and the git
+ * directories of linked worktrees and submodules.  git runs programs configured there, so airlock
+ * never writes into one by a name, or with content, that an agent chose.
  *
- * The test is git's own (gitrepository-layout(5)): HEAD with objects and refs, or with commondir.
- * By the names that are there, of whatever type, in any case: a few directories more than git's.
+ * The test is git's own (gitrepository-layout(5)): HEAD with objects and refs, or HEAD with
+ * commondir.  Only names are compared, of any file type and in any case, so a few more directories
+ * match than git accepts.
  */
 #ifndef AL_GUARD_GITDIR_H
 #define AL_GUARD_GITDIR_H
@@ -15,21 +16,22 @@
 #include "util/error.h"
 
 /**
- * Whether a directory is a git directory, or becomes one with an entry of this name.
+ * Whether a directory is a git directory, or becomes one when an entry is created.
  *
- * @param coming  The name of an entry that is to be made; NULL: none.
+ * @param coming  The name of the entry to be created; NULL: none.
  */
 bool al_gitdir_is(int dir_fd, const char *coming);
 
 /**
- * Whether a directory is, or becomes with `coming`, or lies in a git directory.  It is gone up by
- * descriptor, to the top of a working tree (a directory with a `.git`) or of the file system, so
- * that a working tree inside a bare repository is a working tree.
+ * Whether a directory is a git directory, lies in one, or becomes one when the entry `coming` is
+ * created.  The parents are checked by descriptor, up to the top of a working tree (a directory
+ * with `.git`) or of the file system.  So a working tree inside a bare repository counts as a
+ * working tree.
  */
 bool al_gitdir_holds(int dir_fd, const char *coming);
 
-/** AL_ERR_SANDBOX with AL_CODE_PROTECTED_PATH: "Protected path: <given> (inside a git directory)".
- */
+/** Fail with AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH: "Protected path: <given> (inside a git
+ * directory)". */
 int al_gitdir_refuse(const char *given, struct al_error *err);
 
 #endif

@@ -16,14 +16,14 @@
 #include "util/fs.h"
 #include "util/utf8.h"
 
-/* One character of a text that does not end here. */
+/* Read one character of a text that is not at its end. */
 static const char *take(const char *at, uint32_t *ret_char)
 {
     int len = al_utf8_next(at, strnlen(at, 4), ret_char);
 
     if (len > 0)
         return at + len;
-    *ret_char = 0x110000u + (unsigned char)*at; /* no character, so equal to none */
+    *ret_char = 0x110000u + (unsigned char)*at; /* not a character, so it equals no character */
     return at + 1;
 }
 
@@ -36,7 +36,7 @@ static const char *take_literal(const char *at, uint32_t *ret_char)
     return take(at, ret_char);
 }
 
-/* What programs are run with: the process itself stays in the C locale. */
+/* The locale that programs run with.  The process itself stays in the C locale. */
 static locale_t classes;
 static pthread_once_t classes_once = PTHREAD_ONCE_INIT;
 
@@ -45,7 +45,8 @@ static void load_classes(void)
     classes = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 }
 
-/* "[:alpha:]" at a bracket's '[': whether it is one, and the class has the character. */
+/* Read a class like "[:alpha:]" at a bracket's '[', and whether it contains the character; NULL
+ * when there is no class. */
 static const char *take_class(const char *at, uint32_t c, bool *ret_has)
 {
     char name[16];
@@ -63,7 +64,7 @@ static const char *take_class(const char *at, uint32_t c, bool *ret_has)
     return end + 2;
 }
 
-/* A bracket expression; NULL when it has no end, so that '[' stands for itself. */
+/* Match a bracket expression; NULL when it has no end, so '[' is literal. */
 static const char *take_bracket(const char *at, uint32_t c, bool *ret_matches)
 {
     bool negated = *at == '!' || *at == '^', has = false, first = true;
@@ -89,7 +90,8 @@ static const char *take_bracket(const char *at, uint32_t c, bool *ret_matches)
     return *at ? at + 1 : NULL;
 }
 
-/* One element of the pattern against one character; what follows it, or NULL. */
+/* Match one element of the pattern against one character.  Returns the rest of the pattern, or
+ * NULL. */
 static const char *match_one(const char *pattern, uint32_t c)
 {
     uint32_t wanted;
@@ -129,7 +131,7 @@ bool al_glob_match(const char *pattern, const char *name)
             pattern = after;
             name = next;
         } else if (star) {
-            /* The last star takes one character more. */
+            /* The last star matches one more character. */
             pattern = star;
             name = retry = take(retry, &c);
         } else {
@@ -151,13 +153,13 @@ char *al_glob_literal(const char *pattern)
     return al_str_detach(&text);
 }
 
-/* Walking the tree, one part between slashes after the other.  Only a part that is a pattern goes a
- * call deeper, since it may match several names. */
+/* Walking the tree, one part between slashes after the other.  Only a part with a pattern recurses,
+ * since it may match several names. */
 
 struct walk {
     int dir_fd;
     struct al_strv *names;
-    size_t first; /* where ours begin among the names */
+    size_t first; /* the number of names before this pattern */
     size_t entries;
     struct al_glob_cost *cost;
     bool too_many;
@@ -174,7 +176,7 @@ static bool is_pattern(const char *part)
     return false;
 }
 
-/* Where a walk is: what was found so far, and whether a pattern was among it. */
+/* The position of a walk: the name so far, and whether a part of it was matched by a pattern. */
 struct position {
     const char *name;
     bool matched;
@@ -198,8 +200,8 @@ static bool is_there(const struct walk *walk, const char *name, bool directory)
     return fd >= 0;
 }
 
-/* What a name is followed by before the next part.  Several slashes stay as written up to the first
- * part that was matched, and are one from there on. */
+/* Append the slashes before the next part.  They stay as written up to the first matched part;
+ * after it, several slashes become one. */
 static void add_slashes(struct al_str *name, bool matched, size_t slashes)
 {
     for (size_t i = 0; i < (matched && slashes ? 1 : slashes); i++)
@@ -215,7 +217,8 @@ static bool is_too_much(struct walk *walk, const char *part, const char *name)
            cost->comparisons > AL_GLOB_COMPARISONS_MAX;
 }
 
-/* All that a part matches in one directory, each with what is left of the pattern. */
+/* Find all names in one directory that a part matches, and continue each with the rest of the
+ * pattern. */
 static void list(struct walk *walk, const char *prefix, const char *part, const char *rest)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list(al_beneath_open(
@@ -238,7 +241,7 @@ static void list(struct walk *walk, const char *prefix, const char *part, const 
     }
 }
 
-/* Parts that are no patterns are taken as they are, up to the next one that is. */
+/* Append literal parts, up to the next part with a pattern. */
 static void descend(struct walk *walk, struct position at, const char *pattern)
 {
     al_auto(al_str_clear) struct al_str name = AL_STR_INIT;

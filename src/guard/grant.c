@@ -59,7 +59,7 @@ void al_grants_copy(struct al_grants *to, const struct al_grants *from)
     }
 }
 
-/* A component "." or "..", or none at all, would make two names of one directory. */
+/* With ".", ".." or empty components, one directory would have several names. */
 static bool is_plain(const char *path)
 {
     for (const char *at = path; *at == '/';) {
@@ -94,7 +94,7 @@ int al_grant_add_dir(struct al_grant *grant, const char *path, const char *acces
     return 0;
 }
 
-/* Where a listed directory really is; one that is not there keeps its name. */
+/* Resolve the links of a listed directory.  A directory that does not exist keeps its name. */
 static void resolve(struct al_grant_dir *dir)
 {
     al_auto(al_closep) int fd =
@@ -160,11 +160,12 @@ static enum al_access access_of(const struct al_grant *grant, const char *dir)
 
     for (size_t i = 0; i < grant->ndirs; i++) {
         const struct al_grant_dir *listed = &grant->dirs[i];
-        size_t len = strlen(listed->path) + 1; /* so that "" is longer than nothing */
+        size_t len =
+            strlen(listed->path) + 1; /* so that "" (the root directory) counts as a match */
 
         if (!al_fs_below(listed->path, dir) || len < longest)
             continue;
-        /* Two names of one directory, by a link: the narrower word counts. */
+        /* Links can give one directory two entries: the narrower access counts. */
         if (len > longest || listed->access < access)
             access = listed->access;
         longest = len;

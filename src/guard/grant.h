@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Grants: a named part of what a session could do.
+ * Grants: named restrictions of a session.
  *
- * A grant only narrows.  It lists tools by glob, and directories with `r` or `rw`; what it does not
- * list is not granted.  Without a list of tools it means every tool, without a list of directories
- * everything below the roots, for writing.
+ * A grant lists tools by glob, and directories with `r` or `rw`; anything not listed is refused.
+ * Without a list of tools it has every tool.  Without a list of directories it covers everything
+ * below the roots, for writing.
  */
 #ifndef AL_GUARD_GRANT_H
 #define AL_GUARD_GRANT_H
@@ -15,24 +15,24 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** What may be done in a directory and below it. */
+/** The access to a directory and everything below it. */
 enum al_access { AL_ACCESS_NONE, AL_ACCESS_READ, AL_ACCESS_WRITE };
 
 struct al_grant_dir {
-    char *path; /**< absolute, without '/' at the end ("" is the root directory) */
+    char *path; /**< absolute, without a trailing '/' ("" is the root directory) */
     enum al_access access;
 };
 
 struct al_grant {
     char *name;
-    bool limits_tools; /**< `tools` counts */
+    bool limits_tools; /**< false: every tool */
     struct al_strv tools;
-    bool limits_dirs; /**< `dirs` counts */
+    bool limits_dirs; /**< false: every directory, for writing */
     struct al_grant_dir *dirs;
     size_t ndirs;
 };
 
-/** The configured grants.  Read only once a session runs. */
+/** The configured grants.  Read only while a session runs. */
 struct al_grants {
     struct al_grant *items;
     size_t count;
@@ -41,10 +41,11 @@ struct al_grants {
 #define AL_GRANTS_INIT ((struct al_grants){ .items = NULL })
 
 void al_grants_clear(struct al_grants *grants);
-/** Copy into a list that holds nothing yet. */
+/** Copy all grants into an empty list. */
 void al_grants_copy(struct al_grants *to, const struct al_grants *from);
 
-/** Add a grant of everything; the caller narrows it. */
+/** Add a grant without restrictions, for the caller to restrict.  Borrowed until the next one is
+ * added. */
 struct al_grant *al_grants_add(struct al_grants *grants, const char *name);
 
 /**
@@ -58,27 +59,29 @@ int al_grant_add_dir(struct al_grant *grant, const char *path, const char *acces
                      struct al_error *err);
 
 /**
- * Choose the grant of a session.  Links on the way to its directories are followed here, once:
- * a link that is changed later changes nothing.
+ * Choose the grant of a session.  Links in the paths of its directories are resolved now, once:
+ * changing a link later has no effect.
  *
- * @return 0, or AL_ERR_BAD_ARGS naming the configured ones when there is none of this name.
- * Ownership: *ret_grant stays in the list.
+ * @param[out] ret_grant  Stays in the list.
+ * @return 0, or AL_ERR_BAD_ARGS naming the configured grants.
  */
 int al_grants_choose(struct al_grants *grants, const char *name, const struct al_grant **ret_grant,
                      struct al_error *err);
 
-/** Whether a grant has a tool; NULL is no grant, and has them all. */
+/** Whether a grant has a tool.  NULL: everything is granted. */
 bool al_grant_has_tool(const struct al_grant *grant, const char *tool);
 
-/** AL_ERR_NOT_GRANTED naming the grant, when it lacks the tool; NULL has them all. */
+/**
+ * Check that a grant has a tool.  NULL: everything is granted.
+ * @return 0, or AL_ERR_NOT_GRANTED naming the grant.
+ */
 int al_grant_check_tool(const struct al_grant *grant, const char *tool, struct al_error *err);
 
 /**
- * Whether a grant covers a directory of the session.
+ * Check that a grant covers a directory.  The longest listed directory that `dir` equals or lies
+ * below decides.
  *
- * The longest listed directory that `dir` equals or lies below decides.
- *
- * @param grant   May be NULL: everything is covered.
+ * @param grant   NULL: everything is granted.
  * @param dir     Canonical.
  * @param writes  Whether anything there may be changed.
  * @return 0, or AL_ERR_NOT_GRANTED naming the grant.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One switch for the checks of arguments and grants, thrown by -Dguards=off alone.
+ * A build without the checks of arguments and grants, for -Dguards=off alone.
  *
- * Such a build proves that the kernel keeps a reading git from writing when none of our own checks
- * does.  It is for that test, says so at every start, and is not installed.
+ * Such a build tests that the kernel's confinement alone stops a reading git from writing.  It says
+ * so at every start and is not installed.
  */
 #ifndef AL_GUARD_GUARDS_H
 #define AL_GUARD_GUARDS_H
 
-/** Whether checks check; a constant. */
+/** Whether the checks are on; a constant. */
 #ifdef AL_GUARDS_OFF
 enum { al_guarded = 0 };
 #else

@@ -20,7 +20,7 @@ int al_nofollow_open(int dir_fd, const char *path, int flags)
                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/* Open the directory `name` of `dir_fd`, after making it when it is missing and wanted. */
+/* Open the directory `name` in `dir_fd`; create it first if it is missing and `make` is set. */
 static int enter(int dir_fd, const char *name, bool make)
 {
     int fd = al_nofollow_open(dir_fd, name, O_PATH | O_DIRECTORY);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Opening what a path names and nothing else: below a descriptor, with no link in any component.
- * For paths that a repository holds, where git itself would never have gone through a link.
- */
+/* Open a path below a descriptor without following a symbolic link in any component.  For paths
+ * that come from a repository, where git itself would not have followed a link. */
 #ifndef AL_GUARD_NOFOLLOW_H
 #define AL_GUARD_NOFOLLOW_H
 
@@ -11,23 +9,22 @@
 /**
  * Open `path` below the directory `dir_fd`; "" is the directory itself.
  *
- * @param flags  As for open(2), without O_CREAT; O_CLOEXEC, O_NOCTTY and O_NONBLOCK are added.
- * @return a descriptor, or -errno: -ELOOP where a component is a link, -EXDEV for a path that is
- *         absolute or has a `..` that leads above.
+ * @param flags  As for open(2), without O_CREAT.  O_CLOEXEC, O_NOCTTY and O_NONBLOCK are added.
+ * @return a descriptor, or -errno: -ELOOP where a component is a link; -EXDEV for an absolute path
+ *         and for `..` that leads above `dir_fd`.
  */
 int al_nofollow_open(int dir_fd, const char *path, int flags);
 
 /**
- * Open the directory that `path` lies in, below `dir_fd`.
+ * Open the parent directory of `path` below `dir_fd`.
  *
- * @param      make      Make the directories that are missing, as git does for a file it writes.
+ * @param      make      Create missing directories, as git does for a file it writes.
  * @param[out] ret_name  The last component, borrowed from `path`.
- * @return a descriptor, or -errno as above; -EINVAL when the last component is none ("", ".",
- * "..").
+ * @return a descriptor, or -errno as above; -EINVAL when the last component is "", "." or "..".
  */
 int al_nofollow_open_parent(int dir_fd, const char *path, bool make, const char **ret_name);
 
-/** Remove the directories on the way to `path`, innermost first, as long as they are empty. */
+/** Remove the parent directories of `path`, innermost first, as long as they are empty. */
 void al_nofollow_remove_parents(int dir_fd, const char *path);
 
 #endif

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Paths an agent or a repository names.
+ * Resolving paths that come from an agent or a repository.
  *
- * Inside this file -EXDEV means "outside, or nobody can tell": it is what the kernel says of a path
- * that leaves a root, and what every other failure becomes that is not known to be about something
- * inside one.
+ * In this file -EXDEV means "outside, or unknown".  The kernel returns it for a path that leaves a
+ * root; every failure that may concern something outside becomes -EXDEV too.
  */
 #include "guard/root.h"
 
@@ -22,7 +21,7 @@
 #include "util/fs.h"
 
 #define DIRECTLY   (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
-#define IN_GIT_DIR (-ENOTUNIQ) /* which no file system says of a directory */
+#define IN_GIT_DIR (-ENOTUNIQ) /* an error that no file system returns for a directory */
 
 void al_path_clear(struct al_path *path)
 {
@@ -50,7 +49,7 @@ static int outside(const char *given, struct al_error *err)
     return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
 }
 
-/* What is refused for how it is written, wherever it leads. */
+/* Refuse a path and say why. */
 static int refuse_form(const char *given, const char *remedy, struct al_error *err)
 {
     int r = outside(given, err);
@@ -83,7 +82,8 @@ static bool is_absence(int r)
     return r == -ENOENT || r == -ENOTDIR;
 }
 
-/* " (deleted)" at the end of the kernel's path of a descriptor may be part of a name, or not. */
+/* The kernel appends " (deleted)" to the path of a removed file; but a name may end like that too.
+ */
 static bool has_vanished(const char *abs, const struct stat *st)
 {
     struct stat named;
@@ -92,7 +92,7 @@ static bool has_vanished(const char *abs, const struct stat *st)
            (lstat(abs, &named) < 0 || st->st_ino != named.st_ino || st->st_dev != named.st_dev);
 }
 
-/* The result: what `fd` is, by its canonical name.  Both are taken over. */
+/* Set the result.  `abs` and `fd` are taken over. */
 static void set(struct al_path *ret_path, const struct al_root *root, char *abs, int fd,
                 mode_t mode)
 {
@@ -100,7 +100,7 @@ static void set(struct al_path *ret_path, const struct al_root *root, char *abs,
     *ret_path = (struct al_path){ .root = root, .abs = abs, .fd = fd, .mode = mode };
 }
 
-/* Keep `fd`, which is below a root, as the result. */
+/* Set the result to `fd`, a descriptor below a root, which is taken over. */
 static int set_opened(const struct al_roots *roots, int fd, struct al_path *ret_path)
 {
     al_auto(al_path_clear) struct al_path path = { .fd = fd };
@@ -118,10 +118,8 @@ static int set_opened(const struct al_roots *roots, int fd, struct al_path *ret_
     return 0;
 }
 
-/*
- * Open a path below a root that leads through no link: it is its own canonical name, so that the
- * kernel need not be asked for one.  -ELOOP when there is a link.
- */
+/* Open a path below a root if it contains no link.  Such a path is canonical already, so the kernel
+ * need not be asked for its name.  -ELOOP if there is a link. */
 static int open_directly(const struct al_root *root, const char *path, struct al_path *ret_path)
 {
     al_auto(al_closep) int fd = al_beneath_open(root->fd, below_root(root, path), O_PATH, DIRECTLY);
@@ -143,9 +141,8 @@ static bool is_same(int a, int b)
            one.st_ino == two.st_ino;
 }
 
-/*
- * Open a path that leaves its root on the way, or begins outside: wherever it leads, that has to be
- * inside a root, where it is opened again.  -ENOENT and -ENOTDIR tell nothing about where.
+/* Open a path that leaves its root on the way, or begins outside.  Its target has to be inside a
+ * root, and is opened again from that root.  -ENOENT and -ENOTDIR do not tell where the path leads.
  */
 static int open_by_end(const struct al_roots *roots, const char *path, int flags, int *ret_fd,
                        char **ret_abs)
@@ -163,7 +160,7 @@ static int open_by_end(const struct al_roots *roots, const char *path, int flags
         return -EXDEV;
     again = al_beneath_open(root->fd, below_root(root, abs), flags, DIRECTLY);
     if (again < 0)
-        return again == -ENOENT ? -EXDEV : again; /* it was there a moment ago */
+        return again == -ENOENT ? -EXDEV : again; /* it existed a moment ago */
     if (!is_same(fd, again))
         return -EXDEV;
     *ret_fd = al_take_fd(&again);
@@ -171,8 +168,8 @@ static int open_by_end(const struct al_roots *roots, const char *path, int flags
     return 0;
 }
 
-/* A path nothing was found at: where would it be?  That, and what exists of it, has to be inside.
- */
+/* Resolve a path that does not exist.  The place where it would be has to be inside a root, and so
+ * does every existing part of the path. */
 static int resolve_missing(const struct al_roots *roots, const char *path, struct al_path *ret_path)
 {
     al_auto(al_freep) char *abs = NULL;
@@ -187,7 +184,7 @@ static int resolve_missing(const struct al_roots *roots, const char *path, struc
         return -EXDEV;
     fd = al_beneath_open(root->fd, below_root(root, abs), O_PATH, DIRECTLY);
     if (fd >= 0)
-        return set_opened(roots, fd, ret_path); /* it has come into being */
+        return set_opened(roots, fd, ret_path); /* it was created meanwhile */
     parent = al_strdup(abs);
     while (is_absence(fd) && strlen(parent) > strlen(root->path)) {
         *strrchr(parent, '/') = '\0';
@@ -202,7 +199,7 @@ static int resolve_missing(const struct al_roots *roots, const char *path, struc
     return 0;
 }
 
-/* Open a path that leads through links, or begins outside. */
+/* Open a path that contains links or begins outside. */
 static int open_through_links(const struct al_roots *roots, const struct al_root *root,
                               const char *path, struct al_path *ret_path)
 {
@@ -236,8 +233,8 @@ static bool has_dot_dot(const char *path)
     return false;
 }
 
-/* A root is the directory it was at the start: another one in its place, or a link, is
- * not it. */
+/* A root is the directory that was opened at the start, not another directory or link now at its
+ * path. */
 static int check_root(const struct al_root *root, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *word = NULL;
@@ -293,7 +290,7 @@ int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int 
     int r = -EXDEV;
 
     if (!(flags & O_PATH))
-        flags |= O_NONBLOCK | O_NOCTTY; /* a fifo or a terminal may lie there */
+        flags |= O_NONBLOCK | O_NOCTTY; /* the file may be a fifo or a terminal */
     if (*abs == '/')
         r = open_by_end(roots, abs, flags, ret_fd, ret_abs);
     if (is_absence(r) && resolve_missing(roots, abs, &path) < 0)
@@ -314,8 +311,9 @@ static int protected_path(const char *given, struct al_error *err)
                              word);
 }
 
-/* Make and enter one directory after the other.  `rel` is canonical: a link on the way is new.
- * IN_GIT_DIR where it would be in a git directory, or a part of one. */
+/* Create and enter one directory after the other.  `rel` is canonical, so a link on the way is new
+ * and refused.  IN_GIT_DIR for a directory in a git directory, or one that would become a part of a
+ * git directory. */
 static int make_below(int root_fd, char *rel, int *ret_fd)
 {
     al_auto(al_closep) int at = al_beneath_open(root_fd, ".", O_PATH | O_DIRECTORY, DIRECTLY);

@@ -65,7 +65,7 @@ static bool matches_name(const char *pattern, const char *name)
     return !pattern || glob(pattern, name);
 }
 
-/* How one item of a list is held against a pattern. */
+/* How to match one item of a list. */
 typedef bool (*match_fn)(const char *pattern, const char *item);
 
 static bool any_matches(const char *pattern, const struct al_strv *items, match_fn match)
@@ -84,7 +84,8 @@ static bool all_match(const char *pattern, const struct al_strv *items, match_fn
     return items->count > 0;
 }
 
-/* Reading is part of most operations; what else one does is what a permission has to name. */
+/* Most operations also read.  A permission has to match the other effects, or reading if there are
+ * no others. */
 static bool all_effects_match(const char *pattern, unsigned effects)
 {
     unsigned beyond = effects & ~(unsigned)AL_READS;
@@ -104,8 +105,8 @@ static bool any_effect_matches(const char *pattern, unsigned effects)
     return false;
 }
 
-/* Whether some name that begins with `prefix` matches: a beginning of the pattern matches the
- * prefix, and what follows it always matches something. */
+/* Whether a pattern can match some name that begins with `prefix`: if a beginning of the pattern
+ * matches the prefix, the rest of the pattern matches some continuation. */
 static bool may_match_below(const char *pattern, const char *prefix)
 {
     size_t len = strlen(pattern);
@@ -134,8 +135,8 @@ static bool touches_path(const char *pattern, const char *path)
     return glob(pattern, name) || may_match_below(pattern, path);
 }
 
-/* A directory is covered with all that may ever be below it: by a `*` at the end of the pattern.
- * Everything there is, is more than any pattern. */
+/* Whether a pattern matches a path and, for a directory, everything that can ever be below it.
+ * That takes a `*` at the end of the pattern.  No pattern covers "", which is every path. */
 static bool covers_path(const char *pattern, const char *path)
 {
     if (!is_directory(path))

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The person's rules: may this operation, on these branches and paths, happen.
+ * Policy: the user's rules about operations, branches and paths.
  *
- * Decided on neutral data, so that nothing about tools is known here.  The first rule that matches
- * decides; where none does, the session's mode does.  A pattern is a glob of fnmatch(3) in which
+ * Policy sees neutral data and knows nothing about tools.  The first rule that matches decides.  If
+ * none matches, the session's approval mode decides.  A pattern is a glob of fnmatch(3) in which
  * `*` also matches '/'.
  *
- * What a call does is often more than one effect, branch or path.  A rule that asks or denies
- * matches when any of them does; a rule that allows matches only when all of them do, so that a
- * permission never reaches further than its words.
+ * A call often has several effects, branches or paths.
+ * - A rule that asks or denies matches if any of them matches.
+ * - A rule that allows matches only if all of them match, so a permission never covers more than it
+ *   says.
  */
 #ifndef AL_GUARD_POLICY_H
 #define AL_GUARD_POLICY_H
@@ -20,15 +21,15 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** One rule.  Strings are owned; a pattern that is NULL matches everything. */
+/** One rule.  Strings are owned.  A NULL pattern matches everything. */
 struct al_rule {
     char *tool, *operation, *effect, *branch, *path;
     enum al_approval_mode decision;
-    char *message; /**< shown when it denies or asks; NULL: none */
-    unsigned line; /**< where it begins in the configuration */
+    char *message; /**< shown when the rule denies or asks; NULL: none */
+    unsigned line; /**< of the configuration, where the rule begins */
 };
 
-/** The rules in their order.  Read only once a session runs. */
+/** The rules in the configuration's order.  Read only while a session runs. */
 struct al_policy {
     struct al_rule *rules;
     size_t count;
@@ -37,44 +38,48 @@ struct al_policy {
 #define AL_POLICY_INIT ((struct al_policy){ .rules = NULL })
 
 void al_policy_clear(struct al_policy *policy);
-/** Copy into a list that holds nothing yet. */
+/** Copy all rules into an empty list. */
 void al_policy_copy(struct al_policy *to, const struct al_policy *from);
 
-/** Add a rule that matches everything and asks; the caller fills it in. */
+/** Add a rule that matches everything and asks, for the caller to fill in.  Borrowed until the next
+ * one is added. */
 struct al_rule *al_policy_add(struct al_policy *policy, unsigned line);
 
-/** What is to be decided.  Borrowed. */
+/** The facts about a call that rules look at.  Borrowed. */
 struct al_policy_query {
     const char *tool, *operation;
     unsigned effects;               /**< enum al_effects */
-    bool asks;                      /**< it needs an approval where no rule matches */
+    bool asks;                      /**< it needs an approval if no rule matches */
     const struct al_strv *branches; /**< names without refs/heads/ */
-    /** Relative to the repository's top.  One that ends in '/' is a directory with everything
-     * below it, and "" is everything there is. */
+    /** Relative to the repository's top.  A path with a trailing '/' is a directory and everything
+     * below it; "" is every path there is. */
     const struct al_strv *paths;
 };
 
-/** A decision and where it comes from. */
+/** A decision and its source. */
 struct al_ruling {
     enum al_approval_mode decision;
-    size_t number;       /**< of the rule, counted from 1; 0: no rule matched */
-    unsigned line;       /**< of the rule; 0 without one */
-    const char *message; /**< the rule's, NULL without one; borrowed from the policy */
+    size_t number;       /**< of the rule, from 1; 0: no rule matched */
+    unsigned line;       /**< of the rule; 0: no rule matched */
+    const char *message; /**< the rule's message, borrowed; NULL: none */
 };
 
 /**
- * Decide.  Without a matching rule, what asks goes by `mode` and the rest is allowed.
+ * Rule on a call.  If no rule matches, `mode` decides for an operation that needs an approval, and
+ * any other operation is allowed.
  *
- * @param policy  May be NULL: no rules.
+ * @param policy  NULL: no rules.
  */
 struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approval_mode mode,
                                   const struct al_policy_query *query);
 
-/** Whether a pattern may stand for effects: one of their names, or a glob.  AL_ERR_BAD_ARGS with
- * the valid names otherwise. */
+/**
+ * Check a pattern for effects: the name of an effect, or a glob.
+ * @return 0, or AL_ERR_BAD_ARGS with the valid names.
+ */
 int al_policy_check_effect(const char *pattern, struct al_error *err);
 
-/** "allow", "ask" or "deny". */
+/** The name of a decision: "allow", "ask" or "deny". */
 const char *al_policy_decision_name(enum al_approval_mode decision);
 
 #endif

@@ -10,10 +10,10 @@
 static const char secret[] = "looks like a secret";
 static const char dump[] = "looks like a core dump";
 
-/* Of the last component, in any case; the first that matches counts. */
+/* Globs for the last component, in any case.  The first match counts. */
 static const struct row {
     const char *pattern;
-    const char *looks; /* NULL: like any file */
+    const char *looks; /* NULL: an ordinary file */
 } rows[] = {
     { ".env.example", NULL },
     { ".env.sample", NULL },

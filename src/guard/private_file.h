@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files that nobody means when they say "every file": by their names. */
+/* Files that should not be part of "every file": secrets and core dumps, recognised by name. */
 #ifndef AL_GUARD_PRIVATE_FILE_H
 #define AL_GUARD_PRIVATE_FILE_H
 
-/** What a path looks like ("looks like a secret"), a constant; NULL: like any file. */
+/** What a file's name suggests ("looks like a secret"), a constant; NULL: an ordinary file. */
 const char *al_private_file(const char *path);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define INTERP_MAX_BYTES 4096
 
-/* The dynamic loader an ELF file names: the kernel executes it too, so it needs the right. */
+/* The kernel also executes the dynamic loader, so confinement has to allow it. */
 char *al_program_interpreter(const char *program)
 {
     al_auto(al_closep) int fd = open(program, O_RDONLY | O_CLOEXEC);
@@ -41,8 +41,8 @@ char *al_program_interpreter(const char *program)
     return NULL;
 }
 
-/* The program in a directory of $PATH, NULL when there is none to be used.  An empty or relative
- * entry means the current directory, where an agent may write. */
+/* The program in one directory of $PATH; NULL when there is none to use.  Empty and relative
+ * entries are skipped: they mean the current directory, where an agent may write. */
 static char *program_in(const char *dir, const char *name, const struct al_roots *roots)
 {
     al_auto(al_freep) char *path = al_fs_join(dir, name);

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which file a program's name stands for, and what the kernel needs to start it. */
+/* Finding a program in $PATH, and the dynamic loader that it needs. */
 #ifndef AL_GUARD_PROGRAM_H
 #define AL_GUARD_PROGRAM_H
 
 #include "guard/root.h"
 
 /**
- * The first directory of `path_list` (colon-separated, as $PATH) that holds an executable of this
- * name, with links resolved; NULL when none does.  One that lies in a root is passed over: whoever
- * can write there would decide what runs.  `roots` may be NULL.  Caller frees.
+ * Find an executable in a list of directories.  A program inside a root is skipped: an agent can
+ * write there, and would decide what runs.
+ *
+ * @param path_list  Colon-separated, as $PATH.
+ * @param roots      May be NULL.
+ * @return the program's path with links resolved, NULL when there is none.  Caller frees.
  */
 char *al_program_find(const char *name, const char *path_list, const struct al_roots *roots);
 
-/** The dynamic loader an ELF file names, NULL for anything else.  Caller frees. */
+/** The dynamic loader that an ELF program names; NULL for anything else.  Caller frees. */
 char *al_program_interpreter(const char *program);
 
 #endif

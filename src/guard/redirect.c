@@ -36,7 +36,7 @@ static bool has_parent(const char *path)
     return false;
 }
 
-/* The name below the root; NULL when it is none. */
+/* The path relative to the root; NULL for a path outside of it. */
 static const char *below(const struct al_root *root, const char *given)
 {
     size_t len = strlen(root->path);
@@ -82,7 +82,7 @@ void al_redirect_clear(struct al_redirect *redirect)
     *redirect = AL_REDIRECT_INIT;
 }
 
-/* A link, or one of git's, is refused before anything is opened. */
+/* Refuse a link and a git directory before anything is opened. */
 static int check_place(const struct al_redirect *redirect, struct al_error *err)
 {
     struct stat st;
@@ -123,7 +123,7 @@ int al_redirect_find(const struct al_root *root, const char *given,
     return 0;
 }
 
-/* Opened without being emptied: what it is has to be known first. */
+/* Open the file without truncating it: its type has to be checked first. */
 static int open_file(const struct al_redirect *redirect, int how, struct al_error *err)
 {
     int fd, r = 0;
@@ -147,7 +147,7 @@ int al_redirect_open(const struct al_redirect *redirect, enum al_redirect_mode m
         [AL_REDIRECT_WRITE] = O_WRONLY | O_CREAT,
         [AL_REDIRECT_APPEND] = O_WRONLY | O_CREAT | O_APPEND,
     };
-    /* A fifo or a terminal must not make us wait, or be ours. */
+    /* A fifo must not block us, and a terminal must not become our controlling terminal. */
     al_auto(al_closep) int fd = open_file(redirect, flags[mode] | O_NONBLOCK | O_NOCTTY, err);
     const char *given = redirect->given;
     struct stat st;
@@ -166,8 +166,8 @@ int al_redirect_open(const struct al_redirect *redirect, enum al_redirect_mode m
     return 0;
 }
 
-/* Whether the words lead above where they begin, as a program may read them before it asks the
- * kernel. */
+/* Whether the path leads above its start by its text alone: a program may evaluate `..` itself,
+ * without the kernel. */
 static bool climbs_out(const char *path)
 {
     int depth = 0;

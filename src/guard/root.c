@@ -77,7 +77,7 @@ static bool is_same_directory(const struct al_root *root, const char *path)
     return stat(path, &st) == 0 && st.st_dev == root->dev && st.st_ino == root->ino;
 }
 
-/* By identity and not by name: a bind mount gives a directory a second name. */
+/* Compare device and inode, not names: a bind mount gives a directory a second name. */
 static bool contains(const struct al_root *root, const char *path)
 {
     al_auto(al_freep) char *at = al_strdup(path);
@@ -93,8 +93,8 @@ static bool contains(const struct al_root *root, const char *path)
     }
 }
 
-/* Whoever can change a link on the way to a file decides which file that is, so the places of the
- * links count as much as the end. */
+/* A forbidden path must not be inside a root, and neither must any link on the way to it: changing
+ * the link would change which file is used. */
 static int check_forbidden(const struct al_root *root, const char *given, const char *forbidden,
                            struct al_error *err)
 {

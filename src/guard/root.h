@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Allowed roots, and paths an agent names resolved against them.
+ * Allowed roots, and resolving an agent's paths against them.
  *
- * A root is opened once; everything below it is reached from that descriptor with openat2(2), so
- * what was checked is what is used.  `..` components are refused even where they would be
- * harmless; symbolic links are followed as long as they stay inside a root.
+ * Each root is opened once.  Everything below is reached from that descriptor with openat2(2), so
+ * the file that was checked is the file that is used.  `..` components are refused even where they
+ * would be harmless.  Symbolic links are followed as long as they stay inside a root.
  *
- * Every refusal is AL_ERR_SANDBOX with the message "Path outside sandbox: <path as given>" (made
- * safe for a terminal), so that nothing about the world outside leaks.
+ * Every refusal is AL_ERR_SANDBOX with the message "Path outside sandbox: <path as given>", made
+ * safe for a terminal.  The message reveals nothing about the file system outside.
  */
 #ifndef AL_GUARD_ROOT_H
 #define AL_GUARD_ROOT_H
@@ -20,7 +20,7 @@
 #include "util/str.h"
 
 struct al_root {
-    char *path; /**< canonical and absolute, without a '/' at the end */
+    char *path; /**< canonical and absolute, without a trailing '/' */
     int fd;     /**< O_PATH | O_DIRECTORY */
     dev_t dev;
     ino_t ino;
@@ -29,7 +29,7 @@ struct al_root {
 struct al_roots {
     struct al_root *items;
     size_t count;
-    bool allow_absolute; /**< absolute paths are accepted (and still have to be inside) */
+    bool allow_absolute; /**< absolute paths are accepted; they still have to be inside */
 };
 
 #define AL_ROOTS_INIT ((struct al_roots){ .allow_absolute = true })
@@ -37,15 +37,15 @@ struct al_roots {
 void al_roots_clear(struct al_roots *roots);
 
 /**
- * Add a root.
+ * Add a root.  A directory that is a root already is not added again; a root
+ * inside another root is fine.
  *
- * @param path       The person's own words: relative to the current directory, links followed.
- * @param forbidden  Paths no root may equal, be a parent of: airlock's configuration, journal and
- *                   state; entries that do not exist are compared by their nearest existing parent.
- * @param home       The home directory, which may not be a root itself; NULL skips the check.
- * @return 0, or AL_ERR_BAD_ARGS with one line that says what to do instead (also for "/");
- *         AL_ERR_EXECUTION where openat2(2) is missing (Linux before 5.6).
- * A root that equals or lies inside one already added is fine.
+ * @param path       From the user: relative to the current directory, links followed.
+ * @param forbidden  Paths that a root may not contain: airlock's configuration, journal and state.
+ *                   A path that does not exist is compared by its nearest existing parent.
+ * @param home       The home directory, which may not itself be a root.  NULL skips the check.
+ * @return 0; AL_ERR_BAD_ARGS with one line that says what to do instead (also for "/");
+ *         AL_ERR_EXECUTION if openat2(2) is missing (Linux before 5.6).
  */
 int al_roots_add(struct al_roots *roots, const char *path, const struct al_strv *forbidden,
                  const char *home, struct al_error *err);
@@ -53,57 +53,62 @@ int al_roots_add(struct al_roots *roots, const char *path, const struct al_strv 
 /** A resolved path.  Set up with AL_PATH_INIT. */
 struct al_path {
     const struct al_root *root; /**< borrowed from the roots */
-    char *abs;                  /**< canonical absolute path (of the nearest existing parent, with
-                                     the missing rest appended, when it does not exist) */
-    int fd;                     /**< O_PATH descriptor, or -1 when it does not exist */
-    mode_t mode;                /**< st_mode when fd >= 0, else 0 */
+    char *abs;   /**< canonical and absolute; for a path that does not exist, its nearest existing
+                    parent with the missing rest appended */
+    int fd;      /**< O_PATH descriptor; -1 when the path does not exist */
+    mode_t mode; /**< st_mode when fd >= 0, else 0 */
 };
 
 #define AL_PATH_INIT ((struct al_path){ .fd = -1 })
 
 void al_path_clear(struct al_path *path);
 
-/** The part of `path` below its root, "." for the root itself.  Borrowed from path->abs. */
+/** The path relative to its root, "." for the root itself.  Borrowed from path->abs. */
 const char *al_path_rel(const struct al_path *path);
 
 /**
- * Resolve `given` against `base` (an absolute path inside a root; used for relative paths).
+ * Resolve a path that an agent gave.
  *
- * A path that does not exist is resolved as far as it exists; the rest must be plain components,
- * and a dangling link that points outside is refused like one that resolves.
+ * A path that does not exist is resolved as far as it exists.  The rest must be plain components.
+ * A dangling link that points outside is refused like a link that resolves.
  *
- * @return 0; AL_ERR_BAD_ARGS for an empty path or one over PATH_MAX; AL_ERR_SANDBOX for everything
- *         that is or leads outside; AL_ERR_EXECUTION "No such directory: <given>" (the root's
- *         own path when given is ".") when the root has vanished or cannot be read, and when
- * something inside cannot be used.
+ * @param base  An absolute path inside a root, for a relative `given`.
+ * @return 0, with *ret_path; AL_ERR_BAD_ARGS for an empty path and one over PATH_MAX;
+ *         AL_ERR_SANDBOX for a path that is or leads outside; AL_ERR_EXECUTION "No such directory:
+ *         <given>" (the root's own path if `given` is ".") when the root has vanished or cannot be
+ *         read, and when a file inside cannot be used.
  */
 int al_path_resolve(const struct al_roots *roots, const char *base, const char *given,
                     struct al_path *ret_path, struct al_error *err);
 
-/** The root an absolute canonical path lies in, or NULL. */
+/** The root that contains an absolute canonical path, the innermost one; NULL when none does. */
 const struct al_root *al_roots_find(const struct al_roots *roots, const char *abs);
 
 /**
- * Open a path that is not the agent's words but a repository's (a gitfile's target, commondir, an
- * alternate): must resolve inside a root, `..` allowed.  On success *ret_abs is canonical.
+ * Open a path that comes from a repository: a gitfile's target, commondir, an alternate.  It has to
+ * resolve inside a root; `..` is allowed.
  *
- * @param flags  As for open(2), without O_CREAT; O_CLOEXEC is added, and O_NONBLOCK unless O_PATH.
- * @return 0; AL_ERR_NOT_FOUND when there is nothing, but it would be inside; AL_ERR_EXECUTION when
- *         it is inside and cannot be opened; AL_ERR_SANDBOX for everything else.
+ * @param      flags    As for open(2), without O_CREAT.  O_CLOEXEC is added, and O_NONBLOCK |
+ *                      O_NOCTTY unless O_PATH is set.
+ * @param[out] ret_abs  Canonical.  Caller frees.
+ * @return 0; AL_ERR_NOT_FOUND when nothing exists but the path would be inside; AL_ERR_EXECUTION
+ *         when the file is inside and cannot be opened; AL_ERR_SANDBOX for everything else.
  */
 int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int *ret_fd,
                   char **ret_abs, struct al_error *err);
 
 /**
- * Create a directory and its missing parents below a root, mode 0750, never through a link that
- * leads outside and never with a `.git` component (any case: AL_ERR_SANDBOX with
- * AL_CODE_PROTECTED_PATH and the message "Protected path: <given>"), nor in a git directory of any
- * name or as a part of one.  `path` comes from
- * al_path_resolve(); on success its fd is open.
+ * Create a directory and its missing parents below a root, mode 0750.  On success path->fd is open.
+ *
+ * @param path   From al_path_resolve().
+ * @param given  The path as the agent gave it, for messages.
+ * @return 0; AL_ERR_SANDBOX with AL_CODE_PROTECTED_PATH ("Protected path: <given>") for a `.git`
+ *         component in any case, inside a git directory of any name, and where a part of one would
+ *         be created; AL_ERR_SANDBOX when a link leads outside.
  */
 int al_path_mkdirs(struct al_path *path, const char *given, struct al_error *err);
 
-/** True when any component of the path is `.git` in any case, or a form NTFS/HFS would take
+/** Whether any component of a path is `.git` in any case, or a name that NTFS or HFS+ would take
  * for it. */
 bool al_path_has_dot_git(const char *path);
 

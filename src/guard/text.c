@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The sanitizer: a state machine over characters, with a bulk path for text that needs no care.
+ * The sanitizer: a state machine over characters, with a fast path for runs of ordinary text.
  *
- * Where it follows a terminal (ECMA-48, and the parsers of xterm and the VT500): ESC, CAN, SUB and
- * any C1 control abandon the sequence they stand in, and ESC x with x in @ to _ is a C1 control.
- * Where it does not: a line break ends every sequence, so that a sequence which is never closed
- * hides the rest of its line at most and never the lines after it.
+ * Like a terminal (ECMA-48, and the parsers of xterm and the VT500): ESC, CAN, SUB and any C1
+ * control abort the sequence they occur in, and ESC x with x from @ to _ is a C1 control.
+ *
+ * Unlike a terminal: a newline ends every sequence.  So an unterminated sequence hides at most the
+ * rest of its line.
  */
 #include "guard/text.h"
 
@@ -22,7 +23,7 @@ enum state {
     ESCAPE,       /* after ESC */
     INTERMEDIATE, /* after ESC and bytes of 0x20 to 0x2f */
     CONTROL,      /* in a CSI sequence */
-    COMMAND,      /* in an OSC string: BEL ends it too */
+    COMMAND,      /* in an OSC string, which BEL also ends */
     STRING,       /* in a DCS, SOS, PM or APC string */
 };
 
@@ -40,7 +41,7 @@ enum {
     APC = 0x9f,
 };
 
-/* Characters nobody sees: bidi controls, joiners, selectors, fillers, tags, separators.  Sorted. */
+/* Invisible characters: bidi controls, joiners, selectors, fillers, tags, separators.  Sorted. */
 static const struct {
     uint32_t first, last;
 } unseen[] = {
@@ -59,11 +60,9 @@ static bool is_unseen(uint32_t c)
     return false;
 }
 
-/*
- * For the bulk path, one digit a byte, sixteen a line: the length of the character this byte begins
- * when no such character needs care, else 0.  Left out among the leading bytes are those of unseen
- * and C1 characters, and those whose second byte has narrower bounds.
- */
+/* For the fast path, sixteen bytes a line: the length of the character that this byte begins, or 0
+ * if such a character may need care.  0 covers the leading bytes of invisible and C1 characters,
+ * and leading bytes whose second byte has narrower bounds. */
 static const char easy_length[] = "0000000001100000"
                                   "0000000000000000"
                                   "1111111111111111" /* 2 */
@@ -86,7 +85,8 @@ static bool continues(unsigned char byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* Of eight bytes, the high bit of each that is no printable ASCII, tab or newline; others are 0. */
+/* Sets the high bit of each of eight bytes that is not printable ASCII, tab or newline; all other
+ * bits are 0. */
 static uint64_t careful_of_eight(const unsigned char *s)
 {
     const uint64_t each = 0x0101010101010101;
@@ -94,14 +94,14 @@ static uint64_t careful_of_eight(const unsigned char *s)
 
     memcpy(&w, s, sizeof(w));
     w = le64toh(w);
-    low = w & 0x7f * each; /* so that no sum below carries into the next byte */
+    low = w & 0x7f * each; /* no sum below carries into the next byte */
     control = ~(low + (0x80 - ' ') * each);
     blank = (low + (0x80 - '\t') * each) & ~(low + (0x80 - '\n' - 1) * each);
     del = low + each;
     return ((control & ~blank) | del | w) & 0x80 * each;
 }
 
-/* How many bytes from the beginning can be copied as they are. */
+/* How many bytes from the beginning can be copied unchanged. */
 static size_t easy_run(const unsigned char *s, size_t len)
 {
     size_t i = 0;
@@ -113,7 +113,7 @@ static size_t easy_run(const unsigned char *s, size_t len)
         while (len - i >= 8 && !(careful = careful_of_eight(s + i)))
             i += 8;
         i += careful ? (size_t)__builtin_ctzll(careful) / 8 : 0;
-        /* Constant steps: an added table value would keep the processor from reading ahead. */
+        /* Constant steps: adding a table value would keep the processor from reading ahead. */
         while (i < len && (length = easy_length[s[i]]) != '1') {
             if (length == '3' && len - i >= 3 && continues(s[i + 1]) && continues(s[i + 2]))
                 i += 3;
@@ -132,7 +132,7 @@ static bool is_full(const struct al_text *text)
     return text->out.len > text->max_bytes;
 }
 
-/* Copy what needs no care, up to the first character that fills the text. */
+/* Copy a run that needs no care, up to the first character that fills the text. */
 static size_t add_run(struct al_text *text, const char *data, size_t len)
 {
     const unsigned char *s = (const unsigned char *)data;
@@ -153,8 +153,8 @@ static void show(struct al_text *text, uint32_t c)
     al_str_addf(&text->out, "<U+%04X>", (unsigned)c);
 }
 
-/* C0 controls, DEL and C1 controls; `c` is none of CR and LF.  Where they are shown none of them
- * begins a sequence, so the state stays what it is. */
+/* Handle a C0 control other than CR and LF, DEL, or a C1 control.  If controls are shown, none of
+ * them begins a sequence, so the state does not change. */
 static void take_control(struct al_text *text, uint32_t c)
 {
     if (text->show_controls && c != '\t') {
@@ -200,7 +200,8 @@ static void take_graphic(struct al_text *text, uint32_t c, const char *bytes, si
         al_str_add(&text->out, bytes, n);
 }
 
-/* A character that is no control.  Beyond ASCII it cannot be part of an escape or CSI sequence. */
+/* Handle a character that is not a control.  Non-ASCII characters cannot be part of an escape or
+ * CSI sequence. */
 static void take_character(struct al_text *text, uint32_t c, const char *bytes, size_t n)
 {
     switch ((enum state)text->state) {
@@ -239,7 +240,7 @@ static void take_bad_byte(struct al_text *text)
     al_str_adds(&text->out, REPLACEMENT);
 }
 
-/* Take one character and return its length, or 0 when more bytes are needed to tell. */
+/* Handle one character and return its length; 0 when more bytes are needed. */
 static size_t take(struct al_text *text, const char *data, size_t len)
 {
     uint32_t c;
@@ -266,7 +267,7 @@ static size_t take(struct al_text *text, const char *data, size_t len)
     return (size_t)n;
 }
 
-/* Take as much of what was held back as can be decided now. */
+/* Handle as many of the held bytes as possible. */
 static void take_held(struct al_text *text)
 {
     while (text->nheld && !is_full(text)) {
@@ -356,7 +357,8 @@ static void add_escape(struct al_str *out, uint32_t c)
     al_str_addf(out, "\\u%04x", (unsigned)c);
 }
 
-/* What is neither hidden nor broken is given to `add` in runs. */
+/* Pass runs of visible text to `add`; escape invisible characters; replace bytes that are not
+ * UTF-8. */
 static void escape_hidden(const char *text, size_t len,
                           void (*add)(const char *text, size_t len, struct al_str *out),
                           struct al_str *out)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Text from a repository made safe for people and models, and cut exactly.
+ * Text from a repository, made safe for users and models, and cut at exact lengths.
  *
- * Removed: terminal control sequences as a whole (ECMA-48 CSI, OSC, DCS, SOS, PM, APC, the 8-bit
- * C1 forms, two-character escapes) and every other control character but tab and newline; a CR
- * directly before LF stays, any other CR goes.  Shown: bidi controls and invisible characters as
- * <U+202E>.  Replaced: bytes that are not UTF-8, by U+FFFD.
+ * - Removed: whole terminal control sequences (ECMA-48 CSI, OSC, DCS, SOS, PM, APC, the 8-bit C1
+ *   forms, two-character escapes) and every control character but tab and newline.  A CR directly
+ *   before LF stays; any other CR is removed.
+ * - Shown as <U+202E>: bidi controls and invisible characters.
+ * - Replaced by U+FFFD: bytes that are not UTF-8.
  *
- * Where a person decides by the text, nothing may be missing from it: with `show_controls` nothing
- * is removed, and control characters are shown in the same way, <U+001B>[2J.
+ * A text that a user decides by must not lack anything.  With `show_controls` nothing is removed:
+ * control characters are shown in the same way, <U+001B>[2J.
  */
 #ifndef AL_GUARD_TEXT_H
 #define AL_GUARD_TEXT_H
@@ -19,88 +20,91 @@
 
 #include "util/str.h"
 
-/** The marker at the end of a cut text; it counts towards the cap. */
+/** The marker at the end of a cut text.  It counts towards the cap. */
 #define AL_TEXT_MARKER "\n\n... [output truncated]"
 
-/** What stands between git's output and its standard error. */
+/** The separator between git's output and its standard error. */
 #define AL_TEXT_STDERR "\n\n[stderr]\n"
 
-/**
- * A streaming sanitizer: bytes go in as they come (split anywhere), safe text collects in `out`.
- * Sequences that began in one piece and end in a later one are handled.
- */
+/** A streaming sanitizer.  Bytes go in in pieces of any size, and safe text collects in `out`.  A
+ * sequence may begin in one piece and end in a later one. */
 struct al_text {
     struct al_str out;
-    size_t max_bytes;      /**< once `out` is longer than this, nothing more is taken */
+    size_t max_bytes;      /**< once `out` is longer, no more input is accepted */
     bool show_controls;    /**< show control characters instead of removing them */
-    int state;             /**< where in a control sequence we are; private */
-    unsigned char held[4]; /**< an unfinished UTF-8 character or a CR; private */
+    int state;             /**< private: the position in a control sequence */
+    unsigned char held[4]; /**< private: an incomplete UTF-8 character, or a CR */
     size_t nheld;
 };
 
-/** `max_bytes` is the number of safe bytes wanted; one character more is kept, so that "exactly
- * the cap" and "more than the cap" can be told apart. */
+/** A sanitizer for `max` bytes of safe text.  One character more is kept, to tell "exactly the cap"
+ * from "more than the cap". */
 #define AL_TEXT_INIT(max) ((struct al_text){ .out = AL_STR_INIT, .max_bytes = (max) })
 
 void al_text_clear(struct al_text *text);
 
-/** Feed bytes.  Returns false once more than max_bytes of safe text is there (a sink's answer). */
+/**
+ * Feed bytes.
+ * @return false once there are more than max_bytes of safe text, which stops a sink.
+ */
 bool al_text_add(struct al_text *text, const char *data, size_t len);
 
-/** End of input: what was held back is decided (an unfinished character becomes U+FFFD). */
+/** End of input: an incomplete character becomes U+FFFD. */
 void al_text_end(struct al_text *text);
 
-/** Sanitize a whole string at once, appending to `out`. */
+/** Append a whole text to `out`, sanitized. */
 void al_text_clean(const char *data, size_t len, struct al_str *out);
 
-/** The same for one line of ours: newlines and tabs become spaces too.  Caller frees. */
+/** A text sanitized as one line: newlines and tabs become spaces.  Caller frees. */
 char *al_text_sanitize_line(const char *data);
 
-/** The same where a person decides by the text: nothing is removed, control characters are shown.
- */
+/** A text as one line, for a user who decides by it: nothing is removed, control characters are
+ * shown.  Caller frees. */
 char *al_text_sanitize_shown_line(const char *data);
 
-/** Sanitize a whole text where a person decides by it, appending to `out`: nothing is removed. */
+/** Append a whole text to `out`, for a user who decides by it: nothing is removed, control
+ * characters are shown. */
 void al_text_show(const char *data, size_t len, struct al_str *out);
 
-/** Append JSON with every character that nobody sees, or that a terminal obeys, as its \u escape:
- * the same value, safe to show. */
+/** Append JSON, with invisible characters and terminal controls as \u escapes: the same value, safe
+ * to show. */
 void al_text_escape_json(const char *json, size_t len, struct al_str *out);
 
-/** Append text as it stands between the quotes of a JSON literal, with the same escapes; bytes that
+/** Append text in the form between the quotes of a JSON string, with the same escapes.  Bytes that
  * are not UTF-8 become U+FFFD. */
 void al_text_escape(const char *text, size_t len, struct al_str *out);
 
 /**
- * Cut `text` to `max_bytes`, marker included, at a character boundary, when it is longer.  Below
- * the marker's own length the text is the marker alone.
- * @return true when it was cut.
+ * Cut `text` to `max_bytes` at a character boundary if it is longer.  The marker counts; below the
+ * marker's own length the text becomes just the marker.
+ * @return true when the text was cut.
  */
 bool al_text_truncate(struct al_str *text, size_t max_bytes);
 
-/** "a.c, b.c..." : the items, made safe and nothing removed, at most `max_items`, then "..." for
- * the rest. */
+/** Append "a.c, b.c...": at most `max_items` items, safe with nothing removed, and "..." for the
+ * rest. */
 void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t max_items);
 
 /**
- * A diff as shown when asking: at most 200 lines or 16 KiB, then "… N more lines", and every
- * control character shown.  `more` says
- * that `diff` itself was cut when it was read; the count is then "at least".
+ * Append a diff as shown in a question: at most 200 lines or 16 KiB, then "… N more lines".
+ * Control characters are shown.
+ *
+ * @param more  `diff` was itself cut when it was read; the count is then "at least".
  */
 void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool more);
 
 /**
- * The parts of such an excerpt, for who counts lines that are not at hand: the whole lines at the
- * beginning of `text` that are shown, and the line about those that are left.  A first line that is
- * too long by itself is cut.
+ * The two parts of an excerpt, for a caller whose lines are not all in memory.  al_text_add_head()
+ * appends the whole lines at the beginning that are shown; a first line that is too long is cut.
+ * al_text_add_remaining() appends the line about the lines that are left.
  *
  * @return how many whole lines were added.
  */
 size_t al_text_add_head(struct al_str *out, const char *data, size_t len);
 void al_text_add_remaining(struct al_str *out, uint64_t left, bool more);
 
-/** A text of an agent's as shown when asking, within the same bounds or in full: every line is
- * indented, so that none can pose as what stands around it. */
+/** Append a text of the agent's as shown in a question, as an excerpt or in full.  Every line is
+ * indented, so no line can pass for one of airlock's. */
 void al_text_add_indented(struct al_str *out, const char *text, bool in_full);
 
 #endif

@@ -33,7 +33,7 @@ void al_url_clear(struct al_url *url)
     *url = AL_URL_INIT;
 }
 
-/* Where the user information after "://" ends, at its '@'; NULL when there is none. */
+/* The '@' that ends the user information after "://"; NULL when there is none. */
 static const char *end_of_user(const char *authority, size_t len)
 {
     const char *slash = memchr(authority, '/', len);
@@ -41,7 +41,7 @@ static const char *end_of_user(const char *authority, size_t len)
     return memrchr(authority, '@', slash ? (size_t)(slash - authority) : len);
 }
 
-/* A plain user of ssh is part of the place; what stands in front of a web server may be a token. */
+/* A plain ssh user is part of the address; user information for a web server may be a token. */
 static bool is_secret(const char *text, const char *authority, const char *at)
 {
     size_t scheme = (size_t)(authority - text) - strlen("://");
@@ -50,7 +50,7 @@ static bool is_secret(const char *text, const char *authority, const char *at)
     return !ssh || memchr(authority, ':', (size_t)(at - authority));
 }
 
-/* The word a "://" could be part of ends at white space or a quote. */
+/* The length up to white space or a quote, which end an address in a text. */
 static size_t word_length(const char *text, size_t len)
 {
     size_t n = 0;
@@ -84,8 +84,8 @@ char *al_url_shown(const char *text)
     const char *mark = strstr(text, "://");
     const char *at = mark ? end_of_user(mark + 3, strlen(mark + 3)) : NULL;
 
-    if (at && is_secret(text, mark + 3,
-                        at)) { /* a name or a token may have characters that end a word elsewhere */
+    /* The user information may contain characters that end an address in other texts. */
+    if (at && is_secret(text, mark + 3, at)) {
         al_str_add(&clean, text, (size_t)(mark + 3 - text));
         al_str_adds(&clean, redacted);
         text = at;
@@ -111,7 +111,7 @@ static bool is_scheme_char(char c, bool first)
            (!first && (isdigit((unsigned char)c) || c == '+' || c == '-' || c == '.'));
 }
 
-/* The length of the scheme or helper that a text begins with, 0 for none. */
+/* The length of the scheme or helper that a text begins with; 0: none. */
 static size_t scheme_length(const char *text)
 {
     size_t len = 0;
@@ -136,7 +136,7 @@ static bool is_ipv6(const char *host)
     return *host && strspn(host, "0123456789abcdefABCDEF:.") == strlen(host);
 }
 
-/* What may be a user's name in front of a host, without being taken for an option or a shell's. */
+/* Whether a text is a user name that cannot be taken for an option or for shell syntax. */
 static bool is_user(const char *user)
 {
     if (*user == '-')
@@ -147,7 +147,7 @@ static bool is_user(const char *user)
     return true;
 }
 
-/* The value of a hexadecimal digit, -1 for anything else. */
+/* The value of a hexadecimal digit; -1 for anything else. */
 static int hex(char c)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
@@ -156,8 +156,8 @@ static int hex(char c)
     return at ? (int)((at - digits) % 16) : -1;
 }
 
-/* Percent-decoded; NULL for a broken escape or a control character, a newline above all: a
- * credential helper would take what follows for another line. */
+/* Percent-decode a text.  NULL for a broken escape or a control character: after a newline, a
+ * credential helper would read the rest as another line. */
 static char *decode(const char *text, size_t len)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
@@ -178,7 +178,7 @@ static char *decode(const char *text, size_t len)
     return al_str_detach(&out);
 }
 
-/* Digits and nothing else, 1 to 65535; 0 otherwise. */
+/* A port of 1 to 65535, digits only; 0 otherwise. */
 static int parse_port(const char *text, size_t len)
 {
     int port = 0;
@@ -193,7 +193,7 @@ static int parse_port(const char *text, size_t len)
     return port <= PORT_MAX ? port : 0;
 }
 
-/* "host", "host:port" or "[address]:port". */
+/* Parse "host", "host:port" or "[address]:port". */
 static bool take_host(struct al_url *url, const char *text, size_t len)
 {
     const char *close = len && *text == '[' ? memchr(text, ']', len) : NULL;
@@ -213,7 +213,7 @@ static bool take_host(struct al_url *url, const char *text, size_t len)
     return url->port > 0;
 }
 
-/* "user" or "user:password".  ssh and git have no password that could be written down. */
+/* Parse "user" or "user:password".  Addresses of ssh and git have no password. */
 static bool take_user(struct al_url *url, const char *text, size_t len)
 {
     const char *colon = memchr(text, ':', len);
@@ -237,7 +237,7 @@ static char *host_words(const struct al_url *url)
     return al_asprintf(bracket ? "[%s]:%d" : "%s:%d", url->host, url->port);
 }
 
-/* Everything after "scheme://" that is no path on this machine. */
+/* Parse an address of a host, after "scheme://". */
 static int parse_remote(struct al_url *url, const char *text, const char *authority,
                         struct al_error *err)
 {
@@ -293,7 +293,7 @@ static int parse_url(struct al_url *url, const char *text, size_t scheme, struct
                   "Use a path inside the roots, or https, ssh, http or git.");
 }
 
-/* "[user@]host:path", which git takes for ssh when no '/' comes before the ':'. */
+/* Parse "[user@]host:path", which git treats as ssh when no '/' comes before the ':'. */
 static int parse_scp(struct al_url *url, const char *text, const char *colon, struct al_error *err)
 {
     static const char form[] = "Write it as [USER@]HOST:PATH, or ssh://[USER@]HOST[:PORT]/PATH.";

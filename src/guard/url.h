@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Addresses of other repositories, taken apart the way git does, and refused where git would do
- * something nobody asked for: start a helper, take a host for an option, send a password somewhere.
+ * Addresses of remote repositories, parsed like git does.  Refused: addresses with which git would
+ * start a helper, take a host for an option, or send a password elsewhere.
  *
  * Source: git-fetch(1) "GIT URLS", gitremote-helpers(7).
  */
@@ -11,11 +11,11 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** A longer address is refused. */
+/** The longest address accepted. */
 #define AL_URL_MAX_BYTES 4096
 
 enum al_url_kind {
-    AL_URL_PATH, /**< a path on this machine; file:// too */
+    AL_URL_PATH, /**< a path on this machine, or file:// */
     AL_URL_GIT,  /**< git:// */
     AL_URL_SSH,  /**< ssh://, or host:path */
     AL_URL_HTTP, /**< http:// or https:// */
@@ -23,15 +23,15 @@ enum al_url_kind {
 
 struct al_url {
     enum al_url_kind kind;
-    const char *protocol; /**< git's name for it: "file", "git", "ssh", "http", "https" */
-    char *host;           /**< "" for a path; an IPv6 address without brackets */
-    int port;             /**< 0: the protocol's own */
-    char *path;           /**< of the repository, as git gets it */
-    char *user;           /**< NULL: none; decoded */
-    char *password;       /**< NULL: none; decoded.  Never in `bare` or `shown` */
+    const char *protocol; /**< git's name: "file", "git", "ssh", "http", "https" */
+    char *host;           /**< "" for a path; an IPv6 address is without brackets */
+    int port;             /**< 0: the protocol's default */
+    char *path;           /**< of the repository, as passed to git */
+    char *user;           /**< decoded; NULL: none */
+    char *password;       /**< decoded; NULL: none; never in `bare` or `shown` */
     char *bare;           /**< the address without a password, for git */
-    char *shown;  /**< the address as safe text of one line, user information of http hidden */
-    char *origin; /**< http: "https://host:8080", what a credential is for; else NULL */
+    char *shown;          /**< one safe line, with http user information hidden */
+    char *origin;         /**< http: "https://host:8080", the scope of a credential; else NULL */
 };
 
 #define AL_URL_INIT ((struct al_url){ .protocol = "" })
@@ -39,19 +39,19 @@ struct al_url {
 void al_url_clear(struct al_url *url);
 
 /**
- * Take an address apart.
+ * Parse an address.
  *
- * @return 0; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR and a remedy, for
- *         "ext::" and every other helper, unknown protocols, hosts and paths that begin with '-',
- *         and what cannot be part of an address.  The message never shows user or password.
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR and a remedy for "ext::" and every other
+ *         helper, unknown protocols, hosts and paths that begin with '-', and anything that cannot
+ *         be part of an address.  The message never contains user information.
  */
 int al_url_parse(const char *text, struct al_url *ret_url, struct al_error *err);
 
-/** The address for people: safe, one line, "[redacted]" for user information (a plain user of ssh
- * stays).  Any text.  Caller frees. */
+/** An address for users, on one safe line: "[redacted]" replaces user information, except a plain
+ * ssh user.  Accepts any text.  Caller frees. */
 char *al_url_shown(const char *text);
 
-/** Append `text` with the user information of every address in it hidden in the same way. */
+/** Append `text`, with "[redacted]" for the user information of every address in it. */
 void al_url_redact(const char *text, size_t len, struct al_str *out);
 
 #endif

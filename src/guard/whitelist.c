@@ -9,7 +9,7 @@ const char *const al_whitelist_standard[] = {
     "ls", "cat", "grep", "find", "head", "tail", "wc", "echo", "pwd", "date", "git", "go", NULL,
 };
 
-/* Never on a whitelist: what changes files or the user, fetches, or takes a line for itself. */
+/* Never on a whitelist: commands that change files or the user, download, or run a command line. */
 static const char *const never[] = {
     "rm",   "mv",  "cp",  "chmod", "chown", "sudo", "su",   "curl", "wget", "bash",   "sh",
     "dash", "zsh", "ksh", "fish",  "csh",   "tcsh", "eval", "exec", "doas", "pkexec",

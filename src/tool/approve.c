@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stage 5: may this operation with these arguments happen, and who said so. */
+/* Stage 5: decide whether this operation may run with these arguments, and record who decided. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
                         call->summary, line);
 }
 
-/* The call with the answer passes every stage itself: of this one nothing is left but its record.
+/* This call ends here; the client repeats it with the answer, and the new call passes every stage.
  */
 static int end_pending(struct al_call *call, struct al_error *err)
 {
@@ -60,7 +60,7 @@ static int end_pending(struct al_call *call, struct al_error *err)
                         call->summary);
 }
 
-/* One more would take the place of a call that needs nobody. */
+/* Another pending question would take the place of calls that need no approval. */
 static int refuse_too_many(struct al_call *call, struct al_error *err)
 {
     (void)record_decision(call, "none", "none");
@@ -71,8 +71,8 @@ static int refuse_too_many(struct al_call *call, struct al_error *err)
                         call->summary);
 }
 
-/* What an "always" covers: the operation, and of it what the same rule asks about for the same
- * objects. */
+/* The key of an "always": the operation, the rule that asked, and the values the tool limits it to.
+ */
 static char *always_scope(const struct al_call *call, const struct al_ruling *ruling)
 {
     al_auto(al_freep) char *limits = al_approval_always_values(call, false);
@@ -80,7 +80,7 @@ static char *always_scope(const struct al_call *call, const struct al_ruling *ru
     return al_asprintf("%s %zu %s", call->operation->name, ruling->number, limits);
 }
 
-/* What an "always" would cover, as the user reads it; NULL where it would end with the call. */
+/* What an "always" would cover, for the user; NULL if the session has no memory for it. */
 static char *describe_always_scope(const struct al_call *call)
 {
     al_auto(al_freep) char *values = al_approval_always_values(call, true);
@@ -120,7 +120,7 @@ static int apply_answer(struct al_call *call, const struct al_ruling *ruling,
     return record_decision(call, always ? "always" : "once", approver->name);
 }
 
-/* Ask one after the other, until somebody answers. */
+/* Ask one approver after the other, until one has an answer. */
 static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
                          const struct al_approval_request *request, struct al_error *err)
 {
@@ -133,14 +133,15 @@ static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
         if (r == AL_ERR_CANCELLED)
             return r;
         if (answer.decision == AL_ANSWER_ALWAYS && !request->always_covers)
-            answer.decision = AL_ANSWER_REJECT; /* what was not offered approves nothing */
+            answer.decision = AL_ANSWER_REJECT; /* "always" was not offered */
         if (r == 0 && answer.decision != AL_ANSWER_NONE)
             return apply_answer(call, ruling, approver, &answer, err);
     }
     return refuse_no_approver(call, ruling, err);
 }
 
-/* A person is not asked about what a lock would keep from being done. */
+/* Wait for git's index.lock before asking: the user should not approve a call that the lock would
+ * stop. */
 static int wait_for_lock(struct al_call *call, struct al_error *err)
 {
     if (!call->repo || call->tool->at_first_root ||
@@ -158,7 +159,8 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     struct al_approval_request request;
     int r;
 
-    /* A state that rules were asked about is older, and covers what is shown all the more. */
+    /* If rules were evaluated, the state is bound already; it is older, and so covers what is
+     * shown. */
     r = wait_for_lock(call, err);
     if (r == 0 && !call->state[0])
         r = al_approval_bind(call, call->state, err);
@@ -166,9 +168,9 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         r = al_call_preview(call, &shown, err);
     if (r < 0)
         return r;
-    if (call->skips_approval) /* as long as the state is this one */
+    if (call->skips_approval) /* valid while the state stays the same */
         return record_decision(call, "auto", "policy");
-    if (al_call_was_asked(call)) /* else the same question looks like an answer that was lost */
+    if (al_call_was_asked(call)) /* explains why the same question comes again */
         al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
                              "done. This is what it is now.\n\n");
     if (ruling->message) {
@@ -177,7 +179,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         al_str_addf(&detail, "%s%s", said, shown.len ? "\n\n" : "");
     }
     al_str_add(&detail, shown.buf, shown.len);
-    /* An answer that comes with a later call is for this rule, and for these branches. */
+    /* An answer that arrives with a later call is valid for this rule and these branches only. */
     if (call->branches)
         bound = al_asprintf("%s %zu %s", call->state, ruling->number, call->branches);
     request = (struct al_approval_request){
@@ -208,7 +210,8 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
     return ask(call, ruling, err);
 }
 
-/* What could not be done anyway is said first, as it is when somebody is asked. */
+/* The preview's checks come first, as they do when a user is asked: what cannot be done fails with
+ * its own message. */
 static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
@@ -230,8 +233,8 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
                         call->summary);
 }
 
-/* Without rules nothing has to be known about the call.  With them, what they looked at is what
- * has to be there when the call's turn has come. */
+/* Without rules the targets are not needed.  With rules, the state they looked at has to be the
+ * state when the call runs. */
 static int evaluate_policy(struct al_call *call, struct al_ruling *ret_ruling, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
@@ -261,7 +264,7 @@ int al_approval_obtain(struct al_call *call, struct al_error *err)
     free(al_take(&call->branches));
     free(al_take(&call->always_values));
     al_call_set_expected(call, NULL);
-    r = al_call_resolve(call, err); /* words of a call that was overtaken are forgotten */
+    r = al_call_resolve(call, err); /* a repeated round starts without resolved values */
     if (r == 0)
         r = evaluate_policy(call, &ruling, err);
     if (r < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The fields of a tool's argument struct, found by its parameter rows. */
+/* Access to the fields of a tool's argument struct through its parameter rows. */
 #ifndef AL_TOOL_ARGS_H
 #define AL_TOOL_ARGS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an approval is bound to: the state of the repository, the branches that rules were asked
- * about, and the values that an "always" is for. */
+/* What an approval is bound to: the state of the repository, HEAD's branches if rules looked at
+ * them, and the values that an "always" covers. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "tool/args.h"
 #include "tool/private.h"
 
-/* What a tool's lists name, word by word, and what git takes the words for. */
+/* The items of a tool's list arguments, and the pathspecs that git makes of them. */
 static int add_named(struct al_call *call, struct al_strv *paths, struct al_str *specs,
                      struct al_error *err)
 {
@@ -32,8 +32,7 @@ static int add_named(struct al_call *call, struct al_strv *paths, struct al_str 
     return r;
 }
 
-/* The user's answer covers HEAD, the index, the files and what words were resolved to as they are
- * now. */
+/* An answer covers HEAD, the index, the affected files and the resolved objects as they are now. */
 int al_approval_bind(struct al_call *call, char ret_state[65], struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
@@ -68,7 +67,7 @@ char *al_approval_branches(const struct al_call *call)
     return al_str_detach(&joined);
 }
 
-/* HEAD's commit is the same on a branch that was just made, and rules may tell the two apart. */
+/* A new branch has the same commit as HEAD, but rules may treat the two differently. */
 static bool is_on_same_branches(const struct al_call *call)
 {
     al_auto(al_freep) char *now = call->branches ? al_approval_branches(call) : NULL;
@@ -76,7 +75,7 @@ static bool is_on_same_branches(const struct al_call *call)
     return !now || !strcmp(call->branches, now);
 }
 
-/* The values that an "always" is for, as the user reads them or (`shown` false) as they are. */
+/* The values that an "always" covers: safe text (`shown`), or unchanged. */
 static void add_values(const struct al_call *call, const char *name, bool shown, struct al_str *out)
 {
     const struct al_strv *pairs = &call->resolved.pairs;
@@ -102,7 +101,7 @@ char *al_approval_always_values(const struct al_call *call, bool shown)
     return al_str_detach(&values);
 }
 
-/* An "always" was for what the words meant before the call's turn came. */
+/* The arguments may mean something else since the "always" was looked up. */
 static bool is_still_covered(const struct al_call *call)
 {
     al_auto(al_freep) char *now =

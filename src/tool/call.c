@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The pipeline.  al_call_run() is the only way a tool runs; each stage may stop the call and none
- * softens an earlier one.
- */
+/* The pipeline.  al_call_run() is the only way to run a tool.  Each stage may stop the call; no
+ * stage relaxes what an earlier one decided. */
 #include "tool/call.h"
 
 #include <inttypes.h>
@@ -18,8 +16,8 @@
 #include "tool/hint.h"
 #include "tool/private.h"
 
-/* An integer of the arguments that a configured one stands in for.  A call whose arguments were
- * refused may not have got as far as having one. */
+/* The integer argument with this flag, or `standard` when it is absent.  There are no arguments yet
+ * if decoding has not begun. */
 static int64_t configured_int(const struct al_call *call, unsigned flag, int64_t standard)
 {
     const struct al_tool *tool = call->tool;
@@ -55,7 +53,6 @@ static const char *working_dir_of(const struct al_call *call)
     return dir ? dir : ".";
 }
 
-/* Stage 2. */
 static int decode(struct al_call *call, struct al_error *err)
 {
     const struct al_tool *tool = call->tool;
@@ -76,7 +73,6 @@ static int decode(struct al_call *call, struct al_error *err)
     return 0;
 }
 
-/* Stage 3. */
 static void select_operation(struct al_call *call)
 {
     al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
@@ -89,8 +85,8 @@ static void select_operation(struct al_call *call)
     call->summary = al_text_sanitize_shown_line(summary.buf);
 }
 
-/* The session's grant covers the repository wherever its parts lie.  `r` means that nothing is
- * written, by whatever name. */
+/* The grant has to cover every part of the repository, wherever it lies.  `r` in a grant means that
+ * nothing is written, under whatever name. */
 static int check_grant(const struct al_call *call, struct al_error *err)
 {
     const struct al_repo *repo = call->repo;
@@ -106,7 +102,7 @@ static int check_grant(const struct al_call *call, struct al_error *err)
     return r;
 }
 
-/* A tool that works in the first root needs neither a repository there nor a git. */
+/* A tool that works in the first root needs neither a repository there nor git. */
 static int open_repository(struct al_call *call, struct al_error *err)
 {
     const struct al_session *session = call->session;
@@ -128,7 +124,7 @@ static int open_repository(struct al_call *call, struct al_error *err)
     return r;
 }
 
-/* Which operation it is can depend on the repository; where there is none, on the arguments. */
+/* Selecting the operation may need the repository, so it is opened before stage 3. */
 static int find_repository(struct al_call *call, struct al_error *err)
 {
     int r = al_grant_check_tool(call->session->grant, call->tool->name, err);
@@ -136,7 +132,7 @@ static int find_repository(struct al_call *call, struct al_error *err)
     return r == 0 ? open_repository(call, err) : r;
 }
 
-/* Stage 4: the grant, then what only the tool can check. */
+/* Stage 4: the grant, then the checks that only the tool can make. */
 static int authorize(struct al_call *call, struct al_error *err)
 {
     int r = 0;
@@ -156,7 +152,6 @@ static int authorize(struct al_call *call, struct al_error *err)
     return r;
 }
 
-/* Stage 7. */
 static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     int r = al_call_prepare(call, err);
@@ -190,14 +185,15 @@ static int run_stages(struct al_call *call, struct al_result *result, struct al_
     return r < 0 ? r : execute(call, result, err);
 }
 
-/* A child knows only what was left for it; the caller gave the time of the whole call. */
+/* The child's message has the time that was left for it; the caller expects the time of the whole
+ * call. */
 static void name_the_whole_time(const struct al_call *call, struct al_error *err)
 {
     free(err->message);
     err->message = al_asprintf("git command timed out after %" PRId64 "ms", timeout_of(call));
 }
 
-/* The text of a failure: what happened, and what to do about it or how it came about. */
+/* The text of a failure: what happened, what to do about it, and details. */
 static void add_failure(const struct al_error *error, const char *wait, const char *half_done,
                         struct al_str *text)
 {
@@ -213,7 +209,7 @@ static void add_failure(const struct al_error *error, const char *wait, const ch
         al_str_addf(text, "\n\n%s", half_done);
 }
 
-/* Stage 8: the text of a success was shaped as it came; a failure's text is made here. */
+/* Stage 8.  The tool has made the text of a success; the text of a failure is made here. */
 static void shape(struct al_call *call, struct al_result *result, int r, struct al_error *err)
 {
     al_auto(al_freep) char *wait = NULL;
@@ -228,7 +224,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         r == AL_ERR_NOT_FOUND || r == AL_ERR_AGAIN ? AL_ERR_EXECUTION : (enum al_status)r;
     result->error = *err;
     *err = AL_ERROR_INIT;
-    if (result->structured) /* the tool has said it all */
+    if (result->structured) /* the tool's object reports the failure */
         return;
     if (r == AL_ERR_TIMEOUT) {
         name_the_whole_time(call, &result->error);
@@ -238,7 +234,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     }
     if (!wait)
         wait = al_call_hint(call, &result->error);
-    /* A git that failed is the last that ran; one that did not fail is not why the call did. */
+    /* Only a non-zero exit code explains the failure. */
     if (call->budget.exit_code > 0)
         result->exit_code = call->budget.exit_code;
     if (result->error.code == AL_CODE_NO_GIT)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What can be wrong with a tool's tables.  Every function gives the first fault, or NULL. */
+/* Faults in a tool's tables.  Every function returns the first fault it finds, or NULL. */
 #include <stdlib.h>
 
 #include "tool/pattern.h"
@@ -9,10 +9,10 @@
 #define TOOL_ABOUT_MAX_BYTES  400
 #define PARAM_ABOUT_MAX_BYTES 160
 
-/** The largest integer that every JSON reader keeps exactly. */
+/** The largest integer that every JSON reader represents exactly. */
 #define INTEGER_MAX (INT64_C(1) << 53)
 
-/* Not empty, and nothing but these. */
+/* Whether a text is not empty and consists of these characters. */
 static bool only(const char *text, const char *allowed)
 {
     size_t len = strspn(text, allowed);
@@ -221,7 +221,8 @@ static char *operation_fault(const struct al_tool *tool, const struct al_operati
     return NULL;
 }
 
-/* It says more than the operation of its name, and changes nothing else. */
+/* A stricter form adds effects or a question to the operation of its name, and changes nothing
+ * else. */
 static char *stricter_fault(const struct al_tool *tool, const struct al_stricter *stricter)
 {
     const struct al_operation *op = tool->operations, *more = &stricter->operation;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stage 6: what the repository was, before an operation that changes it and after. */
+/* Stage 6: the checkpoints before and after an operation that changes the repository. */
 #include <stdlib.h>
 
 #include "checkpoint/checkpoint.h"
@@ -10,8 +10,8 @@
 #include "util/fs.h"
 #include "util/log.h"
 
-/* The checkpoint after is taken even when the call's own time is over: without it, nobody could
- * tell later what the call did from what came then. */
+/* The checkpoint after has its own time limit: without that checkpoint, the call's changes could
+ * not be told from later ones. */
 #define AFTER_MS 30000u
 
 static struct al_checkpoint_reason reason_of(const struct al_call *call)
@@ -38,7 +38,7 @@ static bool writes_over_files(const struct al_call *call)
     return (call->operation->effects & both) == both;
 }
 
-/* What lies in the working tree, below its top. */
+/* Add the files that lie in the working tree, relative to its top. */
 static void add_below_top(const struct al_call *call, const struct al_strv *files,
                           struct al_strv *names)
 {
@@ -54,7 +54,7 @@ static void add_below_top(const struct al_call *call, const struct al_strv *file
     }
 }
 
-/* The files of the working tree that the call may write over. */
+/* Add the files of the working tree that the call may overwrite. */
 static int add_overwritten_files(struct al_call *call, struct al_strv *ret_names,
                                  struct al_error *err)
 {
@@ -80,8 +80,8 @@ static int with_remedy(int r, const char *remedy, struct al_error *err)
     return r;
 }
 
-/* Nothing of the last day goes to make room; so a store that is full of it says no instead, first
- * to what nobody was asked about, then to everything. */
+/* Checkpoints of the last day are never removed to make room.  A store full of them refuses new
+ * checkpoints: first for calls that no user approved, then for all. */
 static int check_room(struct al_call *call, struct al_error *err)
 {
     bool loses = call->operation->effects & AL_DISCARDS_WORK;
@@ -123,7 +123,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     return al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
 }
 
-/* Somebody is told before work is lost that nobody could give back. */
+/* Refuse or warn before work is lost that no checkpoint contains. */
 static int check_complete(const struct al_call *call, const struct al_strv *missing,
                           struct al_error *err)
 {
@@ -147,7 +147,7 @@ static int check_complete(const struct al_call *call, const struct al_strv *miss
     return 0;
 }
 
-/* What only adds can go on: nothing is lost that a checkpoint would hold. */
+/* Without a checkpoint, calls that destroy nothing go on: there is nothing to restore. */
 static int continue_without(struct al_call *call, struct al_error *why, struct al_error *err)
 {
     if (call->session->requires_checkpoints && al_effects_destructive(call->operation->effects))

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A call as a line for a shell. */
+/* A call as a command line for a shell. */
 #include "journal/journal.h"
 #include "tool/private.h"
 #include "util/json.h"
 
-/** Longer arguments are not repeated: they would bury what the message says. */
+/** Longer arguments are left out: they would bury the message. */
 #define ARGUMENTS_MAX_BYTES 72
 
-/** The toolset whose tools `airlock call` has without --toolset. */
+/** The toolset that `airlock call` uses without --toolset. */
 #define OWN_TOOLSET "git"
 
-/* As one word in single quotes.  In JSON of printable ASCII an apostrophe stands in strings alone,
- * where it can be written as an escape; so can DEL. */
+/* Append JSON as one shell word in single quotes.  In JSON of printable ASCII an apostrophe occurs
+ * only inside strings, where an escape can replace it; so does DEL. */
 static void add_quoted(struct al_str *out, const struct al_str *json)
 {
     al_str_adds(out, " '");
@@ -24,7 +24,7 @@ static void add_quoted(struct al_str *out, const struct al_str *json)
     al_str_addc(out, '\'');
 }
 
-/* What the journal would not keep as it is goes no further either. */
+/* Returns false for arguments that the journal would redact, and for long ones. */
 static bool add_arguments(struct al_str *out, const json_t *arguments)
 {
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT, word = AL_STR_INIT;

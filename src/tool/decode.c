@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From JSON arguments to a tool's argument struct, by the tool's parameter rows. */
+/* Decode JSON arguments into a tool's argument struct, by its parameter rows. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "tool/tool.h"
 #include "util/utf8.h"
 
-/** Bytes of a refused name that are repeated to the caller. */
+/** The longest part of an unknown name that a message repeats. */
 #define NAME_SHOWN_MAX_BYTES 64
 
 static int says_bad(const struct al_param *param, struct al_error *err)
@@ -49,7 +49,7 @@ static const struct al_param *find_param(const struct al_tool *tool, const char 
     return NULL;
 }
 
-/* The value of a parameter, whichever way its name is spelled; NULL when it is not given. */
+/* The value of a parameter under any of its spellings; NULL when it is absent. */
 static const json_t *value_of(const struct al_param *param, const json_t *arguments)
 {
     const json_t *own = json_object_get(arguments, param->name);
@@ -66,7 +66,7 @@ static const json_t *value_of(const struct al_param *param, const json_t *argume
     return NULL;
 }
 
-/* One parameter by two names: which of the values counts would be a guess. */
+/* Refuse one parameter under two spellings: choosing a value would be a guess. */
 static int refuse_twice(const struct al_tool *tool, const json_t *arguments, struct al_error *err)
 {
     for (size_t i = 0; i < tool->nparams; i++) {
@@ -115,7 +115,7 @@ static int refuse_unknown(const struct al_tool *tool, const json_t *arguments, s
                         tool->name, valid.len > 0 ? valid.buf : "none");
 }
 
-/* ECMA-262 and Unicode agree on these. */
+/* White space in both ECMA-262 and Unicode. */
 static bool is_space(uint32_t c)
 {
     return (c >= 0x09 && c <= 0x0d) || c == ' ' || c == 0x85 || c == 0xa0 || c == 0x1680 ||
@@ -146,7 +146,7 @@ static int check_pattern(const struct al_param *param, const char *text, struct 
                         param->pattern);
 }
 
-/* The rules of one string: of a string parameter, or of one item of a list. */
+/* The rules for a string parameter, and for each item of a list. */
 static int check_string(const struct al_param *param, const json_t *value, struct al_error *err)
 {
     const char *text = json_string_value(value);
@@ -178,9 +178,8 @@ static int decode_bool(const struct al_param *param, const json_t *value, bool *
     return 0;
 }
 
-/* A number with an integral value is an integer in JSON Schema, however it is written.  What is
- * beyond 64 bits is beyond every bound as well, so that the nearest value gives the right answer.
- */
+/* In JSON Schema a number with an integral value is an integer, however it is written.  A number
+ * beyond 64 bits is also beyond every bound, so the nearest value gives the right message. */
 static bool integer_of(const json_t *value, int64_t *ret)
 {
     double real;
@@ -273,7 +272,7 @@ static int decode_choice(const struct al_param *param, const json_t *value, int 
     const char *text = json_string_value(value);
 
     for (const struct al_choice *choice = param->choices; text && choice->name; choice++) {
-        /* The length too: a NUL must not end the comparison. */
+        /* Compare the length too: the text may contain a NUL. */
         if (strlen(choice->name) == json_string_length(value) && strcmp(choice->name, text) == 0) {
             *field = choice->value;
             return 0;

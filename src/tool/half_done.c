@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a call that failed in the middle of its work changed all the same. */
+/* What a call changed although it failed. */
 #include <stdlib.h>
 
 #include "guard/text.h"
@@ -7,7 +7,7 @@
 
 #define NAMED_MAX 20
 
-/* A conflict is left for the caller to resolve, and says so itself. */
+/* A conflict is left for the caller to resolve, and its message says so. */
 static bool is_left_on_purpose(const struct al_error *failure)
 {
     return failure->code == AL_CODE_CONFLICT;
@@ -25,8 +25,8 @@ static void add_name(const struct al_difference *change, struct al_str *out)
         al_str_adds(out, word);
 }
 
-/* What git notes for itself as it begins (ORIG_HEAD …) is no work that was done, and what was
- * fetched is a whole. */
+/* Changes that are not worth reporting: state files that git writes as it begins (ORIG_HEAD …), and
+ * refs of a fetch, which is complete in itself. */
 static bool is_work(const struct al_difference *change)
 {
     return change->part != AL_PART_STATE &&

@@ -18,7 +18,7 @@ static bool is_there(const char *dir, const char *path)
     return lstat(abs, &st) == 0;
 }
 
-/* git names files from the top and takes them from the working directory. */
+/* git prints paths relative to the top, but takes them relative to the working directory. */
 static char *hint_for(const struct al_repo *repo, const char *path)
 {
     const char *below = al_fs_below(repo->at.top, repo->at.dir);
@@ -57,9 +57,9 @@ static char *hint_for_param(const struct al_call *call, const struct al_param *p
     return hint;
 }
 
-/* What helps against a failure, by git's words for it.  A remedy that names a tool counts in a
- * session that has this tool, and in the toolset whose parameters it names; the toolset `git` has
- * one only where git's own advice goes. */
+/* Remedies by the words of git's message.  NULL as `tool` or `toolset` matches any.  A remedy that
+ * names a tool is used if the session has this tool, and in the toolset whose parameters it names.
+ * Toolset `git` has a remedy only where it replaces git's own advice. */
 static const struct {
     const char *words, *tool, *toolset, *remedy;
 } remedies[] = {
@@ -91,10 +91,10 @@ static const struct {
       "file." },
 };
 
-/* The same for toolset `workflow`, where the remedy is a parameter of another tool: two toolsets
- * may have a tool of that name, and the session's is the one of the toolset `from`. */
+/* Remedies for toolset `workflow` that name a parameter of another tool.  Two toolsets may have a
+ * tool of that name: the session's tool has to be the one of toolset `from`. */
 static const struct {
-    enum al_code code; /* of the failure, where there are no words */
+    enum al_code code; /* matched if `words` is NULL */
     const char *words, *tool, *from, *remedy;
 } remedies_elsewhere[] = {
     { AL_CODE_NONE, "does not have any commits yet", "git_commit", "workflow",
@@ -105,7 +105,7 @@ static const struct {
       "See git_branch with list_all for the branches there are." },
 };
 
-/* Whether the session has the tool, and from that toolset (NULL: any). */
+/* Whether the session has the tool, from this toolset (NULL: any). */
 static bool session_has(const struct al_session *session, const char *tool, const char *from)
 {
     const struct al_listed_tool *listed =
@@ -150,7 +150,7 @@ static char *remedy_for(const struct al_call *call, const struct al_error *error
     return elsewhere ? al_strdup(elsewhere) : NULL;
 }
 
-/* "git_commit takes: type (required), scope, …", for a call without what is required. */
+/* For a call that lacks a required parameter: "git_commit takes: type (required), scope, …". */
 static char *hint_for_missing(const struct al_tool *tool)
 {
     struct al_str out = AL_STR_INIT;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What helps after a failure, where only the call knows it. */
+/* Remedies for failures that depend on the call: its arguments, its repository, its session. */
 #ifndef AL_TOOL_HINT_H
 #define AL_TOOL_HINT_H
 
 struct al_call;
 struct al_error;
 
-/** One line for the caller, with names of its arguments made safe; NULL where there is none. Caller
- * frees. */
+/** One line of safe text for the caller; NULL when there is no hint.  Caller frees. */
 char *al_call_hint(const struct al_call *call, const struct al_error *error);
 
 #endif

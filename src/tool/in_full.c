@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* All of what a question shows an excerpt of, for the user who asks for it before they answer. */
+/* The full text of a preview that a question shows an excerpt of, for a user who asks to see it. */
 #include "gitops/command.h"
 #include "tool/private.h"
 
-/* What the call goes by: the answer is about that, whatever the repository says meanwhile. */
+/* What the call has looked up.  The answer is about these values, even if the repository has
+ * changed meanwhile. */
 struct lookups {
     struct al_resolved resolved;
     struct al_strv affected_files;
@@ -30,7 +31,7 @@ static void restore_lookups(struct al_call *call, const struct lookups *saved)
     call->has_affected_files = saved->has_affected_files;
 }
 
-/* Another change than the question's must not be taken for it. */
+/* Refuse to show a change that is not the one in the question. */
 static int check_current(struct al_call *call, struct al_error *err)
 {
     const struct lookups saved = take_lookups(call);
@@ -44,7 +45,8 @@ static int check_current(struct al_call *call, struct al_error *err)
     return r;
 }
 
-/* The time that looking takes is not the call's, and what was found for its execution stays. */
+/* Showing the full preview does not use up the call's time, and does not change what `execute`
+ * expects. */
 int al_approval_add_full(void *payload, struct al_str *out, struct al_error *err)
 {
     struct al_call *call = payload;

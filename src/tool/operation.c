@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which of a tool's operations a call is, and what the operations together can do. */
+/* Choosing a tool's operation for a call, and the effects of all its operations. */
 #include "tool/tool.h"
 
 unsigned al_tool_effects(const struct al_tool *tool)

@@ -9,11 +9,9 @@
 
 #define DIGITS "0123456789"
 
-/*
- * The subset: printable ASCII, escaped metacharacters, brackets without
- * escapes and classes, groups, and one quantifier an atom.  A dot is not among it: the dialects
- * differ about newlines.  skip_*() return what follows, NULL where the subset is left.
- */
+/* The subset: printable ASCII, escaped metacharacters, brackets without escapes and classes,
+ * groups, and at most one quantifier for each atom.  A dot is not in the subset: the dialects
+ * disagree about newlines.  skip_*() return what follows, or NULL outside the subset. */
 #define METACHARACTERS "^$\\.*+?()[]{}|"
 
 static const char *skip_branches(const char *at, bool grouped);
@@ -28,7 +26,7 @@ static const char *skip_bracket(const char *at)
     if (*at == '^')
         at++;
     if (*at == ']')
-        return NULL; /* a literal in one dialect, the end in the other */
+        return NULL; /* a literal in POSIX, the end of the bracket in ECMA-262 */
     while (*at >= ' ' && *at <= '~' && !strchr("[]\\", *at))
         at++;
     return *at == ']' ? at + 1 : NULL;
@@ -69,7 +67,7 @@ static const char *skip_branches(const char *at, bool grouped)
 
     while (*at && *at != ')' && *at != '$') {
         if (*at == '|') {
-            if (empty || !grouped) /* outside a group the anchors would hold one branch each */
+            if (empty || !grouped) /* outside a group each anchor would apply to one branch */
                 return NULL;
             empty = true;
             at++;

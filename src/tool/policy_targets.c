@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a call concerns, read from its parameter rows: the branches and paths that policy rules look
- * at. */
+/* The policy targets of a call: the branches and paths that rules look at, read from its parameter
+ * rows. */
 #include <sys/stat.h>
 
 #include "gitops/plumbing/ls_files_tracked.h"
@@ -33,7 +33,7 @@ static void add_branches(const struct al_call *call, struct al_strv *branches)
     const char *resolved = al_resolved_find(&call->resolved, AL_RESOLVED_BRANCH);
 
     al_call_named_branches(call, AL_PARAM_BRANCH, branches);
-    /* "@{-1}" names a branch as well as its name does. */
+    /* An expression like "@{-1}" names a branch too. */
     if (resolved && al_starts_with(resolved, heads) &&
         !al_strv_contains(branches, resolved + strlen(heads)))
         al_strv_add(branches, resolved + strlen(heads));
@@ -41,12 +41,12 @@ static void add_branches(const struct al_call *call, struct al_strv *branches)
         al_ref_head_branches(&call->repo->at, branches);
 }
 
-/** Paths on the way to being names relative to the top. */
+/** Collects paths as names relative to the top. */
 struct collection {
     struct al_call *call;
     struct al_strv *paths;
-    struct al_strv *shown;                 /* for each path what a person is shown; may be NULL */
-    struct al_strv missing, missing_given; /* names that are not on the disk, and as given */
+    struct al_strv *shown;                 /* what users see for each path; may be NULL */
+    struct al_strv missing, missing_given; /* names that do not exist, and how they were given */
 };
 
 static void add(struct collection *to, const char *name, bool is_dir, const char *shown)
@@ -56,7 +56,7 @@ static void add(struct collection *to, const char *name, bool is_dir, const char
         al_strv_add(to->shown, shown ? shown : to->paths->items[to->paths->count - 1]);
 }
 
-/* The name below the top; an absolute one for what lies elsewhere in the roots. */
+/* The path relative to the top; absolute for a path elsewhere in the roots. */
 static const char *below_top(const struct al_call *call, const char *abs)
 {
     const char *below = al_fs_below(call->repo->at.top, abs);
@@ -64,7 +64,7 @@ static const char *below_top(const struct al_call *call, const char *abs)
     return below ? below : abs;
 }
 
-/* The name itself, when it is that of a link: what leads to it is followed, and it is not. */
+/* Add the path of a symbolic link itself: its parents are followed, its last component is not. */
 static int add_link(struct collection *to, const char *given, const char *resolved,
                     struct al_error *err)
 {
@@ -77,7 +77,7 @@ static int add_link(struct collection *to, const char *given, const char *resolv
     int r;
 
     if (!*last || !strcmp(last, "."))
-        return 0; /* no name but that of the directory */
+        return 0; /* the path names the directory itself */
     if (slash)
         head = slash == given ? al_strdup("/") : al_strndup(given, (size_t)(slash - given));
     r = al_path_resolve(call->session->roots, call->repo->at.dir, head ? head : ".", &parent, err);
@@ -89,14 +89,15 @@ static int add_link(struct collection *to, const char *given, const char *resolv
     return 0;
 }
 
-/* Whether git takes the word for a pattern: what names a file is quoted or needs no quotes. */
+/* Whether git treats the pathspec as a pattern.  A pathspec that names a file is quoted or has no
+ * special characters. */
 static bool is_pattern(const char *spec)
 {
     return spec[0] != ':' && strpbrk(spec, "*?[\\");
 }
 
-/* A pattern matches whatever is there when git looks, so it concerns the directory in front of its
- * first special character with all that is below. */
+/* A pattern matches whatever exists when git runs.  So it affects everything below the directory in
+ * front of its first special character. */
 static int add_pattern(struct collection *to, const char *given, struct al_error *err)
 {
     const struct al_call *call = to->call;
@@ -110,12 +111,12 @@ static int add_pattern(struct collection *to, const char *given, struct al_error
     r = al_path_resolve(call->session->roots, call->repo->at.dir, slash ? head : ".", &dir, err);
     if (r < 0)
         return r;
-    /* What leads to the working tree from outside of it may match any of it. */
+    /* A pattern from above the working tree may match anything in it. */
     add(to, al_fs_below(dir.abs, call->repo->at.top) ? "" : below_top(call, dir.abs), true, given);
     return 0;
 }
 
-/* What a path names is concerned, and where it leads when that is elsewhere. */
+/* Add a path, and the target of a link. */
 static int add_path(struct collection *to, const char *param, const char *given,
                     struct al_error *err)
 {
@@ -142,7 +143,7 @@ static int add_path(struct collection *to, const char *param, const char *given,
     return add_link(to, given, name, err);
 }
 
-/* A directory that files are written into: which ones, nobody knows before. */
+/* Add a directory that files are written into.  Their names are not known yet. */
 static int add_output(struct collection *to, const struct al_param *param, struct al_error *err)
 {
     struct al_call *call = to->call;
@@ -160,7 +161,8 @@ static int add_output(struct collection *to, const struct al_param *param, struc
     return add_link(to, given, name, err);
 }
 
-/* The index knows whether a name that is gone was a file's; else it may be any directory's. */
+/* Add the paths that do not exist.  A path in the index is a file; any other could become a
+ * directory. */
 static int add_missing(struct collection *to, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
@@ -200,10 +202,8 @@ static bool is_given(const struct al_call *call, const struct al_param *param)
     return al_args_bool(call->args, param);
 }
 
-/*
- * A call that reads or writes files and names none concerns every path, if its tool could be given
- * some or it writes the working tree.
- */
+/* A call that reads or writes files but names none affects every path, if its tool takes paths or
+ * writes the working tree. */
 static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv *shown,
                      struct al_error *err)
 {

@@ -3,7 +3,7 @@
 #include "gitops/repo/write_lock.h"
 #include "tool/private.h"
 
-/* A call that is overtaken this often is not asked about again. */
+/* How often a call may be asked about again because the repository changed meanwhile. */
 #define ROUNDS_MAX 16
 
 static int acquire_lock(struct al_call *call, struct al_error *err)
@@ -15,8 +15,9 @@ static int acquire_lock(struct al_call *call, struct al_error *err)
     return al_write_lock_acquire_with_index(call->repo, &call->budget, err);
 }
 
-/* Writers of one repository take turns.  What words mean when nobody was asked is what they mean
- * when the turn has come: the call before may have been the commit that this one is about. */
+/* Only one call at a time writes to a repository.  If no approval is bound to what the arguments
+ * meant, they are resolved again under the lock: the call before may have made the commit that this
+ * one is about. */
 static int lock_for_writing(struct al_call *call, struct al_error *err)
 {
     int r;
@@ -44,10 +45,8 @@ static int keeps_changing(struct al_error *err)
                         "again when nobody else is at work in it");
 }
 
-/*
- * Stages 5 and 6.  An approval counts only while what was shown is what is there.  That is looked
- * at as late as can be: a checkpoint takes its time.
- */
+/* Stages 5 and 6.  An approval is valid only while the repository is what the user was shown.  It
+ * is checked last, because creating a checkpoint takes time. */
 int al_call_prepare(struct al_call *call, struct al_error *err)
 {
     bool current = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is shown before a call is decided on, read from objects that stay what they are. */
+/* The preview of a call, made from objects that do not change while it is read. */
 #include "gitops/preview/steady.h"
 #include "tool/private.h"
 
-/* Who only adds objects is in the way of one round, perhaps of two. */
+/* Another process that only adds objects disturbs one round, perhaps two. */
 #define ROUNDS_MAX 5
 
 static int keeps_changing(struct al_error *err)

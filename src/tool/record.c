@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stages 1 and 9, and what the journal learns in between. */
+/* Stages 1 and 9: the call's record in the journal, and its updates in between. */
 #include "gitops/repo/repo.h"
 #include "guard/root.h"
 #include "tool/private.h"
 #include "tool/spelling.h"
 #include "util/log.h"
 
-/* Whether a parameter is the name of a file, a branch or a revision. */
+/* Whether a parameter names a file, a branch or a revision. */
 static bool is_name(const void *payload, const char *member)
 {
     const unsigned flags = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
@@ -18,7 +18,7 @@ static bool is_name(const void *payload, const char *member)
     return false;
 }
 
-/* Stage 1.  Without a journal, reads go on and everything else is refused in stage 4. */
+/* Stage 1.  Without a journal, reads go on; al_call_record_check() refuses everything else. */
 void al_call_record_open(struct al_call *call)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -33,7 +33,7 @@ void al_call_record_open(struct al_call *call)
         al_log_warn("the journal cannot be written: %s", err.message);
 }
 
-/* What is known of a call by now, for the journal. */
+/* What is known about the call by now. */
 static struct al_record_end known_of(const struct al_call *call)
 {
     return (struct al_record_end){
@@ -51,7 +51,8 @@ static struct al_record_end known_of(const struct al_call *call)
     };
 }
 
-/* Whoever looks sees what the call is about, and one that changes something has its line. */
+/* A running call shows up in the journal with what it is about.  A call with side effects needs
+ * this record. */
 int al_call_record_check(const struct al_call *call, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -71,7 +72,8 @@ int al_call_record_check(const struct al_call *call, struct al_error *err)
                         "see airlock doctor");
 }
 
-/* If we die now, whoever starts next has to know what was begun, and where its checkpoint is. */
+/* If this process dies now, the next one finds out from the record what was begun and which
+ * checkpoint to use. */
 int al_call_record_checkpoint(struct al_call *call, struct al_error *err)
 {
     const struct al_record_end known = known_of(call);
@@ -79,7 +81,6 @@ int al_call_record_checkpoint(struct al_call *call, struct al_error *err)
     return call->checkpoint[0] ? al_recorded_note(&call->recorded, &known, err) : 0;
 }
 
-/* Stage 9. */
 void al_call_record_close(struct al_call *call, const struct al_result *result)
 {
     struct al_record_end known = known_of(call);

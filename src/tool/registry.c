@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which tools a client sees: the chosen toolsets, earlier ones winning a name. */
+/* The tools that a client sees: those of the chosen toolsets.  The earlier toolset wins a name. */
 #include <stdlib.h>
 
 #include "guard/text.h"
@@ -48,7 +48,7 @@ static void add_toolset(struct al_registry *registry, const struct al_toolset *t
                      taken.buf);
 }
 
-/* Naming a toolset twice says nothing new. */
+/* Whether a toolset is named a second time. */
 static bool named_before(const struct al_strv *names, size_t at)
 {
     for (size_t i = 0; i < at; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a call gives back, as MCP writes it. */
+/* The result of a call in MCP's JSON. */
 #include "guard/text.h"
 #include "tool/call.h"
 
@@ -24,7 +24,7 @@ void al_result_set_structured(struct al_result *result, json_t *object)
     al_result_take_json(result, &shown, NULL);
 }
 
-/* `from`, which is empty then, instead of what `to` was. */
+/* Replace the contents of `to` by those of `from`, which is empty afterwards. */
 static void move(struct al_str *to, struct al_str *from)
 {
     al_str_clear(to);

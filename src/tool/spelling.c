@@ -3,7 +3,7 @@
 
 #include "util/nearest.h"
 
-/** What is longer is no name of ours. */
+/** Longer than any name of a tool or parameter. */
 #define NAME_MAX_BYTES 128
 
 /* Names are ASCII, whatever the locale. */
@@ -22,7 +22,7 @@ static bool is_letter_or_digit(char c)
     return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* newName becomes new_name, and cwd what the other toolsets call it. */
+/* newName becomes new_name, and cwd becomes working_dir. */
 static void to_snake(const char *name, struct al_str *out)
 {
     for (const char *at = name; *at; at++) {
@@ -43,15 +43,16 @@ bool al_param_is_called(const struct al_param *param, const char *name)
     if (!strcmp(param->name, name))
         return true;
     if (strlen(name) > NAME_MAX_BYTES || is_upper(*name) ||
-        (*name != *param->name && *name != 'c' && *name != 'w')) /* cheap, and mostly so */
+        (*name != *param->name && *name != 'c' &&
+         *name != 'w')) /* a cheap test that settles most calls */
         return false;
     to_snake(param->name, &own);
     to_snake(name, &given);
     return !strcmp(own.buf, given.buf);
 }
 
-/* The letters alone: behind the prefix of a client ("mcp__airlock__git_log"), without case, '_',
- * '-' and '.', and without "git" in front. */
+/* The name reduced to letters and digits: without a client's prefix ("mcp__airlock__git_log"),
+ * case, '_', '-', '.', and a leading "git". */
 static void to_letters(const char *name, struct al_str *out)
 {
     for (const char *at = name; (at = strstr(at, "__")); at += 2)
@@ -86,7 +87,7 @@ const char *al_registry_nearest(const struct al_registry *registry, const struct
         if (!al_grant_has_tool(grant, own))
             continue;
         to_letters(own, &own_letters);
-        al_strv_add(&candidates, own_letters.buf); /* which outlives the round */
+        al_strv_add(&candidates, own_letters.buf); /* the list outlives this iteration */
         al_nearest_offer(&nearest, candidates.items[candidates.count - 1]);
         if (nearest.found == candidates.items[candidates.count - 1])
             found = own;

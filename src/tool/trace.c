@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a call does, told to a person while it does it (`-v`). */
+/* The lines of `-v`: what a call is doing, while it does it. */
 #include <inttypes.h>
 #include <stdlib.h>
 

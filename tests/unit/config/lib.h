@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the tests of the configuration share: text in, a configuration or a complaint out. */
+/* Shared by the tests of the configuration: read a text, and expect a configuration or an error. */
 #ifndef TESTS_UNIT_CONFIG_LIB_H
 #define TESTS_UNIT_CONFIG_LIB_H
 
@@ -28,7 +28,7 @@ static inline int read_text(struct tmpdir *dir, const char *text, struct al_conf
     return al_config_read(config, path, err);
 }
 
-/* `text` is read without complaint. */
+/* Expect that `text` is read without an error. */
 static inline void assert_reads(void **state, const char *text, struct al_config *config)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -39,7 +39,8 @@ static inline void assert_reads(void **state, const char *text, struct al_config
     assert_int_equal(r, 0);
 }
 
-/* `text` is refused with "<file>:" and `what`, and the configuration stays as it was. */
+/* Expect that `text` is refused with "<file>:" and `what`, and that the configuration is unchanged.
+ */
 static inline void assert_refuses(void **state, const char *text, const char *what)
 {
     const struct tmpdir *dir = *state;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config/config.h: what a person wrote is taken exactly, and what is wrong is named with its line.
- */
+/* config/config.h: values are taken exactly, and errors name the line. */
 #include "tests/unit/config/lib.h"
 
 static void has_the_documented_defaults(void **state)
@@ -100,7 +99,7 @@ static void holds_numbers_to_their_bounds(void **state)
 {
     static const struct {
         const char *text;
-        const char *complaint; /* NULL: it fits */
+        const char *complaint; /* NULL: accepted */
     } cases[] = {
         { "timeout_ms = 99", "2: tools.git.timeout_ms: must be between 100 and 600000" },
         { "timeout_ms = 100", NULL },
@@ -334,7 +333,7 @@ static void says_where_the_toml_is_wrong(void **state)
     }
 }
 
-/* A key as deep as a file of this size can make it, which must not become a recursion. */
+/* A key as deep as a file of this size allows: it must not overflow the stack. */
 static void survives_keys_without_end(void **state)
 {
     static const char *const forms[][2] = {

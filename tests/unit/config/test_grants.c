@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config/config.h, [grants.NAME]: the person's own names, checked like everything else. */
+/* config/config.h, [grants.NAME]: names that the user chooses, checked like all others. */
 #include "tests/unit/config/lib.h"
 
 static const struct al_grant *grant_of(const struct al_config *config, const char *name)
@@ -99,7 +99,7 @@ static void names_what_is_wrong_with_a_grant(void **state)
     }
 }
 
-/* `count` lines made from `format`, which has one number in it. */
+/* `count` lines made from `format`, which contains one number. */
 static void add_lines(struct al_str *text, const char *before, const char *after, size_t count)
 {
     for (size_t i = 0; i < count; i++)

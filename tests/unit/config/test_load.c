@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config/config.h: the file that counts is the one named, else the person's own. */
+/* config/config.h: the file named with --config is read, else the user's own. */
 #include "config/config.h"
 
 #include "tests/lib/assert.h"
@@ -23,8 +23,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What max_bytes is after loading with these places below the scratch directory (NULL: not set);
- * 0 when loading failed. */
+/* max_bytes after loading with these places below the scratch directory (NULL: not set); 0 when
+ * loading failed. */
 static uint32_t loaded(void **state, const char *path, const char *xdg, const char *home)
 {
     struct tmpdir *dir = *state;

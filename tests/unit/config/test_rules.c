@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config/config.h, [[tools.approval.rule]]: rules are taken in their order, with their lines. */
+/* config/config.h, [[tools.approval.rule]]: rules keep their order and their lines. */
 #include "tests/unit/config/lib.h"
 
 static void takes_rules_in_their_order_with_their_lines(void **state)
@@ -64,7 +64,7 @@ static void takes_rules_on_lines_of_a_list(void **state)
     assert_int_equal(config.approval.policy.count, 2);
     assert_int_equal(config.approval.policy.rules[0].line, 2);
     assert_int_equal(config.approval.policy.rules[1].line, 3);
-    assert_reads(state, "tools.approval.mode = \"ask\"\n", &config); /* says nothing of rules */
+    assert_reads(state, "tools.approval.mode = \"ask\"\n", &config); /* has no rules */
     assert_int_equal(config.approval.policy.count, 2);
     assert_reads(state, "tools.approval.rule = [{ decision = \"ask\" }]\n", &config);
     assert_int_equal(config.approval.policy.count, 1);

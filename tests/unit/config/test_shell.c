@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* [tools.shell]: the whitelist, the time, and what holds the programs. */
+/* config/config.h, [tools.shell]: the whitelist, the timeout and the isolation. */
 #include "guard/whitelist.h"
 #include "tests/unit/config/lib.h"
 

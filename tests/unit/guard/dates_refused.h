@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* No dates; also read by tests/e2e/test_dates.py. */
+/* Texts that are not dates; also read by tests/e2e/test_dates.py. */
 "", " ", "gestern", "v2.30.0", "HEAD", "HEAD~3", "main", "abc123", "deadbeef", "origin/main",
     "release-1", "1 fortnight ago", "eleven days ago", "a week ago", "an hour ago", "some time ago",
     "beginning of time", "ago", "today", "tomorrow", "week", "friday", "monday noon", "next friday",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the tests of paths share: roots, and links of every kind around them. */
+/* Shared by the tests of paths: roots, and links of every kind around them. */
 #ifndef TESTS_UNIT_GUARD_PATH_LIB_H
 #define TESTS_UNIT_GUARD_PATH_LIB_H
 
@@ -92,7 +92,7 @@ static inline int teardown(void **state)
     return 0;
 }
 
-/* Resolve and check what holds for every answer: all of it, or nothing. */
+/* Resolve, and check that the result is complete on success and untouched on failure. */
 static inline int resolve(const char *given, struct al_path *path, struct al_error *err)
 {
     int r = al_path_resolve(&roots, base, given, path, err);
@@ -109,7 +109,7 @@ static inline int resolve(const char *given, struct al_path *path, struct al_err
     return r;
 }
 
-/* `given` resolves to `wanted` (relative to the world), which exists or does not. */
+/* Expect that `given` resolves to `wanted` (relative to the world), which exists or does not. */
 static inline void leads_to(const char *given, const char *wanted, bool exists)
 {
     al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;

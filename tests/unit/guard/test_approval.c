@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * guard/approval.h: "always" covers one tool, operation and repository, from every thread; what a
- * question begins with, and what becomes of a reason.
- */
+/* guard/approval.h: "always" covers one tool, operation and repository, from every thread; the
+ * heading of a question; the reason of an answer. */
 #include "guard/approval.h"
 
 #include <pthread.h>

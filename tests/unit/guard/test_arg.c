@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/arg.h: no word of an agent becomes an option, a range or pathspec magic for git. */
+/* guard/arg.h: no argument of an agent becomes an option, a range or pathspec magic for git. */
 #include "guard/arg.h"
 
 #include "tests/lib/assert.h"
@@ -13,7 +13,7 @@ static int setup(void **state)
     git_fixture_environment(home);
     git_fixture_init(home);
     git_fixture_commit(home, "file", "text\n", "first");
-    git_ok(home, "checkout", "-q", "-b", "other", NULL); /* so that @{-1} means something to git */
+    git_ok(home, "checkout", "-q", "-b", "other", NULL); /* gives git a meaning for @{-1} */
     *state = home;
     return 0;
 }
@@ -123,8 +123,8 @@ static const char *const branch_names[] = {
     "\033[31m",
 };
 
-/* Names git takes here and airlock does not: as a revision each means something else than a branch
- * of that name, and the first depends on where HEAD has been. */
+/* Names that git accepts here and airlock does not: as a revision, each means something other than
+ * a branch of that name, and the first depends on where HEAD has been. */
 static const char *const stricter[] = { "@{-1}", "@" };
 
 static bool is_stricter(const char *name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/credential_hosts.h: which servers the user listed. */
+/* guard/credential_hosts.h: which servers a pattern matches. */
 #include "guard/credential_hosts.h"
 
 #include "tests/lib/assert.h"

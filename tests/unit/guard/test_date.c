@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/date.c: what git reads as a date, and what it reads only by passing over a part of it. That
- * git agrees is held in tests/e2e/test_dates.py. */
+/* guard/date.c: texts that git reads as a date, and texts that git reads only by skipping a part.
+ * tests/e2e/test_dates.py compares the lists with git. */
 #include "guard/date.h"
 
 #include "tests/lib/assert.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/root.h: `.git` is known by every name a file system may take for it. */
+/* guard/root.h: `.git` is recognised under every name that a file system may take for it. */
 #include "guard/root.h"
 
 #include "tests/lib/assert.h"

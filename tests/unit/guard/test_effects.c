@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/effects.h: what an operation declares decides risk, hints and approval. */
+/* guard/effects.h: the declared effects decide risk, hints and approval. */
 #include "guard/effects.h"
 
 #include "tests/lib/assert.h"
@@ -26,8 +26,8 @@ static void no_name_for_none_several_or_unknown_effects(void **state)
     assert_null(al_effect_name((enum al_effects)(1u << AL_EFFECT_COUNT)));
 }
 
-/* What each effect alone means; a set means whatever any member does, read_only and idempotent
- * excepted, which every member has to allow. */
+/* The meaning of each effect alone.  A set of effects means what any member means, except that
+ * read_only and idempotent need every member. */
 static const struct fact {
     enum al_effects effect;
     const char *risk;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/env.h: a child gets what was chosen for it, and never a secret. */
+/* guard/env.h: a child gets the variables chosen for it, and never a secret. */
 #include "guard/env.h"
 
 #include "tests/lib/assert.h"

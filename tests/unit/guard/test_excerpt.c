@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/text.h: what is cut is cut at the byte the caller asked for, between characters, and says
- * so. */
+/* guard/text.h: a text is cut at the length the caller asked for, between characters, with a
+ * marker. */
 #include "guard/text.h"
 
 #include "tests/lib/assert.h"
@@ -140,7 +140,7 @@ static void a_list_names_the_first_items_and_hints_at_the_rest(void **state)
     assert_string_equal(out.buf, "");
 }
 
-/* The excerpt of `count` lines of `width` bytes each, the line break included. */
+/* The excerpt of `count` lines of `width` bytes each, including the newline. */
 static void excerpt(size_t count, size_t width, bool more, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
@@ -212,7 +212,8 @@ static void a_diff_that_was_cut_before_says_at_least(void **state)
     assert_string_equal(out.buf, "+cut in the midd\n… at least 1 more line\n");
 }
 
-/* What a terminal would not show, and what cleaning for others takes out, is what is approved. */
+/* The user approves the full text, including what a terminal does not show and sanitizing removes.
+ */
 static void an_excerpt_hides_nothing_in_a_line(void **state)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;

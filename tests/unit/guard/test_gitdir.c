@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/gitdir.h: what git takes for a git directory, by its parts and wherever one is in it. */
+/* guard/gitdir.h: git directories are recognised by their parts, and so is everything inside them.
+ */
 #include "guard/gitdir.h"
 
 #include <fcntl.h>
@@ -53,7 +54,7 @@ static void any_name_and_any_depth(void **state)
     tmpdir_free(dir);
 }
 
-/* Each set of parts is completed by a name or not. */
+/* Whether a name completes each set of parts. */
 static void what_a_name_would_complete(void **state)
 {
     static const struct {
@@ -92,7 +93,7 @@ static void what_a_name_would_complete(void **state)
     }
 }
 
-/* Links count whatever they lead to: git follows them. */
+/* Links count wherever they lead: git follows them. */
 static void parts_may_be_links(void **state)
 {
     struct tmpdir *dir = tmpdir_new();

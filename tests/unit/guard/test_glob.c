@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Patterns against names, and against a tree. */
+/* guard/glob.h: patterns matched against names and against a tree. */
 #include "guard/glob.h"
 
 #include "tests/lib/assert.h"
@@ -66,7 +66,7 @@ static void matches_names(void **state)
     }
 }
 
-/* Stars that could begin anywhere take time that grows with the product, not the power. */
+/* The time for several stars grows with the product of the lengths, not exponentially. */
 static void ends_soon(void **state)
 {
     char name[256];
@@ -77,7 +77,7 @@ static void ends_soon(void **state)
     assert_false(al_glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
 }
 
-/* What looks like the beginning of a class is looked at once, not up to the pattern's end. */
+/* An unfinished class is examined once, not up to the end of the pattern. */
 static void a_bracket_in_a_bracket_is_no_search(void **state)
 {
     al_auto(al_str_clear) struct al_str pattern = AL_STR_INIT;
@@ -212,7 +212,7 @@ static int expand_long(const struct tmpdir *dir, struct al_str *pattern, struct 
     return r;
 }
 
-/* `literal` parts as they are, and a pattern behind them. */
+/* `literal` parts, followed by a pattern. */
 static int expand_parts(const struct tmpdir *dir, const char *literal, size_t parts,
                         struct al_strv *names)
 {
@@ -277,7 +277,7 @@ static void counts_bytes(void **state)
     tmpdir_free(dir);
 }
 
-/* Many patterns of one line cost what all of them may, not each of them. */
+/* All patterns of one command line share one limit. */
 static void counts_what_all_patterns_cost(void **state)
 {
     struct tmpdir *dir = tmpdir_new();

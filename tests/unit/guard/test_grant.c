@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/grant.h: a grant narrows, and what it does not list is not granted. */
+/* guard/grant.h: a grant restricts, and anything not listed is refused. */
 #include "guard/grant.h"
 
 #include <unistd.h>
@@ -188,7 +188,8 @@ static void links_are_followed_once_when_it_is_chosen(void **state)
     tmpdir_symlink(dir, "first", "link");
     grant->limits_dirs = true;
     assert_int_equal(al_grant_add_dir(grant, link, "rw", NULL), 0);
-    assert_int_equal(al_grant_add_dir(grant, first, "r", NULL), 0); /* the same by another name */
+    assert_int_equal(al_grant_add_dir(grant, first, "r", NULL),
+                     0); /* the same directory by another name */
     assert_int_equal(al_grants_choose(&grants, "g", &chosen, NULL), 0);
     assert_int_equal(al_grant_check_dir(chosen, first, false, NULL), 0);
     assert_int_equal(al_grant_check_dir(chosen, first, true, NULL), AL_ERR_NOT_GRANTED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/root.h: directories are made below a root, never through a link and never in `.git`. */
+/* guard/root.h: directories are created below a root, never through a link and never in `.git`. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,9 +82,9 @@ static void no_directory_is_made_in_a_git_directory_or_a_file(void **state)
         assert_string_equal(err.message, message);
         assert_int_equal(fstatat(world->fd, "repo/.git", &st, AT_SYMLINK_NOFOLLOW), -1);
     }
-    tmpdir_symlink(world, ".git", "repo/alias"); /* `.git` by where it leads … */
+    tmpdir_symlink(world, ".git", "repo/alias"); /* `.git` in the resolved path */
     assert_int_equal(make("alias/x", NULL), AL_ERR_SANDBOX);
-    tmpdir_symlink(world, "src", "repo/.git"); /* … and by what was said */
+    tmpdir_symlink(world, "src", "repo/.git"); /* `.git` in the given path */
     assert_int_equal(make(".git/x", NULL), AL_ERR_SANDBOX);
     assert_int_equal(unlinkat(world->fd, "repo/.git", 0), 0);
     assert_int_equal(make("src/main.c", NULL), AL_ERR_EXECUTION);
@@ -130,7 +130,7 @@ static void a_link_that_appears_meanwhile_is_not_followed(void **state)
     assert_int_equal(fstatat(world->fd, "repo-evil/dir", &st, AT_SYMLINK_NOFOLLOW), -1);
     al_path_clear(&path);
     assert_int_equal(al_path_resolve(&roots, base, "later/dir", &path, NULL), 0);
-    tmpdir_symlink(world, "src", "repo/later"); /* inside, but not where the path says */
+    tmpdir_symlink(world, "src", "repo/later"); /* inside, but elsewhere than the path says */
     assert_int_equal(al_path_mkdirs(&path, "later/dir", NULL), AL_ERR_SANDBOX);
 }
 

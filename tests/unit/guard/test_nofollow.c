@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/nofollow.h: a path opens what it names below the descriptor, and nothing by way of a link.
+/* guard/nofollow.h: a path opens the file it names below the descriptor, and never follows a link.
  */
 #include "guard/nofollow.h"
 

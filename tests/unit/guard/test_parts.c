@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/root.h, parts of a repository: named by its own files, and never outside the roots; nor is
- * anything that was swapped on the way. */
+/* guard/root.h, al_roots_open(): parts of a repository that its own files name are never outside
+ * the roots, even if something is swapped on the way. */
 #include "guard/root.h"
 
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/policy.h: the first rule that matches decides, and a permission reaches no further than its
- * words. */
+/* guard/policy.h: the first rule that matches decides, and a permission covers no more than it
+ * says. */
 #include "guard/policy.h"
 
 #include "guard/effects.h"
 #include "tests/lib/assert.h"
 
-/* One rule after the other; fields as in struct al_rule, literals that are copied. */
+/* Add rules in order; fields as in struct al_rule, copied. */
 static struct al_policy policy_of(const struct al_rule *rules, size_t count)
 {
     const struct al_policy borrowed = { .rules = (struct al_rule *)rules, .count = count };
@@ -16,7 +16,7 @@ static struct al_policy policy_of(const struct al_rule *rules, size_t count)
     return policy;
 }
 
-/* The lists of a query, split at blanks; "-" is the empty string. */
+/* The lists of a query, split at spaces; "-" is the empty string. */
 static struct al_strv split(const char *words)
 {
     struct al_strv list = AL_STRV_INIT;
@@ -31,7 +31,7 @@ static struct al_strv split(const char *words)
     return list;
 }
 
-/* What one rule makes of a call in mode ask: its decision, or -1 when it does not match. */
+/* The decision of one rule about a call in mode ask; -1 when it does not match. */
 static int ruled(struct al_rule rule, const char *operation, unsigned effects, const char *branches,
                  const char *paths)
 {
@@ -86,7 +86,7 @@ static void names_of_tools_and_operations_are_globs(void **state)
     }
 }
 
-/* For each pattern: does a rule that denies match, and does one that allows. */
+/* For each pattern: whether a rule that denies matches, and whether one that allows matches. */
 struct both {
     const char *pattern, *items;
     bool denies, allows;
@@ -162,7 +162,7 @@ static void any_branch_objects_and_only_all_permit(void **state)
         { "main", "feature/a main", true, false },
         { "feature/*", "main", false, false },
         { "*", "main", true, true },
-        { "*", "", false, false }, /* it concerns no branch */
+        { "*", "", false, false }, /* affects no branch */
         { "HEAD", "HEAD", true, true },
     };
 
@@ -183,7 +183,7 @@ static void any_path_objects_and_only_all_permit(void **state)
         { "*.pem", "b.pem.txt", false, false },
         { "a[0-9].txt", "a1.txt", true, true },
         { "a[0-9].txt", "ax.txt", false, false },
-        { "*", "", false, false }, /* it concerns no path */
+        { "*", "", false, false }, /* affects no path */
     };
 
     (void)state;

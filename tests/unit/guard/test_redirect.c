@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files behind redirects: below the root, no links, no .git. */
+/* guard/redirect.h: redirects stay below the root, follow no links, and never reach `.git`. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -41,7 +41,7 @@ static void checks_words(void **state)
     tmpdir_free(dir);
 }
 
-/* Checked and opened at once. */
+/* Check and open at once. */
 static int open_redirect(const struct al_root *root, const char *name, enum al_redirect_mode mode,
                          int *ret_fd, struct al_error *err)
 {
@@ -150,7 +150,7 @@ static void goes_into_no_git_directory(void **state)
     tmpdir_free(dir);
 }
 
-/* What was checked is what is opened, whatever the name leads to by then. */
+/* The checked file is the one that is opened, wherever its name leads by then. */
 static void stays_where_it_was_checked(void **state)
 {
     struct tmpdir *dir = tmpdir_new(), *outside = tmpdir_new();
@@ -163,7 +163,7 @@ static void stays_where_it_was_checked(void **state)
     (void)state;
     tmpdir_mkdir(dir, "d");
     assert_int_equal(al_redirect_find(&root, "d/f", &redirect, NULL), 0);
-    assert_int_equal(fstatat(dir->fd, "d/f", &st, 0), -1); /* nothing is made yet */
+    assert_int_equal(fstatat(dir->fd, "d/f", &st, 0), -1); /* nothing is created yet */
     assert_int_equal(renameat(dir->fd, "d", dir->fd, "moved"), 0);
     tmpdir_symlink(dir, outside->path, "d");
     assert_int_equal(al_redirect_open(&redirect, AL_REDIRECT_WRITE, &fd, NULL), 0);
@@ -172,7 +172,7 @@ static void stays_where_it_was_checked(void **state)
     got = tmpdir_read(dir, "moved/f");
     assert_string_equal(got, "new");
     assert_int_equal(fstatat(outside->fd, "f", &st, 0), -1);
-    /* … unless it has become a link, or its directory one of git's. */
+    /* A redirect is refused if it has become a link, or its directory a git directory. */
     assert_int_equal(unlinkat(dir->fd, "moved/f", 0), 0);
     tmpdir_symlink(dir, "../x", "moved/f");
     assert_int_equal(al_redirect_open(&redirect, AL_REDIRECT_WRITE, &fd, NULL), AL_ERR_SANDBOX);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/root.h: a root is a directory of the person's choice that cannot undo airlock itself. */
+/* guard/root.h: a root is a directory of the user's choice, and never one that gives access to
+ * airlock itself. */
 #include "guard/root.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Add a root that lies in the world; `forbidden` lies there too, or is NULL. */
+/* Add a root in the world; `forbidden` is in the world too, or NULL. */
 static int add(const char *name, const char *forbidden, const char *home, struct al_error *err)
 {
     al_auto(al_roots_clear) struct al_roots roots = AL_ROOTS_INIT;
@@ -239,7 +240,7 @@ static void the_root_of_a_path_is_found_by_whole_components(void **state)
     }
 }
 
-/* A filter is of its thread alone, and gone with it. */
+/* A seccomp filter applies to its thread alone, and ends with it. */
 static void *without_openat2(void *payload)
 {
     struct sock_filter code[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/text.h: nothing in a repository's text steers a terminal or hides from a reader. */
+/* guard/text.h: no text of a repository controls a terminal or hides from the reader. */
 #include "guard/text.h"
 
 #include "tests/lib/assert.h"
@@ -11,7 +11,7 @@
 static const struct {
     const char *in, *out;
 } cases[] = {
-    /* text that stays */
+    /* text that is kept */
     { "", "" },
     { "plain\ttext\n", "plain\ttext\n" },
     { "gr\xc3\xbcn \xe5\x88\x86\xe6\x94\xaf \xf0\x9f\x98\x80 \xe2\x80\xa6\n",
@@ -68,7 +68,7 @@ static const struct {
     { "\033Pq#0~\033\\x", "x" },
     { "\033Pq\007#\033\\x", "x" },
     { "\033Xsos\033\\x\033^pm\033\\y\033_apc\033\\z", "xyz" },
-    /* a string that is never closed hides its line and nothing after it */
+    /* an unterminated string hides its line and nothing after it */
     { "a\033]0;never closed\nnext line\n", "a\nnext line\n" },
     { "a\033Pnever closed\r\nnext line\n", "a\r\nnext line\n" },
     { "a\033_x\ry\n", "ay\n" },
@@ -106,7 +106,7 @@ static const struct {
     { "\xf0\x9f\x98", BAD BAD BAD },
     { "\xf0\x9f\033[31mx", BAD BAD "x" },
     { "\033\xffx", BAD "x" },
-    /* what nobody sees */
+    /* invisible characters */
     { "\xe2\x80\xae", "<U+202E>" },
     { "\xc2\xad\xcd\x8f\xd8\x9c", "<U+00AD><U+034F><U+061C>" },
     { "\xf3\xa0\x81\x81", "<U+E0041>" },
@@ -130,7 +130,7 @@ static void each_case_comes_out_as_the_table_says(void **state)
     }
 }
 
-/* Every case with plain text around it and one with all of them in a row: a hostile corpus. */
+/* A hostile corpus: every case with plain text around it, and all cases in a row. */
 static void corpus(struct al_str *all)
 {
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -215,7 +215,7 @@ static void what_comes_out_is_safe_and_stays_as_it_is(void **state)
     assert_memory_equal(twice.buf, once.buf, once.len);
 }
 
-/* The requirement's list, written out a second time on purpose: the table is what is tested. */
+/* The required list, repeated here on purpose: the table is what is tested. */
 static bool must_be_shown_by_number(uint32_t c)
 {
     return c == 0xad || c == 0x34f || c == 0x61c || c == 0x115f || c == 0x1160 || c == 0x17b4 ||
@@ -350,7 +350,7 @@ static void shown_controls_stand_where_they_were(void **state)
             al_auto(al_text_clear) struct al_text text = AL_TEXT_INIT(SIZE_MAX);
 
             text.show_controls = true;
-            al_text_clear(&text); /* keeps how it is set up */
+            al_text_clear(&text); /* keeps its settings */
             feed_split(shown[i].in, strlen(shown[i].in), at, 1, &text);
             assert_string_equal(text.out.buf, shown[i].out);
         }
@@ -380,7 +380,7 @@ static void json_is_shown_and_stays_the_same_value(void **state)
     }
 }
 
-/* The same as one step after the other: valid UTF-8, a literal, nothing invisible. */
+/* The same as the steps one after the other: valid UTF-8, a literal, nothing invisible. */
 static void text_is_escaped_as_json_is(void **state)
 {
     static const char *const odd[] = { "",         "\n",          "\t",     "\"",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/url.h: addresses are taken apart as git does, and refused where git would do more. */
+/* guard/url.h: addresses are parsed like git does, and refused where git would do more. */
 #include "guard/url.h"
 
 #include "tests/lib/assert.h"

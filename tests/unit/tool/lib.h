@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * What the tests of the pipeline share: tools of their own over real git, a session with a journal,
- * and a person who answers as scripted.
- */
+/* Shared by the tests of the pipeline: test tools over real git, a session with a journal, and a
+ * user with scripted answers. */
 #ifndef TESTS_UNIT_TOOL_LIB_H
 #define TESTS_UNIT_TOOL_LIB_H
 
@@ -154,7 +152,7 @@ static const struct al_tool record = {
 
 static const struct al_toolset toolset = { .name = "test" };
 
-/* A session over a world, and the person who is asked. */
+/* A session over a world, and the user who is asked. */
 struct scene {
     struct world *w;
     struct al_session session;
@@ -162,14 +160,14 @@ struct scene {
     struct al_result result;
     struct al_cancel *cancel;
 
-    enum al_answer answers[18];             /* to the first, second, … question */
-    const char *reason;                     /* of every answer, NULL: none */
-    int failure;                            /* what asking gives instead of an answer, 0: nothing */
-    void (*meanwhile)(struct scene *scene); /* happens during the first question … */
-    size_t restless;                        /* … and during so many after it */
+    enum al_answer answers[18];             /* to the first, second and later questions */
+    const char *reason;                     /* of every answer; NULL: none */
+    int failure;                            /* a failure instead of an answer; 0: none */
+    void (*meanwhile)(struct scene *scene); /* called during the first question */
+    size_t restless;                        /* called during this many questions after the first */
     size_t asked;
-    char *summary, *detail, *repository, *state; /* of the last question */
-    char *covers;                                /* NULL: "always" was not offered */
+    char *summary, *detail, *repository, *state;
+    char *covers; /* NULL: "always" was not offered */
 };
 
 static inline void keep(char **place, const char *text)
@@ -294,7 +292,7 @@ static inline void run_with(struct scene *scene, const struct al_tool *tool, con
                 &scene->result);
 }
 
-/* One call, with the scripted person there to be asked. */
+/* Run one call, with the scripted user to be asked. */
 static inline void run(struct scene *scene, const struct al_tool *tool, const char *arguments)
 {
     const struct al_approver person = { .name = "terminal", .ask = ask, .payload = scene };

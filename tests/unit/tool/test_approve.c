@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/private.h, approval: nothing changes that was not approved as it is now. */
+/* tool/approve.c: a call changes nothing but what the user approved in its present state. */
 #include "gitops/preview/concerned.h"
 #include "guard/approval.h"
 #include "tests/unit/tool/lib.h"
@@ -52,7 +52,7 @@ static void does_what_was_approved_once(void **state)
     assert_string_equal(scene->repository, scene->w->repo->path);
     assert_status(scene, STAGED_A);
     assert_journal(scene, "ok once terminal stage yes");
-    run(scene, &stage, STAGE_B); /* once is once */
+    run(scene, &stage, STAGE_B); /* "once" is valid for one call */
     assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
     assert_int_equal(scene->asked, 2);
     assert_status(scene, STAGED_A);
@@ -77,7 +77,8 @@ static void remembers_always_for_the_same_thing_only(void **state)
     run(scene, &record, RECORD); /* another operation */
     assert_int_equal(scene->asked, 2);
     assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
-    run(scene, &stage, "{\"working_dir\":\"other\",\"paths\":[\"a.txt\"]}"); /* elsewhere */
+    run(scene, &stage,
+        "{\"working_dir\":\"other\",\"paths\":[\"a.txt\"]}"); /* another repository */
     assert_int_equal(scene->asked, 3);
     assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
     assert_commits(scene, "1\n");
@@ -176,7 +177,7 @@ static void ends_when_the_answer_comes_with_another_call(void **state)
     assert_int_equal(scene->asked, 1);
     assert_status(scene, UNTOUCHED);
     assert_journal(scene, "refused none none stage no");
-    run_with(scene, &stage, STAGE_A, approvers, 2); /* which asks again, with the answer at hand */
+    run_with(scene, &stage, STAGE_A, approvers, 2); /* asks again, with the answer at hand */
     assert_int_equal(scene->result.status, AL_OK);
     assert_status(scene, STAGED_A);
     assert_journal(scene, "ok once elicitation stage yes");
@@ -240,7 +241,7 @@ static void edit_the_file_once_more(struct scene *scene)
     tmpdir_write(scene->w->repo, "a.txt", text);
 }
 
-/* Sixteen questions are the most: the answer to the last one counts, and then it ends. */
+/* At most sixteen questions: the answer to the last one counts, and then the call ends. */
 static void asks_no_more_when_it_is_overtaken_every_time(void **state)
 {
     struct scene *scene = *state;
@@ -270,10 +271,10 @@ static void asks_again_when_head_moved_meanwhile(void **state)
     struct scene *scene = *state;
 
     git_ok(scene->w->repo, "add", "a.txt", NULL);
-    scene->meanwhile = commit_something; /* which takes the staged file along */
+    scene->meanwhile = commit_something; /* includes the staged file */
     scene->answers[0] = scene->answers[1] = AL_ANSWER_ONCE;
     run(scene, &record, RECORD);
-    assert_int_equal(scene->asked, 1); /* there is nothing left to ask about */
+    assert_int_equal(scene->asked, 1); /* nothing is left to ask about */
     assert_int_equal(scene->result.error.code, AL_CODE_NO_STAGED_CHANGES);
     assert_commits(scene, "2\n");
 }

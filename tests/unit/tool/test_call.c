@@ -93,7 +93,8 @@ static void reads_but_does_not_write_when_the_journal_has_gone_bad(void **state)
     assert_status(scene, UNTOUCHED);
 }
 
-/* Taken away from under a server: what changes something is refused before it is asked about. */
+/* The journal is removed under a running server: calls with side effects are refused before a user
+ * is asked. */
 static void does_not_write_when_the_log_is_not_where_it_was(void **state)
 {
     struct scene *scene = *state;
@@ -132,8 +133,8 @@ static void tells_a_failing_git_from_one_with_nothing_to_do(void **state)
     assert_journal(scene, "error auto policy record no");
 }
 
-/* Of one call, what the journal says of it while it runs, as "TOOL REPOSITORY": at its beginning,
- * and when a child has run. */
+/* The journal's record of a call while it runs, as "TOOL REPOSITORY": at the beginning, and after a
+ * child has run. */
 static const struct tmpdir *journal_dir;
 static char *seen_first, *seen_then;
 
@@ -198,7 +199,7 @@ static void clear_seen(void)
     seen_first = seen_then = NULL;
 }
 
-/* With its repository as soon as that is known. */
+/* The record has the repository as soon as it is known. */
 static void is_seen_in_the_journal_while_it_runs(void **state)
 {
     static const unsigned effects[] = { AL_READS, AL_WRITES_FILES };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/check.c: one broken table for every rule, and a sound one for every neighbour of it. */
+/* tool/check.c: for every rule one broken table, and a sound one next to it. */
 #include "tool/tool.h"
 
 #include "tests/lib/assert.h"
@@ -53,7 +53,7 @@ static struct al_tool sound_tool(void)
     };
 }
 
-/* NULL: the table is sound. */
+/* Expect a fault; NULL: the table is sound. */
 static void finds(const struct al_tool *tool, const char *expected)
 {
     al_auto(al_freep) char *fault = al_tool_self_check(tool);
@@ -410,7 +410,7 @@ static void operations(void **state)
     finds_in_operations(rows, 2, true, "operation 'drop' has no condition and is not the last");
     rows[0] = first;
     rows[0].name = "list";
-    finds_in_operations(rows, 2, true, NULL); /* one thing that may have more effects */
+    finds_in_operations(rows, 2, true, NULL); /* one operation, which may have more effects */
     rows[0].effects = last.effects;
     finds_in_operations(rows, 2, true, "operation 'list' is there twice");
     rows[0].effects = first.effects;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/decode.c: what reaches a handler is typed, bounded and complete. */
+/* tool/decode.c: the arguments that reach a handler are typed, bounded and complete. */
 #include "tool/tool.h"
 
 #include "tests/lib/assert.h"
@@ -57,7 +57,7 @@ static const struct al_tool sample = {
 
 static const struct al_tool_defaults defaults = { .timeout_ms = 20000, .max_bytes = 7000 };
 
-/* The two halves of a test: what was said, and what came out. */
+/* The input and the output of a test. */
 struct decoded {
     json_t *json;
     struct sample_args args;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/private.h, policy: what a rule looked at is what there is when the call's turn has come. */
+/* tool/approve.c, policy: a rule decides about the state in which the call runs. */
 #include "tests/unit/tool/lib.h"
 
 #include "guard/policy.h"
 
-/* A tool that commits, and therefore moves the branch. */
+/* A tool that commits, and so moves the branch. */
 static struct al_tool committing(void)
 {
     struct al_tool tool = record;
@@ -67,7 +67,8 @@ static void goes_on_when_head_stayed(void **state)
     assert_journal(scene, "ok once terminal record yes");
 }
 
-/* An "always" to the mode's question is none to a rule's, nor one rule's to another's. */
+/* An "always" answer to the mode's question does not answer a rule's question, nor one rule's
+ * another's. */
 static void always_covers_what_the_same_rule_asks(void **state)
 {
     static const struct al_rule rules[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/registry.c: earlier toolsets win a name, and nothing about that is silent. */
+/* tool/registry.c: the earlier toolset wins a name, and the others are noted. */
 #include "tool/tool.h"
 
 #include "tests/lib/assert.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/result.c: one MCP result object a call, on one line, whatever the text holds. */
+/* tool/result.c: one MCP result object for each call, on one line, whatever the text contains. */
 #include "tool/call.h"
 
 #include "tests/lib/assert.h"
@@ -102,7 +102,7 @@ static void an_object_that_is_written_already_is_taken(void **state)
                    "\"duration_ms\":0}}}");
 }
 
-/* It is not quoted a second time, and goes with the text it is of. */
+/* The quoted text is not quoted again, and is released with the text. */
 static void what_is_quoted_already_is_taken_too(void **state)
 {
     struct al_result result = AL_RESULT_INIT;
@@ -189,7 +189,7 @@ static void every_status_has_a_kind(void **state)
     }
 }
 
-/* Quotes `text` and asks another JSON reader what it says. */
+/* Quote `text`, and read it back with another JSON parser. */
 static void survives_quoting(const char *text, size_t len)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/schema.c: rows print the JSON Schema the requirements write out, and hints come from
- * effects. */
+/* tool/schema.c: rows give the required JSON Schema, and hints come from effects. */
 #include "tool/tool.h"
 
 #include "tests/lib/assert.h"

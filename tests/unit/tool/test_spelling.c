@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/spelling.c: names in another way of writing, and names with a slip. */
+/* tool/spelling.c: names in another spelling, and with typing errors. */
 #include "tool/spelling.h"
 
 #include "tests/lib/assert.h"
@@ -114,7 +114,7 @@ static void the_nearest_word_wins_and_far_ones_do_not_count(void **state)
     al_nearest_offer(&nearest, "--rook");
     assert_string_equal(nearest.found, "--root");
     nearest = (struct al_nearest){ .word = "ls" };
-    al_nearest_offer(&nearest, "log"); /* another word altogether */
+    al_nearest_offer(&nearest, "log"); /* a different word */
     assert_null(nearest.found);
 }
 
