@@ -76,8 +76,8 @@ void al_calls_close(struct al_calls *calls);
 /** Only after the last call has ended. */
 void al_calls_clear(struct al_calls *calls);
 
-/** A tools/call request.  al_calls_register() takes over the strings, `arguments` and `round` are
- * taken over. */
+/** A tools/call request.  al_calls_register() takes over the strings, `arguments` and
+ * `input_required`. */
 struct al_call_spec {
     char *id;
     char *progress_token; /**< canonical; NULL: the client wants none */

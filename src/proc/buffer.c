@@ -7,7 +7,7 @@
 
 #define FIRST_BYTES 4096u
 
-/* What to allocate for `len` bytes and a NUL: powers of two, so that copies stay rare. */
+/* The capacity for `len` bytes and a NUL: a power of two, so that reallocations are rare. */
 static size_t capacity_for(size_t len)
 {
     size_t capacity = FIRST_BYTES;

@@ -12,7 +12,7 @@
 struct al_cancel {
     atomic_uint refs;
     atomic_bool fired;
-    int fd; /* not read before a renewal, so that it stays readable; -1 when descriptors ran out */
+    int fd; /* eventfd; read only by al_cancel_renew(); -1: descriptors ran out */
 };
 
 struct al_cancel *al_cancel_new(void)
@@ -22,8 +22,8 @@ struct al_cancel *al_cancel_new(void)
     atomic_init(&cancel->refs, 1);
     atomic_init(&cancel->fired, false);
     /*
-     * Without a descriptor a run already at work cannot be told, but then none could have been
-     * started either: its pipes would have failed in the same way.
+     * Without this descriptor a running child could not be cancelled.  But when descriptors run
+     * out, no child can be started either, since its pipes cannot be made.
      */
     cancel->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return cancel;
@@ -65,7 +65,7 @@ void al_cancel_fire(struct al_cancel *cancel)
 
     if (atomic_exchange(&cancel->fired, true))
         return;
-    (void)!write(cancel->fd, &one, sizeof(one)); /* a fresh counter always takes one */
+    (void)!write(cancel->fd, &one, sizeof(one)); /* cannot fail: the counter is 0 */
 }
 
 bool al_cancel_fired(const struct al_cancel *cancel)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A cancellation token: fired once, from any thread, seen by poll().
+ * A cancel token: any thread can fire it, and poll(2) sees it.
  *
- * Shared by reference count between the thread that may cancel and the thread that works.
+ * The thread that may cancel and the thread that works share it by reference count.
  */
 #ifndef AL_PROC_CANCEL_H
 #define AL_PROC_CANCEL_H
@@ -13,12 +13,12 @@ struct al_cancel;
 
 /** A new token with one reference.  Never NULL. */
 struct al_cancel *al_cancel_new(void);
+
+/** Add a reference.  Returns `cancel`.  Threads: any. */
 struct al_cancel *al_cancel_ref(struct al_cancel *cancel);
 
-/**
- * Make a token that may have been fired a new one again.  False when it cannot be: somebody else
- * has a reference too, or it has no descriptor.
- */
+/** Reset a token that may have fired, to use it again.  False: there is another reference, or the
+ * token has no descriptor. */
 bool al_cancel_renew(struct al_cancel *cancel);
 
 /** Drop a reference; NULL is fine. */
@@ -27,13 +27,13 @@ void al_cancel_unref(struct al_cancel *cancel);
 /** Cleanup for `al_auto(al_cancel_unrefp)`. */
 void al_cancel_unrefp(struct al_cancel **cancel);
 
-/** Fire the token.  Threads: any; firing twice is harmless. */
+/** Fire the token; firing it again does nothing.  Threads: any. */
 void al_cancel_fire(struct al_cancel *cancel);
 
-/** Whether it was fired; NULL was not. */
+/** Whether the token has fired; false for NULL.  Threads: any. */
 bool al_cancel_fired(const struct al_cancel *cancel);
 
-/** A descriptor that polls readable for ever once fired; -1 for NULL.  Borrowed. */
+/** A descriptor that is readable from the time the token fires; -1 for NULL.  Borrowed. */
 int al_cancel_fd(const struct al_cancel *cancel);
 
 #endif

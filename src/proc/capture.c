@@ -11,10 +11,11 @@
 #define READ_BYTES (64u * 1024u)
 
 /*
- * `git log` flushes after each commit.  Waking up for every one of them costs both sides more than
- * the work itself, so after a small piece others are left to gather for a moment: less than a pipe
- * holds comes in that time, and the child's end still wakes us at once.  A piece of the size of
- * stdio's buffer is from a program that does not flush; what it says is worked on while it goes on.
+ * `git log` flushes after each commit.  A wake-up for each of these small pieces costs both
+ * processes more than the work itself, so after a small piece the reader waits COALESCE_MS for
+ * more.  A pipe does not fill up in that time, and the end of the child still wakes the reader at
+ * once.  A piece of stdio's buffer size comes from a program that does not flush; it is passed on
+ * at once.
  */
 #define STDIO_BYTES 4096
 #define COALESCE_MS 1
@@ -33,7 +34,7 @@ struct al_capture al_capture_begin(const struct al_proc_spec *spec, const struct
     };
 }
 
-/* Hands bytes to a stream's sink; false when the child must stop because of it. */
+/* Pass bytes to the sink of a stream.  False: the child has to be stopped. */
 static bool offer(struct al_capture *capture, int stream, const char *data, size_t len)
 {
     const struct al_sink *sink = capture->sinks[stream];
@@ -46,7 +47,7 @@ static bool offer(struct al_capture *capture, int stream, const char *data, size
     return capture->full[stream];
 }
 
-/* One read of a stream poll() spoke about; false when the child must stop. */
+/* Read once from a ready stream.  False: the child has to be stopped. */
 static bool read_once(struct al_capture *capture, int stream)
 {
     char data[READ_BYTES];
@@ -57,11 +58,11 @@ static bool read_once(struct al_capture *capture, int stream)
     if (got > 0)
         return offer(capture, stream, data, (size_t)got);
     if (got == 0 || errno != EINTR)
-        capture->fds[stream] = -1; /* the descriptor is its owner's to close */
+        capture->fds[stream] = -1; /* the owner closes the descriptor */
     return true;
 }
 
-/* Reads whatever is ready of both streams; false when the child must stop. */
+/* Read once from each ready stream.  False: the child has to be stopped. */
 static bool read_ready(struct al_capture *capture, const struct pollfd *fds)
 {
     for (int stream = OUT; stream <= ERR; stream++) {
@@ -80,7 +81,7 @@ static int time_left_ms(const struct al_capture *capture)
     return left < INT_MAX ? (int)left : INT_MAX;
 }
 
-/* Lets pieces gather; what ends the waiting is looked at by the caller's own poll(). */
+/* After a small read, let output gather for COALESCE_MS, unless the child ends or is cancelled. */
 static void coalesce(struct al_capture *capture)
 {
     struct pollfd fds[] = {

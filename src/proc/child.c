@@ -2,8 +2,8 @@
 /*
  * The only code between clone and execve.
  *
- * Rules: system calls only, by number, because libc's wrappers may be replaced by a sanitizer's;
- * no allocation, no locks, no stdio; nothing written but the stack and the report.
+ * Rules: system calls only, by number, because a sanitizer may replace libc's wrappers; no
+ * allocation, no locks, no stdio; writes only to the stack and to the report.
  */
 #include "proc/child.h"
 
@@ -30,9 +30,9 @@
 #define KERNEL_SIGSET_BYTES 8
 
 /*
- * A parent killed with SIGKILL ends nobody itself, so the kernel does it.  The signal is tied to
- * the thread that called clone, which outlives the child, and it survives execve.  A parent
- * that was gone before this call is one that the kernel will not tell us about.
+ * The kernel ends the child with its parent, since a parent killed by SIGKILL cannot.  The signal
+ * is tied to the thread that called clone, which outlives the child, and it survives execve.  If
+ * the parent ended before this call, the kernel sends nothing, so the parent is checked afterwards.
  */
 no_sanitize_fn static long end_with_parent(const struct al_child_plan *plan)
 {
@@ -50,7 +50,8 @@ no_sanitize_fn static long set_streams(const struct al_child_plan *plan)
     return 0;
 }
 
-/* Our table of descriptors is a copy of the parent's, whose flags stay as they are. */
+/* The child has a copy of the descriptor table, so the flags of the parent's descriptors do not
+ * change. */
 no_sanitize_fn static long close_others(const struct al_child_plan *plan)
 {
     if (syscall(SYS_close_range, 3u, ~0u, CLOSE_AT_EXEC) < 0)
@@ -74,8 +75,8 @@ no_sanitize_fn static long set_limits(const struct al_child_plan *plan)
 }
 
 /*
- * A handler of the parent must never run here, so every disposition becomes the default before a
- * signal can arrive.  A zeroed kernel sigaction is SIG_DFL without flags.
+ * A signal handler of the parent must never run here, so every disposition becomes the default
+ * before signals are unblocked.  A zeroed kernel sigaction is SIG_DFL without flags.
  */
 no_sanitize_fn static long reset_signals(const struct al_child_plan *plan)
 {
@@ -88,7 +89,7 @@ no_sanitize_fn static long reset_signals(const struct al_child_plan *plan)
     return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, NULL, KERNEL_SIGSET_BYTES);
 }
 
-/* Returns the number of the step that failed; does not return when all succeed. */
+/* Returns the number of the step that failed.  Does not return when all steps succeed. */
 no_sanitize_fn static int run_steps(const struct al_child_plan *plan)
 {
     if (syscall(SYS_setsid) < 0)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the parent prepares and the new process carries out between clone and execve.
+ * The code of a new process between clone(2) and execve(2), and the plan that the parent gives it.
  *
- * With CLONE_VM the child runs in the parent's memory while the parent's thread waits, so it reads
- * one plan and makes system calls, and does nothing else (docs/SECURITY-MODEL.md).
+ * With CLONE_VM the child runs in the memory of the parent, whose thread waits meanwhile.  The
+ * child therefore only reads the plan and makes system calls (docs/SECURITY-MODEL.md).
  */
 #ifndef AL_PROC_CHILD_H
 #define AL_PROC_CHILD_H
@@ -15,12 +15,12 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/** The steps of a child, in order; a failed one is reported by its number. */
+/** The steps of a child, in order.  A failed step is reported by its number. */
 enum al_child_step {
     AL_STEP_SESSION = 1, /**< setsid */
-    AL_STEP_PARENT,      /**< end with the thread that started it */
+    AL_STEP_PARENT,      /**< PR_SET_PDEATHSIG: end with the thread that started it */
     AL_STEP_STREAMS,     /**< descriptors 0 to 2 */
-    AL_STEP_CLOSE,       /**< everything above closes at execve, but for what is kept */
+    AL_STEP_CLOSE,       /**< close-on-exec for all others, except kept ones */
     AL_STEP_DIRECTORY,   /**< fchdir */
     AL_STEP_LIMITS,      /**< resource limits */
     AL_STEP_SIGNALS,     /**< dispositions, then the mask */
@@ -30,7 +30,7 @@ enum al_child_step {
     AL_STEP_EXEC,
 };
 
-/** What a child writes to report_fd when a step fails; nothing when execve succeeded. */
+/** Written to report_fd when a step fails; nothing is written when execve succeeds. */
 struct al_child_report {
     int step; /* enum al_child_step */
     int error;
@@ -44,17 +44,18 @@ struct al_child_limit {
 
 #define AL_CHILD_LIMITS 5
 
-/** All of it borrowed, complete and constant before the child starts.  Descriptors are above 2. */
+/** What a child does.  All of it is borrowed, and does not change once the child starts.
+ * Descriptors are above 2. */
 struct al_child_plan {
     const char *program;
     const char *const *argv;
     const char *const *envp;
-    pid_t parent;             /**< who must be alive for as long as the child is */
-    int death_signal;         /**< what the child gets when it is not */
-    uint64_t changed_signals; /**< whose disposition is not the default; bit 0 is signal 1 */
-    int stream_fds[3];        /**< become 0, 1 and 2 */
+    pid_t parent;             /**< the parent, with which the child ends */
+    int death_signal;         /**< the signal for the child when the parent ends */
+    uint64_t changed_signals; /**< signals without default disposition; bit 0 is signal 1 */
+    int stream_fds[3];        /**< become descriptors 0, 1 and 2 */
     int report_fd;            /**< close-on-exec */
-    const int *kept_fds;      /**< stay open under their numbers */
+    const int *kept_fds;      /**< stay open under the same numbers */
     size_t nkept_fds;
     int cwd_fd;
     int ruleset_fd;                  /**< -1: no Landlock */
@@ -64,7 +65,7 @@ struct al_child_plan {
     size_t nlimits;
 };
 
-/** The child, given its plan; returns only to satisfy clone(2)'s type. */
+/** The main function of the child, given its plan.  Never returns; clone(2) wants the type. */
 int al_child_main(void *arg);
 
 #endif

@@ -17,10 +17,8 @@
 #define SYS_landlock_add_rule       445
 #endif
 
-/*
- * The interface as of ABI 7, spelled out because installed headers are often older than the kernel.
- * Bits are those of <linux/landlock.h>.
- */
+/* The interface as of ABI 7, with the bits of <linux/landlock.h>; installed headers are often older
+ * than the kernel. */
 #define FS_EXECUTE     (UINT64_C(1) << 0)
 #define FS_WRITE_FILE  (UINT64_C(1) << 1)
 #define FS_READ_FILE   (UINT64_C(1) << 2)
@@ -38,7 +36,7 @@
 #define NET_CONNECT    (UINT64_C(1) << 1) /* ABI 4 */
 #define SCOPE_ALL      UINT64_C(3)        /* ABI 6: abstract sockets, signals */
 
-/* What a rule on something that is no directory may speak of. */
+/* The rights that a rule for a non-directory may have. */
 #define FS_OF_FILES            (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 
 #define CREATE_RULESET_VERSION 1u
@@ -55,7 +53,7 @@ struct path_beneath_attr {
     int32_t parent_fd;
 } __attribute__((packed));
 
-/* A path and the inode its rule holds. */
+/* A path and the inode that its rule holds. */
 struct anchor {
     char *path;
     dev_t dev;
@@ -83,7 +81,7 @@ int al_confine_abi(void)
     return abi;
 }
 
-/* Everything this ABI can refuse; what a kernel does not know may not be asked of it. */
+/* Everything that this ABI can restrict; a kernel refuses bits that it does not know. */
 static struct ruleset_attr handled_at(int abi)
 {
     struct ruleset_attr attr = { .handled_access_fs = FS_ABI_1 };
@@ -106,7 +104,7 @@ static uint64_t access_for(unsigned rights, mode_t mode)
     uint64_t allowed = 0;
 
     if (rights & (AL_RIGHT_EXECUTE | AL_RIGHT_EXECUTE_BELOW))
-        allowed |= FS_EXECUTE | FS_READ_FILE; /* execve reads what it starts */
+        allowed |= FS_EXECUTE | FS_READ_FILE; /* execve reads the file */
     if (rights & AL_RIGHT_READ)
         allowed |= FS_READ_FILE | FS_READ_DIR;
     if (rights & AL_RIGHT_WRITE)
@@ -148,7 +146,7 @@ static int add_fd_rule(struct al_ruleset *ruleset, const struct al_confine_rule 
     return add_rule(ruleset, rule, rule->fd, st.st_mode, err);
 }
 
-/* Opens a rule's path, adds it, and remembers which inode that was. */
+/* Open the path of a rule, add the rule, and remember the inode. */
 static int anchor_rule(struct al_ruleset *ruleset, const struct al_confine_rule *rule,
                        struct al_error *err)
 {
@@ -182,11 +180,11 @@ static int build(const struct al_confine_rule *rules, size_t nrules, bool connec
 
     if (abi == 0)
         return al_error_set(err, AL_ERR_SANDBOX, "this kernel has no Landlock");
-    if (connects) /* what is not handled is not refused */
+    if (connects) /* what is not handled is allowed */
         attr.handled_access_net &= ~NET_CONNECT;
     ruleset = al_calloc(1, sizeof(*ruleset));
     ruleset->anchors = al_calloc(nrules, sizeof(*ruleset->anchors));
-    /* An older kernel takes the longer structure as long as what it does not know is zero. */
+    /* An older kernel accepts a longer struct if the members it does not know are zero. */
     ruleset->fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
     if (ruleset->fd < 0)
         return al_error_errno(err, errno, "cannot create a Landlock ruleset");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Landlock rulesets: what a child may touch, whatever it tries.
+ * Landlock rulesets: which files and directories the kernel lets a child use.
  *
- * A ruleset is built once from a list of paths, kept as a descriptor and put on by each child that
- * uses it.  It remembers device and inode of every path it was built from, since a rule holds the
- * inode: after a package upgrade replaced git, the ruleset is stale and is built again.
+ * A ruleset is built once from a list of paths and kept as a descriptor.  Each child that uses it
+ * restricts itself with it.  A Landlock rule holds an inode, so the ruleset remembers the device
+ * and inode of every path.  When a path names another inode, for example after a package upgrade
+ * replaced git, the ruleset is stale and has to be built again.
  *
  * Source: landlock(7), <linux/landlock.h>, docs/SECURITY-MODEL.md.
  */
@@ -16,7 +17,7 @@
 
 #include "util/error.h"
 
-/** Rights of one rule; combined with |. */
+/** Rights of a rule; combined with |. */
 enum al_right {
     AL_RIGHT_EXECUTE = 1 << 0,       /**< execve this file (a single file, never a directory) */
     AL_RIGHT_READ = 1 << 1,          /**< read files, and list directories, at and below the path */
@@ -25,46 +26,48 @@ enum al_right {
                                           devices, fifos, sockets */
     AL_RIGHT_WRITE_FILE = 1 << 3,    /**< write and truncate this one file (/dev/null) */
     AL_RIGHT_EXECUTE_BELOW = 1 << 4, /**< execve every file below this directory: for a compiler's
-                                          own tools, and what it built */
+                                          own tools and what it built */
 };
 
 struct al_confine_rule {
     const char *path; /**< absolute; symbolic links are followed when the ruleset is built */
     unsigned rights;  /**< enum al_right */
-    bool optional;    /**< a missing path is skipped (and noticed when it appears) */
-    /** The rule is about the open descriptor `fd` and not about what has the name by now: for
-     * directories an agent may write beside.  Such a rule never makes a ruleset stale. */
-    bool by_fd;
+    bool optional;    /**< a missing path is skipped; the ruleset is stale once it appears */
+    bool by_fd;       /**< the rule is for `fd` instead of `path`, since an agent may replace what
+                          `path` names; such a rule never makes the ruleset stale */
     int fd;
 };
 
-/** The Landlock ABI of this kernel, 0 where there is none.  Asked once, then remembered. */
+/** The Landlock ABI of this kernel; 0: none.  Determined once.  Threads: any. */
 int al_confine_abi(void);
 
 struct al_ruleset;
 
 /**
- * Build a ruleset that allows what the rules say and, of what Landlock can handle at this ABI,
- * nothing else: file system rights by rule, no TCP bind or connect (ABI 4), no abstract sockets and
- * no signals out of the domain (ABI 6).
+ * Build a ruleset that allows only what the rules allow, as far as this kernel's ABI can restrict:
+ *
+ *   from ABI  restricted
+ *   1         file system access, except by rule
+ *   4         TCP bind and connect
+ *   6         abstract UNIX sockets and signals to processes outside
  *
  * @return 0, or AL_ERR_SANDBOX when the kernel has no Landlock, AL_ERR_EXECUTION when a path that
  *         is not optional is missing or a system call failed.
- * Ownership: the caller frees it with al_ruleset_free().  Threads: safe.
+ * Ownership: the caller frees it with al_ruleset_free().  Threads: any.
  */
 int al_ruleset_new(const struct al_confine_rule *rules, size_t nrules,
                    struct al_ruleset **ret_ruleset, struct al_error *err);
 
-/** The same, but TCP connections may be made (and none taken). */
+/** The same, but TCP connect is allowed; bind is not. */
 int al_ruleset_new_connecting(const struct al_confine_rule *rules, size_t nrules,
                               struct al_ruleset **ret_ruleset, struct al_error *err);
 
 void al_ruleset_free(struct al_ruleset *ruleset);
 
-/** The descriptor children restrict themselves with.  Borrowed. */
+/** The descriptor for landlock_restrict_self(2).  Borrowed. */
 int al_ruleset_fd(const struct al_ruleset *ruleset);
 
-/** False when any path of it now names another inode (or appeared, or vanished). */
+/** False when a path of the ruleset names another inode, appeared or vanished.  Threads: any. */
 bool al_ruleset_is_current(const struct al_ruleset *ruleset);
 
 #endif

@@ -13,7 +13,7 @@
 #include "proc/proc.h"
 #include "util/clock.h"
 
-/* Somebody in the queue; lives on the stack of the thread that waits. */
+/* A thread in the queue; on its stack. */
 struct waiter {
     struct waiter *next;
     struct al_job *job;
@@ -22,9 +22,9 @@ struct waiter {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static unsigned limit; /* 0 until asked or set */
+static unsigned limit; /* 0: not known yet */
 static struct al_job *held;
-static unsigned nrecent, nlong; /* of the holders: new ones, and those that last long */
+static unsigned nrecent, nlong; /* how many of `held` are recent, and long */
 static struct waiter *first;
 static struct waiter **last = &first;
 
@@ -44,7 +44,7 @@ bool al_jobs_has_room(unsigned recent, unsigned long_running, unsigned max)
     return !recent || (recent < max && recent + long_running < max + AL_JOB_LONG_MAX);
 }
 
-/* Under the mutex, as what follows. */
+/* Caller holds the mutex. */
 static void add_held(struct al_job *job)
 {
     *job = (struct al_job){ .next = held, .since_ms = al_clock_ms() };
@@ -52,8 +52,8 @@ static void add_held(struct al_job *job)
     nrecent++;
 }
 
-/* Tell the holders that last long by now from the others.  Milliseconds until the next one does, -1
- * when none will. */
+/* Caller holds the mutex.  Count jobs held for AL_JOB_LONG_MS as long.  Returns the milliseconds
+ * until the next one is long, -1: none. */
 static int mark_long(void)
 {
     const int64_t now = al_clock_ms();
@@ -73,7 +73,7 @@ static int mark_long(void)
     return (int)next;
 }
 
-/* Hand out what is free, in order of arrival. */
+/* Caller holds the mutex.  Grant free jobs in the order of arrival. */
 static void grant_jobs(void)
 {
     const uint64_t one = 1;
@@ -86,11 +86,11 @@ static void grant_jobs(void)
             last = &first;
         waiter->granted = true;
         add_held(waiter->job);
-        (void)!write(waiter->fd, &one, sizeof(one)); /* a fresh counter always takes one */
+        (void)!write(waiter->fd, &one, sizeof(one)); /* cannot fail: the counter is 0 */
     }
 }
 
-/* Under the mutex: leave the queue without a turn. */
+/* Caller holds the mutex.  Leave the queue without a job. */
 static void leave_queue(struct waiter *waiter)
 {
     struct waiter **at = &first;
@@ -129,14 +129,14 @@ static bool wait_in_queue(struct waiter *waiter, const struct al_cancel *cancel)
     return granted;
 }
 
-/* Under the mutex. */
+/* Caller holds the mutex. */
 static void init_limit(void)
 {
     if (!limit)
         limit = online_cores();
 }
 
-/* Takes a free turn, or queues up when there is none. */
+/* Acquire a free job (true), or join the queue as `waiter` unless it is NULL. */
 static bool acquire_or_queue(struct al_job *job, struct waiter *waiter)
 {
     bool acquired;

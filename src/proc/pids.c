@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finding children in /proc. */
+/* Finds the children of a process in /proc. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "proc/reaper.h"
 #include "util/fs.h"
 
-/* Enough for 10,000 children of one thread; what is beyond is found by the next look. */
+/* Enough for 10,000 children of one thread; the next sweep finds the rest. */
 #define CHILDREN_MAX_BYTES (64u * 1024u)
 #define STAT_MAX_BYTES     1024u
 
@@ -54,7 +54,7 @@ static pid_t number_at(const char *text)
     return number;
 }
 
-/* Reads a small file of /proc whole; false when it is not there. */
+/* Read a small file of /proc.  False: it does not exist. */
 static bool read_proc(int dir_fd, const char *name, char *buffer, size_t size)
 {
     al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
@@ -73,7 +73,8 @@ static bool read_proc(int dir_fd, const char *name, char *buffer, size_t size)
     return true;
 }
 
-/* "12 34 56 " as /proc/PID/task/TID/children has it; a number cut off at the end is left out. */
+/* Add the numbers of "12 34 56 ", the format of /proc/PID/task/TID/children.  A number that is cut
+ * off at the end is skipped. */
 static void add_numbers(struct al_pids *pids, const char *text)
 {
     for (const char *end; (end = strchr(text, ' ')); text = end + 1)
@@ -89,7 +90,8 @@ bool al_pids_add_listed(struct al_pids *pids, pid_t parent)
     (void)snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
     al_auto(closedirp) DIR *tasks = opendir(path);
     if (!tasks)
-        return access("/proc/self/task", F_OK) == 0; /* gone, or no /proc at all */
+        return access("/proc/self/task", F_OK) ==
+               0; /* true: the process has ended; false: no /proc */
     text = al_malloc(CHILDREN_MAX_BYTES);
     for (struct dirent *task; (task = readdir(tasks));) {
         if (task->d_name[0] == '.')
@@ -103,7 +105,7 @@ bool al_pids_add_listed(struct al_pids *pids, pid_t parent)
     return listed;
 }
 
-/* The parent in "PID (any name) STATE PPID …"; the name may hold brackets, the rest does not. */
+/* PPID of "PID (name) STATE PPID …".  Only the name may contain brackets. */
 static pid_t parent_in(const char *stat)
 {
     const char *after_name = strrchr(stat, ')');

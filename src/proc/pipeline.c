@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Several children at once, each reading what the one before it writes. */
+/* Runs several children at once; each reads the output of the one before it. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,16 +15,16 @@
 
 #define READ_BYTES (64u * 1024u)
 
-/* What is watched: the end, the output and the standard error of each stage, and the cancel token.
- * A stage has an output of ours when it is the last one or the next one reads something else. */
+/* What is polled: the end, the output and the standard error of each stage, and the cancel token.
+ * We read the output of the last stage, and of a stage whose next one reads something else. */
 #define WATCHED_MAX (3 * AL_PIPELINE_MAX + 1)
 
 struct pipeline {
     const struct al_proc_spec *stages;
     size_t count, started;
     struct al_spawned children[AL_PIPELINE_MAX];
-    bool ended[AL_PIPELINE_MAX];    /* the child itself; what it started may still be there */
-    bool out_full[AL_PIPELINE_MAX]; /* that sink wants no more: read and dropped */
+    bool ended[AL_PIPELINE_MAX];    /* the child has ended; what it started may still run */
+    bool out_full[AL_PIPELINE_MAX]; /* the sink wants no more: bytes are read and dropped */
     bool err_full[AL_PIPELINE_MAX];
     int64_t deadline_ms;
 };
@@ -41,8 +41,8 @@ static bool is_piped(const struct pipeline *pipeline, size_t i)
     return !pipeline->stages[i].out_fd && !to->in_fd && !to->input;
 }
 
-/* Our ends of the pipe between two stages are closed as soon as both have theirs: else nobody would
- * ever see its end. */
+/* Our copies of a pipe between two stages are closed once both stages have theirs; otherwise its
+ * reader would never see the end of input. */
 static int start_all(struct pipeline *pipeline, struct al_error *err)
 {
     al_auto(al_closep) int from = -1;
@@ -70,10 +70,11 @@ static int start_all(struct pipeline *pipeline, struct al_error *err)
     return 0;
 }
 
-/* Descriptors go into the list with whom they belong to. */
+/* The descriptors to poll, each with what it belongs to. */
 struct poll_set {
     struct pollfd fds[WATCHED_MAX];
-    int *streams[WATCHED_MAX]; /* NULL: the end of a child, or the cancel token */
+    int *streams[WATCHED_MAX]; /* the descriptor to close at the end; NULL: a pidfd or the cancel
+                                  token */
     size_t stages[WATCHED_MAX];
     size_t count;
 };
@@ -98,7 +99,7 @@ static void add_streams(struct poll_set *poll_set, struct pipeline *pipeline)
     }
 }
 
-/* One read; false when the last stage's sink wants no more. */
+/* Read once.  False: a sink of standard output wants no more, and all stages have to be stopped. */
 static bool read_stream(struct pipeline *pipeline, int *fd, size_t stage)
 {
     const struct al_proc_spec *spec = &pipeline->stages[stage];
@@ -135,7 +136,7 @@ static int time_left_ms(const struct pipeline *pipeline)
     return left <= 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
 }
 
-/* Notes who has ended; true when all have. */
+/* Note which stages have ended.  True: all have. */
 static bool all_ended(struct pipeline *pipeline, const struct poll_set *poll_set)
 {
     bool all = true;
@@ -175,7 +176,7 @@ static enum al_ending wait_for_all(struct pipeline *pipeline)
     }
 }
 
-/* What the pipes still hold once nobody is left who could write. */
+/* Read what the pipes still hold after every writer has ended.  False: a sink wanted no more. */
 static bool read_rest(struct pipeline *pipeline)
 {
     for (;;) {
@@ -189,8 +190,8 @@ static bool read_rest(struct pipeline *pipeline)
     }
 }
 
-/* Who is left is looked for once, when the last one ends: while there are others, their ends would
- * be taken for something left. */
+/* End every stage.  Orphans are looked for once, with the last stage: before that, the other stages
+ * would not be alone. */
 static void end_all(struct pipeline *pipeline, bool kill_first, siginfo_t *infos)
 {
     bool own_groups = true;

@@ -27,7 +27,7 @@ static bool ready;
 static const char *exec_path; /* AL_EXEC_PATH once it is mapped */
 static atomic_uint_fast64_t started;
 
-/* Descriptors 0 to 2 are always open, so that none of ours is ever one of them. */
+/* Open descriptors 0 to 2, so that no descriptor opened later gets one of these numbers. */
 static int open_standard_streams(struct al_error *err)
 {
     int fd;
@@ -41,7 +41,7 @@ static int open_standard_streams(struct al_error *err)
     return 0;
 }
 
-/* Written once and read-only from then on, so that no defect of ours can redirect execve. */
+/* Written once and then read-only, so that no defect can redirect execve. */
 static int map_exec_page(const char *program, struct al_error *err)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), len = strlen(program);
@@ -53,7 +53,7 @@ static int map_exec_page(const char *program, struct al_error *err)
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (page == MAP_FAILED)
         return al_error_errno(err, errno, "cannot map the exec-once page");
-    if (page != (void *)AL_EXEC_PAGE) { /* kernels before 4.17 take the flag for a hint */
+    if (page != (void *)AL_EXEC_PAGE) { /* before Linux 4.17 the flag is only a hint */
         (void)munmap(page, page_bytes);
         return al_error_errno(err, EEXIST, "cannot map the exec-once page");
     }
@@ -75,7 +75,8 @@ int al_proc_init(const char *program, struct al_error *err)
         return r;
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
         return al_error_errno(err, errno, "cannot become a child subreaper");
-    /* An ignored SIGCHLD would make the kernel reap for us, and every child's end would be lost. */
+    /* If SIGCHLD were ignored, the kernel would reap children, and their exit status would be lost.
+     */
     if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
         signal(SIGCHLD, SIG_DFL) == SIG_ERR)
         return al_error_errno(err, errno, "cannot set signal dispositions");
@@ -162,7 +163,7 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
     if (ending != AL_ENDING_EXIT)
         al_child_kill(&child.process);
     al_child_end(&child.process, spec->sandbox->exec_once, &info);
-    /* Nobody is left who could write, so what the pipes hold is all there will ever be. */
+    /* Every writer has ended, so the pipes hold all the output that is left. */
     if (ending == AL_ENDING_EXIT && !al_capture_rest(&capture))
         ending = AL_ENDING_STOPPED;
     else if (ending == AL_ENDING_TIMEOUT)
@@ -173,7 +174,7 @@ static int run(const struct al_proc_spec *spec, struct al_proc_result *ret_resul
     return r;
 }
 
-/* Of a thread that holds one for children of others. */
+/* The job of al_proc_acquire_job(). */
 static _Thread_local struct al_job own_job;
 
 int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Run one confined child and collect what it writes, under a cap, a deadline and a cancel token.
+ * Runs confined children and collects their output, under a cap, a deadline and a cancel token.
  *
- * Only this folder starts processes.  It knows no policy: what to run, with which environment and
- * under which ruleset is decided above and handed in.
+ * Only this folder starts processes.  It knows no policy: callers decide the program, environment
+ * and ruleset.
  *
- * Source: clone(2) (CLONE_VFORK, CLONE_PIDFD), landlock(7), seccomp(2), PR_SET_CHILD_SUBREAPER.
+ * Source: clone(2) (CLONE_VFORK, CLONE_PIDFD), landlock(7), seccomp(2), prctl(2)
+ * (PR_SET_CHILD_SUBREAPER).
  */
 #ifndef AL_PROC_PROC_H
 #define AL_PROC_PROC_H
@@ -19,16 +20,19 @@
 #include "util/error.h"
 
 /**
- * Where a stream's bytes go, as they arrive.  `add` returns false when it wants no more: for
- * standard output the child is then stopped (the cap is reached, see al_proc_result.stopped),
- * unless the spec `drains`; for standard error the rest is read and dropped.
+ * Receives the bytes of a stream as they arrive.  `add` returns false when it wants no more bytes:
+ *
+ *   stream                           then
+ *   standard output                  the child is killed (al_proc_result.stopped)
+ *   standard output, spec `drains`   further output is read and dropped
+ *   standard error                   further output is read and dropped
  */
 struct al_sink {
     bool (*add)(void *payload, const char *data, size_t len);
     void *payload;
 };
 
-/** Kernel limits of one child (setrlimit(2)); 0 leaves a limit as it is. */
+/** Resource limits of one child (setrlimit(2)); 0 leaves a limit unchanged. */
 struct al_limits {
     uint64_t data_bytes;  /**< RLIMIT_DATA */
     uint64_t cpu_s;       /**< RLIMIT_CPU, seconds */
@@ -36,83 +40,87 @@ struct al_limits {
     uint64_t nofile;      /**< RLIMIT_NOFILE */
 };
 
-/** What a child is held to by the kernel. */
+/** How the kernel confines a child. */
 struct al_sandbox {
     const struct al_ruleset *ruleset; /**< NULL: no Landlock on this kernel */
-    bool exec_once;   /**< seccomp: the first execve only; al_proc_init()'s program only */
+    bool exec_once;   /**< seccomp: one execve only, of the program given to al_proc_init() */
     bool no_sockets;  /**< seccomp: no socket of any family */
-    bool network;     /**< seccomp: sockets may be made, and what no program needs is refused;
-                           says nothing where one of the two above is set */
+    bool network;     /**< seccomp: sockets are allowed, system calls that no program needs are not;
+                           ignored with exec_once or no_sockets */
     bool keep_setuid; /**< no no_new_privs, for a program that needs its set-uid bit (firejail);
-                           only without a ruleset, exec_once and no_sockets */
+                         only without ruleset, exec_once and no_sockets */
     struct al_limits limits;
 };
 
-/** What to run.  Borrowed: nothing here is kept once al_proc_run() returns. */
+/** What to run.  Borrowed: nothing here is kept after al_proc_run() returns. */
 struct al_proc_spec {
     const char *program;     /**< absolute path of the file to execute */
     const char *const *argv; /**< NULL-terminated */
-    const char *const *envp; /**< NULL-terminated and complete; nothing is inherited */
-    int cwd_fd;              /**< directory to start in */
+    const char *const *envp; /**< NULL-terminated and complete: nothing is inherited */
+    int cwd_fd;              /**< working directory */
 
     const void *input; /**< bytes for standard input; NULL: /dev/null */
     size_t input_len;
     struct al_sink out, err;
 
-    /** A connected socket that is standard input and output, instead of `input` and `out`; above 2,
-     * 0: none.  Borrowed. */
-    int socket_fd;
-    /** Descriptors that are standard input, output or error instead of `input`, `out` and `err`;
-     * above 2, 0: none.  Borrowed. */
-    int in_fd, out_fd, err_fd;
+    int socket_fd;   /**< a connected socket as standard input and output, instead of `input` and
+                          `out`; above 2; 0: none */
+    int in_fd;       /**< standard input, instead of `input`; above 2; 0: none */
+    int out_fd;      /**< standard output, instead of `out`; above 2; 0: none */
+    int err_fd;      /**< standard error, instead of `err`; above 2; 0: none */
     bool err_to_out; /**< standard error goes where standard output goes */
-    bool drains; /**< what the sink of standard output wants no more is read and dropped, and the
-                      child goes on to its own end: for one that must not be left half done */
+    bool drains;     /**< never stop the child because `out` wants no more: for a program that must
+                          not be interrupted */
 
-    const int *kept_fds; /**< descriptors above 2 that the child has under the same numbers */
+    const int *kept_fds; /**< descriptors above 2 that the child inherits under the same numbers */
     size_t nkept_fds;
-    bool has_job; /**< the caller holds a turn that is enough for this child too */
+    bool has_job; /**< the caller holds a job that covers this child (al_proc_acquire_job()) */
 
     const struct al_sandbox *sandbox; /**< never NULL */
     struct al_cancel *cancel;         /**< may be NULL */
-    uint32_t timeout_ms;              /**< from the moment the child starts; never 0 */
-    uint32_t grace_ms; /**< a child that is to end gets SIGTERM, to put away what it holds, and
-                          after this SIGKILL; 0: SIGKILL at once */
+    uint32_t timeout_ms;              /**< from the start of the child; never 0 */
+    uint32_t grace_ms; /**< time from SIGTERM to SIGKILL, for a child that removes its lock files;
+                          0: SIGKILL at once */
 };
 
 /** How a child ended. */
 struct al_proc_result {
     int exit_code;   /**< 0..255; -1 when a signal ended it, or when stopped */
-    int signal;      /**< the signal that ended it, else 0 (0 when stopped) */
-    bool stopped;    /**< out's sink wanted no more, so the child was killed */
-    uint32_t ran_ms; /**< from its start to its end, waiting for a turn not included */
+    int signal;      /**< the signal that ended it, else 0; 0 when stopped */
+    bool stopped;    /**< `out` wanted no more, so the child was killed */
+    uint32_t ran_ms; /**< from start to end; waiting for a job does not count */
 };
 
-/** How a child can be started; chosen at build time with -Dspawn. */
+/** How children are started, "vfork" or "fork"; chosen at build time with -Dspawn. */
 const char *al_proc_spawn_method(void);
 
 /**
- * Set up what al_proc_run() relies on, before any thread exists: child subreaper, SIGPIPE and
- * SIGXFSZ ignored, the page exec-once allows execve from (holding `program`), and the children that
- * are there already and are none of ours.  Children are given back the signals whose disposition is
- * not the default now: whoever changes another one calls this again, which does nothing else.
+ * Set up the process for al_proc_run(), before any thread exists:
  *
- * @param program  The one program exec-once children may start; copied.  NULL: none (exec_once is
- *                 then refused).
+ * - The process becomes a child subreaper, and existing children are remembered: they are never
+ *   killed or reaped.
+ * - SIGPIPE and SIGXFSZ are ignored.
+ * - The exec-once page, the only address execve may be called with, holds `program`.
+ * - Signals without the default disposition are noted; children get the default back.
+ *
+ * A second call only notes the dispositions again: call it after changing one.
+ *
+ * @param program  The program of exec-once children; copied.  NULL: exec_once is refused.
  */
 int al_proc_init(const char *program, struct al_error *err);
 
 /**
- * Let the calling thread put the filter of children that are exec_once and without sockets on
- * itself when it starts the first of them, for good, so that they need not.  It makes no process
- * but by al_proc_run() and al_proc_run_pipeline(), and no socket; and threads it makes hold the
- * filter without knowing of it, so that it makes them by al_proc_run_unfiltered().  Nothing happens
- * with -Dspawn=fork.
+ * Let the calling thread install the filter of exec_once and no_sockets on itself, when it starts
+ * the first such child.  Its children inherit the filter, which is faster than one for each child.
+ *
+ * From then on the thread can neither make sockets nor start processes except with al_proc_run()
+ * and al_proc_run_pipeline().  Threads that it makes would inherit the filter, so it makes them
+ * with al_proc_run_unfiltered().  No effect with -Dspawn=fork.
  */
 void al_proc_confine_thread(void);
 
-/** Call run(payload) on a thread that no filter holds, and wait for it: this one, or one that is
- * kept for that and runs what it is given one after the other.  Not for what may block. */
+/** Call run(payload) on an unfiltered thread and wait for it.  This is the calling thread if it has
+ * no filter, else a helper thread that runs one task at a time.  `run` must not block. */
 void al_proc_run_unfiltered(void (*run)(void *payload), void *payload);
 
 /** The address of the program path in the exec-once page; NULL before al_proc_init(). */
@@ -121,10 +129,10 @@ const char *al_exec_page_path(void);
 /**
  * Run a program in its own session under its sandbox, and wait for it.
  *
- * Everything it started is killed and reaped before this returns, however it returns.  A non-zero
- * exit code is a success here: only the caller knows what it means.  Children at work at once are
- * capped (al_proc_set_jobs(), those that last long aside: proc/jobs.h); waiting for a turn is
- * first come first served, can be cancelled and does not count towards timeout_ms.
+ * Everything it started is killed and reaped before this returns, on success and on failure.  A
+ * non-zero exit code is a success here, because only the caller knows its meaning.  The number of
+ * children at work is limited (proc/jobs.h).  Waiting for a job is first come first served, can be
+ * cancelled and does not count towards timeout_ms.
  *
  * @param      spec        What to run, and under which limits.
  * @param[out] ret_result  Written on success only.  On AL_ERR_TIMEOUT the sinks hold what came.
@@ -132,18 +140,18 @@ const char *al_exec_page_path(void);
  * @return 0, or a negative enum al_status:
  *         AL_ERR_EXECUTION  it could not be started; a missing program is "<name> binary not
  *                           available" with reason "not_found"
- *         AL_ERR_SANDBOX    a layer the sandbox asks for could not be put on; nothing ran
+ *         AL_ERR_SANDBOX    a layer of the sandbox could not be applied; nothing ran
  *         AL_ERR_TIMEOUT    killed after timeout_ms, or by SIGXCPU
- *         AL_ERR_CANCELLED  killed because spec->cancel fired, or never started for it
- * Threads:   safe; calls share nothing but the turn they wait for.
+ *         AL_ERR_CANCELLED  killed because spec->cancel fired, or not started because it had
+ * Threads:   any; calls share only the jobs.
  * Source:    clone(2), pidfd_open(2), landlock(7), docs/SECURITY-MODEL.md.
  */
 int al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
                 struct al_error *err);
 
 /**
- * Wait for a turn as al_proc_run() does, for several children that work on one thing together and
- * run `has_job`.
+ * Wait for a job as al_proc_run() does, on behalf of several children that work together and are
+ * run with `has_job`.  A thread holds one such job at most.
  * @return 0, and then al_proc_release_job() is due; AL_ERR_CANCELLED; AL_ERR_EXECUTION.
  */
 int al_proc_acquire_job(struct al_cancel *cancel, struct al_error *err);
@@ -153,21 +161,21 @@ void al_proc_release_job(void);
 #define AL_PIPELINE_MAX 16
 
 /**
- * Run several programs side by side, each one's standard output being the next one's standard
- * input, except where a stage has an out_fd or the next one an in_fd or input of its own.
+ * Run several programs at once.  The standard output of each is the standard input of the next,
+ * unless the stage has an out_fd, or the next one has an in_fd or input.
  *
- * All of them run on one turn, and under the timeout_ms and cancel token of the first.  What ends
- * one of them early (deadline, cancel token, the last one's sink) ends all.  The sinks of standard
- * error may be the same.
+ * All stages share one job, and the timeout_ms and cancel token of the first.  The deadline, the
+ * cancel token or the last stage's sink ends all stages.  Several stages may share one sink for
+ * standard error.
  *
  * @param      stages      1 to AL_PIPELINE_MAX.
- * @param[out] ret_results  As many; written on success only.
- * @return As al_proc_run(); AL_ERR_TIMEOUT too when the kernel ended one for its use of the CPU.
+ * @param[out] ret_results  One for each stage; written on success only.
+ * @return As al_proc_run(); AL_ERR_TIMEOUT also when SIGXCPU ended a stage.
  */
 int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
                          struct al_proc_result *ret_results, struct al_error *err);
 
-/** How many children may work at once (at least 1).  Default: the number of online cores. */
+/** How many children may work at once, at least 1.  Default: the cores this process may use. */
 void al_proc_set_jobs(unsigned jobs);
 unsigned al_proc_jobs(void);
 
@@ -175,20 +183,20 @@ unsigned al_proc_jobs(void);
 uint64_t al_proc_started(void);
 
 /**
- * Kill every child that runs now, for a program that must end at once.  Those with a grace_ms have
- * the longest of them to end by themselves.  Threads: any.
+ * Kill every running child, for a program that has to end at once.  Children with a grace_ms share
+ * the longest of these times to end by themselves.  Threads: any.
  */
 void al_proc_kill_all(void);
 
-/** Go on as another program, under the confinement there is.  Returns only when that fails: -errno.
- */
+/** Replace this process by another program (execve(2)), under the current confinement.  Returns
+ * only on failure: -errno. */
 int al_proc_exec(const char *program, char *const *argv, char *const *envp);
 
 /** A sink that keeps at most `max_bytes` and counts everything. */
 struct al_buffer {
-    char *data;       /**< NUL-terminated once anything came; NULL before */
+    char *data;       /**< NUL-terminated; NULL while nothing came */
     size_t len;       /**< bytes kept */
-    size_t max_bytes; /**< more is refused (out: the child is stopped) */
+    size_t max_bytes; /**< bytes beyond this are refused */
     uint64_t total;   /**< bytes offered */
 };
 

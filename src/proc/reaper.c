@@ -14,20 +14,20 @@
 #include "util/fs.h"
 #include "util/mem.h"
 
-#define WAIT_MAX 64 /* more than turns there are to run in */
+/* Children with grace that al_proc_kill_all() waits for; more than there are jobs. */
+#define WAIT_MAX 64
 
-/* Where children that cannot leave strays end beside others, strays are looked for this often. */
+/* The least time between two sweeps for exec-once children that end while others run. */
 #define SWEEP_INTERVAL_MS 500
 
-/* Writers first: sweeps are rare, and starts would otherwise keep one waiting for ever. */
+/* Writers first: sweeps are rare, and a steady flow of starts would keep one waiting for ever. */
 static pthread_rwlock_t sweep_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER; /* the list */
+static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards `children` */
 static struct al_child *children;
-static struct al_pids preexisting;         /* children from before the start; never touched */
-static atomic_uint nstarting;              /* children that may not be in the list yet */
-static atomic_int_least64_t last_sweep_ms; /* when strays were last looked for */
+static struct al_pids preexisting;         /* children from before al_reaper_init() */
+static atomic_uint nstarting;              /* children that may not be registered yet */
+static atomic_int_least64_t last_sweep_ms; /* when the last sweep began */
 
-/* Kernels without CONFIG_PROC_CHILDREN have no lists to read. */
 static void add_children(struct al_pids *pids, pid_t parent)
 {
     size_t before = pids->count;
@@ -67,7 +67,7 @@ void al_children_add(struct al_child *child)
     pthread_mutex_unlock(&list_mutex);
 }
 
-/* Under the mutex. */
+/* Caller holds list_mutex. */
 static void remove_child(struct al_child *child)
 {
     if (child->previous)
@@ -89,7 +89,7 @@ static bool is_listed(pid_t pid)
     return found;
 }
 
-/* Wait for one of them to end, or until the time is over; both may have happened. */
+/* Wait for a process to end, or until the time is over. */
 static void wait_for_end(int pidfd, int64_t until_ms)
 {
     struct pollfd wait = { .fd = pidfd, .events = POLLIN };
@@ -100,7 +100,7 @@ static void wait_for_end(int pidfd, int64_t until_ms)
             return;
 }
 
-/* One that is ours since its parent ended: wait for it, and reap it if it has ended. */
+/* Wait for an adopted child, and reap it if it has ended. */
 static void wait_and_reap(pid_t pid, int64_t until_ms)
 {
     al_auto(al_closep) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -112,8 +112,8 @@ static void wait_and_reap(pid_t pid, int64_t until_ms)
 }
 
 /*
- * A git may end before the gits it started, which were asked as well and still have locks to
- * remove: they are ours then, in its session.
+ * A git may end before the gits that it started.  Those got SIGTERM too and may still be removing
+ * their lock files; they are adopted, and still in its session.
  */
 static void wait_for_session(pid_t session, int64_t until_ms)
 {
@@ -144,20 +144,19 @@ void al_child_kill(const struct al_child *child)
     (void)kill(-child->pid, SIGKILL);
 }
 
-/*
- * A process that lost its parent but stayed in the session of a child at work belongs to that
- * child, and is left to its end.
- */
+/* A process that was adopted but is in the session of a registered child is left to that child's
+ * end. */
 static bool is_orphan(pid_t pid)
 {
     return !al_pids_contain(&preexisting, pid) && !is_listed(pid) && !is_listed(getsid(pid));
 }
 
 /*
- * Kills strays with all their descendants and reaps the strays; true when there was one.  Parents
- * are killed before their children are looked up, so that they cannot fork once more.  Descendants
- * are known by number only, which could be taken over only if the whole range of numbers went
- * round between the look and the kill.
+ * Kill orphans and all their descendants, and reap the orphans.  True: there was one.
+ *
+ * A parent is killed before its children are looked up, so that it cannot fork again.  Descendants
+ * are known by number only; a number could be reused only if the whole range of process ids went
+ * round between the look-up and the kill.
  */
 static bool kill_orphans_once(void)
 {
@@ -179,7 +178,7 @@ static bool kill_orphans_once(void)
     return norphans > 0;
 }
 
-/* Each round's orphans become our children, and strays of the next round. */
+/* Descendants that were killed are adopted now, and are the orphans of the next round. */
 static void sweep(void)
 {
     pthread_rwlock_wrlock(&sweep_lock);
@@ -190,9 +189,10 @@ static void sweep(void)
 }
 
 /*
- * Whether anything may be left once the child itself is reaped; wrong only on the safe side.  Under
- * exec-once there is nothing but where the filter was got round, so that it is enough to look when
- * no other child is there, which costs little, and every now and then.
+ * Whether a child that was reaped may have left orphans; may be true without need, never false.
+ *
+ * An exec-once child leaves orphans only if it got round its filter.  It is then enough to look
+ * when no other child runs, which is cheap, and once in SWEEP_INTERVAL_MS.
  */
 static bool may_have_left_orphans(pid_t group, bool exec_once, bool no_others)
 {
@@ -212,7 +212,7 @@ void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info)
 
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOWAIT);
 
-    /* While it is a zombie its number, and so its group's, cannot belong to anybody else. */
+    /* While the child is a zombie, the number of its process group cannot be reused. */
     pthread_rwlock_rdlock(&sweep_lock);
     (void)kill(-child->pid, SIGKILL);
     pthread_mutex_lock(&list_mutex);
@@ -227,9 +227,8 @@ void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info)
 }
 
 /*
- * One signal to each running child of a kind: with grace, or without.  The descriptors of those
- * with grace, as far as there is room, stay open for us: their own are closed by whoever reaps
- * them.
+ * Send a signal to every registered child with grace, or to every one without.  `pidfds` gets
+ * duplicates, as far as there is room, because the thread that reaps a child closes its pidfd.
  */
 static size_t signal_children(int number, bool with_grace, int *pidfds, size_t room,
                               uint32_t *ret_grace_ms)
@@ -252,7 +251,7 @@ static size_t signal_children(int number, bool with_grace, int *pidfds, size_t r
     return count;
 }
 
-/* The sessions of the children at work. */
+/* The sessions of the registered children. */
 static void add_child_pids(struct al_pids *pids)
 {
     pthread_mutex_lock(&list_mutex);
@@ -270,7 +269,7 @@ void al_proc_kill_all(void)
     int64_t until_ms;
     size_t count;
 
-    /* Alone with the register: a child just started is in it. */
+    /* With the lock held exclusively, every child that was started is registered. */
     pthread_rwlock_wrlock(&sweep_lock);
     (void)signal_children(SIGKILL, false, NULL, 0, &grace_ms);
     count = signal_children(SIGTERM, true, pidfds, AL_COUNT(pidfds), &grace_ms);

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who is a child of ours, who is a stray, and how both end.
+ * Registers running children, and kills and reaps orphans.
  *
- * The server is a child subreaper, so a process whose parent died below it becomes its child.  A
- * child that is not in the register of running ones, and was not there at the start, is therefore a
- * stray.  Starting and reaping hold the register open (shared), a sweep holds it alone, so that a
- * child just started is never taken for a stray and the kernel's lists stand still meanwhile.
+ * The process is a child subreaper: the kernel makes it the parent of every descendant whose own
+ * parent has ended.  A child of this process is one of:
+ *
+ *   kind         how it is recognised                           what happens to it
+ *   pre-existing was there at al_reaper_init()                  nothing
+ *   registered   al_children_add()                              al_child_end() reaps it
+ *   adopted      its session is that of a registered child      left until that child has ended
+ *   orphan       none of these                                  killed and reaped by a sweep
+ *
+ *   lock          shared                                      exclusive
+ *   sweep lock    to start and register a child, or reap it   during a sweep
+ *
+ * A sweep therefore never takes a child that was just started for an orphan, and the kernel's lists
+ * of children do not lose a registered child meanwhile.
+ *
+ * Source: prctl(2) (PR_SET_CHILD_SUBREAPER), waitid(2), proc_pid_task(5) (children).
  */
 #ifndef AL_PROC_REAPER_H
 #define AL_PROC_REAPER_H
@@ -16,36 +28,37 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** A running child; kept by whoever runs it, linked into the register. */
+/** A running child.  The caller owns the struct; the register links it. */
 struct al_child {
     pid_t pid; /**< also its session and process group */
     int pidfd;
-    uint32_t grace_ms; /**< from SIGTERM to SIGKILL; 0: SIGKILL at once */
+    uint32_t grace_ms; /**< time from SIGTERM to SIGKILL; 0: SIGKILL at once */
     struct al_child *next, *previous;
 };
 
-/** Remember the children that are there already; before any thread exists. */
+/** Remember the children that exist already.  Before any thread exists. */
 void al_reaper_init(void);
 
-/** Around starting a child and entering it. */
+/** Keep sweeps away while a child is started and registered. */
 void al_children_lock(void);
 void al_children_unlock(void);
 
-/** Enter a child that started; between al_children_lock() and al_children_unlock(). */
+/** Register a child that was started.  Between al_children_lock() and al_children_unlock(). */
 void al_children_add(struct al_child *child);
 
-/** Kill a child and its process group, after its grace; it stays to be ended. */
+/** Kill a child and its process group, after its grace.  al_child_end() is still due. */
 void al_child_kill(const struct al_child *child);
 
 /**
- * Wait for a child to end, then kill and reap what is left of it.
+ * Wait for a child to end, unregister and reap it, and kill and reap what it left.
  *
- * @param own_group  It was exec-once: it can have left nobody, unless it got round the filter.
- * @param[out] ret_info  How it ended, as waitid(2) says.
+ * @param exec_once  The filter lets the child start no process, so orphans are looked for less
+ * often.
+ * @param[out] ret_info  How it ended, from waitid(2).
  */
 void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info);
 
-/** A list of process ids; zero-initialised is empty, released with al_pids_clear(). */
+/** A list of process ids.  Zero-initialised it is empty; al_pids_clear() releases it. */
 struct al_pids {
     pid_t *items;
     size_t count, capacity;
@@ -53,16 +66,17 @@ struct al_pids {
 
 void al_pids_clear(struct al_pids *pids);
 
-/** Add one. */
+/** Append a process id. */
 void al_pids_add(struct al_pids *pids, pid_t pid);
 
-/** Whether it is in the list. */
+/** Whether `pid` is in the list. */
 bool al_pids_contain(const struct al_pids *pids, pid_t pid);
 
-/** Add the children of a process, as its threads list them; false when the kernel keeps no list. */
+/** Append the children of a process from /proc/PID/task/TID/children.  False: the kernel has no
+ * such files (CONFIG_PROC_CHILDREN). */
 bool al_pids_add_listed(struct al_pids *pids, pid_t parent);
 
-/** The same from every process's own word on its parent, for kernels without such lists. */
+/** The same from the parent that /proc/PID/stat of every process names. */
 void al_pids_add_scanned(struct al_pids *pids, pid_t parent);
 
 #endif

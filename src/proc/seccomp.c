@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A filter is a table of rows; every row refuses something, and what no row names is allowed.
+ * Builds filters from a table of rows.  Each row refuses a system call; all others are allowed.
  *
- * The table is no allow list of system calls: the programs are git, its helpers and whatever a
- * person allowed in the shell, and the kernel and libc under them change.  Files and programs are
- * Landlock's business; a row here closes what Landlock does not cover.
+ * An allow list is not possible: the programs are git, its helpers and whatever the user allows in
+ * the shell, and kernel and libc change.  Landlock restricts files and programs; a row here closes
+ * a gap that Landlock leaves.
  *
- * The rows become a search tree over the numbers, with one of each answer.  A plain chain of
- * comparisons would do the same, but the kernel compiles a new filter and walks it once for every
- * system call there is, so that each child starts later by what the filter is longer.
+ * A filter is a search tree over the system call numbers.  A chain of comparisons would do the
+ * same, but the kernel compiles each new filter and runs it once for every system call number, so a
+ * longer filter delays the start of each child.
  */
 #include "proc/seccomp.h"
 
@@ -28,7 +28,7 @@
 
 #if defined(__x86_64__)
 #define NATIVE_ARCH AUDIT_ARCH_X86_64
-#define FOREIGN_BIT 0x40000000u /* x32 programs set it in their numbers */
+#define FOREIGN_BIT 0x40000000u /* set in the numbers of x32 programs */
 #elif defined(__aarch64__)
 #define NATIVE_ARCH AUDIT_ARCH_AARCH64
 #define FOREIGN_BIT 0x40000000u /* no number has it */
@@ -68,34 +68,35 @@ enum {
     NO_SOCKETS = 1 << 1,
     NETWORK = 1 << 2,
     EVERY = EXEC_ONCE | NO_SOCKETS | NETWORK,
-    FILTERS = 5, /* the two first together, either, or the last alone */
+    FILTERS = 5, /* combinations: the first two together, each of them, the last alone; + 1 */
 };
 
-/* A system call that fails with `error`, for all arguments or as the other members say. */
+/* A system call that fails with `error`: always, or only as one of the last four members says. */
 struct row {
     uint32_t number;
     unsigned filters;
     int error;            /* EPERM, EACCES or ENOSYS */
-    uint32_t only[2];     /* refused only with one of these second arguments (requests of ioctl) */
+    uint32_t only[2];     /* refused only if the second argument is one of these (ioctl requests) */
     uint64_t unless;      /* refused unless this is the first argument (an address) */
     uint32_t bits;        /* refused if the first argument has one of these */
     uint32_t unless_bits; /* in EXEC_ONCE also refused unless it has one of these */
 };
 
-/* A process in namespaces of its own.  CLONE_NEWTIME is not among them: in clone's flags its bit is
- * part of a signal's number. */
+/* Flags of clone for new namespaces.  CLONE_NEWTIME is not one of them: clone takes that bit as
+ * part of the exit signal. */
 #define NEW_NAMESPACES                                                                             \
     (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |     \
      CLONE_NEWCGROUP)
 
 static const struct row rows[] = {
-    /* Reaching into other processes; the server is one, where Landlock is missing. */
+    /* Access to the memory and descriptors of other processes: without Landlock, also of the
+       server. */
     { .number = SYS_ptrace, .filters = EVERY, .error = EPERM },
     { .number = SYS_process_vm_readv, .filters = EVERY, .error = EPERM },
     { .number = SYS_process_vm_writev, .filters = EVERY, .error = EPERM },
     { .number = SYS_pidfd_getfd, .filters = EVERY, .error = EPERM },
 
-    /* Kernel interfaces that no tool needs and that many exploits begin with. */
+    /* Kernel interfaces that no tool needs and that many exploits use. */
     { .number = SYS_bpf, .filters = EVERY, .error = EPERM },
     { .number = SYS_userfaultfd, .filters = EVERY, .error = EPERM },
     { .number = SYS_keyctl, .filters = EVERY, .error = EPERM },
@@ -105,8 +106,8 @@ static const struct row rows[] = {
     { .number = SYS_open_by_handle_at, .filters = EVERY, .error = EPERM },
 
     /*
-     * Namespaces, above all the user's: whoever is root in one reaches kernel code that no
-     * unprivileged process reaches otherwise.  Mounting comes next, by the old way and the new one.
+     * Namespaces: root in a user namespace reaches kernel code that no other unprivileged process
+     * reaches.  Mounts, by the old and the new interface.
      */
     { .number = SYS_unshare, .filters = EVERY, .error = EPERM },
     { .number = SYS_setns, .filters = EVERY, .error = EPERM },
@@ -122,7 +123,7 @@ static const struct row rows[] = {
     { .number = SYS_fspick, .filters = EVERY, .error = EPERM },
     { .number = SYS_mount_setattr, .filters = EVERY, .error = EPERM },
 
-    /* Another kernel, or more of this one: for a server that runs as root. */
+    /* Loading kernels and modules, in case the server runs as root. */
     { .number = SYS_kexec_load, .filters = EVERY, .error = EPERM },
     { .number = SYS_kexec_file_load, .filters = EVERY, .error = EPERM },
     { .number = SYS_init_module, .filters = EVERY, .error = EPERM },
@@ -130,33 +131,36 @@ static const struct row rows[] = {
     { .number = SYS_delete_module, .filters = EVERY, .error = EPERM },
 
     /*
-     * Makes system calls that no filter sees.  EPERM is what programs get from the kernel's own
-     * switch (kernel.io_uring_disabled), and fall back on.
+     * io_uring makes system calls that no filter sees.  With kernel.io_uring_disabled the kernel
+     * gives EPERM as well, and programs fall back.
      */
     { .number = SYS_io_uring_setup, .filters = EVERY, .error = EPERM },
     { .number = SYS_io_uring_enter, .filters = EVERY, .error = EPERM },
     { .number = SYS_io_uring_register, .filters = EVERY, .error = EPERM },
 
-    /* Typing into a terminal, and pasting into a console. */
+    /* Input into a terminal or a console. */
     { .number = SYS_ioctl, .filters = EVERY, .error = EPERM, .only = { TIOCSTI, TIOCLINUX } },
 
-    /* No family is harmless: a local socket's path is not covered by Landlock. */
+    /* Every family, since Landlock does not cover the path of a UNIX socket. */
     { .number = SYS_socket, .filters = NO_SOCKETS, .error = EACCES },
     { .number = SYS_socketpair, .filters = NO_SOCKETS, .error = EACCES },
 
     /*
-     * execve only with the address of the page the parent prepared, which the first execve takes
-     * away with the rest of the old memory.
+     * execve only with the address of the exec-once page.  The first execve unmaps that page with
+     * the rest of the old memory.
      */
     { .number = SYS_execve, .filters = EXEC_ONCE, .error = EPERM, .unless = AL_EXEC_PATH },
     { .number = SYS_execveat, .filters = EXEC_ONCE, .error = EPERM },
 
 /*
- * No process of any filter gets namespaces of its own.  One that can execute nothing has no use for
- * another process at all: it makes threads, and nobody is left when it is killed.  Processes of the
- * parent's making are told by the descriptor it asks for (al_spawn()), which git does not, nor libc
- * where it is not asked to.  clone3 hands its flags over in memory, where no filter looks; libc and
- * Go take ENOSYS for an old kernel and use clone.
+ * No filter allows clone with new namespaces.
+ *
+ * An exec-once program can execute nothing, so it needs no other process, only threads; nothing is
+ * left when it is killed.  The parent inherits the filter too (proc/thread.h) and has to start
+ * children: it asks for a pidfd (CLONE_PIDFD), which neither git nor libc does by itself.
+ *
+ * clone3 has its flags in memory, where a filter cannot look.  libc and Go take ENOSYS for an old
+ * kernel and use clone.
  */
 #ifdef SYS_fork
     { .number = SYS_fork, .filters = EXEC_ONCE, .error = EPERM },
@@ -170,34 +174,35 @@ static const struct row rows[] = {
     { .number = SYS_clone3, .filters = EVERY, .error = ENOSYS },
 };
 
-/* The rows that look at an argument: ioctl, execve, clone. */
+/* The rows that check an argument: ioctl, execve, clone. */
 #define ARGUMENT_ROWS 3
 
-/* The head and the answers, for each row its comparison and a branch, and at most four to look at
- * an argument. */
+/* The prologue and the return instructions, a comparison and a branch for each row, and at most
+ * four instructions to check an argument. */
 #define FILTER_INSTRUCTIONS (16 + AL_COUNT(rows) * 2 + ARGUMENT_ROWS * 4)
 
-/* Jumps within a filter are counted in eight bits. */
+/* A BPF jump offset has eight bits. */
 _Static_assert(FILTER_INSTRUCTIONS < 256, "a jump may not reach");
 
 /*
- * Filters are written from their end to their beginning: jumps only lead forward, so that where a
- * jump leads is there before the jump is.  A place is an index into `code`.
+ * Instructions are emitted from the end to the beginning: BPF jumps only lead forward, so a jump's
+ * target is always there already.  Every emit function returns the index in `code` of its first
+ * instruction, which is the target for jumps to it.
  */
 struct filter {
     struct sock_filter code[FILTER_INSTRUCTIONS];
-    unsigned first; /* of the instructions that are written */
+    unsigned first; /* index of the first instruction that was emitted */
     unsigned allow, refuse_perm, refuse_access, refuse_unknown, kill;
     struct sock_fprog program;
 };
 
-static struct filter filters[FILTERS]; /* by the guards that are on; [0] is not used */
+static struct filter filters[FILTERS]; /* by guards; [0] is not used */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 #define ARG_LOW(n)  (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (n))
 #define ARG_HIGH(n) (ARG_LOW(n) + 4)
 
-/* Numbers that are next to each other and get the same. */
+/* Consecutive numbers with the same target. */
 struct range {
     uint32_t first, last;
     unsigned target;
@@ -220,18 +225,18 @@ static unsigned emit_load(struct filter *filter, size_t offset)
     return emit(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-/* Compare what is loaded (BPF_JEQ, BPF_JGE, BPF_JGT, BPF_JSET) and go to one of two places. */
+/* Compare the loaded value (BPF_JEQ, BPF_JGE, BPF_JGT, BPF_JSET) and jump to one of two targets. */
 static unsigned emit_branch(struct filter *filter, uint16_t comparison, uint32_t value,
                             unsigned yes, unsigned no)
 {
-    const unsigned next = filter->first; /* from where jumps are counted */
+    const unsigned next = filter->first; /* jump offsets count from here */
     const struct sock_filter branch =
         BPF_JUMP(BPF_JMP | BPF_K | comparison, value, (uint8_t)(yes - next), (uint8_t)(no - next));
 
     return emit(filter, branch);
 }
 
-/* What happens once the number is that of the row. */
+/* Emit what happens when the number is that of the row. */
 static unsigned emit_row(struct filter *filter, const struct row *row, unsigned guards)
 {
     const unsigned refuse = row->error == EACCES   ? filter->refuse_access
@@ -259,7 +264,7 @@ static unsigned emit_row(struct filter *filter, const struct row *row, unsigned 
     return refuse;
 }
 
-/* Where to part ranges so that either side has about as many numbers, named or not; never 0. */
+/* The index that splits the ranges so that both halves cover about as many numbers; never 0. */
 static size_t middle(const struct range *sorted, size_t count)
 {
     const uint32_t wanted = (sorted[0].first + sorted[count - 1].last) / 2;
@@ -270,7 +275,7 @@ static size_t middle(const struct range *sorted, size_t count)
     return at;
 }
 
-/* One range at the end of each path, the rest parted again. */
+/* A binary search tree with one range in each leaf. */
 static unsigned emit_tree(struct filter *filter, const struct range *sorted, size_t count)
 {
     unsigned below, from;
@@ -295,7 +300,7 @@ static int by_number(const void *a, const void *b)
     return (left->number > right->number) - (left->number < right->number);
 }
 
-/* The rows of these guards as ranges in the order of their numbers. */
+/* The rows of these guards as ranges, ordered by number. */
 static size_t find_ranges(struct filter *filter, unsigned guards, struct range *ranges)
 {
     struct row sorted[AL_COUNT(rows)];
@@ -332,7 +337,7 @@ static void build(struct filter *filter, unsigned guards)
     filter->kill = emit_return(filter, SECCOMP_RET_KILL_PROCESS);
     count = find_ranges(filter, guards, ranges);
 
-    /* A program built for another calling convention would be judged by the wrong numbers. */
+    /* A program with another calling convention has other numbers, so it is killed. */
     tree = emit_tree(filter, ranges, count);
     (void)emit_branch(filter, BPF_JGE, FOREIGN_BIT, filter->kill, tree);
     native = emit_load(filter, offsetof(struct seccomp_data, nr));

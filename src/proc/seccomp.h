@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Seccomp filters: what Landlock cannot see. */
+/* Seccomp filters, for what Landlock does not cover.  Source: seccomp(2). */
 #ifndef AL_PROC_SECCOMP_H
 #define AL_PROC_SECCOMP_H
 
@@ -7,17 +7,17 @@
 #include <stdbool.h>
 
 /**
- * Where exec-once finds the program's path: the only address execve may be called with.
+ * The page that holds the program's path: the only address that exec-once lets execve use.
  *
- * Low, where no loader, heap or sanitizer shadow is placed on x86_64 and aarch64, on a boundary of
- * 64 KiB pages.  The path begins one byte later, so that no allocator in the new program can ever
- * return this address for a path of its own.
+ * The address is low, where neither loader nor heap nor sanitizer shadow lies on x86_64 and
+ * aarch64, and aligned to 64 KiB pages.  The path begins one byte later, because no allocator of
+ * the new program returns an unaligned address.
  */
 #define AL_EXEC_PAGE 0x2a610000UL
 #define AL_EXEC_PATH (AL_EXEC_PAGE + 1)
 
-/** The filter for a combination of guards; NULL when none is wanted.  `network` alone refuses what
- * every filter does, and nothing else. */
+/** The filter for these guards; NULL: none.  `network` counts only without the other two, and
+ * refuses only what every filter refuses. */
 const struct sock_fprog *al_filter_get(bool exec_once, bool no_sockets, bool network);
 
 #endif

@@ -19,14 +19,14 @@
 
 #define STACK_BYTES  (16u * 1024u) /* the child needs a few hundred */
 #define SIGSET_BYTES 8
-#define CPU_GRACE_S  5 /* from SIGXCPU, which a program may ignore, to SIGKILL */
+#define CPU_GRACE_S  5 /* time from SIGXCPU, which a program may ignore, to SIGKILL */
 
 static uint64_t changed_signals;
 static int null_fd = -1;
 
 /*
- * By number, because libc keeps its own two signals to itself; it may give them handlers at any
- * time.  A kernel sigaction begins with the handler.
+ * The system call instead of sigaction(), because libc hides the two signals that it uses itself
+ * and may give them handlers at any time.  A kernel sigaction begins with the handler.
  */
 static void read_signal_dispositions(void)
 {
@@ -48,9 +48,9 @@ int al_spawn_init(struct al_error *err)
     return null_fd < 0 ? al_error_errno(err, errno, "cannot open '/dev/null'") : 0;
 }
 
-/* Both ends of everything between parent and child while it starts; -1 when not open. */
+/* Both ends of all pipes between parent and child while the child starts; -1: not open. */
 struct pipes {
-    int in;                        /* -1 too when it is /dev/null */
+    int in;                        /* -1 also for /dev/null */
     int out[2], err[2], report[2]; /* read end, write end */
 };
 
@@ -67,7 +67,7 @@ static void close_pipes(struct pipes *pipes)
     }
 }
 
-/* A file in memory rather than a pipe: a child that never reads cannot make anybody wait. */
+/* A memfd instead of a pipe, so that the parent never waits for a child that does not read. */
 static int open_input(const struct al_proc_spec *spec)
 {
     int fd, r;
@@ -101,7 +101,7 @@ static int open_pipes(const struct al_proc_spec *spec, struct pipes *pipes, stru
     return 0;
 }
 
-/* Only a privileged process may raise its hard limit, so a lower one stays what it is. */
+/* Only a privileged process may raise its hard limit, so a lower one is kept. */
 static void add_limit(struct al_child_plan *plan, int resource, uint64_t soft, uint64_t hard)
 {
     struct al_child_limit *limit = &plan->limits[plan->nlimits];
@@ -195,8 +195,8 @@ const char *al_proc_spawn_method(void)
 }
 
 /*
- * The child runs in our memory while this thread waits in clone(), so a piece of this thread's
- * stack can be its own: a mapping would be made, filled and taken away for each child.
+ * The child runs in the parent's memory while this thread waits in clone(), so the child's stack
+ * can be a part of this thread's stack.  A mapping for each child would cost three system calls.
  */
 static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
 {
@@ -208,17 +208,18 @@ static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
 
 #endif
 
-/* A child as it is started, and what came of it. */
+/* What start_with_signals_blocked() needs and returns. */
 struct starting {
     struct al_child_plan *plan;
-    pid_t pid; /* -1: `error` says why */
+    pid_t pid; /* -1: `error` is the errno */
     int pidfd;
     int error;
 };
 
 /*
- * Signals stay blocked until the child has reset its dispositions: a handler of ours must not run
- * in it.  By number, because libc keeps its own two signals out of what it blocks.
+ * Signals stay blocked until the child has reset its dispositions, so that no handler of the parent
+ * runs in the child.  The system call instead of sigprocmask(), because libc never blocks the two
+ * signals that it uses itself.
  */
 static void start_with_signals_blocked(void *payload)
 {
@@ -267,7 +268,7 @@ static int explain(const struct al_proc_spec *spec, const struct al_child_report
     return al_error_errno(err, report->error, "cannot start '%s' (step %d)", name, report->step);
 }
 
-/* Whether the child reported a failure; silence is a successful execve. */
+/* Whether the child reported a failure.  End of file means that execve succeeded. */
 static bool read_report(int fd, struct al_child_report *report)
 {
     ssize_t got;
@@ -278,7 +279,7 @@ static bool read_report(int fd, struct al_child_report *report)
     return got == (ssize_t)sizeof(*report);
 }
 
-/* With the register open: start, learn how it went, enter. */
+/* Caller holds the sweep lock shared.  Start the child, wait for its execve, and register it. */
 static int start_and_register(const struct al_proc_spec *spec, struct pipes *pipes,
                               struct al_child *ret_child, struct al_error *err)
 {

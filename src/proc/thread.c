@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A filter costs each child that puts it on a tenth of a millisecond, most of it for the kernel to
- * compile it; one that is inherited costs nothing.  So a thread that starts one exec-once child
- * after the other puts the filter on itself.  What it cannot do any more - a child of another kind,
- * a socket, a thread without the filter - a thread that has none does for it.
+ * Installing a filter costs each child a tenth of a millisecond, most of which the kernel spends
+ * compiling it.  An inherited filter costs nothing, so a thread that starts many exec-once children
+ * installs the filter on itself.
  */
 #include "proc/thread.h"
 
@@ -20,15 +19,15 @@
 #include "util/mem.h"
 
 enum filter_state {
-    UNFILTERED,     /* no filter */
-    FILTER_PENDING, /* none yet */
-    FILTER_ACTIVE,  /* the one for exec_once and no_sockets */
-    FILTER_FAILED,  /* none, but no_new_privs: the kernel took only half */
+    UNFILTERED,
+    FILTER_PENDING,
+    FILTER_ACTIVE, /* the filter for exec_once and no_sockets */
+    FILTER_FAILED, /* no filter, but no_new_privs */
 };
 
 static _Thread_local enum filter_state filter_state;
 
-/* What the open thread is asked to do; on the stack of the thread that waits for it. */
+/* A task for an unfiltered thread; on the stack of the thread that waits for it. */
 struct task {
     struct task *next;
     void (*run)(void *payload);
@@ -49,7 +48,7 @@ struct unfiltered_thread {
         .done = PTHREAD_COND_INITIALIZER                                                           \
     }
 
-/* To start a child takes until its program is there, which nothing else is to wait for. */
+/* Starting a child blocks until its execve, so other tasks have a thread of their own. */
 static struct unfiltered_thread for_children = UNFILTERED_THREAD_INIT,
                                 for_others = UNFILTERED_THREAD_INIT;
 
@@ -81,7 +80,8 @@ static void *run_tasks(void *payload)
     return NULL;
 }
 
-/* It lives as long as the process: the kernel ends the children it started with it. */
+/* The thread lives as long as the process: PR_SET_PDEATHSIG ends children with the thread that
+ * started them. */
 static bool start_unfiltered_thread(struct unfiltered_thread *thread)
 {
     sigset_t all, before;
@@ -104,7 +104,7 @@ static bool start_unfiltered_thread(struct unfiltered_thread *thread)
 
 void al_proc_confine_thread(void)
 {
-#ifndef AL_SPAWN_FORK /* a thread sanitizer and valgrind know nothing of filters */
+#ifndef AL_SPAWN_FORK /* the thread sanitizer and valgrind do not work under the filter */
     if (filter_state == UNFILTERED)
         filter_state = FILTER_PENDING;
 #endif
@@ -139,7 +139,7 @@ void al_thread_start_unfiltered(void (*start)(void *payload), void *payload)
     run_on(&for_children, start, payload);
 }
 
-/* Where that does not work each child puts on its own. */
+/* If this fails, each child installs the filter itself. */
 static void install_filter(void)
 {
     filter_state = UNFILTERED;

@@ -12,10 +12,10 @@ int64_t al_clock_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* What a second is called, since one is asked for many times and takes longer than the question. */
+/* The formatted text of one second, kept because many calls fall into the same second. */
 struct second {
     time_t at;
-    char text[24]; /* empty at first */
+    char text[24]; /* "": nothing is kept yet */
 };
 
 void al_clock_iso(char ret_text[25])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The two clocks: one to measure with, one to write down. */
+/* The monotonic clock and the wall clock. */
 #ifndef AL_UTIL_CLOCK_H
 #define AL_UTIL_CLOCK_H
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How a call can fail.
+ * Status codes and error messages.
  *
- * Fallible functions return 0 or a negative `enum al_status` and, on failure only, fill the
- * caller's `struct al_error`: one sentence for a person or a model, and a code for programs.  The
- * two travel together, so they cannot disagree.
+ * A function that can fail returns 0 or a negative `enum al_status`.  On failure only, it fills the
+ * caller's `struct al_error`: one sentence for users and models, and codes for programs.
  */
 #ifndef AL_UTIL_ERROR_H
 #define AL_UTIL_ERROR_H
@@ -13,25 +12,25 @@
 
 #include "util/mem.h"
 
-/** Failure kinds, as they appear in `_meta["airlock/error"].kind`. */
+/** Kinds of failure; al_status_kind() names them in `_meta["airlock/error"].kind`. */
 enum al_status {
     AL_OK = 0,
-    AL_ERR_BAD_ARGS = -1,          /**< the caller can mend the arguments */
-    AL_ERR_EXECUTION = -2,         /**< git, or the machine, said no */
-    AL_ERR_SANDBOX = -3,           /**< outside the boundaries; never approvable */
-    AL_ERR_TIMEOUT = -4,           /**< the deadline passed; everything started was killed */
-    AL_ERR_CANCELLED = -5,         /**< the caller withdrew the call */
-    AL_ERR_APPROVAL_REQUIRED = -6, /**< nobody could be asked; nothing happened */
-    AL_ERR_APPROVAL_DENIED = -7,   /**< a person or a rule said no; nothing happened */
-    AL_ERR_NOT_GRANTED = -8,       /**< the session's grant does not cover it */
-    AL_ERR_NOT_FOUND = -9,         /**< inside airlock only; becomes AL_ERR_EXECUTION in a result */
-    AL_ERR_AGAIN = -10, /**< inside airlock only: it changed while it was read, so try again */
+    AL_ERR_BAD_ARGS = -1,          /**< the arguments are wrong */
+    AL_ERR_EXECUTION = -2,         /**< git or a system call failed */
+    AL_ERR_SANDBOX = -3,           /**< outside the sandbox; cannot be approved */
+    AL_ERR_TIMEOUT = -4,           /**< the deadline passed; every child was killed */
+    AL_ERR_CANCELLED = -5,         /**< the call was cancelled */
+    AL_ERR_APPROVAL_REQUIRED = -6, /**< no approval could be asked for; nothing changed */
+    AL_ERR_APPROVAL_DENIED = -7,   /**< the user or a rule rejected it; nothing changed */
+    AL_ERR_NOT_GRANTED = -8,       /**< not in the grant of the session */
+    AL_ERR_NOT_FOUND = -9,         /**< internal; a result has AL_ERR_EXECUTION instead */
+    AL_ERR_AGAIN = -10,            /**< internal: a file changed while it was read; try again */
 };
 
-/** Codes of the `workflow` requirements; 0 means none fits. */
+/** Error codes of the `workflow` tools; 0: none. */
 enum al_code {
     AL_CODE_NONE = 0,
-    AL_CODE_NO_GIT = 1, /**< inside airlock only: there is no git; none in a result */
+    AL_CODE_NO_GIT = 1, /**< internal: there is no git; not in a result */
     AL_CODE_NOT_INITIALIZED = 7000,
     AL_CODE_SNAPSHOT_DISABLED = 7001,
     AL_CODE_PROTECTED_PATH = 7002,
@@ -51,9 +50,10 @@ struct al_error {
     enum al_status status;
     enum al_code code;
     const char *reason; /**< "not_found", "conflict" or NULL; a string constant */
-    char *message;      /**< owned; one line, or git's own words */
-    char *detail; /**< owned, may be NULL: shown after the message (output before a timeout) */
-    const char *remedy; /**< what to do about it, one line; a string constant or NULL */
+    char *message;      /**< owned; one line, or git's output */
+    char
+        *detail; /**< owned or NULL; shown after the message, for example output before a timeout */
+    const char *remedy; /**< what the user can do, one line; a string constant or NULL */
 };
 
 #define AL_ERROR_INIT ((struct al_error){ .status = AL_OK })
@@ -61,21 +61,23 @@ struct al_error {
 /** Release the contents; the error can be set again. */
 void al_error_clear(struct al_error *err);
 
-/** Set an error and return `status`, so that `return al_error_set(…)` reads as one thought.
- * `err` may be NULL; what it held before is released. */
+/** Set an error and return `status`, for `return al_error_set(…)`.  `err` may be NULL.  The
+ * previous contents are released. */
 int al_error_set(struct al_error *err, enum al_status status, const char *fmt, ...) al_printf(3, 4);
 
 /** The same with a code of `enum al_code`. */
 int al_error_set_code(struct al_error *err, enum al_status status, enum al_code code,
                       const char *fmt, ...) al_printf(4, 5);
 
-/** "cannot open 'x': No such file or directory" from errno; the status is AL_ERR_EXECUTION. */
+/** The same with the text of an errno appended, as in "cannot open 'x': No such file or directory".
+ * The status is AL_ERR_EXECUTION. */
 int al_error_errno(struct al_error *err, int errno_value, const char *fmt, ...) al_printf(3, 4);
 
-/** The name in `kind`: "BadArgs", "ExecutionFailed", … */
+/** The name of a status: "BadArgs", "ExecutionFailed", … */
 const char *al_status_kind(enum al_status status);
 
-/** The name of a code, "GIT_BRANCH_NOT_FOUND", or NULL for AL_CODE_NONE. */
+/** The name of a code, such as "GIT_BRANCH_NOT_FOUND".  NULL for AL_CODE_NONE and AL_CODE_NO_GIT.
+ */
 const char *al_code_name(enum al_code code);
 
 #endif

@@ -109,7 +109,7 @@ int al_fs_write_durable(int dir_fd, const char *name, const void *data, size_t l
     return r < 0 ? r : al_fs_sync(dir_fd);
 }
 
-/* A file system that cannot is asked in vain: there is nothing that could be done instead. */
+/* EINVAL and EROFS: the file system has no fsync, and nothing else would help. */
 int al_fs_sync(int fd)
 {
     return fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Small files and directories, by descriptor where the caller is an agent's neighbour. */
+/* Small files and directories.  Functions that take a directory descriptor are safe where an agent
+ * can write; the others are for airlock's own directories. */
 #ifndef AL_UTIL_FS_H
 #define AL_UTIL_FS_H
 
@@ -17,68 +18,66 @@
 int al_write_all(int fd, const void *data, size_t len);
 
 /**
- * Read a regular file of at most `max_bytes`, below `dir_fd` (AT_FDCWD allowed), never following a
- * symbolic link in the last component and never blocking on a fifo.
+ * Read a regular file of at most `max_bytes` beneath `dir_fd` (AT_FDCWD allowed).  A symbolic link
+ * in the last component is not followed, and a fifo does not block.
  *
  * @return 0, or -errno: -ENOENT, -ELOOP (a link), -EFBIG (larger), -EINVAL (not a regular file).
  */
 int al_fs_read(int dir_fd, const char *path, size_t max_bytes, struct al_str *ret_text);
 
-/** The same for a descriptor that is open already; the offset does not matter. */
+/** The same for an open descriptor, from the beginning of the file. */
 int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text);
 
 /**
- * Write a file beside its final place and rename it there, so that a reader sees the old bytes or
- * the new ones.  `replace` false refuses an existing name (-EEXIST).  Returns 0 or -errno; on
- * failure nothing is left behind.
+ * Write a temporary file in the same directory and rename it, so that a reader sees either the old
+ * bytes or the new ones.  With `replace` false an existing name is refused (-EEXIST).  Returns 0 or
+ * -errno; on failure nothing is left behind.
  */
 int al_fs_write_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
                        bool replace);
 
-/** The same, replacing, for what somebody will count on after a power failure: the bytes are on the
- * disk before the name is, and both are when this returns.  `dir_fd` is open for reading. */
+/** The same with `replace`, durable: the bytes are on the disk before the name is, and both are
+ * when this returns.  `dir_fd` is open for reading. */
 int al_fs_write_durable(int dir_fd, const char *name, const void *data, size_t len, mode_t mode);
 
-/** Bring a file's bytes, or the names of a directory, to the disk.  0 or -errno. */
+/** fsync(2) a file or a directory.  0 or -errno; a file system without fsync is not an error. */
 int al_fs_sync(int fd);
 
-/**
- * The entries of an open directory.  The descriptor is the listing's from here on, and closed when
- * there is none: NULL with errno.  A negative one has none.
- */
+/** List an open directory, as fdopendir(3).  Takes the descriptor over, and closes it on failure.
+ * NULL with errno on failure, also for a negative descriptor. */
 DIR *al_fs_list(int fd);
 
-/** The same for a directory that stays the caller's, from its first entry. */
+/** The same for a descriptor that the caller keeps, from the first entry. */
 DIR *al_fs_list_at(int dir_fd);
 
 /** Cleanup for `al_auto(al_closedirp) DIR *dir`: closes it unless it is NULL. */
 void al_closedirp(DIR **dir);
 
-/** mkdir -p for a path of ours (not an agent's).  Returns 0 or -errno. */
+/** mkdir -p, for a path that no agent can write.  Returns 0 or -errno. */
 int al_fs_mkdirs(const char *path, mode_t mode);
 
-/** Remove a tree of ours, following no link.  Errors are ignored: it is cleaning up. */
+/** Remove a tree that no agent can write, without following links.  Errors are ignored. */
 void al_fs_remove_tree(const char *path);
 
-/** The path of an open descriptor as the kernel names it; NULL when it has none.  Caller frees. */
+/** The path of an open descriptor from /proc/self/fd; NULL: it has none.  Caller frees. */
 char *al_fs_fd_path(int fd);
 
-/** What is left of `path` below `dir`: "" for `dir` itself, NULL for what lies elsewhere.  Both are
- * canonical; borrowed from `path`. */
+/** The part of `path` relative to `dir`: "" for `dir` itself, NULL for a path outside.  Both are
+ * canonical.  Borrowed from `path`. */
 const char *al_fs_below(const char *dir, const char *path);
 
-/** Join two path pieces with one '/'; an absolute `tail` replaces `head`.  Caller frees. */
+/** Join two paths with one '/'.  An absolute `tail` replaces `head`.  Caller frees. */
 char *al_fs_join(const char *head, const char *tail);
 
-/** The bytes of a stat that tell whether a file is still the same one with the same content. */
+/** The members of a stat that change when a file is replaced or its content changes. */
 struct al_file_id {
     uint64_t dev, ino, size;
     int64_t mtime_ns, ctime_ns;
     bool exists;
 };
 
-/** Identify what `path` names below `dir_fd` (AT_FDCWD allowed; links followed); a missing file is
- * an id too. */
+/** The id of the file that `path` names beneath `dir_fd` (AT_FDCWD allowed; links are followed).  A
+ * missing file has an id too. */
 struct al_file_id al_file_id_at(int dir_fd, const char *path);
 struct al_file_id al_file_id_from(const struct stat *st);
 bool al_file_id_equal(const struct al_file_id *a, const struct al_file_id *b);

@@ -66,10 +66,8 @@ void al_json_append(json_t *array, json_t *value)
         abort();
 }
 
-/*
- * U+2028 and U+2029, which some readers of lines take for an end of line.  In JSON text they can
- * only be inside a string, so that writing them as escapes changes nothing else.
- */
+/* U+2028 or U+2029, which some readers take for a line end.  In JSON text they are always inside a
+ * string, so they can be escaped. */
 static bool is_separator(const char *text, size_t len)
 {
     return len >= 3 && !memcmp(text, "\xe2\x80", 2) && (text[2] == '\xa8' || text[2] == '\xa9');
@@ -80,7 +78,7 @@ static const char *separator_escape(const char *text)
     return text[2] == '\xa8' ? "\\u2028" : "\\u2029";
 }
 
-/* What follows the backslash of a byte that needs one; 'u' for the long form. */
+/* The character after the backslash for a byte that needs an escape; 'u': \u00XX. */
 static const char escapes[256] = {
     'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 't',         'n', /* tab and newline */
     'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u',         'u',           'u',
@@ -98,13 +96,13 @@ static char *put_byte(char *to, unsigned char c)
         to[5] = digits[c & 15];
         return to + 6;
     }
-    /* Newlines and quotes are too frequent to be guessed by the processor: no branch here. */
+    /* No branch: newlines and quotes are too frequent for branch prediction. */
     to[0] = escape ? '\\' : (char)c;
     to[1] = escape;
     return to + 1 + (escape != 0);
 }
 
-/* The high bit of the first of eight bytes that is `c`, and perhaps of later ones. */
+/* Sets the high bit of the first of eight bytes that equals `c`, and maybe of later bytes. */
 static uint64_t find_byte(uint64_t word, unsigned char c)
 {
     const uint64_t ones = UINT64_MAX / 0xff;
@@ -113,8 +111,8 @@ static uint64_t find_byte(uint64_t word, unsigned char c)
     return (zero - ones) & ~zero & (ones * 0x80);
 }
 
-/* The high bit of the first of eight bytes that needs an escape or may begin a separator, and
- * perhaps of later ones: subtractions borrow from those alone. */
+/* Sets the high bit of the first of eight bytes that needs an escape or may begin a separator, and
+ * maybe of later bytes: a subtraction borrows from later bytes only. */
 static uint64_t find_special(const char *text)
 {
     const uint64_t ones = UINT64_MAX / 0xff;
@@ -126,7 +124,7 @@ static uint64_t find_special(const char *text)
            find_byte(word, '\\') | find_byte(word, 0x7f) | find_byte(word, 0xe2);
 }
 
-/* One character that may need an escape, and one byte at least; returns where it ends. */
+/* Write one character that may need an escape.  Returns the end of its bytes, at least one. */
 static const char *put_character(char **to, const char *text, const char *end)
 {
     if (is_separator(text, (size_t)(end - text))) {
@@ -138,13 +136,13 @@ static const char *put_character(char **to, const char *text, const char *end)
     return text + 1;
 }
 
-/* How many bytes from the beginning are copied as they are. */
+/* The number of leading bytes that need no escape. */
 static size_t plain_run(const char *text, size_t len)
 {
     uint64_t special = 0;
     size_t run = 0;
 
-    /* Results are long and mostly plain: eight bytes are looked at together. */
+    /* Results are long and mostly plain, so eight bytes are checked at a time. */
     while (len - run >= sizeof(special) && !(special = find_special(text + run)))
         run += sizeof(special);
     if (special)
@@ -159,7 +157,7 @@ void al_json_escape(const char *text, size_t len, struct al_str *out)
     enum { LONGEST_ESCAPE = 6 };
     const char *end = text + len;
 
-    al_str_reserve(out, len + len / 8 + LONGEST_ESCAPE + 1); /* a guess: more is made if needed */
+    al_str_reserve(out, len + len / 8 + LONGEST_ESCAPE + 1); /* an estimate; it grows if needed */
     while (text < end) {
         size_t run = plain_run(text, (size_t)(end - text));
         char *to;
@@ -183,7 +181,7 @@ void al_json_quote(const char *text, size_t len, struct al_str *out)
     al_str_addc(out, '"');
 }
 
-/* A character beyond the four digits of an escape is written as two of them. */
+/* A character above U+FFFF is written as a surrogate pair. */
 static void add_escaped(uint32_t c, struct al_str *out)
 {
     if (c > 0xffff) {
@@ -259,7 +257,7 @@ static int add_piece(const char *data, size_t len, void *out)
     return 0;
 }
 
-/* As few digits as read back as the same number: 0.003, not 0.0030000000000000001. */
+/* The fewest digits that read back as the same number: 0.003, not 0.0030000000000000001. */
 static void add_real(const json_t *value, struct al_str *out)
 {
     for (size_t digits = 15; digits <= 17; digits++) {
@@ -275,8 +273,8 @@ static void add_real(const json_t *value, struct al_str *out)
     }
 }
 
-/* Jansson's own writer looks at strings one character at a time, and a line of the journal is one
- * long string. */
+/* jansson's own writer checks strings one character at a time, which is slow for the long strings
+ * of the journal. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
 {
     switch (json_typeof(value)) {
@@ -299,7 +297,7 @@ void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
     case JSON_FALSE:
     case JSON_NULL:
         if (json_dump_callback(value, add_piece, out, JSON_ENCODE_ANY) < 0)
-            abort(); /* only values that are not JSON, or no memory */
+            abort(); /* not a JSON value, or out of memory */
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * jansson with two habits added: building a value aborts when memory runs out, and text that is not
- * UTF-8 has been replaced before it gets here.  Ownership is jansson's: `al_json_set()` and
+ * jansson, with two additions: a function that builds a value aborts when memory runs out, and
+ * bytes that are not UTF-8 become U+FFFD.  Ownership is as in jansson: `al_json_set()` and
  * `al_json_append()` take the value over.
  */
 #ifndef AL_UTIL_JSON_H
@@ -30,14 +30,15 @@ void al_json_set(json_t *object, const char *name, json_t *value);
 /** Append to an array, taking `value` over. */
 void al_json_append(json_t *array, json_t *value);
 
-/** Append compact JSON to `out`, members in the order they were set, in one line for every reader:
- * U+2028 and U+2029 are escaped too.  With `ascii`, everything beyond ASCII is. */
+/** Append compact JSON to `out`, on one line, with members in the order in which they were set.
+ * U+2028 and U+2029 are escaped, because some readers take them for line ends.  With `ascii`, all
+ * other characters beyond ASCII are escaped too. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out);
 
-/** Append what stands between the quotes of a JSON string literal, in one line. */
+/** Append the contents of a JSON string literal, without its quotes, on one line. */
 void al_json_escape(const char *text, size_t len, struct al_str *out);
 
-/** Append a JSON string literal, quotes included and in one line, without building a value. */
+/** Append a JSON string literal with its quotes, on one line. */
 void al_json_quote(const char *text, size_t len, struct al_str *out);
 
 /** The same in ASCII; bytes that are not UTF-8 become U+FFFD. */

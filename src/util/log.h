@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines on stderr for the person who started airlock.  Floors below `mcp` and `cli` warn only. */
+/* Messages on standard error for the user who started airlock.  Folders below `mcp` and `cli` only
+ * warn. */
 #ifndef AL_UTIL_LOG_H
 #define AL_UTIL_LOG_H
 
 #include "util/mem.h"
 
-/** Write "airlock: warning: …" as one line and one write; safe from any thread. */
+/** Write "airlock: warning: …" and a newline with one write(2).  Threads: any. */
 void al_log_warn(const char *fmt, ...) al_printf(1, 2);
 
-/** Write "airlock: …" as one line and one write; safe from any thread. */
+/** Write "airlock: …" and a newline with one write(2).  Threads: any. */
 void al_log_note(const char *fmt, ...) al_printf(1, 2);
 
 #endif

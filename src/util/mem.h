@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Memory that cannot fail, and ownership that can be read.
+ * Memory allocation that aborts instead of failing, and cleanup of local variables.
  *
- * Allocation aborts when the kernel has none left: everything an agent or a repository can make
- * large is capped before it is allocated, so running out is a defect of the machine and not an
- * input.  `al_auto(release) type name = value;` releases a local when its scope ends; `al_take()`
- * moves a pointer out of such a local and leaves NULL behind.
+ * Everything that an agent or a repository can make large is capped before it is allocated. Running
+ * out of memory is therefore not caused by input, and the program aborts.
+ *
+ * `al_auto(release) type name = value;` releases a local variable at the end of its scope.
+ * `al_take()` moves a pointer out of such a variable and leaves NULL.
  */
 #ifndef AL_UTIL_MEM_H
 #define AL_UTIL_MEM_H
@@ -33,8 +34,7 @@ char *al_strdup(const char *text);
 /** Copy `len` bytes and add a NUL. */
 char *al_strndup(const char *text, size_t len);
 
-/** Cleanup for `al_auto(al_freep) char *p`: frees what `p` points to.  Takes the variable's
- * address. */
+/** Cleanup for `al_auto(al_freep) char *p`: frees `p`.  Takes the address of the variable. */
 void al_freep(void *pointer_to_pointer);
 
 /** Cleanup for `al_auto(al_closep) int fd`: closes it unless it is negative. */
@@ -43,7 +43,7 @@ void al_closep(int *fd);
 /** Close a descriptor unless it is negative, keeping errno. */
 void al_close(int fd);
 
-/** What al_take() calls; memcpy, since the pointer may be of any type. */
+/** The function behind al_take(); memcpy, because the pointer may have any type. */
 static inline void *al_take_(void *pointer_to_pointer)
 {
     void *value;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What somebody who mistyped a word meant. */
+/* Finds the word that the user may have meant instead of an unknown one. */
 #ifndef AL_UTIL_NEAREST_H
 #define AL_UTIL_NEAREST_H
 
 #include <stddef.h>
 
-/** A word further away than this is another word, not a slip. */
+/** The largest edit distance of a suggestion. */
 #define AL_NEAREST_MAX_EDITS 2
 
-/** Letters to insert, remove or replace to make one word of the other (Levenshtein).  Words over
- * 64 bytes are further apart than any limit. */
+/** The Levenshtein distance: bytes to insert, remove or replace.  SIZE_MAX for words over 64 bytes.
+ */
 size_t al_edit_distance(const char *a, const char *b);
 
-/** What is nearest to `word` of the candidates seen so far.  Everything is borrowed. */
+/** The candidate nearest to `word` so far.  All strings are borrowed. */
 struct al_nearest {
     const char *word;
-    const char *found; /**< NULL: nothing is near */
+    const char *found; /**< NULL: no candidate is near */
     size_t edits;      /**< from `word` to `found` */
 };
 
-/** Keep a candidate that is within the limit, has half of the word in common, and is nearer than
- * those before. */
+/** Keep a candidate that is within the limit, needs edits for at most half of the word, and is
+ * nearer than the one before. */
 void al_nearest_offer(struct al_nearest *nearest, const char *candidate);
 
 #endif

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who wants to hear how far something is that takes long. */
+/* A callback for the progress of a long operation. */
 #ifndef AL_UTIL_PROGRESS_H
 #define AL_UTIL_PROGRESS_H
 
 /** A callback and its payload. */
 struct al_progress {
-    /** One safe line of text, "Receiving objects:  42% (21/50)".  Called from the call's own
-     * thread, as often as there is something new: whoever listens decides how much of it is too
-     * much. */
+    /** Gets one sanitized line, such as "Receiving objects:  42% (21/50)".  Runs on the thread of
+     * the call, for every new line; the callback limits the rate if it has to. */
     void (*report)(void *payload, const char *line);
     void *payload;
 };

@@ -57,7 +57,7 @@ void al_str_addc(struct al_str *s, char c)
 
 void al_str_addv(struct al_str *s, const char *fmt, va_list args)
 {
-    char line[256]; /* most fit, and need not be formatted twice */
+    char line[256]; /* most texts fit, and are formatted only once */
     va_list again;
     int need;
 
@@ -65,7 +65,7 @@ void al_str_addv(struct al_str *s, const char *fmt, va_list args)
     need = vsnprintf(line, sizeof(line), fmt, again);
     va_end(again);
     if (need < 0)
-        abort(); /* only an invalid format does this */
+        abort(); /* an invalid format */
     if ((size_t)need < sizeof(line)) {
         al_str_add(s, line, (size_t)need);
         return;
@@ -149,7 +149,7 @@ void al_strv_clear(struct al_strv *v)
 
 void al_strv_take(struct al_strv *v, char *item)
 {
-    /* Room is doubled at powers of two, so that adding n items copies O(n) pointers. */
+    /* The capacity doubles at powers of two, so that adding n items copies O(n) pointers. */
     if (!v->items || (v->count & (v->count + 1)) == 0)
         v->items = al_reallocarray(v->items, 2 * (v->count + 1), sizeof(*v->items));
     v->items[v->count++] = item;

@@ -2,9 +2,10 @@
 /*
  * Growing byte strings and lists of strings.
  *
- * `buf` is never NULL and always NUL-terminated at `buf[len]`; the bytes before it may hold NULs.
- * A zero-initialised list (`AL_STRV_INIT`) is empty; its items are owned copies and the array, once
- * not empty, ends with a NULL item so that it can be passed as an argv.
+ * A string's `buf` is never NULL, and `buf[len]` is NUL.  The bytes before it may contain NULs.
+ *
+ * A list owns its items.  The array of a list that is not empty ends with a NULL item, so it can be
+ * passed as argv.
  */
 #ifndef AL_UTIL_STR_H
 #define AL_UTIL_STR_H
@@ -16,7 +17,7 @@
 
 #include "util/mem.h"
 
-/** What `buf` of every empty string points to; never written. */
+/** `buf` of every empty string points here; never written. */
 extern char al_str_empty[1];
 
 /** A growing string of bytes. */
@@ -44,11 +45,11 @@ void al_str_addc(struct al_str *s, char c);
 void al_str_addf(struct al_str *s, const char *fmt, ...) al_printf(2, 3);
 void al_str_addv(struct al_str *s, const char *fmt, va_list args) al_printf(2, 0);
 
-/** Append a number in decimal: where every call passes, since formatting takes far longer. */
+/** Append a number in decimal, faster than al_str_addf(). */
 void al_str_addu(struct al_str *s, uint64_t number);
 void al_str_addi(struct al_str *s, int64_t number);
 
-/** Shorten to `len` bytes; longer values are ignored. */
+/** Shorten to `len` bytes; no effect if the string is not longer. */
 void al_str_truncate(struct al_str *s, size_t len);
 
 /** Remove white space (space, tab, CR, LF) at the end. */
@@ -68,7 +69,9 @@ struct al_strv {
 
 #define AL_STRV_INIT ((struct al_strv){ .items = NULL })
 
+/** Release the items; the list is empty and usable again. */
 void al_strv_clear(struct al_strv *v);
+
 /** Append a copy of an item, or formatted text. */
 void al_strv_add(struct al_strv *v, const char *item);
 void al_strv_addf(struct al_strv *v, const char *fmt, ...) al_printf(2, 3);
@@ -82,7 +85,7 @@ void al_strv_adds(struct al_strv *v, ...) __attribute__((sentinel));
 /** Whether an item equals `item`. */
 bool al_strv_contains(const struct al_strv *v, const char *item);
 
-/** Put the items in order of their bytes, so that al_strv_contains_sorted() finds one quickly. */
+/** Sort the items by their bytes, for the binary search of al_strv_contains_sorted(). */
 void al_strv_sort(struct al_strv *v);
 bool al_strv_contains_sorted(const struct al_strv *v, const char *item);
 

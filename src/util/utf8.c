@@ -23,7 +23,7 @@ int al_utf8_next(const char *text, size_t len, uint32_t *ret_char)
     need = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
     c = s[0] & (need == 2 ? 0x1fu : need == 3 ? 0x0fu : 0x07u);
     if (s[0] == 0xe0)
-        low = 0xa0; /* shorter forms exist */
+        low = 0xa0; /* overlong below */
     else if (s[0] == 0xed)
         high = 0x9f; /* surrogates */
     else if (s[0] == 0xf0)
@@ -49,7 +49,7 @@ size_t al_utf8_ascii(const char *text, size_t len)
     size_t at = 0;
     uint64_t word;
 
-    /* Most text is nothing else: eight bytes are looked at together. */
+    /* Most text is ASCII, so eight bytes are checked at a time. */
     for (; at + sizeof(word) <= len; at += sizeof(word)) {
         memcpy(&word, text + at, sizeof(word));
         if (word & high)
@@ -60,7 +60,7 @@ size_t al_utf8_ascii(const char *text, size_t len)
     return at;
 }
 
-/* How many bytes at the front are whole characters. */
+/* The number of leading bytes that are whole characters. */
 static size_t valid_part(const char *text, size_t len)
 {
     size_t at = al_utf8_ascii(text, len);
@@ -97,7 +97,7 @@ size_t al_utf8_floor(const char *text, size_t len)
 {
     size_t at = len;
 
-    /* The cut is between bytes at-1 and at: it is clean unless byte `at` continues a character. */
+    /* A cut before byte `at` is clean unless that byte continues a character. */
     while (at > 0 && len - at < 4 && ((unsigned char)text[at] & 0xc0) == 0x80)
         at--;
     return at;

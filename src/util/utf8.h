@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, nothing above U+10FFFF. */
+/* UTF-8 as in RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF. */
 #ifndef AL_UTIL_UTF8_H
 #define AL_UTIL_UTF8_H
 
@@ -12,22 +12,22 @@
 /**
  * Read one character.
  *
- * @return its length in bytes (1..4) with *ret_char set; 0 when `len` bytes are a correct but
- *         unfinished beginning (also for len 0); -1 when the first byte cannot begin or go on.
+ * @return the length in bytes (1..4), with *ret_char set; 0: the text ends inside a character that
+ * is valid so far, or `len` is 0; -1: the text does not begin with a valid character.
  */
 int al_utf8_next(const char *text, size_t len, uint32_t *ret_char);
 
-/** How many bytes at the front of the text are ASCII. */
+/** The number of leading ASCII bytes. */
 size_t al_utf8_ascii(const char *text, size_t len);
 
-/** Whether all of the text is UTF-8. */
+/** Whether the whole text is UTF-8. */
 bool al_utf8_valid(const char *text, size_t len);
 
 /** Append the text with each byte that is not part of a character replaced by U+FFFD. */
 void al_utf8_replace(const char *text, size_t len, struct al_str *out);
 
-/** The largest length <= `len` that does not cut a character of `text` in two.  `text[len]` is
- * read, so the text is longer than `len` or ends with a NUL there. */
+/** The largest length <= `len` that does not cut a character in two.  `text[len]` is read, so it
+ * must exist; it may be the terminating NUL. */
 size_t al_utf8_floor(const char *text, size_t len);
 
 #endif
