@@ -12,7 +12,7 @@ NOW = 1700000001
 
 def values(name):
     """The strings of a list that the unit test has too."""
-    text = (HERE.parent / "unit" / name).read_text(encoding="utf-8")
+    text = (HERE.parent / "unit" / "guard" / name).read_text(encoding="utf-8")
     return [json.loads(word) for word in re.findall(r'"(?:[^"\\]|\\.)*"', text)]
 
 
