@@ -2,16 +2,19 @@
 /*
  * Checkpoints: what a repository was, byte for byte, before and after an execution.
  *
- * A checkpoint is a commit in a bare store of airlock's own; docs/CHECKPOINTS.md has the format.
- * Taking one reads the repository's files by descriptor and writes to the store alone: no hook, no
- * filter and no lock of the repository's is involved, and the repository gains nothing.
+ * A checkpoint is a commit in a bare repository of airlock's own, the store. docs/CHECKPOINTS.md
+ * describes the format.  Taking a checkpoint opens the repository's files by descriptor and writes
+ * to the store alone.  It runs no hook and no filter, takes no lock in the repository and writes
+ * nothing there.
  *
- * An execution has a checkpoint before and, when it ended, one after.  The journal's `git_commit`
- * is the id of the one before; al_checkpoint_find_after() leads to the other.  Where there is none,
- * airlock died in between.
+ * Which checkpoints an execution has:
  *
- * Threads: a store handle is used by one thread at a time; several handles, also of several
- * processes, may be open on one store.
+ *   before  taken first; the journal's `git_commit` is its id
+ *   after   taken at the end; al_checkpoint_find_after() finds it by the id of the one before;
+ *           missing when airlock died during the execution
+ *
+ * Threads: one thread at a time uses a store handle.  Several handles, also in several processes,
+ * may be open on one store.
  *
  * Source: gitformat-pack(5), gitformat-index(5), gitrepository-layout(5).
  */
@@ -27,80 +30,92 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** More files than this in one working tree are refused. */
-#ifndef AL_CHECKPOINT_FILES_MAX /* a test that cannot make as many compiles with another */
+/** A working tree with more files than this is refused. */
+#ifndef AL_CHECKPOINT_FILES_MAX /* tests compile with a smaller limit */
 #define AL_CHECKPOINT_FILES_MAX 1000000u
 #endif
 
-/** And more bytes than this of their names. */
+/** A working tree whose file names have more bytes than this in total is refused. */
 #ifndef AL_CHECKPOINT_NAMES_BYTES
 #define AL_CHECKPOINT_NAMES_BYTES (512u << 20)
 #endif
 
-/** What the person configured ([journal]) and where stores are. */
+/** The configuration ([journal]) and the place of the stores. */
 struct al_checkpoint_settings {
-    const char *state_dir;    /**< absolute, outside every root; each store is a folder below it */
-    uint64_t max_store_bytes; /**< a store that grew beyond it loses its oldest checkpoints */
-    uint32_t keep_s; /**< but none younger than this: whoever fills a store must not be able to drop
-                        what was taken before */
-    int64_t began_ns; /**< nor any of this session, which began then (since 1970); 0: unknown */
-    uint32_t max_age_days;   /**< older checkpoints go */
-    uint64_t max_file_bytes; /**< larger files are left out, with a warning that names them */
-    const struct al_strv
-        *include_ignored; /**< globs of ignored files to take as well; NULL: none */
+    /** Absolute path, outside every root.  Each store is a folder below it. */
+    const char *state_dir;
+    /** A store larger than this loses its oldest checkpoints. */
+    uint64_t max_store_bytes;
+    /** Checkpoints younger than this stay even in a store that is too large.  Otherwise an agent
+     * could fill the store to get rid of what was taken before. */
+    uint32_t keep_s;
+    /** When this session began, since 1970.  Checkpoints taken since then stay as well. 0: unknown.
+     */
+    int64_t began_ns;
+    uint32_t max_age_days; /**< older checkpoints are dropped */
+    /** Larger files are left out, with a warning that names them. */
+    uint64_t max_file_bytes;
+    /** Globs of ignored files that are included all the same; NULL for none. */
+    const struct al_strv *include_ignored;
 };
 
 /** The open store of one working tree. */
 struct al_store;
 
 /**
- * Open the store of a repository's working tree and hold it: no checkpoint is dropped meanwhile.
+ * Open the store of a repository's working tree and lock it shared: no checkpoint is dropped while
+ * it is open.
  *
- * @param create  Make it when it is not there.
- * @param budget  For the wait while another process clears the store up.
- * @return 0; AL_ERR_NOT_FOUND without `create`; AL_ERR_EXECUTION when it cannot be made or read;
- *         AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
- * Ownership: the caller closes it; `settings` and `repo` outlive the handle.
+ * @param create  Create the store if there is none.
+ * @param budget  Limits the wait for a process that runs al_store_gc().
+ * @return 0; AL_ERR_NOT_FOUND without `create`; AL_ERR_EXECUTION when the store cannot be created
+ *         or read; AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
+ * Ownership: the caller closes the store.  `settings` and `repo` must outlive it.
  */
 int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo *repo, bool create,
                   struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err);
 void al_store_close(struct al_store *store);
 
-/**
- * Drop what is too old or too much and join small packs, when there is reason to.  Does nothing
- * while another handle is open on the store.
- */
+/** Drop the checkpoints that are too old or too many and join small packs, if either is due.  Does
+ * nothing while another handle is open on the store. */
 int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err);
 
 /** How much room a store has. */
 enum al_room {
-    AL_ROOM_ENOUGH, /**< it fits, or there is something that may go */
-    AL_ROOM_SHORT,  /**< more than max_store_bytes, and nothing of it may go yet */
-    AL_ROOM_NONE,   /**< and that twice over */
+    /** The next checkpoint fits, or older ones can be dropped for it. */
+    AL_ROOM_ENOUGH,
+    /** The store is larger than max_store_bytes, and no checkpoint can be dropped yet. */
+    AL_ROOM_SHORT,
+    /** The store is larger than twice max_store_bytes, and no checkpoint can be dropped yet. */
+    AL_ROOM_NONE,
 };
 
-/** Look at it, before a checkpoint is taken. */
+/** Find out how much room the store has, before a checkpoint is taken. */
 int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_room *ret_room,
                   struct al_error *err);
 
-/** What a checkpoint is taken for; borrowed. */
+/** Why a checkpoint is taken.  Borrowed. */
 struct al_checkpoint_reason {
-    const char *tool, *operation; /**< for people who look at the store */
-    const char
-        *before; /**< id of the execution's checkpoint before, for the one after; else NULL */
-    const struct al_strv *dropping; /**< full names of references the operation may drop; NULL */
-    const struct al_strv
-        *overwriting;            /**< files below the top the operation may write over; NULL */
-    struct al_strv *ret_missing; /**< those of them that are there, in whole or in part, and that
-                                    the checkpoint does not have; may be NULL */
-    bool unnamed; /**< no reference yet: it counts once al_checkpoint_name() gave it one */
-    bool preview; /**< nothing is going to change: what lost references reached is not packed */
+    const char *tool, *operation; /**< for users who look at the store */
+    /** For a checkpoint after an execution: the id of the one before.  Else NULL. */
+    const char *before;
+    /** Full names of references that the operation may delete or move; may be NULL. */
+    const struct al_strv *dropping;
+    /** Files, relative to the top, that the operation may overwrite; may be NULL. */
+    const struct al_strv *overwriting;
+    /** Receives the files of `overwriting`, or those below them, that exist and that the checkpoint
+     * does not have.  May be NULL. */
+    struct al_strv *ret_missing;
+    /** Write no reference yet.  The checkpoint counts once al_checkpoint_name() has written one. */
+    bool unnamed;
+    /** Nothing is going to change, so commits that only lost references reached are not packed. */
+    bool preview;
 };
 
 /**
- * Take a checkpoint of the repository as it is.
+ * Take a checkpoint of the repository as it is now.
  *
- * @param[out] ret_id  The commit; a new one for every call, whatever is in it.
+ * @param[out] ret_id  The commit.  Every call makes a new one, even if nothing changed.
  * @return 0; AL_ERR_EXECUTION with AL_CODE_SNAPSHOT_DISABLED when it cannot be taken;
  *         AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
  */
@@ -109,28 +124,29 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
                          struct al_error *err);
 
 /**
- * Give a checkpoint that was taken unnamed its reference, as one before an execution.
+ * Write the reference of a checkpoint that was taken unnamed, as one before an execution.
  *
- * Until then, and if it never happens, it is what nobody names, and goes when the store is cleared
- * up; while the store is open it can be read.
+ * An unnamed checkpoint can be read while the store is open.  The next al_store_gc() that prunes
+ * removes it.
  */
 int al_checkpoint_name(struct al_store *store, const char *id, struct al_error *err);
 
-/** Whether the store has this checkpoint (it may have been dropped). */
+/** Whether the store has this checkpoint.  It may have been dropped. */
 bool al_checkpoint_exists(struct al_store *store, const char *id);
 
 /**
- * The checkpoint after the execution whose checkpoint before is `before`.
- * @return 0, or AL_ERR_NOT_FOUND: the execution never came to its end.
+ * Find the checkpoint after the execution whose checkpoint before is `before`.
+ * @return 0, or AL_ERR_NOT_FOUND: the execution did not come to its end.
  */
 int al_checkpoint_find_after(struct al_store *store, const char *before, char ret_id[AL_OID_TEXT],
                              struct al_error *err);
 
-/** A checkpoint's own lines. */
+/** What a list says about one checkpoint. */
 struct al_checkpoint {
     char id[AL_OID_TEXT];
-    char before[AL_OID_TEXT]; /**< of an "after": the id of its before; "" for a "before" */
-    int64_t taken_ns;         /**< since 1970 */
+    /** For a checkpoint after an execution: the id of the one before.  Else "". */
+    char before[AL_OID_TEXT];
+    int64_t taken_ns; /**< nanoseconds since 1970 */
 };
 
 struct al_checkpoint_list {
@@ -138,7 +154,7 @@ struct al_checkpoint_list {
     size_t count;
 };
 
-/** Every checkpoint of the store.  Release with al_checkpoint_list_clear(). */
+/** List every checkpoint of the store.  Release with al_checkpoint_list_clear(). */
 int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
                        struct al_checkpoint_list *ret_list, struct al_error *err);
 void al_checkpoint_list_clear(struct al_checkpoint_list *list);
@@ -147,7 +163,7 @@ void al_checkpoint_list_clear(struct al_checkpoint_list *list);
 struct al_saved_file {
     char *path;            /**< bytes as on disk, not always UTF-8 */
     unsigned mode;         /**< st_mode: S_IFREG or S_IFLNK and the permission bits */
-    char oid[AL_OID_TEXT]; /**< the blob: content, or the target of a link */
+    char oid[AL_OID_TEXT]; /**< the blob: a file's content or a link's target */
 };
 
 struct al_saved_files {
@@ -157,60 +173,62 @@ struct al_saved_files {
 
 void al_saved_files_clear(struct al_saved_files *files);
 
-/** The working tree of a checkpoint. */
+/** Read the list of a checkpoint's working tree files. */
 int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_run_limits *budget,
                            struct al_saved_files *ret_files, struct al_error *err);
 
-/** One reference: `value` is an object id, or "ref: <name>" for a symbolic one. */
+/** One reference.  `value` is an object id, or "ref: <name>" for a symbolic reference. */
 struct al_saved_ref {
     char *name, *value;
 };
 
-/** The files below a directory of it, "" for the top, named from there.  Of the mode, only the type
- * and whether it is executable. */
+/** List the files below one directory of a checkpoint's working tree, with paths relative to that
+ * directory; "" is the top.  The modes only tell the type and whether the file is executable. */
 int al_checkpoint_files_in(struct al_store *store, const char *id, const char *dir,
                            struct al_run_limits *budget, struct al_saved_files *ret_files,
                            struct al_error *err);
 
 /**
- * Whether files can be given back as they are now: each is a regular file with the content that the
- * checkpoint has.
+ * Check whether a checkpoint could give files back: each is a regular file with the content that
+ * the checkpoint has.
  *
- * @param dir_fd  A directory of the working tree, O_PATH or not; `dir` is its path below the top,
+ * @param dir_fd  A directory of the working tree, O_PATH or not.  `dir` is its path below the top,
  *                "" for the top itself.
- * @param names   Files in it.
- * @param[out] ret_missing  The first that cannot, borrowed from `names`; NULL: all of them can.
+ * @param names   Files in that directory.
+ * @param[out] ret_missing  The first file that the checkpoint could not give back, borrowed from
+ *                          `names`; NULL when there is none.
  */
 int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, const char *dir,
                            const struct al_strv *names, struct al_run_limits *budget,
                            const char **ret_missing, struct al_error *err);
 
-/** All of a checkpoint but the working tree. */
+/** Everything in a checkpoint except the working tree. */
 struct al_saved_state {
     bool has_index;
     struct al_str index;       /**< the index file, byte for byte */
-    char entries[AL_OID_TEXT]; /**< digest of its entries: the same for the same ones */
-    char *head;                /**< HEAD's line, as a value of a reference */
-    struct al_saved_ref *refs; /**< sorted by name; loose ones and packed ones alike */
+    char entries[AL_OID_TEXT]; /**< digest of the index entries; equal entries have equal digests */
+    char *head;                /**< HEAD, in the form of a reference's value */
+    struct al_saved_ref *refs; /**< sorted by name, loose and packed references alike */
     size_t nrefs;
-    /** Files of the git directory, relative to it: the state of an operation (MERGE_HEAD,
-     * rebase-merge/…), the configuration, and the stash's reflog as logs/refs/stash (which is in
-     * the common directory, like refs and config). */
+    /** Files of the git directory, relative to it: the state of an unfinished operation
+     * (MERGE_HEAD, rebase-merge/…), the configuration, and the stash's reflog as logs/refs/stash.
+     * Configuration and reflog are in the common directory, as references are. */
     struct al_saved_files files;
     struct al_strv left_out; /**< files that were too large or changed while they were read */
 };
 
-/** Read everything of a checkpoint that is small.  Release with al_saved_state_clear(). */
+/** Read all of a checkpoint except the working tree.  Release with al_saved_state_clear(). */
 int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_limits *budget,
                         struct al_saved_state *ret_state, struct al_error *err);
 void al_saved_state_clear(struct al_saved_state *state);
 
-/** Takes a blob's bytes, in pieces; `last` with the final one (which may be empty).  A negative
- * status stops the reading and is what al_checkpoint_read() returns. */
+/** Receives the bytes of a blob in pieces.  `which` is the blob's position in the request.  `last`
+ * is set with the final piece, which may be empty.  A negative status stops the reading and becomes
+ * the status of al_checkpoint_read(). */
 typedef int (*al_blob_fn)(void *payload, size_t which, const char *data, size_t len, bool last,
                           struct al_error *err);
 
-/** Read blobs of the store, in the order given; `which` counts in it. */
+/** Read blobs of the store, in the given order. */
 int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t noids,
                        al_blob_fn take, void *payload, struct al_run_limits *budget,
                        struct al_error *err);
@@ -218,8 +236,8 @@ int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t n
 /** What a difference is about. */
 enum al_part {
     AL_PART_WORKTREE, /**< a file of the working tree */
-    AL_PART_INDEX,    /**< the index, "index" */
-    AL_PART_HEAD,     /**< "HEAD" */
+    AL_PART_INDEX,    /**< the index; its name is "index" */
+    AL_PART_HEAD,     /**< HEAD; its name is "HEAD" */
     AL_PART_REF,      /**< a reference, by its full name */
     AL_PART_STASH,    /**< the stash's reflog, "logs/refs/stash" */
     AL_PART_STATE,    /**< another file of the git directory */
@@ -229,21 +247,22 @@ enum al_part {
 struct al_difference {
     enum al_part part;
     char *name;
-    unsigned from_mode, to_mode; /**< of a file; 0 where it is absent */
-    char *from, *to; /**< a file's blob; the value of HEAD or a reference; NULL where absent */
+    unsigned from_mode, to_mode; /**< modes of a file; 0 where it is absent */
+    /** A file's blob, or the value of HEAD or a reference; NULL where it is absent. */
+    char *from, *to;
 };
 
 struct al_differences {
-    struct al_difference *items; /**< by part, then by name */
+    struct al_difference *items; /**< sorted by part, then by name */
     size_t count;
 };
 
 /**
  * Compare two checkpoints of one store.
  *
- * Which references are packed and what an index remembers about file times does not count: two
- * indexes are the same when their entries are (mode, object, stage, path, and whether it is marked
- * unchanged or absent).
+ * Packing references or refreshing the file times in an index makes no difference.  Two indexes are
+ * equal when their entries are: mode, object, stage, path, and the skip-worktree and
+ * assume-unchanged bits.
  */
 int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
                           struct al_run_limits *budget, struct al_differences *ret_changes,

@@ -19,21 +19,24 @@
 #include "guard/root.h"
 #include "util/fs.h"
 
-#define MODE_GITLINK   0160000u
-#define FIRST_TRY_PART 4 /* after this part of its time, what git may wait for is looked for */
+#define MODE_GITLINK 0160000u
 
-/** Names on their way, and where they come from. */
+/* The first git gets this part of the time; then blocking files are looked for. */
+#define FIRST_TRY_PART 4
+
+/** The state of one collection. */
 struct collector {
     const struct al_repo *repo;
     int top_fd;
     const struct al_strv *include_ignored;
     struct al_deadline *deadline;
-    struct al_file_list tracked, untracked; /* each in git's order, which is ours */
-    struct al_strv nested;                  /* directories to walk into, without '/' */
+    struct al_file_list tracked, untracked; /* both in git's order, which is strcmp()'s */
+    struct al_strv nested;                  /* directories to walk into, without a final '/' */
     struct al_oid *unmerged;
     size_t nunmerged, unmerged_capacity;
     bool digests;
-    unsigned time_part; /* of the time that is left a git may take one part of so many */
+    /* git gets 1/time_part of the time that is left. */
+    unsigned time_part;
     struct al_hash entries;
     int status;
     struct al_error *err;
@@ -46,7 +49,8 @@ void al_collected_files_clear(struct al_collected_files *collected)
     *collected = AL_COLLECTED_FILES_INIT;
 }
 
-/* A path that could be a file's below the top: no empty component, no '.', no '..'. */
+/* Whether a path could be a file below the top: no component is empty, '.',
+ * '..' or too long. */
 static bool is_plain(const char *path)
 {
     size_t total = 0;
@@ -75,7 +79,7 @@ static bool lies_in_dir(const char *top, const char *dir, const char *path)
     return !strncmp(path, dir, len) && (path[len] == '/' || !path[len]);
 }
 
-/* The repository's own parts are no files of its working tree, whatever an index says. */
+/* The git directory is not part of the working tree, whatever an index says. */
 static bool is_in_git_dir(const struct al_repo *repo, const char *path)
 {
     if (path[0] == '.' || path[0] == 'g' || path[0] == 'G' || (unsigned char)path[0] >= 0x80) {
@@ -94,7 +98,7 @@ static bool fail(struct collector *c, int status)
     return false;
 }
 
-/* For one more name of so many bytes. */
+/* Check that one more name of `len` bytes fits. */
 static bool has_room(struct collector *c, size_t len)
 {
     if (c->tracked.count + c->untracked.count + c->nested.count >= AL_CHECKPOINT_FILES_MAX)
@@ -109,7 +113,7 @@ static bool has_room(struct collector *c, size_t len)
     return true;
 }
 
-/* The new name; NULL where there is no room for it. */
+/* The new name; NULL when it does not fit. */
 static struct al_file_name *add_checked(struct collector *c, struct al_file_list *names,
                                         const char *path)
 {
@@ -135,8 +139,8 @@ static void add_unmerged(struct collector *c, const struct al_oid *oid)
     c->unmerged[c->nunmerged++] = *oid;
 }
 
-/* An entry that is not to be on the disk keeps its object in the repository, as what is committed
- * does. */
+/* A skip-worktree entry has no file.  Its object stays in the repository, as committed objects do.
+ */
 static bool add_index_entry(struct collector *c, const struct al_listed *listed)
 {
     bool absent = listed->tag == 'S' || listed->tag == 's';
@@ -150,7 +154,7 @@ static bool add_index_entry(struct collector *c, const struct al_listed *listed)
     if (!is_plain(listed->path) || is_in_git_dir(c->repo, listed->path) ||
         !al_oid_parse(listed->oid, c->repo->vetting->is_sha256, &oid))
         return true;
-    /* On the disk it may be a directory, or anything else. */
+    /* A gitlink's path may be a directory on the disk, or anything else. */
     if (listed->mode == MODE_GITLINK && !add_nested(c, listed->path))
         return false;
     name = c->tracked.count ? &c->tracked.items[c->tracked.count - 1] : NULL;
@@ -192,7 +196,7 @@ static bool add_ignored(void *payload, const struct al_listed *listed)
     for (size_t i = 0; i < c->include_ignored->count; i++) {
         const char *glob = c->include_ignored->items[i];
 
-        /* As in .gitignore, a glob without '/' is about names and not about paths. */
+        /* As in .gitignore, a glob without '/' matches the last component only. */
         if (fnmatch(glob, strchr(glob, '/') ? listed->path : name, 0) == 0)
             return add_listed(payload, listed);
     }
@@ -222,7 +226,8 @@ static int add_dir_entry(struct collector *c, const char *dir, int dir_fd,
     return r == 0 && type == DT_DIR ? walk_dir(c, path, depth + 1) : r;
 }
 
-/* Everything below a directory.  What cannot be opened is a file's, a link's or nobody's. */
+/* Add everything below a directory.  A path that cannot be opened as one is a file or a link, or is
+ * unreadable. */
 static int walk_dir(struct collector *c, const char *path, int depth)
 {
     al_auto(al_closedirp) DIR *dir =
@@ -242,7 +247,7 @@ static int walk_dir(struct collector *c, const char *path, int depth)
     return r;
 }
 
-/* Both lists as one, in order and without doubles; the index's word is the one that stays. */
+/* Merge both lists, sorted and without duplicates.  A tracked name wins over an untracked one. */
 static void merge(struct collector *c, struct al_file_list *into)
 {
     struct al_file_list *a = &c->tracked, *b = &c->untracked;
@@ -332,7 +337,7 @@ static int try_collect(const struct collector *request, unsigned time_part,
     return r;
 }
 
-/* When git has taken long, it may be waiting for what is no file and never ends. */
+/* A git that took long may be waiting for a fifo or the like, which never ends. */
 static int fail_if_blocked(const struct collector *request)
 {
     al_auto(al_freep) char *blocker = al_git_find_blocking_file(request->repo);

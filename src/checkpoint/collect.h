@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The names a checkpoint looks at.
- */
+/* Which files a checkpoint reads: index entries, untracked files, files of nested repositories, and
+ * the ignored files that the configuration names. */
 #ifndef AL_CHECKPOINT_COLLECT_H
 #define AL_CHECKPOINT_COLLECT_H
 
@@ -18,12 +17,13 @@
 /** A nested repository with more levels of directories than this is refused. */
 #define AL_FILE_LIST_DEPTH_MAX 256
 
-/** What the index and the disk said, before it is put in order. */
+/** The files of a repository, and what is needed besides of its index. */
 struct al_collected_files {
-    struct al_file_list names; /**< the result */
-    struct al_oid *unmerged;   /**< objects of entries in a conflict: no file can stand for them */
+    struct al_file_list names; /**< every file, in order */
+    /** Objects of unmerged index entries.  No file of the working tree can have their content. */
+    struct al_oid *unmerged;
     size_t nunmerged;
-    struct al_oid entries; /**< digest of the index's entries */
+    struct al_oid entries; /**< digest of the index entries */
 };
 
 #define AL_COLLECTED_FILES_INIT ((struct al_collected_files){ .names = AL_FILE_LIST_INIT })
@@ -31,11 +31,11 @@ struct al_collected_files {
 void al_collected_files_clear(struct al_collected_files *collected);
 
 /**
- * Ask git for the names and walk into nested repositories.
+ * Let git list the files, and walk into nested repositories.
  *
- * @param include_ignored  Globs of ignored files to take as well; may be NULL.
- * @param digests          Make the digest of the entries; it takes some milliseconds.
- * @return 0; AL_ERR_EXECUTION beyond AL_CHECKPOINT_FILES_MAX names or when git failed;
+ * @param include_ignored  Globs of ignored files to include; may be NULL.
+ * @param digests          Compute the digest of the index entries.  It takes some milliseconds.
+ * @return 0; AL_ERR_EXECUTION beyond AL_CHECKPOINT_FILES_MAX files or when git failed;
  *         AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
  */
 int al_collect_files(const struct al_repo *repo, int top_fd, const struct al_strv *include_ignored,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What differs between two checkpoints. */
+/* The differences between two checkpoints. */
 #include <stdlib.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether a checkpoint has files as they are: what may be replaced without losing anything. */
+/* Whether a checkpoint has some files as they are now, so that replacing them loses nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ static const struct al_saved_file *find(const struct al_saved_files *files, cons
     return NULL;
 }
 
-/* The id of what a descriptor reads, as a blob of `size` bytes; false when it has more or less,
- * cannot be read, or the time is over. */
+/* Hash what a descriptor reads, as a blob of `size` bytes.  False when the file has another size or
+ * cannot be read, or when the time is over. */
 static bool hash_file(int fd, uint64_t size, bool sha256, struct al_deadline *deadline,
                       struct al_oid *ret_oid)
 {

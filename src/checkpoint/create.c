@@ -2,8 +2,8 @@
 /*
  * Taking a checkpoint: read everything, write what is new, then make it visible.
  *
- * The order is what makes a kill at any point harmless: objects, the reference that names them, and
- * last the note of what was seen.
+ * The order makes a kill at any point harmless: first the objects, then the reference that names
+ * them, and last the stat cache.
  */
 #include "checkpoint/create.h"
 
@@ -24,7 +24,7 @@
 
 static void writer_clear(struct al_checkpoint_writer *writer)
 {
-    al_prefetch_free(writer->prefetch); /* before what it looks at */
+    al_prefetch_free(writer->prefetch); /* before the cache that it reads */
     al_close(writer->top_fd);
     al_close(writer->git_fd);
     al_close(writer->common_fd);
@@ -49,7 +49,8 @@ static int open_parts(struct al_checkpoint_writer *writer)
     return r;
 }
 
-/* What was seen is from a checkpoint; while that is there, so is everything it names. */
+/* The cache is that of one checkpoint.  While this checkpoint exists, the store has every object
+ * that the cache names. */
 static void load_cache(struct al_checkpoint_writer *writer)
 {
     struct al_stat_cache *cache = &writer->cache;
@@ -67,7 +68,7 @@ static void load_cache(struct al_checkpoint_writer *writer)
     }
 }
 
-/* The names come from the index, so it may not change between their listing and its reading. */
+/* The names come from the index, so the index must not change between listing and reading it. */
 static int collect(struct al_checkpoint_writer *writer, struct al_oid *ret_index)
 {
     const struct al_checkpoint_settings *settings = writer->store->settings;
@@ -213,7 +214,7 @@ static int put_commit(struct al_checkpoint_writer *writer, const struct al_oid *
                           writer->err);
 }
 
-/* The note is a convenience: where it cannot be written, the next checkpoint reads more. */
+/* The cache only saves time: without it the next checkpoint reads more. */
 static void save_cache(struct al_checkpoint_writer *writer, const char *reference)
 {
     struct al_oid oid;
@@ -231,9 +232,9 @@ static void save_cache(struct al_checkpoint_writer *writer, const char *referenc
                              writer->store->sha256);
 }
 
-/* The first checkpoint of a large working tree may take longer than one call: the next one goes on
- * where this one was when its time was over.  No reference names what is there, so nothing of it
- * counts unless it is found. */
+/* The first checkpoint of a large working tree may take longer than one call has.  The next call
+ * then continues with what this one read.  No reference names these objects, so each is looked up
+ * in the store before it is relied on. */
 static void save_progress(struct al_checkpoint_writer *writer)
 {
     if (writer->cache_is_valid || writer->worktree.count <= writer->cache.nfiles ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A checkpoint on its way, and the parts of it that have files of their own. */
+/* A checkpoint while it is written, and the steps that have files of their own. */
 #ifndef AL_CHECKPOINT_CREATE_H
 #define AL_CHECKPOINT_CREATE_H
 
@@ -16,7 +16,7 @@
 #include "checkpoint/worktree.h"
 #include "gitops/deadline.h"
 
-/** Released, and its parts with it, by take.c. */
+/** A checkpoint while it is written. create.c releases it with everything in it. */
 struct al_checkpoint_writer {
     struct al_store *store;
     const struct al_checkpoint_reason *reason;
@@ -24,11 +24,12 @@ struct al_checkpoint_writer {
     int top_fd, git_fd, common_fd;
     struct al_objects objects;
     struct al_stat_cache cache;
-    struct al_prefetch *prefetch; /* it looks at what was seen; NULL where that is little */
-    bool cache_is_valid;          /* what was seen is in the store */
+    /* Stats the cached files in a thread; NULL when there are too few of them. */
+    struct al_prefetch *prefetch;
+    bool cache_is_valid; /* the store has every object that the cache names */
     struct al_stat_cache_writer new_cache;
-    struct al_stat_cache_head new_head; /* what will have been seen */
-    bool changed;                       /* it says something new */
+    struct al_stat_cache_head new_head; /* what the next cache will say */
+    bool changed;                       /* the new cache differs from the old one */
     struct al_collected_files collected;
     struct al_worktree_files worktree;
     struct al_refs refs;
@@ -36,25 +37,27 @@ struct al_checkpoint_writer {
     struct al_error *err;
 };
 
-/** The parts of the checkpoint's tree, in git's order; none where the id is none. */
+/** The entries of a checkpoint's tree, in git's order.  An entry with a zero id is left out. */
 struct al_checkpoint_parts {
     struct al_oid about, index, left_out, modes, refs, staged, state, worktree;
 };
 
-/** parts.c: the index file, in pieces, unless it is as it was seen. */
+/** create_parts.c: write the index file in pieces, unless the cache says that it is unchanged. */
 int al_create_index(struct al_checkpoint_writer *writer, struct al_oid *ret_tree);
 
-/** parts.c: objects of the index that no file of the working tree stands for, copied where the
- * store does not have them. */
+/** create_parts.c: write the objects that the index has and no file of the working tree has.  They
+ * are copied from the repository if the store lacks them. */
 int al_create_staged(struct al_checkpoint_writer *writer, struct al_oid *ret_tree);
 
-/** parts.c: the files of the git directory. */
+/** create_parts.c: write the files of the git directory. */
 int al_create_state(struct al_checkpoint_writer *writer, struct al_oid *ret_tree);
 
-/** covers.c: the files that the operation may write over and that this checkpoint does not have. */
+/** find_missing.c: find the files that the operation may overwrite and that this checkpoint does
+ * not have. */
 int al_create_find_missing(struct al_checkpoint_writer *writer, struct al_strv *ret_missing);
 
-/** parts.c: permissions and other lines about the checkpoint. */
+/** create_parts.c: write the permissions, the files left out, and the lines about the checkpoint.
+ */
 int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_parts *parts);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Everything of a checkpoint but the working tree. */
+/* The parts of a checkpoint except the working tree and the references. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static int by_oid(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct al_oid));
 }
 
-/** Ids, to be put in order. */
+/** A list of object ids. */
 struct ids {
     struct al_oid *items;
     size_t count, capacity;
@@ -83,7 +83,8 @@ static void add_id(struct ids *ids, const struct al_oid *oid)
     ids->items[ids->count++] = *oid;
 }
 
-/* Names and files are in one order, and a file's path is the name's own. */
+/* Collect the objects of the index that no file of the working tree has.  Names and files are in
+ * the same order, and a file's path pointer is that of its name. */
 static void collect_staged(const struct al_checkpoint_writer *writer, struct ids *ids)
 {
     const struct al_collected_files *collected = &writer->collected;
@@ -116,7 +117,8 @@ static void sort_ids(struct ids *ids)
     ids->count = kept;
 }
 
-/* Copy what the store does not have from the repository.  What is in neither was lost before. */
+/* Copy the objects that the store lacks from the repository.  An object that neither has was lost
+ * before. */
 static int copy_missing(struct al_checkpoint_writer *writer, const struct ids *ids)
 {
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
@@ -194,7 +196,7 @@ int al_create_state(struct al_checkpoint_writer *writer, struct al_oid *ret_tree
     return r;
 }
 
-/* The permissions that most files have; the others are listed one by one. */
+/* The permissions that most files have.  Files with other permissions are listed one by one. */
 struct common_modes {
     unsigned plain, executable;
 };

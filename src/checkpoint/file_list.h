@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The names a checkpoint looks at: entries of the index, files beside it, and what is in nested
- * repositories.  Names come from a repository that may be hostile; what is not a plain path below
- * the top is not kept.
- */
+/* A sorted list of files.  The names come from a repository that may be hostile. collect.h adds
+ * only plain paths below the top. */
 #ifndef AL_CHECKPOINT_FILE_LIST_H
 #define AL_CHECKPOINT_FILE_LIST_H
 
@@ -13,14 +10,14 @@
 #include "gitops/oid.h"
 #include "util/str.h"
 
-/** One name. */
+/** One file. */
 struct al_file_name {
-    size_t offset;     /* its bytes, in the list's text */
-    bool in_index;     /* at stage 0, and to be on the disk */
-    struct al_oid oid; /* what the index has there */
+    size_t offset;     /* of its path in the list's text */
+    bool in_index;     /* the index has it at stage 0 and without skip-worktree */
+    struct al_oid oid; /* the object that the index has for it */
 };
 
-/** Names in order, each once.  Set up with AL_FILE_LIST_INIT. */
+/** Files, each once.  Set up with AL_FILE_LIST_INIT. */
 struct al_file_list {
     struct al_str text;
     struct al_file_name *items;
@@ -31,10 +28,10 @@ struct al_file_list {
 
 void al_file_list_clear(struct al_file_list *list);
 
-/** The bytes of a name; borrowed until the next name is added. */
+/** A file's path.  Borrowed until the next file is added. */
 const char *al_file_list_path(const struct al_file_list *list, const struct al_file_name *name);
 
-/** Append a path.  Borrowed until the next name is added. */
+/** Append a path.  The result is borrowed until the next file is added. */
 struct al_file_name *al_file_list_add(struct al_file_list *list, const char *path, size_t len);
 
 /** Sort by path, as bytes. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether a checkpoint has what an operation may write over.
+ * Finds files that an operation may overwrite and that a checkpoint does not have.
  *
- * A file can be left out of one: it is ignored, too large, cannot be read, or never holds still.
- * Nobody could give it back.
+ * A checkpoint leaves a file out when it is ignored, too large or unreadable, or when it keeps
+ * changing.  Such a file could not be given back.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,13 +17,13 @@
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
-/* Names the answer would be made of; more help nobody. */
+/* The answer names this many files; a longer list helps no user. */
 #define MISSING_MAX 100u
 
-/** The search. */
+/** The state of one search. */
 struct search {
     struct al_checkpoint_writer *writer;
-    struct al_strv dirs; /* those still to be looked at */
+    struct al_strv dirs; /* directories still to be searched */
     struct al_strv *missing;
 };
 
@@ -45,7 +45,7 @@ static bool is_in_checkpoint(const struct search *search, const char *path)
            bsearch(path, worktree->files, worktree->count, sizeof(*worktree->files), by_path);
 }
 
-/* What is there has to be in the checkpoint; of a directory, all that is in it. */
+/* A file must be in the checkpoint, and so must every file of a directory. */
 static void check_entry(struct search *search, const char *path, mode_t mode)
 {
     if (S_ISDIR(mode))
@@ -76,7 +76,7 @@ static int check_dir(struct search *search, const char *path)
     return r;
 }
 
-/* The first part of a path that is no directory is what is in the way of the rest. */
+/* If a leading part of a path is no directory, that part is what the operation would overwrite. */
 static void check_path(struct search *search, const char *path)
 {
     al_auto(al_freep) char *part = al_strdup(path);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Clearing a store up: small packs are joined, old checkpoints go, and what none of the others
- * needs goes with them.
+ * Clearing a store up: joins small packs, drops old checkpoints, and removes objects that no other
+ * checkpoint needs.
  *
- * It is done with the lock held alone, so no checkpoint is being taken or read meanwhile, by a
- * process that has time: one that just took its own.
+ * It needs the store's lock exclusively, so that no checkpoint is taken or read meanwhile.  A
+ * process tries after it has taken a checkpoint of its own.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,22 +21,24 @@
 #include "gitops/plumbing/bare.h"
 #include "util/fs.h"
 
-#define PACKS_MAX         40u /* of a few objects each; more make every look-up slower */
+/* More of them, each with few objects, slow every look-up. */
+#define PACKS_MAX         40u
 #define EXPIRY_INTERVAL_S 3600
 #define DAY_S             86400
 #define NS                1000000000
 #define ROUNDS_MAX        4
-#define FILL_PERCENT      80u /* of its bytes a store keeps when it had too many */
+#define FILL_PERCENT      80u /* a store that was too large shrinks to this part of its limit */
 
-/* Hold the lock as before: it may have been given up to ask for more.  A process that holds it
- * alone lets go of it soon.  It was held, so that the file system has locks. */
+/* Lock the store shared again. flock(2) may have released this lock when an exclusive one was asked
+ * for.  Only a gc locks the store exclusively, and not for long.  The store was locked before, so
+ * this file system has locks. */
 static void lock_shared(const struct al_store *store)
 {
     while (flock(store->lock_fd, LOCK_SH) < 0 && errno == EINTR)
         continue;
 }
 
-/* Hold the lock alone; false while others use the store, and then we hold it as before. */
+/* Lock the store exclusively.  False while others use it; then it is locked shared as before. */
 static bool lock_exclusive(const struct al_store *store)
 {
     if (flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0)
@@ -63,7 +65,7 @@ static void record_expiry(const struct al_store *store)
         (void)futimens(fd, NULL);
 }
 
-/* Files of writers that were killed: nobody else is writing now. */
+/* Remove the files of writers that were killed.  No other process is writing now. */
 static void remove_leftovers(const struct al_store *store)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
@@ -77,7 +79,7 @@ static void remove_leftovers(const struct al_store *store)
             (void)unlinkat(store->pack_fd, entry->d_name, 0);
 }
 
-/* The references of the first `count` checkpoints, which are the oldest. */
+/* Delete the references of the first `count` checkpoints, which are the oldest. */
 static int drop(struct al_store *store, const struct al_checkpoint_list *list, size_t count,
                 struct al_run_limits *budget, struct al_error *err)
 {
@@ -96,7 +98,7 @@ static int drop(struct al_store *store, const struct al_checkpoint_list *list, s
     return al_bare_delete_refs(&store->bare, &names, budget, err);
 }
 
-/* Where the last execution's checkpoints begin: those stay, whatever is configured. */
+/* The index of the last execution's first checkpoint.  It and those after it always stay. */
 static size_t last_execution(const struct al_checkpoint_list *list)
 {
     size_t last = list->count;
@@ -115,7 +117,7 @@ static size_t count_old(const struct al_checkpoint_list *list, size_t most, int6
     return count;
 }
 
-/* Drop `count` of the oldest, and what only they needed. */
+/* Drop the `count` oldest checkpoints and the objects that only they needed. */
 static int drop_and_prune(struct al_store *store, const struct al_checkpoint_list *list,
                           size_t count, struct al_run_limits *budget, struct al_error *err)
 {
@@ -127,7 +129,7 @@ static int drop_and_prune(struct al_store *store, const struct al_checkpoint_lis
     return al_bare_prune(&store->bare, budget, err);
 }
 
-/* How many to drop for a store of `bytes` to fit; at least one, when there is one to spare. */
+/* How many checkpoints to drop so that a store of `bytes` fits: at least one, if there is one. */
 static size_t count_excess(const struct al_store *store, size_t most, uint64_t bytes)
 {
     uint64_t wanted = store->settings->max_store_bytes / 100 * FILL_PERCENT;
@@ -136,7 +138,7 @@ static size_t count_excess(const struct al_store *store, size_t most, uint64_t b
     return most - (keep < most ? keep : most - (most > 0));
 }
 
-/* What was taken since then stays, however little room there is. */
+/* Checkpoints taken since then stay, even in a store that is too large. */
 static int64_t kept_since_ns(const struct al_store *store)
 {
     const struct al_checkpoint_settings *settings = store->settings;
@@ -145,14 +147,14 @@ static int64_t kept_since_ns(const struct al_store *store)
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
 }
 
-/* How many may go, oldest first. */
+/* How many checkpoints may be dropped, oldest first. */
 static size_t count_droppable(const struct al_store *store, const struct al_checkpoint_list *list,
                               size_t most)
 {
     return count_old(list, most, kept_since_ns(store));
 }
 
-/* `due` tells that nobody has looked for an hour for what no checkpoint needs. */
+/* With `due`, prune at least once even if no checkpoint can be dropped. */
 static int shrink(struct al_store *store, bool due, struct al_run_limits *budget,
                   struct al_error *err)
 {
@@ -173,7 +175,7 @@ static int shrink(struct al_store *store, bool due, struct al_run_limits *budget
         droppable = count_droppable(store, &list, last_execution(&list));
         count = count < droppable ? count : droppable;
         if (!count && (round || !due))
-            return 0; /* what has to stay needs as much */
+            return 0; /* what must stay needs this much room */
         r = list.count ? drop_and_prune(store, &list, count, budget, err) : 0;
     }
     return r;

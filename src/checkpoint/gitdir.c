@@ -12,8 +12,8 @@
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
-/* Files and directories of the git directory, as gitrepository-layout(5) and the sources of the
- * commands that leave them have it. */
+/* Paths in the git directory.  Source: gitrepository-layout(5), and the git commands that leave
+ * these files. */
 static const char *const own_paths[] = {
     "HEAD",
     "ORIG_HEAD",
@@ -149,7 +149,7 @@ static int add_path(struct reader *reader, int dir_fd, const char *path, int dep
 {
     struct stat st;
 
-    /* By name only to see what it is: it is opened below without following a link. */
+    /* This only finds the type.  The file is opened below without following a link. */
     if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
     if (S_ISDIR(st.st_mode))
@@ -159,7 +159,7 @@ static int add_path(struct reader *reader, int dir_fd, const char *path, int dep
     return S_ISREG(st.st_mode) ? add_file(reader, dir_fd, path) : 0;
 }
 
-/* The parts of a split index, which the index names by their checksum. */
+/* The shared parts of a split index.  The index names them by checksum. */
 static int add_shared_indexes(struct reader *reader, int git_fd)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(git_fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The files of a git directory that a checkpoint keeps: HEAD, and what an operation that stopped
- * left for its continuation. */
+/* The files of a git directory that a checkpoint has: HEAD, the configuration, and the state of an
+ * unfinished operation. */
 #ifndef AL_CHECKPOINT_GITDIR_H
 #define AL_CHECKPOINT_GITDIR_H
 
@@ -9,7 +9,8 @@
 #include "gitops/deadline.h"
 #include "util/str.h"
 
-/* What is more, larger or deeper is refused: half of an operation's state is none. */
+/* A git directory with more, larger or deeper files than this is refused: half of an operation's
+ * state is useless. */
 #ifndef AL_GITDIR_FILES_MAX
 #define AL_GITDIR_FILES_MAX 20000u
 #endif
@@ -21,15 +22,15 @@
 #endif
 #define AL_GITDIR_DEPTH_MAX 8
 
-/** One of them. */
+/** One file of a git directory. */
 struct al_gitdir_file {
-    char *
-        path; /**< relative to the git directory, or to the common one; see al_gitdir_is_common() */
+    /** Relative to the git directory, or to the common directory if al_gitdir_is_common(). */
+    char *path;
     unsigned mode;       /**< st_mode */
-    struct al_str bytes; /**< or the target of a link */
+    struct al_str bytes; /**< its content, or the target of a link */
 };
 
-/** Sorted by path.  Zero-initialised is empty. */
+/** Files sorted by path.  Zero-initialised is empty. */
 struct al_gitdir_files {
     struct al_gitdir_file *items;
     size_t count;
@@ -37,14 +38,14 @@ struct al_gitdir_files {
 
 void al_gitdir_files_clear(struct al_gitdir_files *files);
 
-/** Whether a file is of the common directory, which linked working trees share. */
+/** Whether a file is in the common directory, which linked working trees share. */
 bool al_gitdir_is_common(const char *path);
 
-/** Read them.  Directories that are links are not entered. */
+/** Read the files.  Directories that are links are not entered. */
 int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *deadline,
                    struct al_gitdir_files *ret_files, struct al_error *err);
 
-/** One of the files, NULL when it is not there. */
+/** Find a file.  NULL when it is not there. */
 const struct al_gitdir_file *al_gitdir_find(const struct al_gitdir_files *files, const char *path);
 
 #endif

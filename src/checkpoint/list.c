@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The checkpoints of a store. */
+/* Listing the checkpoints of a store. */
 #include <stdlib.h>
 
 #include "checkpoint/store.h"
@@ -17,7 +17,7 @@ static bool add_bytes(void *payload, const char *data, size_t len)
     return true;
 }
 
-/* "<oid> SP <name> SP <nanoseconds> SP <word>" */
+/* Add a line "<oid> SP <name> SP <nanoseconds> SP <nonce>". */
 static void add_line(const struct al_store *store, const char *line,
                      struct al_checkpoint_list *list)
 {
@@ -38,7 +38,7 @@ static void add_line(const struct al_store *store, const char *line,
     list->items[list->count++] = checkpoint;
 }
 
-/* By time; should two have the same, the pair of an execution stays together, before and after. */
+/* Order by time.  Checkpoints with the same time are ordered by execution, before and after. */
 static int compare(const void *a, const void *b)
 {
     const struct al_checkpoint *one = a, *two = b;

@@ -8,7 +8,8 @@
 
 #define PIECE_MIN_BYTES 2048u
 #define PIECE_MAX_BYTES 65536u
-/* Thirteen bits of the rolling hash end a piece: one of about 8 KiB, beyond the minimum. */
+/* A piece ends where thirteen bits of the rolling hash are zero: after about 8 KiB beyond the
+ * minimum. */
 #define CUT_MASK 0xfff8000000000000u
 
 void al_objects_init(struct al_objects *objects, int dir_fd, bool sha256)
@@ -70,7 +71,8 @@ int al_objects_put(struct al_objects *objects, enum al_object_type type, const v
     return r;
 }
 
-/* A number for each byte: any that are spread over all bits do, as long as they stay the same. */
+/* A number for each byte value, with bits spread evenly.  They must never change, or the same
+ * content would be cut into other pieces. */
 static uint64_t gear[256];
 
 static void make_gear(void)
@@ -85,7 +87,7 @@ static void make_gear(void)
     }
 }
 
-/* How long the next piece is.  The hash forgets a byte after 64 more. */
+/* The length of the next piece.  After 64 more bytes the hash no longer depends on a byte. */
 static size_t piece_len(const uint8_t *data, size_t len)
 {
     size_t end = len < PIECE_MAX_BYTES ? len : PIECE_MAX_BYTES;

@@ -14,8 +14,9 @@
 
 #define BUFFER_BYTES   (128u * 1024u)
 #define HEAD_BYTES     12
-#define PACK_MAX_BYTES (1u << 30) /* beyond it the next object begins a new pack */
-#define LEVEL          1 /* a call waits for it; what stays is compressed better when packs are joined */
+#define PACK_MAX_BYTES (1u << 30) /* a larger pack is finished before the next object */
+/* Fast, since a call waits for it.  Packs that stay are compressed better when they are joined. */
+#define LEVEL 1
 
 struct entry {
     struct al_oid oid;
@@ -32,9 +33,9 @@ struct al_pack {
     uint64_t written; /* bytes in the file, before those in the buffer */
     uint64_t before;  /* bytes of the packs finished already */
     size_t buffered;
-    uint64_t begun_at; /* where the last object begins */
+    uint64_t begun_at; /* offset of the last object */
     bool ended;        /* the last object has an entry */
-    bool open;         /* it has none, and is not taken back */
+    bool open;         /* the last object has no entry and was not undone */
     uint32_t crc;
     struct al_hash hash;
     z_stream deflate;
@@ -132,7 +133,8 @@ static int put(struct al_pack *pack, const void *data, size_t len, struct al_err
     return 0;
 }
 
-/* Type and size: four bits of the size, then seven a byte. */
+/* An object's header: its type and four bits of its size, then seven bits of the size in each byte.
+ */
 static size_t object_head(enum al_object_type type, uint64_t size, unsigned char head[10])
 {
     size_t len = 0;
@@ -183,7 +185,7 @@ int al_pack_begin(struct al_pack *pack, enum al_object_type type, uint64_t size,
     return put(pack, head, object_head(type, size, head), err);
 }
 
-/* Compress what there is; with `flag` Z_FINISH, to the end. */
+/* Compress the data.  With `flag` Z_FINISH, complete the stream. */
 static int deflate_all(struct al_pack *pack, const void *data, size_t len, int flag,
                        struct al_error *err)
 {
@@ -253,7 +255,8 @@ uint64_t al_pack_bytes(const struct al_pack *pack)
     return pack->before + position(pack);
 }
 
-/* The number of objects is known only now, so the checksum is made from the file. */
+/* Write the number of objects and the checksum.  The number is known only now, so the checksum is
+ * computed by reading the file back. */
 static int seal(struct al_pack *pack, struct al_oid *ret_sum, struct al_error *err)
 {
     uint32_t head[3] = { htobe32(0x5041434b), htobe32(2), htobe32((uint32_t)pack->count) };
@@ -347,8 +350,9 @@ int al_pack_finish(struct al_pack *pack, struct al_error *err)
     al_oid_text(&sum, pack->sha256, hash);
     (void)snprintf(pack_name, sizeof(pack_name), "pack-%s.pack", hash);
     (void)snprintf(index_name, sizeof(index_name), "pack-%s.idx", hash);
-    /* The pack first: an index is what makes git look for one.  Both are on the disk before any
-     * reference names what is in them; the names come with those of the index. */
+    /* The pack is renamed first, because git looks for a pack when it finds an index.  Both files
+     * are on the disk before any reference names their objects.  The names become durable with the
+     * index. */
     r = al_fs_sync(pack->fd);
     if (r < 0)
         return failed(-r, err);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Writing packs: objects as they come, whole and without deltas, then an index, then the names that
- * make both visible.
+ * Writing packs.  Objects are written as they come, whole and without deltas; then the index; then
+ * both files get the names that make them visible.
  *
- * Killed before that, it leaves files that nobody reads.  Source: gitformat-pack(5).
+ * A writer that is killed before that leaves files that nothing reads.  Source: gitformat-pack(5).
  */
 #ifndef AL_CHECKPOINT_PACK_H
 #define AL_CHECKPOINT_PACK_H
@@ -15,34 +15,35 @@
 #include "gitops/oid.h"
 #include "util/error.h"
 
-/** One object is smaller than this, so that every place in a pack fits into 31 bits. */
+/** Every object is smaller than this, so that each offset in a pack fits into 31 bits. */
 #define AL_PACK_OBJECT_MAX_BYTES (1u << 30)
 
 struct al_pack;
 
-/** Begin; nothing is written before there is an object.  `dir_fd` (objects/pack) is borrowed. */
+/** Create a pack.  Nothing is written before the first object.  `dir_fd` (objects/pack) is
+ * borrowed. */
 struct al_pack *al_pack_new(int dir_fd, bool sha256);
 
-/** Release it, and remove what was not finished. */
+/** Release the pack, and remove its file if it was not finished. */
 void al_pack_free(struct al_pack *pack);
 
 /** Begin an object of a known size. */
 int al_pack_begin(struct al_pack *pack, enum al_object_type type, uint64_t size,
                   struct al_error *err);
 
-/** The next of its bytes. */
+/** Add the next bytes of the object. */
 int al_pack_add(struct al_pack *pack, const void *data, size_t len, struct al_error *err);
 
-/** The object is complete: its size was said and has been added. */
+/** Complete the object.  All bytes of its size must have been added. */
 int al_pack_end(struct al_pack *pack, struct al_oid *ret_oid, struct al_error *err);
 
-/** Take back the object that was begun, or ended last. */
+/** Remove the object that was begun or ended last. */
 int al_pack_undo(struct al_pack *pack, struct al_error *err);
 
-/** Bytes written so far, the packs finished on the way included. */
+/** Bytes written so far, including packs that were finished on the way. */
 uint64_t al_pack_bytes(const struct al_pack *pack);
 
-/** Make everything visible but an object that was begun and not ended. */
+/** Make every object visible, except one that was begun and not ended. */
 int al_pack_finish(struct al_pack *pack, struct al_error *err);
 
 #endif

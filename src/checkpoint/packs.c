@@ -18,7 +18,8 @@
 #define CRC_BYTES    4u
 #define OFFSET_BYTES 4u
 
-/* An index file, version 2, mapped: the store is ours, nobody shortens it. */
+/* A version 2 index file, mapped.  Only airlock writes to the store, so the file is never
+ * shortened. */
 struct index {
     const uint8_t *map;
     size_t len;
@@ -76,7 +77,7 @@ static void add_index(struct al_packs *packs, int dir_fd, const char *name)
     index.len = (size_t)st.st_size;
     map = mmap(NULL, index.len, PROT_READ, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED)
-        return; /* the objects in it are then written once more */
+        return; /* the objects in it are written again */
     index.map = map;
     if (!is_well_formed(&index, al_oid_bytes(packs->sha256))) {
         (void)munmap(map, index.len);

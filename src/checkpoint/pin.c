@@ -15,21 +15,21 @@
 #define TIPS_NAME      "tips"
 #define KEPT_NAME      "kept"
 #define LIST_MAX_BYTES (256u << 20)
-#define NEGATIVES_MAX  256u /* more make the walk slower and the pack hardly smaller */
+#define NEGATIVES_MAX  256u /* more would slow the walk and hardly make the pack smaller */
 #define KEEP_REASON    "airlock: a checkpoint needs this\n"
 
-/** A list of object ids, each once. */
+/** A list of object ids without duplicates. */
 struct oids {
     struct al_strv list;
     struct al_oid_set set;
 };
 
-/** The commits that matter. */
+/** The commits from which everything else is reached. */
 struct tips {
     bool sha256;
-    struct oids references; /* what references reach is not lost */
+    struct oids references; /* commits that these reach are not lost */
     struct oids fragile;    /* a stash, a detached HEAD, heads of an operation */
-    struct al_str text;     /* all of the references', for the next time */
+    struct al_str text;     /* the references' ids, for the next checkpoint */
 };
 
 static void oids_clear(struct oids *oids)
@@ -52,7 +52,7 @@ static bool has(const struct oids *oids, const char *text, bool sha256)
     return al_oid_parse(text, sha256, &oid) && al_oid_set_has(&oids->set, &oid);
 }
 
-/* Add the id that a text begins with, when there is one. */
+/* Add the id that a text begins with, if there is one. */
 static void add(struct oids *oids, const char *text, bool sha256)
 {
     struct al_oid oid;
@@ -65,7 +65,7 @@ static void add(struct oids *oids, const char *text, bool sha256)
     al_strv_add(&oids->list, clean);
 }
 
-/* An id at the beginning of every line, or behind the first space of it. */
+/* Add the id at the beginning of each line, or after its first space if `second`. */
 static void add_lines(struct tips *tips, const struct al_gitdir_files *files, const char *path,
                       bool second)
 {
@@ -121,7 +121,7 @@ static void digest_of(const struct tips *tips, struct al_oid *ret_digest)
     al_hash_end(&hash, ret_digest);
 }
 
-/* References of the last time that are gone. */
+/* Add the references of the last checkpoint that are gone. */
 static void add_lost(struct al_store *store, const struct tips *tips, struct oids *before,
                      struct oids *wanted)
 {
@@ -137,7 +137,8 @@ static void add_lost(struct al_store *store, const struct tips *tips, struct oid
     }
 }
 
-/* A kept pack is still needed: its file's time says until when. */
+/* Mark a kept pack as still needed.  The time of its .keep file says when a checkpoint needed it
+ * last. */
 static bool touch(const struct al_store *store, const char *hash)
 {
     al_auto(al_freep) char *name = al_asprintf("pack-%s.keep", hash);
@@ -145,7 +146,7 @@ static bool touch(const struct al_store *store, const char *hash)
     return utimensat(store->pack_fd, name, NULL, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Fragile tips, but for those that are in a kept pack already: "<oid> SP <hash of the pack>". */
+/* Add the fragile tips that no kept pack has.  Lines are "<oid> SP <hash of the pack>". */
 static void add_fragile(struct al_store *store, const struct tips *tips, struct oids *wanted)
 {
     al_auto(oids_clear) struct oids kept = { .list = AL_STRV_INIT };
@@ -175,7 +176,8 @@ static void add_dropping(const struct al_refs *refs, const struct al_strv *dropp
             add(wanted, refs->items[i].value, sha256);
 }
 
-/* What stays: new references first, since what was moved went there. */
+/* Add the references that stay, new ones first: a reference that was moved is where the commits
+ * went. */
 static void add_staying(const struct tips *tips, const struct oids *before,
                         const struct oids *wanted, struct oids *staying)
 {
@@ -188,7 +190,7 @@ static void add_staying(const struct tips *tips, const struct oids *before,
                 add(staying, all->items[i], tips->sha256);
 }
 
-/* The lines pack-objects reads; none when nothing that is wanted is there (any more). */
+/* Write the lines that pack-objects reads; none if no wanted object exists any more. */
 static int name_revisions(struct al_store *store, const struct oids *wanted,
                           const struct oids *staying, struct al_deadline *deadline,
                           struct al_str *ret_lines, struct al_error *err)
@@ -219,7 +221,7 @@ static int name_revisions(struct al_store *store, const struct oids *wanted,
     return 0;
 }
 
-/* Remember where fragile tips are.  Lines of packs that are gone are let go. */
+/* Record which pack has the fragile tips.  Lines about packs that are gone are dropped. */
 static int record_kept(struct al_store *store, const struct tips *tips, const struct oids *wanted,
                        const char *hash, struct al_error *err)
 {
@@ -283,7 +285,7 @@ int al_pin_lost(struct al_store *store, const struct al_refs *refs,
     } else if (tips.fragile.list.count) {
         al_auto(oids_clear) struct oids known = { .list = AL_STRV_INIT };
 
-        add_fragile(store, &tips, &known); /* they were looked at: this says they are still there */
+        add_fragile(store, &tips, &known); /* only to mark their packs as still needed */
     }
     add_dropping(refs, dropping, store->sha256, &wanted);
     r = pack(store, &tips, &before, &wanted, deadline, err);

@@ -7,10 +7,11 @@
 
 #include "checkpoint/dir_cache.h"
 
-#define FILES_MIN 1000 /* fewer are looked at before a thread has started */
+#define FILES_MIN 1000 /* fewer are done before a thread has started */
 
 struct al_prefetch {
-    struct al_stat_cache cache; /* a place in it of its own; the bytes are borrowed */
+    /* A copy with a position of its own.  The bytes are borrowed. */
+    struct al_stat_cache cache;
     int top_fd;
     bool *current;
     pthread_t thread;
@@ -45,10 +46,10 @@ struct al_prefetch *al_prefetch_begin(const struct al_stat_cache *cache, int top
     prefetch->cache = *cache;
     prefetch->top_fd = top_fd;
     prefetch->current = al_calloc(cache->nfiles, sizeof(*prefetch->current));
-    /* It may hold the filter of the thread that makes it: it looks at files and starts nobody. */
+    /* The thread inherits its creator's seccomp filter, if any.  It only stats files and starts no
+     * process. */
     prefetch->is_running = pthread_create(&prefetch->thread, NULL, stat_files, prefetch) == 0;
-    return prefetch; /* without a thread, nothing looks the same and everything is looked at later
-                      */
+    return prefetch; /* without a thread no file is current, and each is looked at later */
 }
 
 void al_prefetch_wait(struct al_prefetch *prefetch)

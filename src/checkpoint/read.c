@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading checkpoints back.  All of it comes from the store, and nothing from the repository. */
+/* Reading checkpoints.  Everything is read from the store and nothing from the repository. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -32,7 +32,7 @@ void al_saved_state_clear(struct al_saved_state *state)
     *state = (struct al_saved_state){ .has_index = false, .index = AL_STR_INIT };
 }
 
-/** Files of a checkpoint's tree as they are listed. */
+/** Files of a checkpoint's tree as git lists them. */
 struct listing {
     struct al_saved_files files;
     size_t capacity;
@@ -43,7 +43,7 @@ static void listing_clear(struct listing *listing)
     al_saved_files_clear(&listing->files);
 }
 
-/* The octal number a text begins with; a mode has at most 22 bits. */
+/* The octal number that a text begins with.  A mode has at most 22 bits. */
 static unsigned parse_mode(const char *text)
 {
     unsigned mode = 0;
@@ -53,7 +53,7 @@ static unsigned parse_mode(const char *text)
     return mode;
 }
 
-/* "<mode> SP blob SP <oid> TAB <path>" */
+/* Add a record "<mode> SP blob SP <oid> TAB <path>". */
 static bool add_record(void *payload, char *const *fields)
 {
     struct listing *listing = payload;
@@ -86,7 +86,7 @@ static int list(struct al_store *store, const char *id, const char *const *names
                              (struct al_sink){ al_nul_records_add, &records }, budget, err);
 }
 
-/** Texts to be read at once: each is a blob, or several one after the other. */
+/** Texts to read at once.  Each is one blob, or several in a row. */
 struct texts {
     const char **oids;
     struct al_str **into;
@@ -99,7 +99,8 @@ static void texts_clear(struct texts *texts)
     free(texts->into);
 }
 
-/* Want what is at `name`, or in pieces below it ("index/"). */
+/* Request the text at `name`, or its pieces if `name` ends in '/' ("index/").  The number of blobs.
+ */
 static size_t add_wanted(struct texts *texts, const struct listing *listing, const char *name,
                          struct al_str *into)
 {
@@ -165,7 +166,7 @@ static void set_permissions(struct al_saved_file *file, const struct about *abou
         file->mode = S_IFREG | (file->mode & S_IXUSR ? about->executable : about->plain);
 }
 
-/* The exceptions are in the order of the files: "<octal> SP <path>" NUL each. */
+/* Apply the exceptions, which are in the order of the files: "<octal> SP <path>" NUL each. */
 static void set_exceptions(struct al_saved_files *files, const struct al_str *modes)
 {
     const char *at = modes->buf, *end = modes->buf + modes->len;
@@ -185,7 +186,7 @@ static void set_exceptions(struct al_saved_files *files, const struct al_str *mo
     }
 }
 
-/* Only what is below a directory, named from there. */
+/* Take the files below a directory, with paths relative to it. */
 static void take_subtree(struct listing *listing, const char *prefix,
                          struct al_saved_files *ret_files)
 {
@@ -247,7 +248,7 @@ int al_checkpoint_files_in(struct al_store *store, const char *id, const char *d
     return r;
 }
 
-/** What is read of a checkpoint before it is taken apart. */
+/** The texts of a checkpoint before they are parsed. */
 struct raw {
     struct al_str about, head, refs, left_out;
     bool head_is_link;

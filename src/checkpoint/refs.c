@@ -16,11 +16,11 @@
 #define VALUE_MAX_BYTES  4096u
 #define PACKED_MAX_BYTES (256u << 20)
 
-/** Reading the loose ones below a directory. */
+/** Reads the loose references below a directory. */
 struct reader {
-    int dir_fd;        /* that holds refs/ */
-    bool per_worktree; /* only what is a working tree's own, or only what is not */
-    bool all;          /* there is no such difference */
+    int dir_fd;        /* the directory that has refs/ */
+    bool per_worktree; /* read only those of one working tree, or only the shared ones */
+    bool all;          /* read both; there is no linked working tree */
     bool sha256;
     struct al_deadline *deadline;
     struct al_refs *refs;
@@ -46,7 +46,7 @@ static void add(struct al_refs *refs, char *name, char *value)
     refs->items[refs->count++] = (struct al_saved_ref){ .name = name, .value = value };
 }
 
-/* git refuses such names too; a list of lines could not hold them. */
+/* git refuses such names too, and a list with one reference a line could not represent them. */
 static bool is_name(const char *name)
 {
     if (!al_starts_with(name, "refs/") || strlen(name) > PATH_MAX)
@@ -82,7 +82,7 @@ static bool is_per_worktree(const char *name)
            al_starts_with(name, "refs/rewritten");
 }
 
-/* A link is an old way to write a symbolic reference. */
+/* A symbolic link is an old form of a symbolic reference. */
 static char *read_link(int fd, const char *file, bool sha256)
 {
     char target[VALUE_MAX_BYTES];
@@ -172,7 +172,7 @@ static void sort(struct al_refs *refs)
     }
 }
 
-/* A line of packed-refs; comments and peeled values are passed over. */
+/* Add a line of packed-refs.  Comments and peeled values are skipped. */
 static void add_packed(struct al_refs *refs, char *line, bool sha256)
 {
     char *space = strchr(line, ' ');
@@ -204,7 +204,7 @@ static int read_packed(int common_fd, bool sha256, struct al_refs *refs, struct 
     return 0;
 }
 
-/* A loose reference hides a packed one of its name. */
+/* A loose reference hides a packed one of the same name. */
 static void merge(struct al_refs *loose, struct al_refs *packed, struct al_refs *into)
 {
     size_t i = 0, k = 0;

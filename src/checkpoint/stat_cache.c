@@ -6,12 +6,13 @@
 #define NAME      "stat"
 #define MAX_BYTES (1u << 30)
 
-/* File times tick coarsely, by a jiffy at worst; where they have no fraction, by two seconds (FAT).
- */
+/* File times advance in ticks: of a jiffy at worst, or of two seconds on a file system without
+ * fractions (FAT). */
 #define TICK_NS        20000000
 #define COARSE_TICK_NS 2000000000
 
-/* The beginning of the file.  Its size is part of the magic: another build's file is no use. */
+/* The beginning of the file.  It has the sizes of the structures, so that a cache of another build
+ * is not used. */
 struct preamble {
     char magic[8];
     uint32_t head_bytes, file_bytes;
@@ -72,12 +73,12 @@ void al_stat_cache_known(const struct al_stat_cache *cache, size_t i, struct al_
            sizeof(*ret_oid));
 }
 
-/* The path of the next file, which is not passed; NULL at the end. */
+/* The path of the next file, without moving on; NULL at the end. */
 static const char *peek(struct al_stat_cache *cache)
 {
     if (cache->left && cache->data.len - cache->next > sizeof(struct al_stat_cache_file))
         return cache->data.buf + cache->next + sizeof(struct al_stat_cache_file);
-    cache->left = 0; /* it may be shorter than it says */
+    cache->left = 0; /* the file may be shorter than its preamble says */
     return NULL;
 }
 
@@ -88,7 +89,7 @@ const char *al_stat_cache_next(struct al_stat_cache *cache, struct al_stat_cache
     if (!path)
         return NULL;
     memcpy(ret_file, cache->data.buf + cache->next, sizeof(*ret_file));
-    /* The buffer ends with a NUL, whatever is in the file. */
+    /* The buffer ends with a NUL, whatever the file has. */
     cache->next += sizeof(*ret_file) + strlen(path) + 1;
     if (cache->next > cache->data.len)
         cache->next = cache->data.len;
@@ -126,7 +127,7 @@ void al_stat_cache_fill(struct al_stat_cache_file *file, const struct stat *st, 
     bool coarse = st->st_mtim.tv_nsec == 0 && st->st_ctim.tv_nsec == 0;
     int64_t settled_ns = began_ns - (coarse ? COARSE_TICK_NS : TICK_NS);
 
-    memset(&file->id, 0, sizeof(file->id)); /* padding goes to the disk too */
+    memset(&file->id, 0, sizeof(file->id)); /* padding is written to the disk too */
     file->id = al_file_id_from(st);
     file->mode = st->st_mode;
     file->racy = file->id.ctime_ns > settled_ns || file->id.mtime_ns > settled_ns;

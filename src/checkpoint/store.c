@@ -23,7 +23,8 @@ static int unusable(const struct al_store *store, int errno_value, struct al_err
     return al_error_errno(err, errno_value, "cannot use the checkpoint store '%s'", store->dir);
 }
 
-/* The folder's name: a repository that is made anew with other object ids has another. */
+/* The name of the store's folder.  It includes the object format, so that a repository that is
+ * created again with another format gets another store. */
 static char *id_of(const struct al_repo *repo)
 {
     static const char format[] = "sha256";
@@ -40,7 +41,7 @@ static char *id_of(const struct al_repo *repo)
     return al_strndup(text, ID_DIGITS);
 }
 
-/* Wait for the lock: who clears the store up holds it alone. */
+/* Wait for the shared lock.  A gc holds the lock exclusively. */
 static int lock_shared(struct al_store *store, struct al_deadline *deadline, struct al_error *err)
 {
     while (flock(store->lock_fd, LOCK_SH | LOCK_NB) < 0) {
@@ -70,7 +71,7 @@ static int make_file(const struct al_store *store, const char *name, const char 
     return r < 0 ? unusable(store, -r, err) : 0;
 }
 
-/* The directories that were made for a new store. */
+/* Synchronise the directories that were made for a new store. */
 static int sync_dirs(const struct al_store *store, struct al_error *err)
 {
     static const char *const dirs[] = { "objects", ".", "..", "../.." };
@@ -85,7 +86,7 @@ static int sync_dirs(const struct al_store *store, struct al_error *err)
     return r < 0 ? unusable(store, -r, err) : 0;
 }
 
-/* A bare repository.  Two that make it at once make the same one. */
+/* Create the bare repository.  Processes that do so at the same time create the same one. */
 static int make_bare(const struct al_store *store, struct al_error *err)
 {
     static const char *const dirs[] = { "objects",     "objects/pack", "objects/info", "refs",
@@ -106,7 +107,7 @@ static int make_bare(const struct al_store *store, struct al_error *err)
         r = make_dir(store, store->bare.dir_fd, dirs[i], err);
     if (r == 0)
         r = make_file(store, "config", config, err);
-    if (r == 0) /* last: from now on it is a repository */
+    if (r == 0) /* last: with HEAD it is a repository */
         r = make_file(store, "HEAD", "ref: refs/heads/none\n", err);
     if (r == 0)
         r = sync_dirs(store, err);
@@ -173,7 +174,8 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
         al_store_close(store);
         return r;
     }
-    (void)futimens(store->lock_fd, NULL); /* when the store was used last, for who clears up */
+    (void)futimens(store->lock_fd,
+                   NULL); /* when the store was used last, for users who delete old stores */
     *ret_store = store;
     return 0;
 }
@@ -190,7 +192,7 @@ void al_store_close(struct al_store *store)
     free(store);
 }
 
-/* `<oid> SP <name>` in packed-refs. */
+/* Find a line `<oid> SP <name>` in packed-refs. */
 static bool find_packed(const struct al_store *store, const char *name, struct al_oid *ret_oid)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -235,7 +237,7 @@ int al_store_write_ref(const struct al_store *store, const char *name, const str
     char text[AL_OID_TEXT + 1];
     int r;
 
-    if (dir_fd < 0 && errno == ENOENT) { /* git removes what it emptied */
+    if (dir_fd < 0 && errno == ENOENT) { /* git removes directories that became empty */
         r = make_dir(store, store->bare.dir_fd, dir, err);
         if (r < 0)
             return r;

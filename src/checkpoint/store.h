@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An open store, as the files that fill, read and clear it see it. */
+/* An open store, for the files of this folder and those that restore from it. */
 #ifndef AL_CHECKPOINT_STORE_H
 #define AL_CHECKPOINT_STORE_H
 
@@ -11,7 +11,7 @@
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
 
-/** Where checkpoints' references are. */
+/** The references of checkpoints before and after an execution. */
 #define AL_REF_BEFORE "refs/before/"
 #define AL_REF_AFTER  "refs/after/"
 
@@ -22,19 +22,19 @@ struct al_store {
     bool sha256;
     char *dir; /* <state>/<id> */
     int dir_fd;
-    struct al_bare bare; /* its descriptor is ours: checkpoints.git */
+    struct al_bare bare; /* checkpoints.git; the descriptor in it belongs to the store */
     int pack_fd;         /* objects/pack */
-    int lock_fd;         /* held shared while we are open */
+    int lock_fd;         /* locked shared while the store is open */
 };
 
-/** Whether a reference exists, from the files. */
+/** Whether a reference exists. */
 bool al_store_has_ref(const struct al_store *store, const char *name);
 
-/** The object a reference leads to; AL_ERR_NOT_FOUND. */
+/** The object of a reference; AL_ERR_NOT_FOUND when there is none. */
 int al_store_read_ref(const struct al_store *store, const char *name, struct al_oid *ret_oid,
                       struct al_error *err);
 
-/** Make a new reference. */
+/** Create a reference. */
 int al_store_write_ref(const struct al_store *store, const char *name, const struct al_oid *oid,
                        struct al_error *err);
 

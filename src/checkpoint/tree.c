@@ -17,7 +17,7 @@ void al_tree_add(struct al_str *tree, unsigned mode, const char *name, const str
     al_str_add(tree, oid->bytes, al_oid_bytes(sha256));
 }
 
-/* The mode git's trees have for a file; the permissions are elsewhere. */
+/* The mode that git's trees have for a file.  Its permissions are recorded elsewhere. */
 static unsigned tree_mode(unsigned mode)
 {
     if (S_ISLNK(mode))
@@ -25,7 +25,7 @@ static unsigned tree_mode(unsigned mode)
     return mode & S_IXUSR ? 0100755 : 0100644;
 }
 
-/** A stretch of files that lie in one directory. */
+/** The files of one directory: a range of the sorted list. */
 struct subtree {
     struct al_objects *objects;
     const struct al_tree_file *files;

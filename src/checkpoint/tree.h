@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tree objects of a store. */
+/* Writing tree objects. */
 #ifndef AL_CHECKPOINT_TREE_H
 #define AL_CHECKPOINT_TREE_H
 
@@ -11,22 +11,22 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** A file that is in the store now. */
+/** A file whose blob is in the store. */
 struct al_tree_file {
-    const char *path; /**< borrowed from the names */
+    const char *path; /**< borrowed from the list */
     unsigned mode;    /**< st_mode */
     struct al_oid oid;
 };
 
-/** Append an entry of a tree object.  Entries come in git's order. */
+/** Append an entry to the bytes of a tree object.  Entries must come in git's order. */
 void al_tree_add(struct al_str *tree, unsigned mode, const char *name, const struct al_oid *oid,
                  bool sha256);
 
 /**
- * Put the trees of some files, which are in order of their paths.
+ * Write the trees of some files, which are sorted by path.
  *
- * @return 0; AL_ERR_AGAIN when one path is a file and a directory, since the tree changed while
- *         it was read.
+ * @return 0; AL_ERR_AGAIN when one path is both a file and a directory: the working tree changed
+ *         while it was read.
  */
 int al_tree_put(struct al_objects *objects, const struct al_tree_file *files, size_t count,
                 struct al_oid *ret_tree, struct al_error *err);

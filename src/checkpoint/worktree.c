@@ -18,7 +18,7 @@
 #define ATTEMPTS_MAX 3
 #define WARNINGS_MAX 1000
 
-/** The walk over the names, directory by directory. */
+/** The state of one pass over the list. */
 struct walk {
     const struct al_worktree_source *source;
     struct al_worktree_files *worktree;
@@ -28,7 +28,7 @@ struct walk {
     struct al_error *err;
 };
 
-/* How reading one file ended, when it did not fail. */
+/* How reading one file ended, if no error stopped it. */
 enum outcome { FILE_MISSING, FILE_STORED, FILE_LEFT_OUT, FILE_CHANGING };
 
 void al_worktree_files_clear(struct al_worktree_files *worktree)
@@ -45,7 +45,8 @@ static void walk_clear(struct walk *walk)
     al_dir_cache_clear(&walk->dirs);
 }
 
-/* Once for each file in the life of a process: a log that says it with every call says nothing. */
+/* A file is warned about once in the life of a process, so that the log does not repeat it with
+ * every call. */
 static bool is_new_warning(const char *top, const char *path)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -84,7 +85,7 @@ static int check_room(const struct walk *walk)
                         source->max_store_bytes);
 }
 
-/* Fill the chunk from a file; 0 at its end, -errno. */
+/* Fill the chunk from a file.  The number of bytes, 0 at the end of the file, or -errno. */
 static ssize_t read_chunk(const struct walk *walk, int fd)
 {
     size_t len = 0;
@@ -103,8 +104,9 @@ static ssize_t read_chunk(const struct walk *walk, int fd)
     return (ssize_t)len;
 }
 
-/* A file of more than one chunk goes into the pack as it is read, and out again when that was not
- * needed.  *ret_read is what came, one more than `size` when the file grew. */
+/* A file that does not fit into the chunk is packed while it is read, and taken out of the pack
+ * again if the store had it already. *ret_read is the number of bytes read, or `size` + 1 when the
+ * file grew. */
 static int pack_file(struct walk *walk, int fd, uint64_t size, uint64_t *ret_read,
                      struct al_oid *ret_oid)
 {
@@ -156,8 +158,8 @@ static bool is_unchanged(const struct stat *a, const struct stat *b)
     return al_file_id_equal(&ids[0], &ids[1]);
 }
 
-/* One look at a regular file.  `last` is what the look before this one found, none before the
- * first: times tell nothing when the same bytes were there twice. */
+/* Read a regular file once.  `last` is the object that the try before found, zero at first.  If two
+ * tries found the same object, the content held still even if the file's times did not. */
 static int read_once(struct walk *walk, const char *name, const char *path,
                      const struct al_oid *last, struct al_stat_cache_file *file,
                      enum outcome *ret_outcome)
@@ -220,7 +222,7 @@ static int read_link(struct walk *walk, const char *name, struct al_stat_cache_f
                           walk->err);
 }
 
-/* A file that changes while it is read is read again, and left out when it never holds still. */
+/* A file that changes while it is read is read again, and left out when that happens every time. */
 static int read_file(struct walk *walk, const char *name, const char *path,
                      struct al_stat_cache_file *file, enum outcome *ret_outcome)
 {
@@ -244,7 +246,7 @@ static int read_file(struct walk *walk, const char *name, const char *path,
     return 0;
 }
 
-/* Whether a file is as it was seen, and what was seen is in the store. */
+/* Whether a file is as the cache says and its object is in the store. */
 static bool is_current(struct walk *walk, const char *path, struct al_stat_cache_file *file)
 {
     const struct al_worktree_source *source = walk->source;
