@@ -174,8 +174,8 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
         al_store_close(store);
         return r;
     }
-    (void)futimens(store->lock_fd,
-                   NULL); /* when the store was used last, for users who delete old stores */
+    /* For users who delete old stores: when this one was used last. */
+    (void)futimens(store->lock_fd, NULL);
     *ret_store = store;
     return 0;
 }

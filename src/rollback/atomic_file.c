@@ -86,8 +86,8 @@ int al_atomic_file_commit(struct al_atomic_file *file, struct al_error *err)
         r = symlinkat(file->target.buf, file->parent_fd, dir->temp_name);
     if (r == 0)
         r = renameat(file->parent_fd, dir->temp_name, file->parent_fd, file->name);
-    if (r < 0 && errno == EISDIR && /* an empty one only makes way */
-        unlinkat(file->parent_fd, file->name, AT_REMOVEDIR) == 0)
+    /* An empty directory makes way for the file. */
+    if (r < 0 && errno == EISDIR && unlinkat(file->parent_fd, file->name, AT_REMOVEDIR) == 0)
         r = renameat(file->parent_fd, dir->temp_name, file->parent_fd, file->name);
     if (r < 0)
         return failed(dir, file->path, -errno, "write", err);

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What one rollback holds while it runs, and its locks. */
+/*
+ * What one rollback holds while it runs, and its locks.
+ *
+ *   lock                     held for                  by
+ *
+ *   rollback.lock (flock)    every run                 so that at most one rollback runs in a store
+ *   airlock's write lock     every run but a dry run   so that airlock's other writers wait
+ *   index.lock               every run but a dry run   so that git's writers wait
+ *
+ * Since only one rollback runs at a time, a lock with a rollback's token was left by one that was
+ * killed.
+ */
 #ifndef AL_ROLLBACK_CONTEXT_H
 #define AL_ROLLBACK_CONTEXT_H
 
@@ -12,21 +23,23 @@
 #include "rollback/plan.h"
 #include "rollback/rollback.h"
 
-/** Everything a rollback holds while it runs. */
+/** Everything that one rollback holds. */
 struct al_rollback_context {
     const struct al_rollback_options *options;
     struct al_repo *repo;
     struct al_run_limits *budget;
-    struct al_run_limits apply_limits; /* of what nothing but SIGKILL stops */
+    /* The limits while the repository is changed.  Only SIGKILL stops it then. */
+    struct al_run_limits apply_limits;
     struct al_rollback *report;
 
     struct al_recorded recorded;
-    int lock_fd; /* locked: one rollback at a time, so that what a killed one left can be told */
+    int lock_fd; /* rollback.lock in the store */
     struct al_lockfile index_lock;
-    bool adopted;       /* it is the one a killed rollback left */
-    bool is_consistent; /* no rollback left the repository half done, or this one took over */
+    bool adopted; /* index_lock is one that a killed rollback left */
+    /* No rollback left the repository half changed, or this one has begun to restore it. */
+    bool is_consistent;
     char token[AL_LOCK_TOKEN];
-    char leftover[AL_LOCK_TOKEN]; /* token of one that was killed; "" */
+    char leftover[AL_LOCK_TOKEN]; /* token of a rollback that was killed; else "" */
     int top_fd, git_fd, common_fd;
 
     struct al_store *store;
@@ -36,13 +49,14 @@ struct al_rollback_context {
     char present[AL_OID_TEXT];
 };
 
-/** Open the directories and lock the store, and the repository unless it is a dry run. */
+/** Open the directories, lock the store, and lock the repository unless this is a dry run. */
 int al_rollback_lock(struct al_rollback_context *ctx, struct al_error *err);
 
 /** Remove the locks and temporary files that a killed rollback left. */
 void al_rollback_remove_leftovers(const struct al_rollback_context *ctx);
 
-/** Release the locks and close the directories. */
+/** Release the locks and close the directories.  An adopted index.lock stays as long as the
+ * repository is half changed. */
 void al_rollback_unlock(struct al_rollback_context *ctx);
 
 #endif

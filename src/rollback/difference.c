@@ -9,7 +9,7 @@
 #include "rollback/executions.h"
 #include "rollback/plan.h"
 
-/** One look at what executions changed. */
+/** One request and what it reads from. */
 struct query {
     struct al_store *store;
     const struct al_difference_options *options;
@@ -17,7 +17,8 @@ struct query {
     struct al_run_limits *budget;
 };
 
-/* The checkpoint after an execution; when it did not end, what comes next is as good. */
+/* Find the checkpoint after an execution.  If the execution was interrupted, the next checkpoint
+ * takes its place. */
 static int find_end(const struct query *query, size_t which, char ret_id[AL_OID_TEXT],
                     bool *ret_ended, struct al_error *err)
 {
@@ -36,13 +37,13 @@ static int find_end(const struct query *query, size_t which, char ret_id[AL_OID_
         query->budget, ret_id, err);
 }
 
-/* What cannot be shown as a patch is named all the same. */
+/* A change that cannot be shown as a patch is still listed. */
 static int ignore_unreadable(int r)
 {
     return r == AL_ERR_EXECUTION || r == AL_ERR_NOT_FOUND ? 0 : r;
 }
 
-/* The commit that HEAD leads to, or the empty tree where there is none. */
+/* The commit that HEAD is at, or the empty tree if there is none. */
 static void find_head(const struct query *query, const struct al_saved_state *state,
                       char ret_id[AL_OID_TEXT])
 {
@@ -99,7 +100,7 @@ static bool changed(const struct al_differences *changes, enum al_part part)
     return false;
 }
 
-/* The patches of what is no file of the working tree. */
+/* Add the patches of the index and of HEAD. */
 static int diff_states(const struct query *query, const char *from, const char *to,
                        struct al_execution_changes *found, struct al_error *err)
 {

@@ -17,7 +17,8 @@ static void add(struct al_executions *executions, const json_t *line)
 
     if (!tool || !outcome || strlen(before) >= AL_OID_TEXT)
         return;
-    if ((executions->count & (executions->count - 1)) == 0) /* room doubles at powers of two */
+    /* The capacity doubles at powers of two. */
+    if ((executions->count & (executions->count - 1)) == 0)
         executions->items =
             al_reallocarray(executions->items, executions->count ? 2 * executions->count : 1,
                             sizeof(*executions->items));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The executions of the journal that a rollback could undo. */
+/* The executions in the journal that a rollback could undo. */
 #ifndef AL_ROLLBACK_EXECUTIONS_H
 #define AL_ROLLBACK_EXECUTIONS_H
 
@@ -11,18 +11,18 @@
 #include "util/error.h"
 #include "util/json.h"
 
-/** One that a checkpoint was taken before. */
+/** An execution that has a checkpoint before it. */
 struct al_execution {
     uint64_t seq;
     char *tool;
-    char *summary; /**< NULL when there was none */
+    char *summary; /**< NULL when there is none */
     char before[AL_OID_TEXT];
     bool interrupted;
-    bool redo;     /**< a rollback that undid a rollback */
-    json_t *input; /**< owned; NULL unless it was a rollback */
+    bool redo;     /**< a rollback that undid another rollback */
+    json_t *input; /**< owned; NULL unless the execution was a rollback */
 };
 
-/** Oldest first. */
+/** Executions, oldest first. */
 struct al_executions {
     struct al_execution *items;
     size_t count;
@@ -32,7 +32,7 @@ struct al_executions {
  * Read the executions of one working tree from all files of a journal.
  *
  * @param file  The journal; it need not exist.
- * @param top   The top of the working tree, as al_repo has it.
+ * @param top   The top of the working tree, as in struct al_location.
  */
 int al_executions_read(const char *file, const char *top, struct al_executions *ret_executions,
                        struct al_error *err);

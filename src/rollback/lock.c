@@ -39,7 +39,7 @@ static int lock_store(struct al_rollback_context *ctx, struct al_error *err)
                              "another rollback of this repository is at work");
 }
 
-/* Which rollback was killed: the first lock of it says so, for as long as it is there. */
+/* Find out which rollback was killed.  Each lock that it left has its token. */
 static void find_leftover(struct al_rollback_context *ctx)
 {
     (void)al_lockfile_find(ctx->git_fd, "HEAD.lock", ctx->leftover);
@@ -61,8 +61,8 @@ static int take_index_lock(struct al_rollback_context *ctx, struct al_error *err
                  : al_lockfile_take(&ctx->index_lock, ctx->git_fd, "index.lock", ctx->token, err);
 }
 
-/* The repository's writers wait from here on, airlock's and others.  The lock that a killed
- * rollback left is never let go of in between: what it guards may be half of two states. */
+/* Make airlock's and git's other writers wait.  A lock that a killed rollback left is adopted and
+ * not released in between, because the repository may be half changed. */
 static int lock_repository(struct al_rollback_context *ctx, struct al_error *err)
 {
     ctx->adopted = *ctx->leftover &&

@@ -26,7 +26,7 @@ int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err)
     return 0;
 }
 
-/* With its content from the first moment on: an empty lock would be nobody's. */
+/* Create a lock that has its content from the start, since an empty lock would have no owner. */
 static int create(int dir_fd, const char *name, const char *token)
 {
     al_auto(al_freep) char *text = al_asprintf(FIRST_WORDS "%s\n", token);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Git's lock files, taken by a rollback so that no git writes meanwhile.
+ * git's lock files, taken by a rollback so that git does not write meanwhile.
  *
- * A lock says in its first line whose it is.  Whoever may roll back (one process at a time) can so
- * tell a lock that a killed rollback left from one that a git holds, which is never touched.
+ * The first line of a lock that a rollback takes has the rollback's token.  Only one rollback runs
+ * at a time, so this tells a lock that a killed rollback left from one that git holds.  A lock of
+ * git's is never touched.
  *
  * Source: gitrepository-layout(5), and git's api-lockfile.
  */
@@ -26,30 +27,31 @@ struct al_lockfile {
 
 #define AL_LOCKFILE_INIT ((struct al_lockfile){ .dir_fd = -1 })
 
-/** A new token, for the names and locks of one rollback. */
+/** Make a new token for the names and locks of one rollback. */
 int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err);
 
 /**
  * Take the lock `name` ("index.lock") in a directory.
- * @return 0; AL_ERR_EXECUTION, with AL_CODE_LOCK_TIMEOUT when somebody else has it.
+ * @return 0; AL_ERR_EXECUTION, with AL_CODE_LOCK_TIMEOUT when another process has it.
  */
 int al_lockfile_take(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
                      struct al_error *err);
 void al_lockfile_release(struct al_lockfile *lock);
 
-/** Whether a rollback left the lock `name`.  Gives its token, or leaves `ret_token` alone. */
+/** Whether a rollback left the lock `name`.  If so, *ret_token gets its token. */
 bool al_lockfile_find(int dir_fd, const char *name, char ret_token[AL_LOCK_TOKEN]);
 
-/** Hold the lock `name` that a killed rollback of this token left; false when it is not there. */
+/** Take over the lock `name` that a killed rollback with this token left.  False when it is not
+ * there. */
 bool al_lockfile_adopt(struct al_lockfile *lock, int dir_fd, const char *name, const char *token);
 
-/** Let it lie for the next one. */
+/** Leave the lock in place for the next rollback. */
 void al_lockfile_leave(struct al_lockfile *lock);
 
 /** Remove the lock `name` if a rollback left it. */
 void al_lockfile_remove(int dir_fd, const char *name);
 
-/** Remove the temporary files a killed rollback left in a git directory. */
+/** Remove the temporary files that a killed rollback left in a git directory. */
 void al_lockfile_tidy(int dir_fd);
 
 #endif

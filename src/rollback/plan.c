@@ -29,7 +29,7 @@ char *al_difference_words(const struct al_difference *change)
     return al_text_sanitize_line(change->name);
 }
 
-/* Whether the execution changed anything; an unfinished one may have. */
+/* Whether the execution changed anything.  One that was interrupted may have. */
 static int changed(struct al_store *store, const struct al_execution *execution,
                    struct al_run_limits *budget, bool *ret_changed, bool *ret_ended,
                    struct al_error *err)
@@ -65,7 +65,7 @@ bool al_plan_is_unfinished(const struct al_executions *executions)
     return last && last->interrupted && last->input;
 }
 
-/* The same rollback again, after one that was interrupted. */
+/* Plan the same rollback as the last one, if that was interrupted. */
 static bool resume(struct al_store *store, const struct al_executions *executions, size_t count,
                    struct al_plan *plan)
 {
@@ -86,7 +86,8 @@ static bool resume(struct al_store *store, const struct al_executions *execution
     return true;
 }
 
-/* The execution that a redo undid, and what is before it. */
+/* The index of the oldest execution that the redo at `at` covers.  The executions from there on are
+ * skipped. */
 static size_t before_undone(const struct al_executions *executions, size_t at)
 {
     const char *to = al_json_get_string(executions->items[at].input, "to");
@@ -182,7 +183,7 @@ int al_plan_choose(struct al_store *store, const struct al_executions *execution
         int r;
 
         if (!al_checkpoint_exists(store, execution->before))
-            break; /* older ones are gone as well */
+            break; /* the older ones are gone as well */
         r = changed(store, execution, budget, &did, &ended, err);
         if (r < 0)
             return r;
@@ -227,8 +228,8 @@ static int add_bytes(void *payload, size_t which, const char *data, size_t len, 
     return 0;
 }
 
-/* Entries of the stash's log can go by themselves (`git reflog expire`); only one that the target
- * does not have would be lost. */
+/* Entries can leave the stash's reflog without a change by a user (`git reflog expire`).  Only an
+ * entry that the target does not have would be lost. */
 static int loses_stash(struct al_store *store, const struct al_difference *change,
                        struct al_run_limits *budget, bool *ret_loses, struct al_error *err)
 {
@@ -241,7 +242,7 @@ static int loses_stash(struct al_store *store, const struct al_difference *chang
         r = al_checkpoint_read(store, oids, change->to ? 2 : 1, add_bytes, texts, budget, err);
     for (char *line = texts[0].buf, *end; r == 0 && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        /* "<old> <new> <who> ...": what was before an entry changes when another one goes. */
+        /* "<old> <new> <who> ...": <old> changes when the entry before it is removed. */
         if (!strchr(line, ' ') || !strstr(texts[1].buf, strchr(line, ' ')))
             *ret_loses = true;
     }
@@ -265,7 +266,7 @@ static bool is_leftover(const struct check *check, const struct al_difference *c
     return *check->leftover && !strcmp(slash ? slash + 1 : change->name, check->leftover);
 }
 
-/* Several gaps may tell of one change: it is named once. */
+/* Several gaps may have the same change.  It is listed once. */
 static void add_lost(const struct check *check, const struct al_difference *change)
 {
     al_auto(al_freep) char *words = al_difference_words(change);
@@ -276,7 +277,7 @@ static void add_lost(const struct check *check, const struct al_difference *chan
         al_strv_add(check->lost, words);
 }
 
-/* Name those of somebody's changes that the target takes away again. */
+/* List the changes in `others` that going back undoes. */
 static int name_lost(const struct check *check, const struct al_differences *others,
                      const struct al_differences *back, struct al_error *err)
 {
@@ -296,7 +297,7 @@ static int name_lost(const struct check *check, const struct al_differences *oth
     return r;
 }
 
-/* Look at what changed between two checkpoints that no execution lies between. */
+/* Compare two checkpoints that no execution lies between. */
 static int check_gap(const struct check *check, const char *from, const char *to,
                      struct al_error *err)
 {

@@ -17,7 +17,7 @@
 
 #define INDEX_MODE (S_IFREG | 0644u)
 
-/* The places of the parts that are files. */
+/* The directory that a file of the working tree or of the git directory is relative to. */
 static struct al_atomic_dir dir_of(const struct al_restore *restore, const char *temp,
                                    const struct al_difference *change)
 {
@@ -39,7 +39,7 @@ static bool is_state(const struct al_difference *change)
            (change->part == AL_PART_STATE && strcmp(change->name, "HEAD") != 0);
 }
 
-/* The top's own git directory is not a part of the working tree, whatever a checkpoint says. */
+/* The git directory at the top is not part of the working tree, whatever a checkpoint says. */
 static bool is_worktree(const struct al_difference *change)
 {
     return change->part == AL_PART_WORKTREE && strcmp(change->name, ".git") != 0 &&
@@ -66,7 +66,7 @@ static int hash_file(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid)
     return 0;
 }
 
-/* Whether a file that is there is what the checkpoint would put there. */
+/* Whether a file has the content that the checkpoint would write. */
 static bool has_content(const struct al_restore *restore, int parent_fd, const char *name,
                         const struct stat *st, const struct al_difference *change)
 {
@@ -93,7 +93,8 @@ static bool has_content(const struct al_restore *restore, int parent_fd, const c
     return al_oid_equal(&wanted, &found);
 }
 
-/* A file where the present has none: ignored, too large, or made just now. */
+/* Whether a file is in the way that the present checkpoint does not have: it is ignored, too large,
+ * or new. */
 static bool is_unsaved(const struct al_restore *restore, const struct al_difference *change)
 {
     const struct al_atomic_dir dir = { restore->top_fd, restore->repo->at.top, "" };
@@ -149,7 +150,7 @@ static int write_piece(void *payload, size_t which, const char *data, size_t len
 
 typedef bool wanted_fn(const struct al_difference *change);
 
-/* Write the files among the changes. */
+/* Write the changed files that `wanted` chooses. */
 static int write_files(const struct al_restore *restore, wanted_fn *wanted, struct al_error *err)
 {
     const struct al_differences *changes = restore->changes;
@@ -180,7 +181,8 @@ static bool is_ignore_file(const struct al_difference *change)
            (!strcmp(change->name, ".gitignore") || al_ends_with(change->name, "/.gitignore"));
 }
 
-/* The rules that were: what they name was in no checkpoint then, and must not be removed now. */
+/* Restore the ignore rules of the target first.  Files that they ignore are not in the target and
+ * must not be removed. */
 static void restore_ignore_rules(const struct al_restore *restore)
 {
     const struct al_atomic_dir dir = { restore->top_fd, restore->repo->at.top, "" };
@@ -192,7 +194,7 @@ static void restore_ignore_rules(const struct al_restore *restore)
         if (is_ignore_file(change) && !change->to)
             (void)al_atomic_file_remove(&dir, change->name, &err);
     }
-    /* One whose directory is a file as yet comes with the others. */
+    /* A .gitignore whose directory is still a file is written with the other files. */
     (void)write_files(restore, is_ignore_file, &err);
 }
 
@@ -217,7 +219,7 @@ static int remove_files(const struct al_restore *restore, struct al_strv *ret_ke
     for (size_t i = 0; i < gone.count && r == 0; i++) {
         bool is_ignored = next < ignored.count && !strcmp(ignored.items[next], gone.items[i]);
 
-        next += is_ignored; /* they come in the order they were asked about */
+        next += is_ignored; /* git answers in the order of the question */
         if (is_ignored || al_strv_contains_sorted(left_out, gone.items[i]))
             al_strv_add(ret_kept, gone.items[i]);
         else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Objects that the person's repository has lost since, back from the store. */
+/* Restoring objects that the repository has lost, from the store. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "gitops/plumbing/restore_plumbing.h"
 #include "rollback/restore.h"
 
-/** Ids in the files of unfinished operations beyond this are not looked for. */
+/** At most this many ids in the files of unfinished operations are looked for. */
 #define STATE_OIDS_MAX 100000u
 
 static bool is_oid(const struct al_restore *restore, const char *text)
@@ -24,7 +24,7 @@ static bool is_oid(const struct al_restore *restore, const char *text)
     return al_oid_parse(text, restore->store->sha256, &oid) && !al_oid_is_none(&oid);
 }
 
-/* What must be there for the references to mean something. */
+/* Add the commits that HEAD and the references of a state are at. */
 static void add_tips(const struct al_restore *restore, const struct al_saved_state *state,
                      struct al_strv *tips)
 {
@@ -35,7 +35,7 @@ static void add_tips(const struct al_restore *restore, const struct al_saved_sta
             al_strv_add(tips, state->refs[i].value);
 }
 
-/* Words that look like ids in what an operation left, and in the stash's log. */
+/* Finds the words that look like ids in an operation's files and in the stash's reflog. */
 struct words {
     const struct al_restore *restore;
     struct al_str word;
@@ -82,7 +82,7 @@ static int add_state(const struct al_restore *restore, struct al_strv *tips, str
     return r;
 }
 
-/* Those of some objects that the store has or borrows, as lines with `before` in front. */
+/* Add a line for each object that the store has or borrows, with `before` in front. */
 static int add_existing(const struct al_restore *restore, const struct al_strv *oids,
                         const char *before, struct al_str *lines, struct al_error *err)
 {
@@ -95,7 +95,7 @@ static int add_existing(const struct al_restore *restore, const struct al_strv *
     return r;
 }
 
-/* The bytes of a pack of the store go to the repository. */
+/* Copy a pack of the store to the repository. */
 static int send_pack(const struct al_restore *restore, const char *hash, struct al_error *err)
 {
     al_auto(al_freep) char *name = al_asprintf("pack-%s.pack", hash);
@@ -114,7 +114,7 @@ static int send_pack(const struct al_restore *restore, const char *hash, struct 
     return r;
 }
 
-/* Pack what these reach and the present references do not. */
+/* Pack what the tips reach and the present references do not, and send it. */
 static int bring_back(const struct al_restore *restore, const struct al_strv *tips,
                       struct al_error *err)
 {
@@ -126,7 +126,7 @@ static int bring_back(const struct al_restore *restore, const struct al_strv *ti
     add_tips(restore, restore->from, &present);
     r = add_existing(restore, tips, "", &lines, err);
     if (r == 0 && !lines.len)
-        return 0; /* nobody has them */
+        return 0; /* neither store nor repository has them */
     if (r == 0)
         r = add_existing(restore, &present, "^", &lines, err);
     if (r == 0)
@@ -134,7 +134,7 @@ static int bring_back(const struct al_restore *restore, const struct al_strv *ti
     return r < 0 || !*hash ? r : send_pack(restore, hash, err);
 }
 
-/* Bring back what of `oids` is missing, and what they reach. */
+/* Restore the objects that are missing, and with `reach` what they reach. */
 static int complete(const struct al_restore *restore, const struct al_strv *oids, bool reach,
                     struct al_error *err)
 {
@@ -162,7 +162,7 @@ int al_restore_objects(const struct al_restore *restore, const char *index_path,
     r = complete(restore, &tips, true, err);
     if (r == 0)
         r = add_state(restore, &others, err);
-    /* Not every word that looks like an id is one, and not every id was still there. */
+    /* Not every word that looks like an id is one, and not every object still existed then. */
     if (r == 0)
         (void)complete(restore, &others, true, &ignored);
     if (r == 0 && index_path)

@@ -36,7 +36,7 @@ static char *summary_of(const struct al_rollback_context *ctx)
                        ctx->plan.count == 1 ? "" : "s");
 }
 
-/* `begun` tells that the repository may have been changed. */
+/* `changed` tells that the repository may have been changed. */
 static struct al_record_end record_of(const struct al_rollback_context *ctx, const char *summary,
                                       bool changed)
 {
@@ -86,8 +86,7 @@ static void close_record(struct al_rollback_context *ctx, int r, bool changed,
 
 /* --- Before anything is changed --- */
 
-/* References that move away from where they are: what only they reach is kept in the store first.
- */
+/* Find the references that will move or go.  The commits that only they reach are packed first. */
 static int find_dropped(struct al_rollback_context *ctx, struct al_strv *ret_names,
                         struct al_error *err)
 {
@@ -162,7 +161,7 @@ static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
     return r;
 }
 
-/* What a person has to say first. */
+/* Refuse unless the user has allowed what would be lost. */
 static int check_refusals(const struct al_rollback_context *ctx, struct al_error *err)
 {
     const struct al_rollback *report = ctx->report;
@@ -185,7 +184,7 @@ static int check_refusals(const struct al_rollback_context *ctx, struct al_error
     return 0;
 }
 
-/* A redo that was interrupted is gone on with like any rollback. */
+/* A redo that was interrupted is continued like any other rollback. */
 static int make_plan(struct al_rollback_context *ctx, struct al_error *err)
 {
     const struct al_executions *executions = &ctx->executions;
@@ -227,12 +226,13 @@ static int restore(struct al_rollback_context *ctx, struct al_error *err)
 
     al_rollback_remove_leftovers(ctx);
     r = al_restore_apply(&restore, &ctx->report->kept, err);
-    /* Also of what came of it when it failed: that can be undone as well. */
+    /* Also after a failure, so that its result can be undone as well. */
     taken = al_checkpoint_create(ctx->store,
                                  &(struct al_checkpoint_reason){
                                      .tool = TOOL, .operation = OPERATION, .before = ctx->present },
                                  ctx->budget, after, &why);
-    if (taken < 0) /* it happened all the same, and must not be told as if it had not */
+    /* The rollback did happen, so this is a warning and no error. */
+    if (taken < 0)
         al_log_warn("there is no checkpoint of how it is now, so undoing this rollback needs "
                     "--force: %s",
                     why.message);
@@ -259,7 +259,7 @@ static int apply(struct al_rollback_context *ctx, struct al_error *err)
     if (r == 0)
         r = note_checkpoint(ctx, err);
     if (r == 0) {
-        /* Half of it helps nobody: from here on only SIGKILL stops it. */
+        /* A half restored repository is useless: from here on only SIGKILL stops it. */
         ctx->apply_limits =
             (struct al_run_limits){ .left_ms = ctx->budget->left_ms, .exit_code = -1 };
         ctx->budget = &ctx->apply_limits;

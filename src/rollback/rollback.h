@@ -2,9 +2,9 @@
 /*
  * Going back to before some executions.
  *
- * The present is checkpointed first, so that a rollback can be undone like anything else, and what
- * somebody else did since is not taken away unless that is asked for.  docs/ROLLBACK.md tells the
- * whole story.
+ * The present is checkpointed first, so that a rollback can be undone like any other execution.  If
+ * other changes since then would be lost, the rollback stops unless it is forced. docs/ROLLBACK.md
+ * has the details.
  */
 #ifndef AL_ROLLBACK_ROLLBACK_H
 #define AL_ROLLBACK_ROLLBACK_H
@@ -17,29 +17,32 @@
 
 struct al_journal;
 
-/** What is asked for; borrowed. */
+/** What to roll back.  Borrowed. */
 struct al_rollback_options {
     const char *journal_file;
-    struct al_journal *journal; /**< the same, open; NULL for a dry run */
+    struct al_journal *journal; /**< the open journal; NULL for a dry run */
     const struct al_checkpoint_settings *settings;
-    const char *confinement; /**< for the journal's line */
-    uint32_t lock_wait_ms;   /**< how long to wait for another git's index.lock */
-    size_t count;            /**< 0: not said */
+    const char *confinement; /**< for the record in the journal */
+    uint32_t lock_wait_ms;   /**< how long to wait while another git holds index.lock */
+    size_t count;            /**< executions to undo; 0 when the user gave no number */
     bool force, dry_run;
     bool redo; /**< undo the last rollback; `count` is 0 then */
 };
 
-/** What came of it.  Set up with AL_ROLLBACK_INIT. */
+/** The result.  Set up with AL_ROLLBACK_INIT. */
 struct al_rollback {
-    size_t count;                  /**< executions that are undone */
-    size_t further;                /**< how many a rollback that goes one further back has to name;
-                                      0: there is none, or a dry run did not ask */
-    bool resumed;                  /**< an interrupted rollback was gone on with */
-    struct al_strv lost;           /**< what somebody else changed and would lose, in words */
-    struct al_strv unsaved;        /**< files in the way that no checkpoint has */
-    struct al_strv kept;           /**< files that stay though the checkpoint does not have them */
-    struct al_differences changes; /**< from the present to what is gone back to */
-    struct al_str stat;            /**< of the working tree, as safe text, when a dry run asked */
+    size_t count; /**< executions that are undone */
+    /** The count for a rollback that goes one execution further back. 0: there is none, or this was
+     * a dry run. */
+    size_t further;
+    bool resumed; /**< it continued a rollback that was interrupted */
+    /** Changes in words that no execution made and that would be lost. */
+    struct al_strv lost;
+    struct al_strv unsaved; /**< files in the way that no checkpoint has */
+    /** Files that stay although the checkpoint does not have them. */
+    struct al_strv kept;
+    struct al_differences changes; /**< from the present to the checkpoint */
+    struct al_str stat;            /**< of the working tree, as safe text; only for a dry run */
 };
 
 #define AL_ROLLBACK_INIT                                                                           \
@@ -51,13 +54,13 @@ struct al_rollback {
 void al_rollback_clear(struct al_rollback *rollback);
 
 /**
- * Do it, or say what it would do.  Whatever comes of it is recorded, but for a dry run.
+ * Roll back, or say what a rollback would do.  The journal records every run except a dry run.
  *
- * @param rollback  Filled in as far as it came, on failure too.
+ * @param rollback  Filled in as far as possible, on failure too.
  * @return 0; AL_ERR_NOT_FOUND when there are not so many executions; AL_ERR_APPROVAL_REQUIRED when
  *         `lost`, or an execution that was interrupted, needs --force; AL_ERR_EXECUTION otherwise,
  *         with AL_CODE_LOCK_TIMEOUT when another git holds a lock; AL_ERR_TIMEOUT,
- *         AL_ERR_CANCELLED (nothing was changed then).
+ *         AL_ERR_CANCELLED, both without any change to the repository.
  */
 int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *options,
                     struct al_run_limits *budget, struct al_rollback *rollback,
