@@ -20,19 +20,20 @@
 
 struct al_chain {
     char *file;
-    uint64_t max_bytes; /* of one file; the next line begins another */
+    uint64_t max_bytes; /* of one file; a line that does not fit begins another */
     struct al_key key;
-    pthread_mutex_t lock; /* between threads; flock() on the head is between processes */
+    pthread_mutex_t lock; /* between threads; flock(2) on the head is between processes */
     struct al_head_cache head_cache;
     int dir_fd;
     int head_fd;
     struct al_logfile log;
-    ino_t synced; /* the log whose name is on the disk; 0: none is known */
+    /* The log whose name is known to be on the disk; 0: none. */
+    ino_t synced;
     atomic_bool failed;
 };
 
-/* Some file systems have no locks.  Two writers without one would each append to what the other
- * does not know of.  0 or -errno. */
+/* Lock the chain.  A file system without locks is an error: two writers would overwrite each
+ * other's head. 0 or -errno. */
 static int lock(struct al_chain *chain)
 {
     int r;
@@ -50,13 +51,14 @@ static int lock(struct al_chain *chain)
 
 static void unlock(struct al_chain *chain)
 {
-    (void)flock(chain->head_fd, LOCK_UN); /* it is held, so there is nothing that can fail */
+    (void)flock(chain->head_fd, LOCK_UN); /* the lock is held, so this cannot fail */
     (void)pthread_mutex_unlock(&chain->lock);
 }
 
 /*
- * A line was announced and the log is longer than the head says: its writer died on the way.
- * Returns 1 when that explains what is there and `head` fits again, 0 when it does not, or -errno.
+ * Repair a log that is longer than the head says after a line was announced: the writer died.
+ * @return 1 when that explains the difference and `head` is right again; 0 when it does not;
+ *         -errno.
  */
 static int finish_append(struct al_chain *chain, struct al_head *head, uint64_t size)
 {
@@ -84,7 +86,7 @@ static int finish_append(struct al_chain *chain, struct al_head *head, uint64_t 
     return 1;
 }
 
-/* Whether the file the head speaks of is full and has its new name. */
+/* Whether the file that the head describes was renamed because it was full. */
 static bool was_rotated(const struct al_chain *chain, const struct al_head *head)
 {
     al_auto(al_freep) char *path = al_history_name(chain->file, head->seq);
@@ -95,10 +97,8 @@ static bool was_rotated(const struct al_chain *chain, const struct al_head *head
            S_ISREG(st.st_mode) && (uint64_t)st.st_size == head->size;
 }
 
-/*
- * Have the file open that others read.  It is another one when somebody began a new file, and there
- * is none when he died while he did.
- */
+/* Open the file that has the log's name now.  It is a different one after another process began a
+ * new file, and there is none if that process died while it did. */
 static int reopen_log(struct al_chain *chain, const struct al_head *head, uint64_t *ret_size)
 {
     int r = al_logfile_is_current(&chain->log, ret_size);
@@ -106,17 +106,15 @@ static int reopen_log(struct al_chain *chain, const struct al_head *head, uint64
     if (r > 0)
         return 0;
     if (r == -ENOENT && !was_rotated(chain, head))
-        return -ESTALE; /* removed under us: what is written now nobody will read */
+        return -ESTALE; /* the log was removed, so nothing written to it would be read */
     if (r < 0 && r != -ENOENT)
         return r;
     r = al_logfile_open(&chain->log);
     return r < 0 ? r : al_logfile_size(&chain->log, ret_size);
 }
 
-/*
- * Read the head and make it fit the log.  `*ret_inside` tells that the log ends inside a line that
- * is not ours, so that the next one has to begin with a newline.
- */
+/* Read the head and make it fit the log.  `*ret_in_line` is set when the log ends in a partial line
+ * of another program; then the next line begins with a newline. */
 static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_line)
 {
     enum al_head_found found;
@@ -146,10 +144,8 @@ static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_l
     return 0;
 }
 
-/*
- * Begin a new file when the line would make this one too large.  Dying in between does no harm:
- * is_full() tells the next writer how far it went.
- */
+/* Begin a new file if the line would make this one too large.  If the process dies in between,
+ * was_rotated() tells the next writer. */
 static int rotate(struct al_chain *chain, struct al_head *head, size_t len)
 {
     al_auto(al_freep) char *rotated = NULL;
@@ -162,7 +158,7 @@ static int rotate(struct al_chain *chain, struct al_head *head, size_t len)
                   RENAME_NOREPLACE) < 0) {
         al_log_warn("the journal '%s' is full and cannot be renamed: %s", chain->file,
                     strerrordesc_np(errno));
-        return 0; /* a large file is better than a call without a line */
+        return 0; /* a file that is too large is better than a call without a line */
     }
     r = al_logfile_open(&chain->log);
     if (r == 0)
@@ -170,8 +166,9 @@ static int rotate(struct al_chain *chain, struct al_head *head, size_t len)
     return r;
 }
 
-/* The line with its two values put in.  What is in quotes has its own quotes escaped, so that the
- * first such member is one, and that of the object itself where it comes before all others. */
+/* Copy a line with the values of "seq" and "prev".  A quote inside a string is escaped, so the
+ * first match is a member, and it is the object's own because "seq" comes before any object in it.
+ */
 static int set_seq_and_prev(const struct al_str *line, const struct al_head *head,
                             struct al_str *out)
 {
@@ -220,12 +217,13 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
         return r;
     r = al_logfile_add(&chain->log, &text, head.size);
     if (r < 0)
-        return r; /* an announcement that nothing follows is fine */
+        return r; /* an announced line that was not written is no error */
     head.seq++;
     head.size += text.len;
     memcpy(head.mac, head.next, sizeof(head.mac));
     memcpy(head.next, al_mac_none, sizeof(head.next));
-    /* The line counts even when this fails: it was announced, and the next writer settles it. */
+    /* The line counts even if this fails: it was announced, and the next writer repairs the head.
+     */
     (void)al_head_write(chain->head_fd, &chain->key, &chain->head_cache, &head);
     return 0;
 }
@@ -243,7 +241,7 @@ int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal '%s'", chain->file) : 0;
 }
 
-/* Threads that only read must not wait for the disk, so nothing is locked meanwhile. */
+/* The lock is not held meanwhile, so that calls that only read do not wait for the disk. */
 int al_chain_sync(struct al_chain *chain, struct al_error *err)
 {
     al_auto(al_closep) int fd = -1;
@@ -271,7 +269,8 @@ bool al_chain_failed(const struct al_chain *chain)
     return atomic_load(&chain->failed);
 }
 
-/* The file is not under its name any more: with the head locked, its writers are out of the way. */
+/* The log does not have its name at the moment.  With the head locked, no other writer is renaming
+ * it. */
 static int check_locked(struct al_chain *chain)
 {
     enum al_head_found found;
@@ -311,7 +310,7 @@ static int explain(int r, const char *path, struct al_error *err)
     return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", path) : 0;
 }
 
-/* Open key, head and log, in this order: a log with lines always has the other two. */
+/* Open key, head and log in this order, so that a log with lines always has the other two. */
 static int open_files(struct al_chain *chain, struct al_error *err)
 {
     al_auto(al_freep) char *key = al_journal_beside(chain->file, ".key");
@@ -324,8 +323,8 @@ static int open_files(struct al_chain *chain, struct al_error *err)
     chain->head_fd = al_logfile_open_regular(chain->dir_fd, strrchr(head, '/') + 1, 0);
     if (chain->head_fd < 0)
         return explain(chain->head_fd, head, err);
-    /* It is read before each line, and each time the kernel would note when.  Not for a file of
-     * another user, where it is noted then. */
+    /* The head is read before each line, and the kernel would update its access time each time.
+     * This fails for a file of another user, whose access time is then updated. */
     (void)fcntl(chain->head_fd, F_SETFL, O_NOATIME);
     chain->log = AL_LOGFILE_INIT(chain->dir_fd, strrchr(chain->file, '/') + 1);
     return explain(al_logfile_open(&chain->log), chain->file, err);

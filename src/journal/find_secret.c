@@ -8,10 +8,10 @@
 #include "guard/env.h"
 #include "util/mem.h"
 
-/** No name of a variable is longer; what is longer is not looked up. */
+/** No name on the denylist is longer.  Longer names are not looked up. */
 #define NAME_MAX_BYTES 128u
 
-/** Fewer letters after a GitHub prefix are somebody writing about tokens. */
+/** With fewer letters after a GitHub prefix, a text only mentions tokens. */
 #define TOKEN_MIN_BYTES 20u
 
 /* The bytes of a text from `at` on. */
@@ -40,7 +40,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t';
 }
 
-/* What may stand in a bearer token, RFC 6750 section 2.1. */
+/* A byte of a bearer token, RFC 6750 section 2.1. */
 static bool is_token68(char c)
 {
     return is_alnum(c) || (c && strchr("-._~+/=", c));
@@ -65,23 +65,21 @@ static size_t span(struct rest rest, size_t from, bool (*in)(char))
     return end - from;
 }
 
-/* `word` has two bytes or more. */
+/* `word` has at least two bytes. */
 static bool begins(struct rest rest, const char *word)
 {
     size_t len = strlen(word);
 
-    /* Many words have the first letter. */
+    /* Many words begin with the same letter. */
     return rest.len >= len && (rest.at[1] | 0x20) == (word[1] | 0x20) &&
            !strncasecmp(rest.at, word, len);
 }
 
-/*
- * Each of these gives the length of the secret that `rest` begins with, 0 when there is none, and
- * in *ret_skip how many bytes before the secret stay.  Its time must not depend on more than it
- * finds: it is asked at every hint of a text the agent chose.
- */
+/* Each of these returns the length of the secret at the beginning of `rest`, or 0, and in *ret_skip
+ * the number of bytes before the secret that are not part of it.  The time that each takes must be
+ * proportional to what it finds, because an agent can write a text full of hints. */
 
-/* ghp_… gho_… ghu_… ghs_… ghr_… github_pat_…; newer ones go on with '.' or '-' inside. */
+/* ghp_… gho_… ghu_… ghs_… ghr_… github_pat_…; newer tokens contain '.' or '-' as well. */
 static size_t find_github_token(struct rest rest, size_t *ret_skip)
 {
     static const char *const prefixes[] = { "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_" };
@@ -100,7 +98,8 @@ static size_t find_github_token(struct rest rest, size_t *ret_skip)
     return end - prefix >= TOKEN_MIN_BYTES ? end : 0;
 }
 
-/* "Bearer <token>": long, or with a digit in it, so that prose about bearers stays. */
+/* "Bearer <token>".  The token is long or has a digit, so that prose about bearers is left alone.
+ */
 static size_t find_bearer(struct rest rest, size_t *ret_skip)
 {
     size_t len, from;
@@ -118,7 +117,7 @@ static size_t find_bearer(struct rest rest, size_t *ret_skip)
     return len >= TOKEN_MIN_BYTES || (digit && len >= 8) ? len : 0;
 }
 
-/* Whether the word is the name of a scheme; another word may be the credentials themselves. */
+/* Whether the word names an authentication scheme.  Any other word may be the credentials. */
 static bool is_scheme(struct rest word)
 {
     static const char *const schemes[] = {
@@ -141,7 +140,7 @@ static bool ends_param(char c)
     return (unsigned char)c <= ' ' || strchr("\"'`,<>", c);
 }
 
-/* Where the value of a parameter that begins at `from` ends, its quotes included. */
+/* The end of the parameter value that begins at `from`, including its quotes. */
 static size_t end_of_param(struct rest rest, size_t from)
 {
     size_t end = from;
@@ -157,8 +156,8 @@ static size_t end_of_param(struct rest rest, size_t from)
     return end < rest.len && rest.at[end] == '"' ? end + 1 : end;
 }
 
-/* `name=value, name="value", …`, RFC 9110 section 11.2: some of the values are secret, and which of
- * them is the scheme's matter. */
+/* `name=value, name="value", …`, RFC 9110 section 11.2.  Which of the values are secret depends on
+ * the scheme, so all are. */
 static size_t span_params(struct rest rest, size_t from)
 {
     size_t at = from, end = from;
@@ -184,7 +183,7 @@ static size_t span_credentials(struct rest rest, size_t from)
     return params > token ? params : token;
 }
 
-/* "Authorization: <scheme> <credentials>", whatever they look like. */
+/* "Authorization: <scheme> <credentials>", with credentials of any form. */
 static size_t find_authorization(struct rest rest, size_t *ret_skip)
 {
     size_t at = strlen("authorization"), word, next, len;
@@ -210,7 +209,7 @@ static size_t find_authorization(struct rest rest, size_t *ret_skip)
     return len;
 }
 
-/* NAME=value where the name is on the denylist. */
+/* NAME=value with a name on the denylist. */
 static size_t find_assignment(struct rest rest, size_t *ret_skip)
 {
     char name[NAME_MAX_BYTES + 1];
@@ -251,8 +250,8 @@ static size_t find_user_info(struct rest rest, size_t *ret_skip)
     return at_sign > from ? at_sign - from : 0;
 }
 
-/* Whether a byte and the one after it may begin a secret or the name before one, or are a '=' that
- * has a name before it.  Bit 0x20 makes letters small and a few controls look like hints. */
+/* Whether two bytes may begin a secret or the name before it, or are a '=' with a name before it.
+ * Bit 0x20 makes letters lower case; it also makes some control characters look like hints. */
 static bool is_hint(char byte, char after)
 {
     const unsigned char a = (unsigned char)byte | 0x20, b = (unsigned char)after | 0x20;
@@ -261,11 +260,9 @@ static bool is_hint(char byte, char after)
            ((a == 'b') & (b == 'e')) | ((a == 'g') & ((b == 'h') | (b == 'i')));
 }
 
-/*
- * The first hint from `at` on; `len` when there is none.  Every byte of every result passes here
- * and nearly all mean nothing: a block is looked at without a branch, which the compiler does with
- * all its bytes at once.
- */
+/* The first hint at or after `at`; `len` when there is none.  Every byte of every result passes
+ * here, and nearly all are no hint.  A block is tested without branches, so that the compiler can
+ * use vector instructions. */
 static size_t next_hint(const char *text, size_t len, size_t at)
 {
     enum { BLOCK = 16 };
@@ -283,11 +280,12 @@ static size_t next_hint(const char *text, size_t len, size_t at)
     return at + 1 < len ? at : len;
 }
 
-/* The secret a hint at `at` is about, where that is one, and where it begins. */
+/* The secret that belongs to the hint at `at`, if there is one, and its offset. */
 static size_t secret_at(const char *text, size_t len, size_t from, size_t at, size_t *ret_at)
 {
     struct rest rest = { text + at, len - at };
-    bool inside = at > from && is_word(text[at - 1]); /* of a word, so that no other begins */
+    /* Inside a word no other word begins. */
+    bool inside = at > from && is_word(text[at - 1]);
     size_t name = at, skip = 0, secret = 0;
 
     switch (text[at]) {
@@ -315,8 +313,6 @@ static size_t secret_at(const char *text, size_t len, size_t from, size_t at, si
     return secret;
 }
 
-/* The length of the first secret that begins at `from` or behind it, and where it is; 0 when there
- * is none. */
 size_t al_find_secret(const char *text, size_t len, size_t from, size_t *ret_at)
 {
     size_t secret = 0;

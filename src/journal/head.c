@@ -13,7 +13,7 @@
 
 #define KEY_BYTES 32
 
-/* "seq size mac next mac-of-these\n", and where each begins */
+/* The format is "seq size mac next mac-of-these\n".  These are the offsets of its fields. */
 #define NUMBER_DIGITS 20
 #define SIZE_AT       (NUMBER_DIGITS + 1)
 #define MAC_AT        (SIZE_AT + NUMBER_DIGITS + 1)
@@ -24,7 +24,7 @@ _Static_assert(AL_HEAD_BYTES == SIGNED_BYTES + AL_MAC_HEX + 1, "the head has fiv
 const char al_mac_none[AL_MAC_HEX + 1] =
     "0000000000000000000000000000000000000000000000000000000000000000";
 
-/* Without its key no line can be checked any more.  0 or -errno. */
+/* Without its key no line could be verified any more. 0 or -errno. */
 static int sync_key(int dir_fd, const char *name)
 {
     al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -43,7 +43,8 @@ static int create_key(int dir_fd, const char *name, struct al_error *err)
     explicit_bzero(bytes, sizeof(bytes));
     if (r == 0)
         r = sync_key(dir_fd, name);
-    if (r < 0 && r != -EEXIST) /* somebody else's is as good */
+    /* If another process created the key, that one is used. */
+    if (r < 0 && r != -EEXIST)
         return al_error_errno(err, -r, "cannot create the journal's key '%s'", name);
     return 0;
 }
@@ -147,7 +148,7 @@ static void remember(struct al_head_cache *cache, const char text[AL_HEAD_BYTES]
     cache->head = *head;
 }
 
-/* False when the bytes are not of al_head_write()'s making with this key. */
+/* Parse a head.  False when al_head_write() did not write it with this key. */
 static bool parse(const struct al_key *key, const char text[AL_HEAD_BYTES],
                   struct al_head *ret_head)
 {
@@ -195,7 +196,8 @@ int al_head_write(int fd, const struct al_key *key, struct al_head_cache *cache,
     size_t done = 0;
 
     format(key, head, text);
-    while (done < AL_HEAD_BYTES) { /* half of a head is none */
+    /* Half of a head would be invalid. */
+    while (done < AL_HEAD_BYTES) {
         ssize_t n = pwrite(fd, text + done, AL_HEAD_BYTES - done, (off_t)done);
 
         if (n == 0)

@@ -2,10 +2,16 @@
 /*
  * The key of a journal, and the head file that says where its chain ends.
  *
- * The head is one line of fixed width, written with one pwrite: sequence number and HMAC of the
- * last line, size of the log, HMAC of a line about to be appended (zeros when none is), and an HMAC
- * over all of that.  The last makes a rewritten head show; without it, whoever drops the last line
- * could take the new head from that line's own `prev`.
+ * The head is one line of fixed width, written with one pwrite(2):
+ *
+ *   sequence number of the last line
+ *   size of the log
+ *   HMAC of the last line
+ *   HMAC of the line that is being appended; zeros when there is none
+ *   HMAC of all of the above
+ *
+ * The last HMAC makes a forged head detectable.  Without it, anyone who removes the last line could
+ * build the head from that line's `prev`.
  */
 #ifndef AL_JOURNAL_HEAD_H
 #define AL_JOURNAL_HEAD_H
@@ -19,39 +25,39 @@
 
 #define AL_MAC_HEX 64
 
-/** What comes before the first line: 64 zeros. */
+/** The `prev` of the first line: 64 zeros. */
 extern const char al_mac_none[AL_MAC_HEX + 1];
 
-/** The key, ready for use. */
+/** A key, ready for use. */
 struct al_key {
     struct hmac_sha256_ctx ctx;
 };
 
 /**
- * Read the key `name` below `dir_fd`; with `create`, make it when it is not there (two that do so
- * at once end up with the same key).
+ * Read the key `name` below `dir_fd`.  With `create`, make it when there is none; processes that do
+ * so at the same time get the same key.
  * @return 0, or AL_ERR_EXECUTION; AL_ERR_NOT_FOUND without `create`.
  */
 int al_key_load(int dir_fd, const char *name, bool create, struct al_key *ret_key,
                 struct al_error *err);
 
-/** The HMAC-SHA256 of some bytes, as hex. */
+/** The HMAC-SHA256 of some bytes, in hexadecimal. */
 void al_key_mac(const struct al_key *key, const void *data, size_t len,
                 char ret_hex[AL_MAC_HEX + 1]);
 
 /** Where the chain ends. */
 struct al_head {
     uint64_t seq;              /**< of the last line; 0 before the first */
-    uint64_t size;             /**< of the log, in bytes, up to the last line's end */
+    uint64_t size;             /**< of the log up to the end of the last line, in bytes */
     char mac[AL_MAC_HEX + 1];  /**< of the last line */
-    char next[AL_MAC_HEX + 1]; /**< of the line being appended, or zeros */
+    char next[AL_MAC_HEX + 1]; /**< of the line that is being appended, or zeros */
 };
 
-/** Bytes of the head file. */
+/** Size of the head file in bytes. */
 #define AL_HEAD_BYTES (2 * (20 + 1) + 3 * (AL_MAC_HEX + 1))
 
-/** The last good head that was read or written, byte for byte: the same bytes need no second look.
- * Zeros at first.  Belongs to one key. */
+/** The last valid head that was read or written.  The same bytes need not be checked again.  Zeros
+ * at first.  A cache belongs to one key. */
 struct al_head_cache {
     char text[AL_HEAD_BYTES];
     struct al_head head;
@@ -60,19 +66,20 @@ struct al_head_cache {
 /** The head of an empty journal. */
 struct al_head al_head_empty(void);
 
-/** What the head file held: nothing, a head of this key's, or something else. */
+/** What the head file has: nothing, a head that this key signed, or something else. */
 enum al_head_found { AL_HEAD_EMPTY, AL_HEAD_GOOD, AL_HEAD_BAD };
 
-/** Read the head.  `*ret_head` is the empty one unless it is good.  `memory` may be NULL.  0 or
- * -errno. */
+/** Read the head.  `*ret_head` is the empty one unless `*ret_found` is AL_HEAD_GOOD.  `cache` may
+ * be NULL. 0 or -errno. */
 int al_head_read(int fd, const struct al_key *key, struct al_head_cache *cache,
                  struct al_head *ret_head, enum al_head_found *ret_found);
 
-/** Write the head over what is there.  `memory` may be NULL.  0 or -errno. */
+/** Overwrite the head.  `cache` may be NULL. 0 or -errno. */
 int al_head_write(int fd, const struct al_key *key, struct al_head_cache *cache,
                   const struct al_head *head);
 
-/** The names beside a log: "tool_log.head" for "/dir/tool_log.jsonl".  Caller frees. */
+/** The name of a file beside the log: "/dir/tool_log.head" for "/dir/tool_log.jsonl" and ".head".
+ * Caller frees. */
 char *al_journal_beside(const char *file, const char *suffix);
 
 #endif

@@ -90,7 +90,7 @@ static int find_rotated(const char *file, struct al_strv *ret_paths)
     return r;
 }
 
-/* With the head locked nothing is appended and no file begun. */
+/* While the head is locked, no line is appended and no file begun. */
 static int read_files(const char *file, int head_fd, const struct al_key *key,
                       struct al_history *found)
 {
@@ -115,7 +115,7 @@ static int read_files(const char *file, int head_fd, const struct al_key *key,
     return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
-/* Until the descriptor is closed.  0 or -errno. */
+/* Lock the head until the descriptor is closed. 0 or -errno. */
 static int lock(int head_fd)
 {
     int r;

@@ -5,19 +5,19 @@
 
 #include "util/utf8.h"
 
-/** Of arguments that are too large, so many members are written. */
+/** At most this many members of large arguments are written. */
 #define MEMBERS_MAX 32u
 
-/** Shorter values stay as they are, as JSON. */
+/** Values whose JSON is not longer than this are not cut. */
 #define SMALL_BYTES 1024u
 
-/** A longer name of a member is cut. */
+/** Longer member names are cut. */
 #define NAME_MAX_BYTES 128u
 
-/** What the beginnings of all long values have together. */
+/** The beginnings of all long values together have at most this size. */
 #define HEADS_BYTES 8192u
 
-/* An escape takes six bytes at most; a note about a value takes less than 128. */
+/* An escaped byte takes at most six, and the note about a value less than 128. */
 #define ESCAPED 6u
 #define NOTE    128u
 _Static_assert(MEMBERS_MAX *(SMALL_BYTES + ESCAPED * (NAME_MAX_BYTES + 3) + NOTE) +
@@ -25,7 +25,7 @@ _Static_assert(MEMBERS_MAX *(SMALL_BYTES + ESCAPED * (NAME_MAX_BYTES + 3) + NOTE
                    AL_JOURNAL_INPUT_MAX_BYTES,
                "what is left of large arguments is itself within the bound");
 
-/* A string, or an array of nothing else. */
+/* Whether a value is a string or an array of strings. */
 static bool is_text(const json_t *value)
 {
     const json_t *item;
@@ -35,7 +35,8 @@ static bool is_text(const json_t *value)
     return json_is_string(value) || json_is_array(value);
 }
 
-/* The names of files, branches and revisions say what a call did, whatever they look like. */
+/* Names of files, branches and revisions say what a call did, so they are kept whatever they look
+ * like. */
 static json_t *redact(const struct al_record_begin *begin)
 {
     json_t *clean = al_redact_json(begin->input), *value;
@@ -62,7 +63,7 @@ static void add_digest(struct al_str *out, const char *bytes, size_t len)
         al_str_addf(out, "%02x", digest[i]);
 }
 
-/* The beginning of a value and what it was; NULL when it is short enough. */
+/* The beginning of a value with its length and digest; NULL when it is short enough. */
 static json_t *shorten(const json_t *value, size_t head)
 {
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;

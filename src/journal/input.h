@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The arguments of a call as the journal has them: without secrets, and bounded.
+ * The arguments of a call in the form the journal has: without secrets, and with a size limit.
  *
- * Arguments whose JSON is larger than AL_JOURNAL_INPUT_MAX_BYTES are cut: each long value becomes a
- * string, of its beginning, its length and its SHA-256, and a member "[cut]" has the length and the
- * SHA-256 of all arguments as they would have been written.  Of a string, the bytes are counted; of
- * any other value, those of its JSON.
+ * Arguments whose JSON is larger than AL_JOURNAL_INPUT_MAX_BYTES are cut.  Each long value becomes
+ * a string of its beginning, its length and its SHA-256.  A member "[cut]" has the length and the
+ * SHA-256 of the JSON of all arguments.  The length and digest of a string are those of its bytes;
+ * of any other value, those of its JSON.
  */
 #ifndef AL_JOURNAL_INPUT_H
 #define AL_JOURNAL_INPUT_H

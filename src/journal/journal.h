@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The record: one line of ASCII JSON per tool execution, chained so that it cannot be changed
- * unseen.
+ * The journal: one line of ASCII JSON for each tool call, hash-chained so that later edits are
+ * detected.  Several servers share one journal.
  *
- * al_journal_begin() writes to the process's file in `open/`, beside the log, the line as it is if
- * the call never ends; al_journal_close_record() takes the lock on the head file, gives the line
- * its `seq` and `prev`, appends it with one write, and notes in the open file that the call ended.
- * Several servers share one journal.  `prev` is the HMAC-SHA256 of the previous line under
- * `tool_log.key` (0600), `tool_log.head` keeps the last sequence number and HMAC, so a changed,
- * removed, reordered or dropped line shows.  Opening a journal writes the line, with the outcome
- * "interrupted", of every call whose process died.
+ *   when a call                 what is written
  *
- * Files: <dir>/tool_log.jsonl, <dir>/tool_log.head, <dir>/tool_log.key, <dir>/open/ where <dir> is
- * that of the configured file (`--audit FILE` names the log; head and key take its name without
- * ".jsonl"), full logs as journal/history.h names them, and the files in open/ as
- * journal/open_records.h does.
+ *   begins                      to the process's file in open/: the line as it will be if the call
+ *                               never ends (al_journal_begin())
+ *   ends                        to the log: the line, with `seq` and `prev`; to the open file: that
+ *                               the call ended (al_journal_close_record())
+ *   ended with its process      to the log, by the next process that opens the journal: the line,
+ *                               with the outcome "interrupted" (al_journal_open())
+ *
+ * `prev` is the HMAC-SHA256 of the previous line under the key.  The head has the last sequence
+ * number and HMAC.  So a changed, removed, moved or missing line is detected.
+ *
+ *   file                     content
+ *
+ *   <dir>/tool_log.jsonl     the log; `--audit FILE` names it, and the others are named after it
+ *   <dir>/tool_log.head      see journal/head.h
+ *   <dir>/tool_log.key       the key, 0600
+ *   <dir>/tool_log.N.jsonl   full logs, see journal/history.h
+ *   <dir>/open/              see journal/open_records.h
  */
 #ifndef AL_JOURNAL_JOURNAL_H
 #define AL_JOURNAL_JOURNAL_H
@@ -29,61 +36,62 @@
 struct al_journal;
 
 /**
- * Open (and create, 0700/0600) the journal.
+ * Open the journal.  Missing files are created, with the modes 0700 and 0600.
  *
  * @param file  Absolute path of the log.
- * @return 0 or AL_ERR_EXECUTION; the caller decides whether to go on without one.
- * Threads: the journal may then be used from many threads at once.
+ * @return 0 or AL_ERR_EXECUTION.  The caller decides whether to go on without a journal.
+ * Threads: the journal may then be used from many threads.
  */
 int al_journal_open(const char *file, struct al_journal **ret_journal, struct al_error *err);
 void al_journal_free(struct al_journal *journal);
 
-/** Begin a new file of the log before this one grows beyond so many bytes (64 MiB unless this is
- * called).  Before the journal is used from several threads. */
+/** Set the size beyond which a file of the log must not grow; 64 MiB by default.  Call this before
+ * several threads use the journal. */
 void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes);
 
-/** The conversation id: the start in YYYYMMDD_HHMMSS, '-', six hex digits.  Borrowed. */
+/** The id of this conversation: when the journal was opened as YYYYMMDD_HHMMSS, '-', six
+ * hexadecimal digits.  Borrowed. */
 const char *al_journal_conversation(const struct al_journal *journal);
 
-/** One execution.  Owned by the caller between open and close. */
+/** One call that is recorded.  The caller owns it until it is closed. */
 struct al_record;
 
-/** Arguments are cut to this, as ASCII JSON; journal/input.h says how. */
+/** Longer arguments are cut, see journal/input.h.  Measured as ASCII JSON. */
 #define AL_JOURNAL_INPUT_MAX_BYTES (128u << 10)
 
-/** And a whole line is shorter than this: result and summary are cut to 4 KiB before their
- * characters are escaped, and so is a path by the kernel. */
+/** Every line is shorter than this.  Result and summary are cut to 4 KiB before they are escaped,
+ * and the kernel limits paths to the same length. */
 #define AL_JOURNAL_RECORD_MAX_BYTES (256u << 10)
 
 /** What is known when a call begins.  Borrowed. */
 struct al_record_begin {
     const char *tool;
-    const json_t *input; /**< the arguments as they came: an object, or NULL; redacted here */
-    /** Whether a member of the arguments names a file, a branch or a revision, which is recorded
-     * even if it looks like a secret; NULL: none does. */
+    /** The arguments as received: an object, or NULL.  Secrets are removed here. */
+    const json_t *input;
+    /** Whether an argument is the name of a file, branch or revision.  Such a name is recorded even
+     * if it looks like a secret.  NULL: no argument is. */
     bool (*is_name)(const void *payload, const char *member);
     const void *payload;
 };
 
 /**
- * Stage 1: note that a call began.
- * @return 0 or AL_ERR_EXECUTION when the journal cannot be written.
+ * Record that a call began.
+ * @return 0, or AL_ERR_EXECUTION when the journal cannot be written.
  */
 int al_journal_begin(struct al_journal *journal, const struct al_record_begin *begin,
                      struct al_record **ret_record, struct al_error *err);
 
-/** The same with a tool and its arguments alone. */
+/** al_journal_begin() with a tool and its arguments only. */
 int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
                            struct al_record **ret_record, struct al_error *err);
 
 /**
- * Before a call does something that its line has to tell of: whether the log is still where others
- * read it.
+ * Check that the log is still where others read it.  Call this before a call changes anything.
  * @return 0 or AL_ERR_EXECUTION.
  */
 int al_journal_check(struct al_journal *journal, struct al_error *err);
 
-/** What is known when a call has ended.  Borrowed; NULL strings are written as null. */
+/** What is known when a call has ended.  Borrowed.  NULL strings are written as null. */
 struct al_record_end {
     const char *operation;  /**< NULL when none was chosen */
     unsigned effects;       /**< enum al_effects */
@@ -94,47 +102,49 @@ struct al_record_end {
     const char *root;
     const char *repository;
     const char *confinement; /**< "landlock7+seccomp", "none", … */
-    const char *git_commit;  /**< the checkpoint; NULL */
+    const char *git_commit;  /**< the checkpoint; NULL when there is none */
     bool success;
-    const char *text; /**< the result's text or the error's message; cut at 4 KiB */
+    /** The result's text or the error's message.  It is cut at 4 KiB. */
+    const char *text;
     size_t text_len;
     int64_t duration_ms; /**< not negative */
 };
 
 /**
- * Keep what is known by now (operation, effects, decision, places, checkpoint) for the line that is
- * written if this process dies, and for al_journal_running().  Outcome, text and duration do not
- * count.
+ * Record what is known so far: operation, effects, decision, repository, checkpoint.  It is part of
+ * the line if this process dies, and al_journal_running() shows it.  Outcome, text and duration are
+ * ignored.
  * @return 0 or AL_ERR_EXECUTION.
  */
 int al_journal_update(struct al_record *record, const struct al_record_end *known,
                       struct al_error *err);
 
 /**
- * The same before anything is changed: it is on the disk when this returns, so that a loss of power
- * does not hide which checkpoint was taken before what follows.
- * @return 0 or AL_ERR_EXECUTION: then nothing may be changed.
+ * al_journal_update() before a call changes anything.  What is known is on the disk when this
+ * returns, so that even after a power failure the log has the checkpoint of an interrupted call.
+ * @return 0, or AL_ERR_EXECUTION: then the call must not change anything.
  */
 int al_journal_note(struct al_record *record, const struct al_record_end *known,
                     struct al_error *err);
 
 /**
- * Stage 9: write the line.  That of a call with side effects is on the disk when this returns.
- * Frees the record in every case.
- * @return 0 or AL_ERR_EXECUTION (the open file then stays, so that the gap shows).
+ * Write the line of a call that has ended, and free the record in every case.  If the call has side
+ * effects, the line is on the disk when this returns.
+ * @return 0 or AL_ERR_EXECUTION.  The open record then stays for the next process that opens the
+ *         journal.
  */
 int al_journal_close_record(struct al_journal *journal, struct al_record *record,
                             const struct al_record_end *end, struct al_error *err);
 
-/** A call that runs: what is known of it, as its line in the log if it never ends, with the
- * process `pid`. */
+/** Receives a running call: its process and what is known of it, as the line it would have if it
+ * never ended. */
 typedef void al_journal_running_fn(void *payload, long pid, const json_t *call);
 
-/** Hand over each call that runs now, in any process.  0 or -errno; no journal has none. */
+/** Report every call that is running, in any process. 0 or -errno.  No journal means no call. */
 int al_journal_running(const char *file, al_journal_running_fn *found, void *payload);
 
-/** `[redacted]` for values whose member name is on the environment denylist, user info in URLs,
- * bearer and GitHub tokens by form.  Returns a new value. */
+/** Copy a value or a text with `[redacted]` in place of secrets: members whose name is on the
+ * denylist for environment variables, user info in URLs, bearer tokens and GitHub tokens. */
 json_t *al_redact_json(const json_t *value);
 void al_redact_text(const char *text, size_t len, struct al_str *out);
 
@@ -144,14 +154,15 @@ bool al_redact_finds(const char *text, size_t len);
 /** Whether al_redact_json() would change the value. */
 bool al_redact_has_secret(const json_t *value);
 
-/** What al_journal_verify() found. */
+/** The result of al_journal_verify(). */
 struct al_verdict {
-    uint64_t lines;    /**< lines that are in order */
-    uint64_t bad_line; /**< number of the first line that is not (1-based), 0 when all are */
+    uint64_t lines;    /**< lines that are intact */
+    uint64_t bad_line; /**< number of the first line that is not, from 1; 0 when all are */
     char *problem;     /**< what is wrong, owned; NULL when nothing is */
 };
 
-/** Check the chain of a journal.  0 when it was read (look at *ret_verdict), else an error. */
+/** Check the chain of a journal. 0 when it could be read: *ret_verdict says whether it is intact.
+ */
 int al_journal_verify(const char *file, struct al_verdict *ret_verdict, struct al_error *err);
 
 #endif

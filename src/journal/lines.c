@@ -21,7 +21,7 @@ uint64_t al_lines_offset(const struct al_lines *lines)
     return lines->at - al_lines_rest(lines);
 }
 
-/* Append what comes next in the file.  1, 0 at its end, or -errno. */
+/* Read the next part of the file. 1; 0 at its end; -errno. */
 static int fill(struct al_lines *lines)
 {
     uint64_t left = lines->limit - lines->at;
@@ -49,7 +49,7 @@ static int fill(struct al_lines *lines)
 
 int al_lines_next(struct al_lines *lines, const char **ret_line, size_t *ret_len)
 {
-    size_t searched = 0; /* bytes of the line that are known to hold no newline */
+    size_t searched = 0; /* bytes of the line that are known to have no newline */
 
     for (;;) {
         char *line = lines->buf.buf + lines->begin;

@@ -18,23 +18,24 @@
 /** A result's text in the log is cut to this. */
 #define TEXT_MAX_BYTES 4096u
 
-/** Read beyond the cut, so that a secret lying across it is seen whole. */
+/** This much is read beyond the cut, so that a secret across the cut is recognised. */
 #define TEXT_MARGIN_BYTES 1024u
 
 struct al_journal {
     struct al_chain *chain;
     struct al_open_records *open;
     char conversation[32];
-    atomic_uint_least64_t calls; /* that have begun: the number of the last one */
-    struct al_str interrupted;   /* the members behind "input" of a call that has just begun */
+    atomic_uint_least64_t calls; /* the number of the last call that began */
+    /* The members after "input" of a call that is interrupted right away. */
+    struct al_str interrupted;
 };
 
-/* What is the same in each line about a call, as text. */
+/* What all lines about a call have in common, as text. */
 struct al_record {
     struct al_journal *journal;
     struct al_open_record open;
     struct al_str begin; /* the members before "operation" */
-    struct al_str input; /* redacted */
+    struct al_str input; /* without secrets */
 };
 
 static int name_conversation(struct al_journal *journal, struct al_error *err)
@@ -50,10 +51,8 @@ static int name_conversation(struct al_journal *journal, struct al_error *err)
     return 0;
 }
 
-/*
- * Lines are written as text from the start: a tree of values for each would be built only to be
- * written, which takes longer than the rest of them.
- */
+/* Lines are written as text.  Building a tree of JSON values first takes longer than everything
+ * else. */
 #define MEMBER(name) ",\"" name "\":"
 
 static void add_text(struct al_str *line, const char *member, const char *text)
@@ -65,7 +64,7 @@ static void add_text(struct al_str *line, const char *member, const char *text)
         al_str_adds(line, "null");
 }
 
-/* Where to stop reading: after the margin, and there between two words. */
+/* How much of a text to read: to the end of the margin, if possible between two words. */
 static size_t read_limit(const char *text, size_t len)
 {
     size_t end = TEXT_MAX_BYTES + TEXT_MARGIN_BYTES;
@@ -78,7 +77,8 @@ static size_t read_limit(const char *text, size_t len)
     return al_utf8_floor(text, end);
 }
 
-/* Text as it may stand in the log.  Most is already: then nothing is copied. */
+/* Add a text without secrets, cut, and as valid UTF-8.  Most texts need no change and are not
+ * copied. */
 static void add_clean(struct al_str *line, const char *text, size_t len)
 {
     al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
@@ -153,7 +153,7 @@ static void add_location(struct al_str *line, const struct al_record_end *end)
     add_text(line, MEMBER("confinement"), end->confinement);
 }
 
-/* The members behind "input".  No duration: one that is not over. */
+/* Add the members after "input".  Without a duration: for a call that has not ended. */
 static void add_end(struct al_str *line, const struct al_record_end *end,
                     const int64_t *duration_ms)
 {
@@ -170,8 +170,7 @@ static void add_end(struct al_str *line, const struct al_record_end *end,
     al_str_adds(line, MEMBER("prev") "null");
 }
 
-/* The members in the order they have in the log; see al_chain_append() for the two that are null.
- */
+/* Add all members, in order. al_chain_append() fills in the two that are null. */
 static void add_line(const struct al_record *record, const struct al_record_end *end,
                      struct al_str *line)
 {
@@ -185,7 +184,7 @@ static void add_line(const struct al_record *record, const struct al_record_end 
     al_str_addc(line, '}');
 }
 
-/* What the line says if this process dies before the call ends. */
+/* Add the members after "input" that the line has if this process dies before the call ends. */
 static void add_interrupted(struct al_str *line)
 {
     static const char text[] = "airlock ended while the call ran";
@@ -361,7 +360,7 @@ int al_journal_note(struct al_record *record, const struct al_record_end *known,
     return wrap_error(r, err);
 }
 
-/* Reads do not wait for the disk. */
+/* Calls that only read do not wait for the disk. */
 static bool is_durable(const struct al_record_end *end)
 {
     static const char *const nothing_done[] = { "refused", "declined", "dry_run" };

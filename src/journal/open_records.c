@@ -19,17 +19,17 @@ struct al_open_file {
     uint64_t size;     /* where the next line is written */
     size_t nopen;      /* calls that began and did not end */
     bool synced;       /* its name is on the disk */
-    bool is_abandoned; /* it has a call for whoever starts next, so it is not removed */
+    bool is_abandoned; /* it has a call whose line must still be written, so it is not removed */
     char name[48];
 };
 
-/* All but the directory: under the lock. */
+/* The lock protects everything but dir_fd. */
 struct al_open_records {
     int dir_fd;
     pthread_mutex_t lock;
-    unsigned nfiles;              /* names that were tried */
-    struct al_open_file *files;   /* all of them */
-    struct al_open_file *current; /* the one for the next call; NULL: none */
+    unsigned nfiles;              /* number of names that were tried */
+    struct al_open_file *files;   /* every file */
+    struct al_open_file *current; /* the file for the next call; NULL when there is none */
 };
 
 int al_open_records_open(const char *path, struct al_open_records **ret_records,
@@ -51,7 +51,7 @@ int al_open_records_open(const char *path, struct al_open_records **ret_records,
     return 0;
 }
 
-/* False when somebody removed it: the name may be another's then. */
+/* False when the file was removed.  Another file may have its name then. */
 static bool is_linked(int fd)
 {
     struct stat st;
@@ -59,7 +59,7 @@ static bool is_linked(int fd)
     return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
-/* Close it, which unlocks it. */
+/* Close a file, which unlocks it, and remove it if it is not needed. */
 static void drop(struct al_open_records *records, struct al_open_file *file)
 {
     struct al_open_file **at = &records->files;
@@ -89,7 +89,7 @@ int al_open_records_dir(const struct al_open_records *records)
     return records->dir_fd;
 }
 
-/* No call begins in it any more. */
+/* Begin no more calls in the current file. */
 static void retire(struct al_open_records *records)
 {
     struct al_open_file *file = records->current;
@@ -99,9 +99,11 @@ static void retire(struct al_open_records *records)
         drop(records, file);
 }
 
-/* A process that ends gives up its locks, however it ends.  0; -EEXIST when somebody looks at the
- * file just now and may take it for that of a dead process; another -errno when the file system
- * cannot tell. */
+/*
+ * Lock a file.  The kernel releases the lock when the process ends, however it ends.
+ * @return 0; -EEXIST when another process examines the file and may take it for that of a dead
+ *         process; another -errno when the file system has no locks.
+ */
 static int lock_file(int fd)
 {
     int r;
@@ -114,7 +116,7 @@ static int lock_file(int fd)
     return is_linked(fd) ? 0 : -EEXIST;
 }
 
-/* A file of its own name.  -EEXIST: the name is somebody's. */
+/* Create a file with this name. -EEXIST when the name is taken. */
 static int create_named(struct al_open_records *records, const char *name, int *ret_fd)
 {
     int fd =
@@ -150,7 +152,7 @@ static int create(struct al_open_records *records)
     return 0;
 }
 
-/* Have a current file with room. */
+/* Make sure that there is a current file with room. */
 static int prepare_current(struct al_open_records *records)
 {
     struct al_open_file *file = records->current;
@@ -165,7 +167,7 @@ static int prepare_current(struct al_open_records *records)
     return records->current ? 0 : create(records);
 }
 
-/* All of it at this place.  0 or -errno. */
+/* Write all of the text at an offset. 0 or -errno. */
 static int write_at(int fd, const struct al_str *text, uint64_t at)
 {
     size_t done = 0;
@@ -181,7 +183,7 @@ static int write_at(int fd, const struct al_str *text, uint64_t at)
     return 0;
 }
 
-/* The newline comes last, so that a part of the line is none. */
+/* The newline is written last, so that a partial line does not count. */
 static int add_line(struct al_open_file *file, const char *event, uint64_t serial,
                     const struct al_str *members)
 {
@@ -201,7 +203,7 @@ static int add_line(struct al_open_file *file, const char *event, uint64_t seria
     return r;
 }
 
-/* A file that takes no line goes, unless a call is open in it. */
+/* Begin a call.  If that fails and the file has no open call, it is removed. */
 static int add_begin(struct al_open_records *records, uint64_t serial, const struct al_str *members)
 {
     int r = prepare_current(records);
@@ -223,7 +225,7 @@ int al_open_records_begin(struct al_open_records *records, uint64_t serial,
     (void)pthread_mutex_lock(&records->lock);
     has_file = records->current != NULL;
     r = add_begin(records, serial, members);
-    if (r < 0 && has_file && !records->current) /* what ended calls took may be room enough */
+    if (r < 0 && has_file && !records->current) /* the room that ended calls took may be enough */
         r = add_begin(records, serial, members);
     if (r == 0) {
         records->current->nopen++;
@@ -244,8 +246,8 @@ int al_open_records_note(struct al_open_records *records, const struct al_open_r
     return r;
 }
 
-/* Others must not wait for the disk, so nothing is locked meanwhile: the open call keeps its file.
- */
+/* The lock is not held meanwhile, so that other calls do not wait for the disk.  The file stays
+ * because its call is open. */
 int al_open_records_sync(struct al_open_records *records, const struct al_open_record *record)
 {
     struct al_open_file *file = record->file;
@@ -262,7 +264,7 @@ int al_open_records_sync(struct al_open_records *records, const struct al_open_r
     return 0;
 }
 
-/* The file has one call less. */
+/* Count one open call less. */
 static void close_call(struct al_open_records *records, struct al_open_file *file)
 {
     file->nopen--;
@@ -270,7 +272,7 @@ static void close_call(struct al_open_records *records, struct al_open_file *fil
         drop(records, file);
 }
 
-/* Where the line cannot be written the log tells that the call ended; see recover.h. */
+/* If the line cannot be written, recover.h finds the call's line in the log. */
 void al_open_records_end(struct al_open_records *records, const struct al_open_record *record)
 {
     (void)pthread_mutex_lock(&records->lock);
@@ -279,7 +281,7 @@ void al_open_records_end(struct al_open_records *records, const struct al_open_r
     (void)pthread_mutex_unlock(&records->lock);
 }
 
-/* It is unlocked as soon as no other call needs it. */
+/* The file is unlocked when its last other call has ended. */
 void al_open_records_abandon(struct al_open_records *records, const struct al_open_record *record)
 {
     (void)pthread_mutex_lock(&records->lock);

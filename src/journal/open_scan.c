@@ -14,7 +14,7 @@
 
 /* --- Lines --- */
 
-/* The number a line has under this name, as a key.  False when it has none. */
+/* The call number that a line has for an event, as a key.  False when it has none. */
 static bool get_key(const json_t *line, const char *event, char ret_key[24])
 {
     const json_t *serial = json_object_get(line, event);
@@ -25,8 +25,8 @@ static bool get_key(const json_t *line, const char *event, char ret_key[24])
     return true;
 }
 
-/* A line of an earlier version: it takes the place of the one before, and an empty one takes it
- * away. */
+/* Apply a line of an earlier version: it replaces the call of the line before, and an empty line
+ * removes it. */
 static void apply_old_line(json_t *calls, json_t *line)
 {
     if (!line)
@@ -64,7 +64,8 @@ json_t *al_open_scan_calls(const char *text, size_t len)
 
 /* --- Files --- */
 
-/* "<pid>-<n>.jsonl"; without the end, and also with a dot before it, of an earlier version. */
+/* Parse "<pid>-<n>.jsonl", or a name of an earlier version: without the suffix, and possibly with a
+ * dot before it. */
 static bool parse_name(const char *name, long *ret_pid)
 {
     unsigned n;
@@ -75,7 +76,7 @@ static bool parse_name(const char *name, long *ret_pid)
            (!name[used] || !strcmp(name + used, ".jsonl"));
 }
 
-/* Whether its process has it locked.  Else the file is locked for us until it is closed. */
+/* Lock the file until it is closed. -EWOULDBLOCK when its process has it locked. */
 static int lock_file(int fd, int how)
 {
     int r;
@@ -99,8 +100,8 @@ static int read_calls(int fd, const char *name, json_t **ret_calls)
     return r;
 }
 
-/* A file that cannot be read stays: it may be all that names the checkpoint of a call that was
- * interrupted. */
+/* A file that cannot be read stays.  It may have the only mention of an interrupted call's
+ * checkpoint. */
 static void scan_dead(int dir_fd, const char *name, al_open_scan_fn *found, void *payload)
 {
     al_auto(al_closep) int fd = -1;
@@ -120,8 +121,8 @@ static void scan_dead(int dir_fd, const char *name, al_open_scan_fn *found, void
         (void)unlinkat(dir_fd, name, 0);
 }
 
-/* A process that starts just now takes a file that is looked at for one whose process lives, and
- * leaves it to the next one, so it is let go of at once. */
+/* The lock is released at once: a process that starts just now would take the file for that of a
+ * living process, and leave it to the next one. */
 static bool is_locked(int fd)
 {
     int r = lock_file(fd, LOCK_SH);

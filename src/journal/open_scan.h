@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The files that journal/open_records.h describes, as others read them.
+ * Reading the files that journal/open_records.h describes.
  *
- * Earlier versions wrote a file a call, `<pid>-<n>` or with a dot before it: lines of which the
- * last whole one counts, an empty one meaning that no call is open.  These are read as well.
+ * Files of earlier versions are read as well.  Such a file has one call, its name is `<pid>-<n>`,
+ * with or without a dot before it, and its last complete line counts.  An empty line means that no
+ * call is open.
  */
 #ifndef AL_JOURNAL_OPEN_SCAN_H
 #define AL_JOURNAL_OPEN_SCAN_H
@@ -11,22 +12,21 @@
 #include "util/json.h"
 #include "util/str.h"
 
-/** Larger files are none of ours. */
+/** A larger file is not airlock's. */
 #define AL_OPEN_FILE_MAX_BYTES (64u << 20)
 
-/** The calls of a file that began and did not end, in their order: an object whose values are what
- * is known of them, as their line in the log.  Caller owns the reference. */
+/** The calls in a file's text that began and did not end, in order: an object whose values are the
+ * calls' lines in the log.  Caller owns the reference. */
 json_t *al_open_scan_calls(const char *text, size_t len);
 
-/** The open calls of one file; 0 when it has served its purpose. */
+/** Receives the open calls of one file. 0 when the file is no longer needed. */
 typedef int al_open_scan_fn(void *payload, long pid, json_t *calls);
 
-/** Each file of the directory whose process died is handed over, and removed if `found` agrees.  Of
- * several processes that do so at once, one gets a file. */
+/** Report each file whose process died, and remove it if `found` returns 0.  If several processes
+ * do so at the same time, one of them gets each file. */
 void al_open_scan_dead(int dir_fd, al_open_scan_fn *found, void *payload);
 
-/** Each file of the directory whose process lives is handed over.  What `found` gives does not
- * count. */
+/** Report each file whose process lives.  The results of `found` are ignored. */
 void al_open_scan_running(int dir_fd, al_open_scan_fn *found, void *payload);
 
 #endif

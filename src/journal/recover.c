@@ -11,7 +11,7 @@ static bool same_member(const json_t *a, const json_t *b, const char *name)
     return json_equal(json_object_get(a, name), json_object_get(b, name)) != 0;
 }
 
-/* Earlier versions gave calls no number. */
+/* Earlier versions did not number calls. */
 static bool same_call(const json_t *line, const json_t *call)
 {
     if (!same_member(line, call, "conversation_id"))
@@ -22,7 +22,7 @@ static bool same_call(const json_t *line, const json_t *call)
            same_member(line, call, "input");
 }
 
-/* Whether the text names the conversation of one of the calls. */
+/* Whether the text has the conversation of one of the calls. */
 static bool may_have_line(json_t *calls, const char *text, size_t len)
 {
     const char *key, *before = "";
@@ -40,7 +40,7 @@ static bool may_have_line(json_t *calls, const char *text, size_t len)
     return false;
 }
 
-/* Drop the calls that have their line in a file of the log. */
+/* Remove the calls whose line is in this file of the log. */
 static void drop_recorded(json_t *calls, int fd)
 {
     al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
@@ -63,7 +63,8 @@ static void drop_recorded(json_t *calls, int fd)
     }
 }
 
-/* Their lines would be among the last: a file may have been begun after them, two may not. */
+/* Only the last two files of the log are searched: at most one file can have been begun after the
+ * lines of these calls. */
 static void drop_all_recorded(const struct al_chain *chain, json_t *calls)
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
@@ -78,7 +79,8 @@ static void drop_all_recorded(const struct al_chain *chain, json_t *calls)
     }
 }
 
-/* A line may be all that names a checkpoint, so it is on the disk before the open record goes. */
+/* The lines are on the disk before the open record is removed, since they may have the only mention
+ * of a checkpoint. */
 static int append(struct al_chain *chain, json_t *calls, struct al_error *err)
 {
     const json_t *call;
@@ -96,7 +98,7 @@ static int append(struct al_chain *chain, json_t *calls, struct al_error *err)
     return r == 0 && json_object_size(calls) ? al_chain_sync(chain, err) : r;
 }
 
-/* A record without a conversation is none of a call. */
+/* A record without a conversation is not that of a call. */
 static void drop_invalid(json_t *calls)
 {
     json_t *call;

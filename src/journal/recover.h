@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The calls whose process died, and those that run. */
+/* Recovering the records of calls whose process died. */
 #ifndef AL_JOURNAL_RECOVER_H
 #define AL_JOURNAL_RECOVER_H
 
 #include "journal/chain.h"
 
 /**
- * Write the line of each call whose process died, unless the log has it: the call is told by its
- * conversation and its number in it.  What cannot be written is warned about and stays for the next
- * start.
+ * Write the line of each call whose process died, unless the log has it.  A line belongs to a call
+ * if conversation and call number are the same.  A failure is a warning, and the record stays for
+ * the next process that opens the journal.
  *
  * @param open_fd  The directory open/.
  */

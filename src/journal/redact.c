@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Values and texts without their secrets. */
+/* Removing secrets from texts and JSON values. */
 #include "journal/journal.h"
 
 #include "guard/env.h"
@@ -16,7 +16,7 @@ bool al_redact_finds(const char *text, size_t len)
 
 void al_redact_text(const char *text, size_t len, struct al_str *out)
 {
-    size_t kept = 0; /* everything before it is in `out` */
+    size_t kept = 0; /* everything before this offset is in `out` */
     size_t at, secret;
 
     while ((secret = al_find_secret(text, len, kept, &at)) > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The calls that run now. */
+/* The calls that are running now. */
 #include <errno.h>
 #include <fcntl.h>
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Read `fd` from its beginning; it belongs to the tail now. */
+/* Read `fd` from its beginning.  The tail now owns it. */
 static void read_from(struct al_tail *tail, int fd)
 {
     al_lines_clear(&tail->lines);
@@ -22,7 +22,7 @@ int al_tail_start(struct al_tail *tail, const char *file, const struct al_histor
 
     *tail = (struct al_tail){ .file = file, .lines = AL_LINES_INIT(-1, 0), .fd = -1 };
     if (index >= al_history_count(history))
-        return 0; /* nothing is there yet */
+        return 0; /* there is no file yet */
     fd = al_history_file(history, index);
     if (fd < 0)
         return fd;
@@ -42,7 +42,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether the file that is read to its end may still grow. */
+/* Whether the file may still grow. */
 static bool is_current(const struct al_tail *tail)
 {
     struct stat mine, named;
@@ -51,7 +51,8 @@ static bool is_current(const struct al_tail *tail)
            same_file(&mine, &named);
 }
 
-/* The file that was begun after ours; the oldest when ours is none of them any more. */
+/* Open the file after the current one, or the oldest if the current one is no longer part of the
+ * journal. */
 static int find_next(const struct al_tail *tail, const struct al_history *history)
 {
     struct stat mine = { .st_ino = 0 };
@@ -71,7 +72,7 @@ static int find_next(const struct al_tail *tail, const struct al_history *histor
     return next < count ? al_history_file(history, next) : -ENOENT;
 }
 
-/* Go on with the next file.  1, 0 when there is none yet, or -errno. */
+/* Continue with the next file. 1; 0 when there is none yet; -errno. */
 static int open_next(struct al_tail *tail)
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
@@ -91,7 +92,7 @@ int al_tail_next(struct al_tail *tail, const char **ret_line, size_t *ret_len)
         bool current = is_current(tail);
         int r = tail->fd >= 0 ? al_lines_next(&tail->lines, ret_line, ret_len) : 0;
 
-        /* One that was replaced before it was read to its end gets nothing more. */
+        /* Nothing is appended to a file that was replaced before this read reached its end. */
         if (r != 0 || current)
             return r;
         r = open_next(tail);

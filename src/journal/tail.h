@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A journal read line by line, from file to file, and while it grows. */
+/* Reading a journal line by line, from file to file and while it grows. */
 #ifndef AL_JOURNAL_TAIL_H
 #define AL_JOURNAL_TAIL_H
 
 #include "journal/history.h"
 #include "journal/lines.h"
 
-/** A place in the journal.  Set up with al_tail_start(). */
+/** A position in a journal.  Set up with al_tail_start(). */
 struct al_tail {
     const char *file; /* borrowed */
     struct al_lines lines;
-    int fd; /* of the file that is read; -1: none was there yet */
+    int fd; /* the file being read; -1 while there is none */
 };
 
 /** Begin with file `index` of a history. 0 or -errno. */
@@ -19,10 +19,10 @@ int al_tail_start(struct al_tail *tail, const char *file, const struct al_histor
 void al_tail_clear(struct al_tail *tail);
 
 /**
- * The next line, without its newline and with a NUL; borrowed until the next call.
+ * The next line, with a NUL in place of its newline.  Borrowed until the next call.
  *
- * @return 1; 0 when there is none yet (and again later, when there is); -errno, -EFBIG for a line
- *         over AL_JOURNAL_LINE_MAX_BYTES.
+ * @return 1; 0 at the end, where a later call finds what was appended since; -errno; -EFBIG for a
+ *         line over AL_JOURNAL_LINE_MAX_BYTES.
  */
 int al_tail_next(struct al_tail *tail, const char **ret_line, size_t *ret_len);
 

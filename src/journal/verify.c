@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading a chain back: is every line still there, in its place and as it was written? */
+/* Verifying a chain: every line is there, in its place and unchanged. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@ struct walk {
     const struct al_key *key;
     struct al_head head;
     enum al_head_found found;
-    uint64_t lines;           /* whole ones, in order so far */
+    uint64_t lines;           /* lines that are intact so far */
     char mac[AL_MAC_HEX + 1]; /* of the last of them */
     uint64_t bad_line;
     char *problem;
@@ -34,7 +34,8 @@ al_printf(3, 4) static void report(struct walk *walk, uint64_t bad_line, const c
     walk->problem = al_str_detach(&text);
 }
 
-/* A line in its place whose `prev` is not the HMAC of the line before: which of the two is it? */
+/* A line with the right number does not have the HMAC of the line before.  Find out which of the
+ * two was changed. */
 static void report_bad_prev(struct walk *walk, uint64_t number)
 {
     bool before_is_good =
@@ -59,11 +60,8 @@ static void report_missing(struct walk *walk, size_t rest)
         report(walk, walk->lines + 1, "the last line is %s", rest ? "cut short" : "missing");
 }
 
-/*
- * A line's place in the chain, read from where al_journal_close_record() writes it.  Not with a
- * JSON parser: what an agent gave as input could be more than one takes, and then look like
- * tampering.
- */
+/* Find a line's `seq` and `prev` where al_journal_close_record() writes them.  A JSON parser is not
+ * used: an agent's input may exceed the parser's limits, and that must not look like tampering. */
 static bool parse_seq_and_prev(const char *text, size_t len, uint64_t *ret_seq,
                                char ret_prev[AL_MAC_HEX + 1])
 {
@@ -82,7 +80,7 @@ static bool parse_seq_and_prev(const char *text, size_t len, uint64_t *ret_seq,
                   ret_seq) == 1;
 }
 
-/* Take the next line into the walk, or report what is wrong with it or the one before it. */
+/* Check the next line, and report what is wrong with it or with the line before. */
 static void check_line(struct walk *walk, const char *text, size_t len)
 {
     uint64_t number = walk->lines + 1, seq;
@@ -102,7 +100,7 @@ static void check_line(struct walk *walk, const char *text, size_t len)
     }
 }
 
-/* Every line fits the one before it: does the last one fit the head? */
+/* Every line fits the one before.  Check that the last one fits the head. */
 static void check_end(struct walk *walk, size_t rest)
 {
     const struct al_head *head = &walk->head;
@@ -120,12 +118,12 @@ static void check_end(struct walk *walk, size_t rest)
     else if (walk->lines == head->seq && rest && !announced)
         report(walk, next, "something else was written after line %" PRIu64, walk->lines);
     else if (walk->lines == head->seq + 1 && !rest && !strcmp(walk->mac, head->next))
-        return; /* its writer died before it could say so */
+        return; /* its writer died before it moved the head */
     else if (walk->lines > head->seq)
         report(walk, head->seq + 1, "line %" PRIu64 " was added by something else", head->seq + 1);
 }
 
-/* Walk one file of the log; what follows its last newline is left in `*ret_rest`. */
+/* Check one file of the log.  `*ret_rest` is what follows its last newline. */
 static int walk_file(struct walk *walk, int fd, uint64_t size, size_t *ret_rest)
 {
     al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
