@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A world with a store of checkpoints: what the tests of checkpoint/checkpoint.h and its parts
- * share.
- */
+/* A scratch repository with a store, shared by the tests of src/checkpoint. */
 #ifndef TESTS_UNIT_CHECKPOINT_LIB_H
 #define TESTS_UNIT_CHECKPOINT_LIB_H
 
@@ -20,7 +18,7 @@ struct saver {
     char id[AL_OID_TEXT]; /* of the last checkpoint */
 };
 
-/* Open the repository and its store again, as the next call would. */
+/* Open the repository and its store again, as the next call does. */
 static inline void saver_reopen(struct saver *s, const char *given)
 {
     struct al_run_limits budget = long_budget();
@@ -69,7 +67,7 @@ static inline int saver_teardown(void **state)
 
 #define SAVER_TEST(name) cmocka_unit_test_setup_teardown(name, saver_setup, saver_teardown)
 
-/* Take a checkpoint; the status, and s->id on success. */
+/* Take a checkpoint.  On success s->id is its id. */
 static inline int try_take(struct saver *s, const char *before, const struct al_strv *dropping)
 {
     struct al_run_limits budget = long_budget();
@@ -90,7 +88,7 @@ static inline void take(struct saver *s, const char *before)
     assert_int_equal(r, 0);
 }
 
-/* The store as plain git sees it.  Released with subdir_close(). */
+/* Open the store as a directory for plain git.  Release with subdir_close(). */
 static inline struct tmpdir *store_open_bare(struct saver *s)
 {
     struct tmpdir *bare = al_calloc(1, sizeof(*bare));
@@ -101,7 +99,7 @@ static inline struct tmpdir *store_open_bare(struct saver *s)
     return bare;
 }
 
-/* Plain git's answer about the store: store_git(s, "fsck", …).  Caller frees. */
+/* The output of plain git in the store: store_git(s, "fsck", …).  Caller frees. */
 #define store_git(s, ...)                                                                          \
     store_answer(s, (const char *const[]){ __VA_ARGS__, NULL, NULL, NULL, NULL, NULL, NULL })
 
@@ -112,7 +110,7 @@ static inline char *store_answer(struct saver *s, const char *const *words)
     return git_output(bare, words[0], words[1], words[2], words[3], words[4], words[5], NULL);
 }
 
-/* "<octal mode> <path>\n" of every file of the last checkpoint's working tree. */
+/* "<octal mode> <path>\n" for every file of the last checkpoint's working tree. */
 static inline char *files_of(struct saver *s)
 {
     al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
@@ -125,7 +123,7 @@ static inline char *files_of(struct saver *s)
     return al_str_detach(&text);
 }
 
-/* The blob of a path in the last checkpoint's tree. */
+/* Assert the content of a blob in the last checkpoint's tree. */
 static inline void assert_content(struct saver *s, const char *path, const char *expected)
 {
     al_auto(al_freep) char *name = al_asprintf("%s:%s", s->id, path);

@@ -19,7 +19,7 @@ static void make_files(struct tmpdir *dir, const char *prefix, size_t count)
     }
 }
 
-/* How many names there are; a status when they are refused. */
+/* The number of files, or a status when there are too many. */
 static int gather(struct saver *s)
 {
     al_auto(al_collected_files_clear) struct al_collected_files gathered = AL_COLLECTED_FILES_INIT;
@@ -70,7 +70,7 @@ static void takes_as_many_tracked_files_as_the_limit(void **state)
     assert_too_much(s, gather(s), TOO_MANY_FILES);
 }
 
-/* A file in conflict has three entries in the index and is one. */
+/* An unmerged file has three index entries and is one file. */
 static void counts_a_conflict_once(void **state)
 {
     struct saver *s = *state;
@@ -79,7 +79,7 @@ static void counts_a_conflict_once(void **state)
     git_fixture_commit(s->w->repo, "a.txt", "theirs\n", "theirs");
     git_ok(s->w->repo, "checkout", "-q", "main", NULL);
     git_fixture_commit(s->w->repo, "a.txt", "ours\n", "ours");
-    make_files(s->w->repo, "A", 39); /* in front of it */
+    make_files(s->w->repo, "A", 39); /* sorted before it */
     git_ok(s->w->repo, "add", ".", NULL);
     git_ok(s->w->repo, "commit", "-q", "-m", "many", NULL);
     assert_int_not_equal(git_status_of(s->w->repo, "merge", "other", NULL), 0);
@@ -88,7 +88,7 @@ static void counts_a_conflict_once(void **state)
     assert_too_much(s, gather(s), TOO_MANY_FILES);
 }
 
-/* The nested repository counts as one beside its files. */
+/* The nested repository itself counts as one, besides its files. */
 static void takes_as_many_nested_files_as_the_limit(void **state)
 {
     struct saver *s = *state;
@@ -110,7 +110,8 @@ static void takes_as_many_nested_files_as_the_limit(void **state)
 
 static void takes_names_up_to_so_many_bytes(void **state)
 {
-    static const size_t full = 1200 - 6 - 5 * 201 - 1; /* beside "a.txt" and five of 200 */
+    /* Besides "a.txt" and five names of 200 bytes. */
+    static const size_t full = 1200 - 6 - 5 * 201 - 1;
     struct saver *s = *state;
     char name[201] = "";
 
@@ -160,7 +161,7 @@ static void walks_nested_directories_up_to_the_limit(void **state)
     assert_too_much(s, gather(s), "a nested repository has more than 256 levels of directories");
 }
 
-/* How many references there are; a status when they are refused. */
+/* The number of references, or a status when there are too many. */
 static int read_refs(struct saver *s)
 {
     al_auto(al_refs_clear) struct al_refs refs = { .items = NULL };
@@ -174,7 +175,7 @@ static int read_refs(struct saver *s)
     return r < 0 ? r : (int)refs.count;
 }
 
-/* main, and more. */
+/* Create branches besides main. */
 static void make_branches(struct saver *s, const char *prefix, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -195,7 +196,7 @@ static void takes_as_many_loose_references_as_the_limit(void **state)
     make_branches(s, "c", 1);
     assert_int_equal(read_refs(s), 8);
     take(s, NULL);
-    for (char c = 'a'; c <= 'z'; c++) { /* wherever the walk comes to them */
+    for (char c = 'a'; c <= 'z'; c++) { /* whatever the order of the directory */
         const char name[] = { '.', 'g', 'i', 't', '/', 'r', 'e', 'f', 's', '/', c, '\0' };
 
         tmpdir_mkdir(s->w->repo, name);
@@ -221,7 +222,7 @@ static void takes_as_many_packed_references_as_the_limit(void **state)
     assert_too_much(s, read_refs(s), TOO_MANY_REFS);
 }
 
-/* A loose reference hides a packed one of its name, and both are one. */
+/* A loose reference and a packed one of the same name are one reference. */
 static void counts_loose_and_packed_references_together(void **state)
 {
     struct saver *s = *state;
@@ -229,7 +230,7 @@ static void counts_loose_and_packed_references_together(void **state)
     make_branches(s, "b", 4);
     git_ok(s->w->repo, "pack-refs", "--all", NULL); /* 5 */
     git_fixture_commit(s->w->repo, "a.txt", "two\n", "moves main");
-    make_branches(s, "c", 3); /* and 4 loose ones, of which main is no new one */
+    make_branches(s, "c", 3); /* and 4 loose ones, of which main is packed as well */
     assert_int_equal(read_refs(s), 8);
     make_branches(s, "d", 1);
     assert_too_much(s, read_refs(s), TOO_MANY_REFS);
@@ -253,7 +254,7 @@ static void takes_references_as_deep_as_the_limit(void **state)
     assert_too_much(s, read_refs(s), "below more than 64 directories");
 }
 
-/* How many files of the git directory there are; a status when they are refused. */
+/* The number of files of the git directory, or a status when there are too many. */
 static int read_gitdir(struct saver *s)
 {
     struct al_gitdir_files files = { .items = NULL };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* checkpoint/checkpoint.h: a checkpoint has every change since the one before, and tells which. */
+/* checkpoint/checkpoint.h: a checkpoint has every change since the one before, and the comparison
+ * lists it. */
 #include "tests/unit/checkpoint/lib.h"
 
 static void sees_every_change(void **state)
@@ -7,7 +8,7 @@ static void sees_every_change(void **state)
     struct saver *s = *state;
     char text[] = "same size 0\n";
 
-    for (char c = '0'; c <= '9'; c++) { /* one after the other, faster than file times tick */
+    for (char c = '0'; c <= '9'; c++) { /* faster than file times tick */
         text[10] = c;
         tmpdir_write(s->w->repo, "a.txt", text);
         take(s, NULL);
@@ -29,7 +30,7 @@ static void sees_a_change_that_hides_its_time(void **state)
     assert_content(s, "worktree/a.txt", "BBBB\n");
 }
 
-/* So many that they are looked at ahead, by a thread. */
+/* So many files that a thread stats them in advance. */
 static void sees_changes_among_many_files(void **state)
 {
     struct saver *s = *state;
@@ -85,7 +86,7 @@ static void shares_the_tree_when_nothing_changed(void **state)
     assert_false(al_checkpoint_exists(s->store, "../../HEAD"));
 }
 
-/* The parts and names of all differences, a line each. */
+/* The part and name of each difference, one a line. */
 static char *changes_between(struct saver *s, const char *from, const char *to)
 {
     static const char *const parts[] = { "worktree", "index", "head", "ref", "stash", "state" };
@@ -111,7 +112,7 @@ static void tells_what_differs(void **state)
     tmpdir_write(s->w->repo, "gone.txt", "gone\n");
     take(s, NULL);
     memcpy(from, s->id, sizeof(from));
-    /* Neither packing references nor refreshing the index is a change. */
+    /* Packing references and refreshing the index are no changes. */
     git_ok(s->w->repo, "pack-refs", "--all", NULL);
     tmpdir_write(s->w->repo, "a.txt", "one\n");
     git_ok(s->w->repo, "update-index", "--really-refresh", NULL);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* checkpoint/checkpoint.h: what is taken is all there is, byte for byte, and nothing else changes.
- */
+/* checkpoint/checkpoint.h: a checkpoint has everything, byte for byte, and changes nothing else. */
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -76,7 +75,7 @@ static void takes_raw_bytes_whatever_attributes_say(void **state)
     assert_content(s, "worktree/a.txt", "one\r\n$Id$\r\n");
     assert_int_equal(faccessat(s->w->root->fd, "fired", F_OK, 0), -1);
     (void)git_status_of(s->w->repo, "add", "-A", NULL);
-    assert_int_equal(faccessat(s->w->root->fd, "fired", F_OK, 0), 0); /* git itself runs it */
+    assert_int_equal(faccessat(s->w->root->fd, "fired", F_OK, 0), 0); /* plain git runs it */
 }
 
 static void skips_what_is_no_file(void **state)
@@ -88,7 +87,7 @@ static void skips_what_is_no_file(void **state)
 
     assert_int_equal(mkfifoat(s->w->repo->fd, "fifo", 0644), 0);
     assert_int_equal(unlinkat(s->w->repo->fd, "a.txt", 0), 0);
-    assert_int_equal(mkfifo(path, 0644), 0); /* in place of a file of the index */
+    assert_int_equal(mkfifo(path, 0644), 0); /* in place of a tracked file */
     assert_true(strlen(s->w->repo->path) + 6 < sizeof(address.sun_path));
     (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/sock", s->w->repo->path);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
@@ -137,7 +136,7 @@ static void never_follows_a_directory_that_became_a_link(void **state)
     tmpdir_write(s->w->outside, "file.txt", "outside\n");
     git_ok(s->w->repo, "rm", "-q", "-r", "--cached", "a.txt", NULL);
     assert_int_equal(renameat(s->w->repo->fd, "dir", s->w->root->fd, "moved"), 0);
-    tmpdir_symlink(s->w->repo, "../moved", "dir"); /* the very same file is behind it */
+    tmpdir_symlink(s->w->repo, "../moved", "dir"); /* the same file is behind the link */
     take(s, NULL);
     assert_files(s, "100644 a.txt\n120777 dir\n");
 }
@@ -153,7 +152,8 @@ static void refuses_names_that_are_no_paths_of_the_tree(void **state)
     tmpdir_write(s->w->outside, "x", "outside\n");
     oid[strcspn(oid, "\n")] = '\0';
     for (size_t i = 0; i < COUNT(names); i++) {
-        /* git refuses to write such an index, so a name of the same length is patched. */
+        /* git refuses to write such an index, so a name of the same length is replaced in the file.
+         */
         al_auto(al_freep) char *stand_in =
             al_asprintf("zz%.*s", (int)strlen(names[i]) - 2, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
         al_auto(al_freep) char *info = al_asprintf("100644,%s,%s", oid, stand_in);
@@ -167,10 +167,10 @@ static void refuses_names_that_are_no_paths_of_the_tree(void **state)
         at = memmem(index.buf, index.len, stand_in, strlen(stand_in));
         assert_non_null(at);
         memcpy(at, names[i], strlen(names[i]));
-        memset(index.buf + index.len - 20, 0, 20); /* no checksum: git does not look then */
+        memset(index.buf + index.len - 20, 0, 20); /* git does not verify a checksum of zeros */
         tmpdir_write_bytes(s->w->repo, ".git/index", index.buf, index.len);
         if (try_take(s, NULL, NULL) < 0)
-            continue; /* git may refuse to read it; so nothing is followed either */
+            continue; /* git may refuse to read the index; then nothing is followed either */
         files = files_of(s);
         assert_string_equal(files, "100644 a.txt\n");
     }
@@ -296,7 +296,7 @@ static void leaves_out_large_files_at_the_limit(void **state)
     al_auto(al_freep) char *bytes = al_calloc(1, 301 * 1024);
     struct al_run_limits budget = long_budget();
 
-    s->settings.max_file_bytes = 300 * 1024; /* more than is read at once */
+    s->settings.max_file_bytes = 300 * 1024; /* larger than the read buffer */
     tmpdir_write_bytes(s->w->repo, "less", bytes, 300 * 1024 - 1);
     tmpdir_write_bytes(s->w->repo, "just", bytes, 300 * 1024);
     tmpdir_write_bytes(s->w->repo, "more", bytes, 300 * 1024 + 1);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* checkpoint/checkpoint.h, al_checkpoint_contains(): only what is given back byte for byte is held.
- */
+/* checkpoint/checkpoint.h, al_checkpoint_contains(): a file counts only if the checkpoint has its
+ * exact bytes. */
 #include "checkpoint/checkpoint.h"
 #include "gitops/command.h"
 #include "tests/unit/checkpoint/lib.h"
 
-/* The first of some names that the last checkpoint does not hold, NULL for none. */
+/* The first of some names that the last checkpoint does not have; NULL when there is none. */
 static const char *missing(struct saver *s, const char *dir, const char *const *names)
 {
     al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
@@ -88,7 +88,7 @@ static void holds_no_file_that_changed(void **state)
     assert_string_equal(MISSING(s, "d", "large"), "large");
 }
 
-/* In the place of a file that was taken, and nothing waits for a writer of the fifo. */
+/* Another type of file in its place.  The fifo is not waited for. */
 static void holds_nothing_that_is_no_file_any_more(void **state)
 {
     struct saver *s = *state;
@@ -99,7 +99,7 @@ static void holds_nothing_that_is_no_file_any_more(void **state)
     assert_int_equal(mkfifoat(s->w->repo->fd, "d/b", 0600), 0);
     assert_string_equal(MISSING(s, "d", "a", "b"), "b");
     assert_int_equal(unlinkat(s->w->repo->fd, "d/b", 0), 0);
-    tmpdir_symlink(s->w->repo, "/dev/null", "d/b"); /* which reads as what d/b was */
+    tmpdir_symlink(s->w->repo, "/dev/null", "d/b"); /* reads as what d/b was */
     assert_string_equal(MISSING(s, "d", "a", "b"), "b");
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* checkpoint/pin.h: what a repository loses, and then removes for good, its checkpoints still have.
- */
+/* checkpoint/pin.h: the store has what a repository lost and then pruned. */
 #include "checkpoint/pin.h"
 
 #include "tests/unit/checkpoint/lib.h"
@@ -13,7 +12,7 @@ static char *rev(struct saver *s, const char *name)
     return oid;
 }
 
-/* Everything that git can be told to forget. */
+/* Make git forget everything it can. */
 static void forget(struct saver *s)
 {
     git_ok(s->w->repo, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all",
@@ -21,7 +20,7 @@ static void forget(struct saver *s)
     git_ok(s->w->repo, "gc", "-q", "--prune=now", NULL);
 }
 
-/* The repository has lost it, and the store has it with its files. */
+/* Assert that the repository lost the commit, and that the store has it with its files. */
 static void assert_kept(struct saver *s, const char *oid, const char *file, const char *content)
 {
     al_auto(al_freep) char *path = al_asprintf("%s:%s", oid, file);
@@ -51,7 +50,7 @@ static void keeps_a_stash_that_is_dropped(void **state)
     assert_kept(s, second, "a.txt", "stashed twice\n");
 }
 
-/* A branch with a commit that nothing else reaches; HEAD is on main. */
+/* Create a branch with a commit that nothing else reaches.  HEAD is on main. */
 static char *make_side(struct saver *s)
 {
     char *oid;
@@ -72,7 +71,7 @@ static void keeps_a_branch_before_it_is_dropped(void **state)
     al_strv_add(&dropping, "refs/heads/side");
     assert_int_equal(try_take(s, NULL, &dropping), 0);
     git_ok(s->w->repo, "branch", "-q", "-D", "side", NULL);
-    forget(s); /* airlock never got to its checkpoint after */
+    forget(s); /* airlock died before its checkpoint after */
     assert_kept(s, side, "side.txt", "side\n");
 }
 
@@ -117,7 +116,8 @@ static void keeps_a_detached_head_that_is_left(void **state)
     assert_kept(s, lost, "d.txt", "detached\n");
 }
 
-/* One branch after the other is lost, each of which the other's pack was made without. */
+/* The branches are lost one after the other.  The pack of each leaves out what the other reached.
+ */
 static void keeps_what_lost_branches_shared(void **state)
 {
     struct saver *s = *state;
@@ -140,7 +140,7 @@ static void keeps_what_lost_branches_shared(void **state)
     assert_kept(s, two, "side.txt", "side\n");
 }
 
-/* A reference that only goes on leaves nothing to be kept. */
+/* A reference that only moves forward loses nothing. */
 static void keeps_nothing_that_is_still_there(void **state)
 {
     struct saver *s = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* checkpoint/store.h: bounded, shared, and whole after whatever happened to it. */
+/* checkpoint/store.h: a store is bounded, can be shared, and survives a kill at any point. */
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -50,7 +50,7 @@ static void assert_whole(struct saver *s, const char *id)
     assert_int_equal(al_checkpoint_state(s->store, id, &budget, &saved, &s->w->err), 0);
 }
 
-/* An execution that writes `bytes` that cannot be compressed. */
+/* An execution that writes `bytes` of random content. */
 static void execute(struct saver *s, size_t bytes)
 {
     al_auto(al_freep) char *noise = al_malloc(bytes);
@@ -78,7 +78,7 @@ static void joins_small_packs(void **state)
     assert_true(size_of(s).unkept <= 41);
     assert_int_equal(count(s), 61);
     assert_whole(s, first);
-    assert_true(al_checkpoint_exists(s->store, first)); /* packed references count */
+    assert_true(al_checkpoint_exists(s->store, first)); /* packed references count as well */
 }
 
 static void drops_the_oldest_when_it_is_too_large(void **state)
@@ -122,7 +122,7 @@ static enum al_room room_of(struct saver *s)
     return room;
 }
 
-/* Whoever fills the store must not be able to drop what somebody counts on. */
+/* An agent that fills the store must not be able to drop recent checkpoints. */
 static void keeps_what_is_young_or_of_this_session(void **state)
 {
     static const struct {
@@ -144,7 +144,7 @@ static void keeps_what_is_young_or_of_this_session(void **state)
     }
     s->settings.keep_s = 86400;
     s->settings.began_ns =
-        al_stat_cache_now_ns(); /* a new session: younger than a day all the same */
+        al_stat_cache_now_ns(); /* a new session; the checkpoint is still younger than a day */
     maintain(s);
     assert_int_equal(count(s), 2);
 }
@@ -167,7 +167,7 @@ static void is_short_of_room_beyond_the_limit(void **state)
     assert_int_equal(room_of(s), AL_ROOM_SHORT);
     s->settings.max_store_bytes = bytes / 2;
     assert_int_equal(room_of(s), AL_ROOM_NONE);
-    s->settings.keep_s = 0; /* what may go makes room after the next execution */
+    s->settings.keep_s = 0; /* the next gc may then drop it */
     assert_int_equal(room_of(s), AL_ROOM_ENOUGH);
 }
 
@@ -186,7 +186,7 @@ static void refuses_a_checkpoint_that_never_fits(void **state)
     assert_int_equal(count(s), 0);
 }
 
-/* Reading again after a clear-up must not believe in what went with it. */
+/* After a gc the stat cache of a dropped checkpoint must not be used. */
 static void believes_nothing_of_a_checkpoint_that_is_gone(void **state)
 {
     struct saver *s = *state;
@@ -194,7 +194,7 @@ static void believes_nothing_of_a_checkpoint_that_is_gone(void **state)
     struct al_run_limits budget = long_budget();
 
     take(s, NULL);
-    take(s, NULL); /* by now the stat of every file says that it is in the store */
+    take(s, NULL); /* now the cache says that the store has every file */
     al_strv_addf(&names, AL_REF_BEFORE "%s", s->id);
     assert_int_equal(al_bare_delete_refs(&s->store->bare, &names, &budget, NULL), 0);
     assert_int_equal(al_bare_prune(&s->store->bare, &budget, NULL), 0);
@@ -240,7 +240,7 @@ static void forgets_what_is_too_old(void **state)
     assert_whole(s, s->id);
 }
 
-/* Whatever a writer that was killed left is nobody's, and goes. */
+/* The files that a killed writer left are removed. */
 static void lives_with_leftovers(void **state)
 {
     struct saver *s = *state;
@@ -262,7 +262,7 @@ static void lives_with_leftovers(void **state)
     assert_whole(s, s->id);
 }
 
-/* Killed again and again, at whatever it was doing: the store stays whole. */
+/* The store stays valid when its writer is killed at any point. */
 static void survives_being_killed(void **state)
 {
     struct saver *s = *state;
@@ -280,7 +280,7 @@ static void survives_being_killed(void **state)
             struct itimerval soon = { .it_value = { .tv_usec = 200 + 250 * i } };
 
             (void)signal(SIGALRM, SIG_DFL);
-            (void)setitimer(ITIMER_REAL, &soon, NULL); /* kills by default */
+            (void)setitimer(ITIMER_REAL, &soon, NULL); /* the default action kills */
             for (;;)
                 (void)try_take(s, NULL, NULL);
         }
@@ -314,8 +314,7 @@ static void counts_the_deadline_and_the_cancel(void **state)
     assert_int_equal(count(s), 0);
 }
 
-/* Each time there is too little of it, and in the end it is done: soon where the machine is quiet.
- */
+/* Every try has too little time.  The last one succeeds: soon on a quiet machine. */
 static void goes_on_where_its_time_was_over(void **state)
 {
     struct saver *s = *state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/journal.h: what is on the disk when, and that reads do not wait for it. */
+/* journal/journal.h: when a line is on the disk, and that calls that only read do not wait for it.
+ */
 #include "journal/journal.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include "guard/effects.h"
 #include "tests/unit/journal/fixture.h"
 
-/* How often something was synchronised, and what each time gave. */
+/* How often a file was synchronised, and the result each time. */
 static int syncs, sync_error;
 
 static int sync_as_told(void)
@@ -61,7 +62,7 @@ static void synchronises_what_changes_something_and_nothing_else(void **state)
     assert_int_equal(close_one(journal, AL_DISCARDS_WORK, "refused"), 0);
     assert_int_equal(close_one(journal, AL_DISCARDS_WORK, "declined"), 0);
     assert_int_equal(close_one(journal, AL_RUNS_PROGRAM, "dry_run"), 0);
-    /* log, head, and once the directory that has their names */
+    /* log, head, and once the directory with their names */
     assert_int_equal(close_one(journal, AL_WRITES_INDEX, "ok"), 3);
     assert_int_equal(close_one(journal, AL_WRITES_INDEX, "ok"), 2);
     assert_int_equal(close_one(journal, AL_WRITES_REFS, "error"), 2);
@@ -85,7 +86,7 @@ static void synchronises_a_note_before_anything_is_changed(void **state)
     const struct al_record_end known = { .effects = AL_DISCARDS_WORK, .git_commit = "1234" };
     struct al_journal *journal = journal_open(*state);
 
-    for (int i = 0; i < 2; i++) { /* the second time, the file has its name already */
+    for (int i = 0; i < 2; i++) { /* the second time the file's name is on the disk already */
         struct al_record *record = begin(journal);
 
         syncs = 0;
@@ -108,7 +109,7 @@ static void tells_of_a_disk_that_cannot(void **state)
     assert_int_equal(al_journal_note(record, &end, &err), AL_ERR_EXECUTION);
     assert_int_equal(al_journal_close_record(journal, record, &end, &err), AL_ERR_EXECUTION);
     sync_error = 0;
-    assert_intact(dir, 1); /* the line is there all the same, and once */
+    assert_intact(dir, 1); /* the line is there all the same, once */
     al_journal_free(journal);
     journal_fill(dir, 1);
     assert_intact(dir, 2);

@@ -38,7 +38,7 @@ static inline struct al_journal *journal_open(const struct tmpdir *dir)
     return journal;
 }
 
-/* Record one call, from its beginning to its end.  What closing it gave. */
+/* Record one call from its beginning to its end.  The status of closing it. */
 static inline int journal_add(struct al_journal *journal, const char *tool, struct al_error *err)
 {
     const struct al_record_end end = {
@@ -65,7 +65,7 @@ static inline void journal_fill(const struct tmpdir *dir, int count)
     al_journal_free(journal);
 }
 
-/* What verification says: 0 for an intact chain of `lines`, else the number of the bad line. */
+/* Verify the log: 0 for an intact chain of `*ret_lines` lines, else the number of the bad line. */
 static inline uint64_t journal_bad_line(const struct tmpdir *dir, uint64_t *ret_lines)
 {
     al_auto(al_freep) char *file = tmpdir_path(dir, "tool_log.jsonl");
@@ -96,7 +96,7 @@ static inline void assert_bad_line(const struct tmpdir *dir, uint64_t bad_line)
     assert_int_equal(found, bad_line - 1);
 }
 
-/* The names in open/ that have an open call, or those that have none. */
+/* The names in open/ of the files with an open call, or with `idle` of those without one. */
 static inline struct al_strv journal_open_names(const struct tmpdir *dir, bool idle)
 {
     al_auto(al_freep) char *path = tmpdir_path(dir, "open");
@@ -127,7 +127,7 @@ static inline size_t journal_open_count(const struct tmpdir *dir, bool idle)
     return count;
 }
 
-/* Replace the log's bytes, as somebody with an editor would. */
+/* Replace the log's bytes, as a user with an editor would. */
 static inline void journal_rewrite(struct tmpdir *dir, const char *text)
 {
     tmpdir_write(dir, "tool_log.jsonl", text);

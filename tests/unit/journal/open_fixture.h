@@ -54,7 +54,7 @@ static inline bool is_there(const struct tmpdir *dir, const char *name)
     return faccessat(dir->fd, name, F_OK, 0) == 0;
 }
 
-/* What the n-th file of ours has; NULL: it is not there. */
+/* Assert the text of this process's file number `n`; NULL: there is no such file. */
 static inline void assert_file(const struct tmpdir *dir, unsigned n, const char *text)
 {
     al_auto(al_freep) char *name = file_name(n);

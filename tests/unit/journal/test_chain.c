@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/chain.h: writers side by side lose no line, and one that dies leaves no doubt. */
+/* journal/chain.h: concurrent writers lose no line, and the log stays valid when one dies. */
 #include "journal/chain.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ extern char **environ;
 #define WRITERS    4
 #define LINES_EACH 50
 
-/* What is wrong with the file system; 0 for nothing. */
+/* The errno that flock(2) sets; 0: it works. */
 static int no_locks;
 
 int __real_flock(int fd, int operation);
@@ -36,7 +36,7 @@ int __wrap_flock(int fd, int operation)
     return -1;
 }
 
-/* What the other processes of this test do: "writer DIRECTORY". */
+/* The program of the other processes: "writer DIRECTORY". */
 static int be_a_writer(char *path)
 {
     struct tmpdir dir = { .path = path, .fd = -1 };
@@ -59,7 +59,7 @@ static void loses_no_line_of_several_processes(void **state)
     char *argv[] = { self, role, dir->path, NULL };
     pid_t pids[WRITERS];
 
-    /* All of them find no journal, so they also have to agree on a key. */
+    /* None of them finds a journal, so they also have to agree on a key. */
     for (int i = 0; i < WRITERS; i++)
         assert_int_equal(posix_spawn(&pids[i], self, NULL, NULL, argv, environ), 0);
     for (int i = 0; i < WRITERS; i++) {
@@ -98,7 +98,7 @@ static void writes_and_reads_nothing_without_a_lock(void **state)
     assert_int_equal(journal_add(journal, "after", NULL), 0);
     assert_intact(dir, 2);
     al_journal_free(journal);
-    journal_fill(dir, 0); /* what had no line gets it when there are locks again */
+    journal_fill(dir, 0); /* the calls without a line get one when locks work again */
     assert_intact(dir, 2 + COUNT(errors));
 }
 
@@ -153,7 +153,7 @@ static void goes_on_after_the_lines_of_another_that_runs(void **state)
     assert_intact(dir, 9);
 }
 
-/* The soft limit for file sizes, which a full disk is played with. */
+/* Set the soft limit for file sizes, to simulate a full disk. */
 static void limit_files(rlim_t bytes)
 {
     struct rlimit limit;
@@ -181,7 +181,7 @@ static void leaves_no_part_of_a_line_when_the_disk_is_full(void **state)
     assert_int_equal(journal_add(journal, "tool", NULL), 0);
     first = log_size(dir);
     assert_int_equal(journal_add(journal, "tool", NULL), 0);
-    line = log_size(dir) - first; /* duration and numbers have the same digits each time */
+    line = log_size(dir) - first; /* duration and numbers always have the same number of digits */
     const size_t rooms[] = { 0, 1, line / 2, line - 1 };
     for (size_t i = 0; i < COUNT(rooms); i++) {
         size_t size = log_size(dir);
@@ -192,7 +192,7 @@ static void leaves_no_part_of_a_line_when_the_disk_is_full(void **state)
         limit_files(RLIM_INFINITY);
         assert_int_equal(r, AL_ERR_EXECUTION);
         assert_int_equal(log_size(dir), size);
-        assert_int_equal(journal_open_count(dir, false), i + 1); /* the gap shows */
+        assert_int_equal(journal_open_count(dir, false), i + 1); /* the missing line is noticed */
         assert_intact(dir, 2);
     }
     limit_files(log_size(dir) + line);
@@ -221,7 +221,7 @@ static void refuses_to_write_where_nobody_reads(void **state)
     al_error_clear(&err);
     assert_int_equal(al_journal_close_record(journal, begun, &end, &err), AL_ERR_EXECUTION);
     al_error_clear(&err);
-    /* The next call is told before it does anything, and one that runs when it asks. */
+    /* The next call fails before it does anything, and a running one when it checks. */
     assert_int_equal(al_journal_open_record(journal, "tool", NULL, &late, &err), AL_ERR_EXECUTION);
     assert_non_null(strstr(err.message, "was removed; start airlock again"));
     assert_null(late);
@@ -290,7 +290,7 @@ static void creates_its_files_for_their_owner_alone(void **state)
     assert_int_equal(st.st_mode, S_IFDIR | 0700);
 }
 
-/* Make the file one whose time of access the kernel would write down at the next read. */
+/* Make the kernel update the file's access time at the next read. */
 static void age(const struct tmpdir *dir, const char *name)
 {
     const struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_nsec = UTIME_NOW } };
@@ -320,11 +320,11 @@ static void does_not_note_when_the_head_was_read(void **state)
     assert_int_equal(journal_add(journal, "tool", NULL), 0);
     assert_true(is_aged(dir, "tool_log.head"));
     al_journal_free(journal);
-    if (is_aged(dir, "control")) /* nothing is noted where this file system is mounted */
+    if (is_aged(dir, "control")) /* this file system is mounted without access times */
         skip();
 }
 
-/* The kernel refuses a file of another user not to note when it was read. */
+/* O_NOATIME fails for a file of another user. */
 static void writes_a_head_of_another_user(void **state)
 {
     struct tmpdir *dir = *state;
@@ -333,7 +333,7 @@ static void writes_a_head_of_another_user(void **state)
     tmpdir_write(dir, "tool_log.head", "");
     assert_int_equal(fchmodat(dir->fd, "tool_log.head", 0666, 0), 0);
     if (geteuid() != 0 || fchown(dir->fd, 65534, 65534) < 0 || seteuid(65534) < 0)
-        skip(); /* not root, or one that has no other users */
+        skip(); /* not root, or a user namespace without other users */
     fd = openat(dir->fd, "tool_log.head", O_RDWR | O_CLOEXEC);
     r = fcntl(fd, F_SETFL, O_NOATIME);
     error = errno;

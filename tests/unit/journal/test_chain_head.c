@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/chain.h: a head that does not fit the log, since a writer was killed or somebody changed
- * it.
- */
+/* journal/chain.h: a head that does not match the log, since a writer was killed or the head was
+ * changed. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -82,10 +81,10 @@ static void takes_in_no_other_line_than_the_announced(void **state)
     journal_fill(dir, 3);
     announce(dir, 2);
     al_auto(al_freep) char *text = journal_text(dir);
-    memcpy(strrchr(text, '{'), "[", 1); /* the last brace opens the last line's result */
+    memcpy(strrchr(text, '{'), "[", 1); /* the last '{' begins the last line's result */
     journal_rewrite(dir, text);
     assert_bad_line(dir, 3);
-    journal_fill(dir, 1); /* takes the place that the other line pretends to */
+    journal_fill(dir, 1); /* gets the number that the other line claims */
     assert_bad_line(dir, 4);
 }
 
@@ -96,7 +95,7 @@ static void overwrite_head(const struct tmpdir *dir, const char *text, size_t le
     assert_int_equal(pwrite(fd, text, len, 0), len);
 }
 
-/* A server that runs believes a head it wrote itself, and no other. */
+/* A running server trusts a head that it wrote itself, and no other. */
 static void looks_at_every_head_that_changed(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -112,7 +111,7 @@ static void looks_at_every_head_that_changed(void **state)
         assert_int_equal(strlen(head), AL_HEAD_BYTES);
         assert_intact(dir, 2);
         head[at] = head[at] == '5' ? '6' : '5';
-        overwrite_head(dir, at ? head : old, AL_HEAD_BYTES); /* 0: one that was good once */
+        overwrite_head(dir, at ? head : old, AL_HEAD_BYTES); /* 0: a head that was valid earlier */
         assert_int_equal(journal_add(journal, "tool", NULL), 0);
         al_journal_free(journal);
         assert_bad_line(dir, 3);
@@ -121,7 +120,7 @@ static void looks_at_every_head_that_changed(void **state)
     }
 }
 
-/* As an unclean end of the machine leaves a file: before any head was seen to be good. */
+/* A file can have zeros after a power failure.  The journal is new here, so its cache is empty. */
 static void takes_no_zeros_for_a_head(void **state)
 {
     static const char zeros[AL_HEAD_BYTES];

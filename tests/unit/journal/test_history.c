@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/history.h: a log that is full makes room for the next, and one chain goes through all. */
+/* journal/history.h: a full log is renamed, and one chain goes through all files. */
 #include "journal/history.h"
 
 #include <fcntl.h>
@@ -12,7 +12,8 @@
 #include "tests/unit/journal/fixture.h"
 #include "util/fs.h"
 
-/* Two of these lines and not three; all are of one length up to the ninth. */
+/* The size of two lines, so that three do not fit.  All lines up to the ninth have the same length.
+ */
 static uint64_t two_lines(const struct tmpdir *dir)
 {
     al_auto(al_freep) char *text = journal_text(dir);
@@ -20,7 +21,7 @@ static uint64_t two_lines(const struct tmpdir *dir)
     return 2 * strlen(text) + 1;
 }
 
-/* A journal of `count` lines, two in a file. */
+/* Write a journal of `count` lines with two in each file. */
 static void fill_files(const struct tmpdir *dir, int count)
 {
     struct al_journal *journal;
@@ -98,11 +99,12 @@ static void gives_a_line_beyond_the_limit_a_file_of_its_own(void **state)
     assert_intact(dir, 3);
 }
 
-/* Each attack on a journal of three files, 1-2 3-4 5, and the first line that then is wrong. */
+/* Each attack on a journal of three files (lines 1-2, 3-4, 5), and the first line that is wrong
+ * then. */
 static void finds_what_is_done_to_full_files(void **state)
 {
     static const struct {
-        const char *from, *to; /* renamed; `to` NULL: removed */
+        const char *from, *to; /* the file `from` is renamed, or removed if `to` is NULL */
         uint64_t bad_line;
     } cases[] = {
         { "tool_log.2.jsonl", NULL, 1 },
@@ -132,7 +134,7 @@ static void finds_what_is_done_to_full_files(void **state)
     }
 }
 
-/* In every file: a changed line, a dropped last line, two lines in another order, an addition. */
+/* In every file: a changed line, a removed last line, two swapped lines, an added line. */
 static void finds_what_is_done_to_lines_of_full_files(void **state)
 {
     static const char *const names[] = { "tool_log.2.jsonl", "tool_log.4.jsonl" };
@@ -179,7 +181,7 @@ static void finds_a_last_line_dropped_where_a_file_is_full(void **state)
     assert_bad_line(dir, 3);
 }
 
-/* A writer that opened the log before it was full goes on in the new one. */
+/* A writer that opened the log before it was full continues in the new one. */
 static void takes_along_writers_that_have_the_old_file_open(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -192,7 +194,7 @@ static void takes_along_writers_that_have_the_old_file_open(void **state)
     assert_intact(dir, 6);
 }
 
-/* A writer died: after the renaming, and after it had begun the new file. */
+/* A writer died after it had renamed the log, and after it had begun the new one. */
 static void goes_on_where_a_writer_died_between_two_files(void **state)
 {
     struct tmpdir *dir = *state;
@@ -218,7 +220,7 @@ static void goes_on_where_a_writer_died_between_two_files(void **state)
     }
 }
 
-/* ... but a log that was removed is not begun anew under those who write it. */
+/* But a log that was removed is not created again while writers have it open. */
 static void refuses_to_go_on_when_the_log_was_removed(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -232,7 +234,7 @@ static void refuses_to_go_on_when_the_log_was_removed(void **state)
     al_journal_free(journal);
 }
 
-/* A name that is taken is left alone, and so is the log. */
+/* If the new name is taken, neither file is changed. */
 static void loses_no_line_when_the_name_is_taken(void **state)
 {
     struct tmpdir *dir = *state;

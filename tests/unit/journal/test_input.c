@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/input.h: arguments as the journal has them, whatever their size and their names. */
+/* journal/input.h: the arguments in the journal, whatever their size and names. */
 #include "journal/input.h"
 
 #include "tests/unit/journal/fixture.h"
@@ -72,7 +72,7 @@ static void says_how_long_a_cut_value_was_and_its_digest(void **state)
     assert_non_null(strstr(al_json_get_string(cut, "[cut]"), " bytes, SHA-256 "));
 }
 
-/* What takes most room, of every kind: escapes, names, members, lists, depth. */
+/* The largest arguments of every kind: escapes, names, members, lists, depth. */
 static json_t *large(int kind)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -151,7 +151,7 @@ static void keeps_names_that_look_like_secrets(void **state)
           "{\"paths\":[\"" TOKEN "\",\"a://x@y\"],\"message\":\"[redacted]\"}" },
         { "{\"paths\":\"" TOKEN "\"}", "{\"paths\":\"" TOKEN "\"}" },
         { "{\"other\":[\"" TOKEN "\"]}", "{\"other\":[\"[redacted]\"]}" },
-        /* only the parameter itself is a name, not what else was put there */
+        /* only the parameter itself is a name, not the members of its value */
         { "{\"paths\":{\"paths\":\"" TOKEN "\"}}", "{\"paths\":{\"paths\":\"[redacted]\"}}" },
         { "{\"paths\":[[\"" TOKEN "\"]]}", "{\"paths\":[[\"[redacted]\"]]}" },
         { "{\"x\":{\"paths\":\"" TOKEN "\"}}", "{\"x\":{\"paths\":\"[redacted]\"}}" },

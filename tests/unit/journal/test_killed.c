@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A server that is killed before any of its system calls: the chain is whole, each call that had
- * begun has one line, and none is there twice.
+ * A server that is killed before any of its system calls: the chain is valid, and each call that
+ * had begun has exactly one line.
  *
  * Source: ptrace(2).
  */
@@ -15,12 +15,12 @@
 #include "tests/unit/journal/fixture.h"
 #include "util/fs.h"
 
-/* The file in open/ serves all of them; it is emptied when it is full, which it is sooner here. */
+/* All calls use one file in open/. It is truncated when it is full, which happens early here. */
 static const size_t message_bytes[] = { 100, 10, 300, 9000, 10 };
 
 #define NOTED 2u
 
-/* What the other process has come to; a directory is made with one system call. */
+/* Tell the parent how far this process is. mkdir(2) is one system call. */
 static void mark(const struct tmpdir *dir, const char *what, size_t call)
 {
     al_auto(al_freep) char *name = al_asprintf("%s-%zu", what, call);
@@ -66,7 +66,8 @@ static void make_calls(struct al_journal *journal, const struct tmpdir *dir)
 
 #define OVERLAPPING 5u
 
-/* A call is always open, so that full files are left behind: each ends after the next has begun. */
+/* A call is always open, so full files stay for a while: each call ends after the next has begun.
+ */
 static void make_overlapping_calls(struct al_journal *journal, const struct tmpdir *dir)
 {
     const struct al_record_end end = { .outcome = "ok", .success = true };
@@ -98,7 +99,8 @@ static void be_a_victim(const struct tmpdir *dir, calls_fn *calls)
     _exit(0);
 }
 
-/* Run it and kill it before its `number`-th system call.  False when it has none. */
+/* Run the calls and kill the process before its `number`-th system call.  False when it makes
+ * fewer. */
 static bool kill_before(const struct tmpdir *dir, calls_fn *made, int number)
 {
     bool enters = false;
@@ -147,7 +149,7 @@ static void check_line(const struct tmpdir *dir, size_t call, const json_t *line
         assert_string_equal(al_json_get_string(line, "operation"), "known");
 }
 
-/* How many lines there are after the next start. */
+/* The number of lines after the next start. */
 static size_t check(const struct tmpdir *dir)
 {
     size_t begun = 0, lines = 0;
@@ -161,7 +163,8 @@ static size_t check(const struct tmpdir *dir)
 
         check_line(dir, lines, line);
     }
-    assert_in_range(lines, begun, begun + 1); /* of one that begins, the file may be there */
+    /* The file of a call that is just beginning may exist. */
+    assert_in_range(lines, begun, begun + 1);
     journal_fill(dir, 0);
     assert_intact(dir, lines);
     assert_int_equal(journal_open_count(dir, true) + journal_open_count(dir, false), 0);
@@ -170,7 +173,7 @@ static size_t check(const struct tmpdir *dir)
 
 static void has_one_line_of_each_call_wherever_it_is_killed(void **state)
 {
-    unsigned met = 0; /* a bit for each number of lines there was */
+    unsigned met = 0; /* a bit for each number of lines that occurred */
     bool killed = true;
 
     (void)state;
@@ -184,7 +187,7 @@ static void has_one_line_of_each_call_wherever_it_is_killed(void **state)
     assert_int_equal(met, (2u << COUNT(message_bytes)) - 1);
 }
 
-/* Whatever their order: those that were interrupted come after those that ended. */
+/* In any order: interrupted calls come after those that ended. */
 static void check_overlapping(const struct tmpdir *dir)
 {
     size_t lines = 0, begun = 0;

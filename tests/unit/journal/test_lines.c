@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/lines.h: a line comes whole, wherever the reads fall. */
+/* journal/lines.h: a line is complete, whatever the sizes of the reads. */
 #include "journal/lines.h"
 
 #include <errno.h>
@@ -127,7 +127,7 @@ static void refuses_a_line_over_the_limit(void **state)
 
         tmpdir_write(dir, "log", "");
         al_auto(al_closep) int fd = open_log(dir);
-        assert_int_equal(ftruncate(fd, (off_t)len), 0); /* NULs that take no room */
+        assert_int_equal(ftruncate(fd, (off_t)len), 0); /* a sparse file of NULs */
         assert_int_equal(al_write_all(fd, "\n", 1), 0);
         al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
         assert_int_equal(al_lines_next(&lines, &line, &found),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/journal.h: every call leaves one line with everything that is known of it. */
+/* journal/journal.h: every call has one line with everything that is known of it. */
 #include <fcntl.h>
 #include <nettle/hmac.h>
 #include <regex.h>
@@ -188,7 +188,7 @@ static void writes_ascii_whatever_comes_in(void **state)
     assert_intact(dir, 1);
 }
 
-/* Deeper than a JSON parser goes, which must not look like somebody's work on the log. */
+/* JSON that is nested deeper than a parser allows must not look like tampering. */
 static void verifies_whatever_was_given_as_input(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -249,7 +249,7 @@ static void leaves_the_open_records_of_others_alone(void **state)
     (void)mkdirat(dir->fd, "open", 0700);
     tmpdir_write(dir, taken, "{\"begin\":1}\n");
     al_auto(al_closep) int fd = openat(dir->fd, taken, O_RDONLY | O_CLOEXEC);
-    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0); /* as who writes it does */
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0); /* as its writer does */
     journal_fill(dir, 2);
     al_auto(al_freep) char *name = open_name(dir);
     assert_string_equal(name, taken);

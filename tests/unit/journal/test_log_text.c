@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/journal.h: the texts of a line are cut and have no secrets. */
+/* journal/journal.h: the texts of a line are cut and contain no secret. */
 #include "tests/unit/journal/fixture.h"
 
-/* The result's text as it is in the log after recording `text`. */
+/* The result's text in the log after `text` was recorded. */
 static char *recorded(const struct tmpdir *dir, const char *text, size_t len)
 {
     struct al_journal *journal = journal_open(dir);
@@ -43,7 +43,7 @@ static void cuts_text_between_characters(void **state)
     for (size_t i = 0; i < COUNT(characters); i++) {
         size_t width = strlen(characters[i]);
 
-        /* The character ends one byte before the limit, at it, and beyond it by 1..width bytes. */
+        /* The character ends one byte before the limit, at it, or up to its width beyond it. */
         for (size_t before = 4095 - width; before <= 4096; before++) {
             al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
@@ -77,7 +77,7 @@ static void hides_a_secret_that_lies_across_the_cut(void **state)
     }
 }
 
-/* Shortened by what was removed, the text must not reach to where the reading stopped. */
+/* When redaction shortens the text, the end of what was read must still be cut off. */
 static void hides_a_secret_that_lies_across_the_end_of_the_reading(void **state)
 {
     static const char token[] = "ghp_0123456789abcdefghijABCDEFGHIJ012345";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/open_records.h: what a process writes of the calls that run, and how large that gets. */
+/* journal/open_records.h: what a process writes about running calls, and how large its files get.
+ */
 #include "journal/open_records.h"
 
 #include <fcntl.h>
@@ -86,7 +87,7 @@ static void leaves_what_is_not_in_the_log(void **state)
     struct al_open_record one = begin(records, 1, "\"a\":1"), two = begin(records, 2, "\"a\":2");
 
     al_open_records_abandon(records, &one);
-    assert_true(is_locked(dir, 0)); /* another call runs */
+    assert_true(is_locked(dir, 0)); /* another call is running */
     one = begin(records, 3, "\"a\":3");
     al_open_records_end(records, &two);
     assert_false(is_locked(dir, 0));
@@ -96,7 +97,7 @@ static void leaves_what_is_not_in_the_log(void **state)
     assert_file(dir, 1, NULL);
 }
 
-/* A call that is open when everything is over stays on the disk. */
+/* A call that is open when the process ends stays on the disk. */
 static void leaves_what_is_open_at_the_end(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -107,7 +108,7 @@ static void leaves_what_is_open_at_the_end(void **state)
     assert_file(dir, 0, "{\"begin\":1,\"a\":1}\n");
 }
 
-/* Members whose call leaves a file of `size` bytes when it has ended. */
+/* Members for a call that leaves a file of `size` bytes when it has ended. */
 static char *members_for(uint64_t serial, size_t size)
 {
     al_auto(al_freep) char *rest =
@@ -156,7 +157,7 @@ static void begins_another_file_when_a_call_is_open(void **state)
         al_open_records_end(records, &two);
         two = begin(records, 3, "\"a\":1");
         assert_int_equal(is_there(dir, second), size >= FULL);
-        assert_int_equal(note(records, &long_one, "\"a\":2"), 0); /* where it began */
+        assert_int_equal(note(records, &long_one, "\"a\":2"), 0); /* in its own file */
         assert_int_equal(journal_open_count(dir, false), size >= FULL ? 2 : 1);
         al_open_records_end(records, &long_one);
         assert_int_equal(is_there(dir, first), size < FULL);
@@ -166,7 +167,7 @@ static void begins_another_file_when_a_call_is_open(void **state)
     }
 }
 
-/* A process that always has a call open. */
+/* A process that always has an open call. */
 static void stays_small_while_it_is_never_idle(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -205,7 +206,7 @@ static void does_not_touch_a_file_that_has_its_name(void **state)
     assert_file(dir, 0, "another's\n");
 }
 
-/* Idle, and with a call that is open. */
+/* Without and with an open call. */
 static void does_without_a_file_that_somebody_removed(void **state)
 {
     struct tmpdir *dir = *state;
@@ -255,7 +256,7 @@ static void *work(void *payload)
     return payload;
 }
 
-/* Of one thread every third call stays open, and those alone are there in the end. */
+/* Every third call of one thread stays open.  Only these are open in the end. */
 static void takes_calls_of_many_threads(void **state)
 {
     const struct tmpdir *dir = *state;

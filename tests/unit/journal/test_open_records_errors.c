@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/open_records.h and open_scan.h: a file system that gives errors. */
+/* journal/open_records.h and open_scan.h: errors of the file system. */
 #include "journal/open_records.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "tests/unit/journal/fixture.h"
 #include "util/fs.h"
 
-/* What is wrong with the file system; 0 for nothing. */
+/* The errno that flock(2) sets; 0: it works. */
 static int no_locks;
 
 int __real_flock(int fd, int operation);
@@ -24,7 +24,7 @@ int __wrap_flock(int fd, int operation)
     return -1;
 }
 
-/* What reading a file gives; 0: the file. */
+/* The result of reading a file; 0: it works. */
 static int no_reads;
 
 int __real_al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text);

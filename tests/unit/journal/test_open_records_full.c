@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/open_records.h: what happens when the disk is full. */
+/* journal/open_records.h: a full disk. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 
 #include "tests/unit/journal/open_fixture.h"
 
-/* The soft limit for file sizes, which a full disk is played with. */
+/* Set the soft limit for file sizes, to simulate a full disk. */
 static void limit_files(rlim_t bytes)
 {
     struct rlimit limit;
@@ -38,7 +38,7 @@ static void a_call_that_finds_no_room_leaves_no_file(void **state)
     al_open_records_free(records);
 }
 
-/* On a full disk there is room where ended calls were. */
+/* On a full disk the next call uses the room of ended calls. */
 static void a_call_finds_room_where_ended_ones_were(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -58,7 +58,7 @@ static void a_call_finds_room_where_ended_ones_were(void **state)
     al_open_records_free(records);
 }
 
-/* A part of a line changes nothing, and the next line takes its place, be it shorter or longer. */
+/* A partial line has no effect, and the next line overwrites it, whether shorter or longer. */
 static void a_line_that_finds_no_room_changes_nothing(void **state)
 {
     static const char *const nexts[] = { "\"a\":3", "\"a\":\"longer than what was there\"" };
@@ -87,7 +87,8 @@ static void a_line_that_finds_no_room_changes_nothing(void **state)
     }
 }
 
-/* An end that cannot be written leaves the call open there; the file goes all the same. */
+/* If the end of a call cannot be written, the call stays open in the file.  The file is removed all
+ * the same. */
 static void an_end_that_finds_no_room_is_no_harm(void **state)
 {
     const struct tmpdir *dir = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/open_scan.h: which calls are open in a file, and whose process lives. */
+/* journal/open_scan.h: which calls in a file are open, and whether its process lives. */
 #include "journal/open_scan.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "tests/unit/journal/fixture.h"
 #include "util/fs.h"
 
-/* The open calls as "KEY=VALUE OF a" with a space behind each. */
+/* The open calls as "KEY=VALUE OF a", each with a space after it. */
 static char *calls_of(const char *text, size_t len)
 {
     al_auto(al_json_decrefp) json_t *calls = al_open_scan_calls(text, len);
@@ -51,15 +51,15 @@ static void tells_which_calls_are_open(void **state)
         { B1 N1, "1=11 " },
         { B1 N1 E1, "" },
         { B1 B2 N1 E2 E1, "" },
-        { N1, "" }, /* of a call that is not there */
+        { N1, "" }, /* of a call that did not begin */
         { E1, "" },
         { E1 B1, "1=1 " },
-        { B1 "{\"begin\":2,\"a\":", "1=1 " },         /* torn */
-        { B1 "{\"begin\":3,\"a\"\n" B2, "1=1 2=2 " }, /* nothing that is JSON */
-        { B1 "{\"end\":\"1\"}\n" B2, "1=1 2=2 " },    /* no number */
+        { B1 "{\"begin\":2,\"a\":", "1=1 " },         /* partial */
+        { B1 "{\"begin\":3,\"a\"\n" B2, "1=1 2=2 " }, /* not JSON */
+        { B1 "{\"end\":\"1\"}\n" B2, "1=1 2=2 " },    /* not a number */
         { B1 "[1]\nnull\n{}\n", "1=1 " },
-        { "{\"begin\":18446744073709551615,\"a\":1}\n" B1, "1=1 " }, /* no call of ours */
-        /* earlier versions: the last line, and an empty one for none */
+        { "{\"begin\":18446744073709551615,\"a\":1}\n" B1, "1=1 " }, /* too large a number */
+        /* Earlier versions: the last line counts, and an empty line means none. */
         { OLD, "=5 " },
         { "{\"conversation_id\":\"c-1\",\"a\":4}\n" OLD, "=5 " },
         { OLD "\n", "" },
@@ -77,7 +77,7 @@ static void tells_which_calls_are_open(void **state)
     }
 }
 
-/* Wherever a process dies in a write, what was there before counts, or all of the new line. */
+/* Wherever a process dies while it writes, either the old state counts or the whole new line. */
 static void takes_a_line_that_is_whole_and_no_other(void **state)
 {
     static const char *const lines[] = { B1, B2, N1, E2, E1 };
@@ -94,7 +94,7 @@ static void takes_a_line_that_is_whole_and_no_other(void **state)
 
                 al_str_add(&torn, text.buf, text.len);
                 al_str_add(&torn, lines[i], cut);
-                if (dirty) /* the write went over it */
+                if (dirty) /* the write replaced older bytes */
                     al_str_adds(&torn, leftover + cut);
                 al_auto(al_freep) char *found = calls_of(torn.buf, torn.len);
                 assert_string_equal(found, calls[i + (cut == strlen(lines[i]))]);
@@ -104,7 +104,7 @@ static void takes_a_line_that_is_whole_and_no_other(void **state)
     }
 }
 
-/* What was handed over. */
+/* What was reported. */
 struct found {
     size_t files, calls;
     long pid;
@@ -215,7 +215,7 @@ static void follows_no_link_and_waits_for_no_pipe(void **state)
     assert_true(is_there(dir, "outside"));
 }
 
-/* Another process: it begins two calls, ends one, says so, and waits for its end. */
+/* Start a process that begins two calls, ends one, tells the parent, and waits to be killed. */
 static pid_t start(const struct tmpdir *dir)
 {
     int said[2];

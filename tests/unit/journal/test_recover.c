@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/recover.h: a call whose process died has its line after the next start, and one line
- * only. */
+/* journal/recover.h: a call whose process died has exactly one line after the next start. */
 #include "journal/recover.h"
 
 #include <fcntl.h>
@@ -16,10 +15,10 @@
 
 extern char **environ;
 
-/* How far the other process goes before it is killed. */
+/* How far the other process gets before it is killed. */
 static const char *const ends[] = { "begun", "known", "closed", "again", "twins" };
 
-/* Everything happens in one millisecond. */
+/* Everything happens in the same millisecond. */
 void __wrap_al_clock_iso(char ret_text[25]);
 
 void __wrap_al_clock_iso(char ret_text[25])
@@ -27,7 +26,7 @@ void __wrap_al_clock_iso(char ret_text[25])
     (void)snprintf(ret_text, 25, "2026-01-02T03:04:05.678Z");
 }
 
-/* What the other process does: "begun DIRECTORY" and so on. */
+/* The program of the other process: "begun DIRECTORY" and so on. */
 static int be_a_victim(const char *end, char *path)
 {
     struct tmpdir dir = { .path = path, .fd = -1 };
@@ -57,17 +56,17 @@ static int be_a_victim(const char *end, char *path)
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
         al_auto(al_closep) int fd = open(file_name, O_RDWR | O_CLOEXEC);
 
-        /* As if it had died before it could say that the call has its line. */
+        /* As if it had died before it wrote that the log has the call's line. */
         if (fd < 0 || al_fs_read_fd(fd, AL_OPEN_FILE_MAX_BYTES, &text) < 0 ||
             al_journal_close_record(journal, record, &known, NULL) < 0 ||
             ftruncate(fd, (off_t)text.len) < 0)
             return 1;
     }
-    if (!strcmp(end, "again") && /* behind a call that ended */
+    if (!strcmp(end, "again") && /* after a call that ended */
         (al_journal_close_record(journal, record, &known, NULL) < 0 ||
          al_journal_begin(journal, &status, &record, NULL) < 0))
         return 1;
-    if (!strcmp(end, "twins")) { /* one finished and one killed, in the same millisecond */
+    if (!strcmp(end, "twins")) { /* one ended and one killed, in the same millisecond */
         if (al_journal_begin(journal, &status, &twins[0], NULL) < 0 ||
             al_journal_begin(journal, &status, &twins[1], NULL) < 0 ||
             al_journal_close_record(journal, twins[0], &known, NULL) < 0)
@@ -148,7 +147,7 @@ static void writes_the_line_of_a_call_that_was_the_same_as_another(void **state)
     kill_one(dir, "twins");
     journal_fill(dir, 0);
     assert_int_equal(journal_bad_line(dir, &lines), 0);
-    assert_int_equal(lines, 3); /* the finished one, and git_restore that was open as well */
+    assert_int_equal(lines, 3); /* the ended call, and git_restore, which was open as well */
     journal_fill(dir, 0);
     assert_int_equal(journal_bad_line(dir, &lines), 0);
     assert_int_equal(lines, 3);
@@ -160,7 +159,7 @@ static void writes_the_line_of_a_call_that_was_the_same_as_another(void **state)
     assert_non_null(strstr(text, "\"id\":3,\"tool\":\"git_status\""));
 }
 
-/* A record of a version that numbered no calls. */
+/* A record of a version that did not number calls. */
 static void writes_one_line_of_a_call_without_a_number(void **state)
 {
     static const char note[] =
@@ -228,7 +227,7 @@ static void leaves_a_call_that_runs_alone(void **state)
     struct al_record *record = NULL;
 
     assert_int_equal(al_journal_open_record(journal, "git_add", NULL, &record, NULL), 0);
-    journal_fill(dir, 0); /* another server begins and ends */
+    journal_fill(dir, 0); /* another server starts and ends */
     assert_intact(dir, 0);
     assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
     al_journal_free(journal);
@@ -250,7 +249,7 @@ static void drops_what_never_became_a_record(void **state)
     }
 }
 
-/* A line about a call as earlier versions left it, up to its end. */
+/* A line about a call as earlier versions wrote it, without its end. */
 #define EARLIER(operation)                                                                         \
     "{\"timestamp\":\"20260102_030405\",\"time\":\"2026-01-02T03:04:05.678Z\",\"seq\":null,"       \
     "\"conversation_id\":\"c-1\",\"id\":4,\"tool\":\"git_add\",\"operation\":" operation           \
@@ -281,14 +280,14 @@ static void takes_what_earlier_versions_left(void **state)
         assert_int_equal(faccessat(dir->fd, cases[i].name, F_OK, 0), -1);
         al_auto(al_freep) char *text = journal_text(dir);
         assert_int_equal(strstr(text, "\"known\"") != NULL, strstr(cases[i].text, "known") != NULL);
-        tmpdir_write(dir, cases[i].name, cases[i].text); /* and once only */
+        tmpdir_write(dir, cases[i].name, cases[i].text); /* only one line */
         journal_fill(dir, 0);
         assert_intact(dir, cases[i].lines);
         tmpdir_free(dir);
     }
 }
 
-/* Of many open calls those that the log has already get no second line. */
+/* Of several open calls, those whose line is in the log already get no second one. */
 static void tells_calls_by_their_number(void **state)
 {
     struct tmpdir *dir = *state;

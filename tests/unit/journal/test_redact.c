@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/journal.h: secrets stay out of the log, and what is no secret stays as it is. */
+/* journal/journal.h: secrets stay out of the log, and everything else is unchanged. */
 #include "journal/input.h"
 
 #include "tests/lib/assert.h"
 
-/* Digits and letters in the number GitHub uses, and no real token. */
+/* As many digits and letters as GitHub uses; not a real token. */
 #define LETTERS_36 "0123456789abcdefghijABCDEFGHIJ012345"
 
 static void assert_redacts(const char *text, const char *wanted)
@@ -116,7 +116,7 @@ static void leaves_ordinary_text_byte_for_byte(void **state)
         assert_redacts(cases[i], cases[i]);
 }
 
-/* A token begins a word, so it is one after every byte that cannot be inside of a word. */
+/* A token begins at a word boundary, so it is found after every byte that is not part of a word. */
 static void knows_where_a_word_begins(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void finds_a_secret_at_every_place_of_a_text(void **state)
     }
 }
 
-/* What is inside of a word, or half of what a secret begins with, is neither at any place. */
+/* Part of a longer word, or half of a prefix, is no secret at any offset. */
 static void leaves_what_looks_like_one_at_every_place_of_a_text(void **state)
 {
     static const char *const cases[] = {
@@ -199,7 +199,7 @@ static void keeps_nuls_in_their_place(void **state)
     assert_memory_equal(out.buf, wanted, sizeof(wanted));
 }
 
-/* Texts on which a scan that starts over at each word would not end. */
+/* A scan that starts again at each word would take forever on these texts. */
 static void is_quick_on_text_made_to_slow_it_down(void **state)
 {
     static const char *const pieces[] = { "a.",
@@ -248,7 +248,7 @@ static void assert_redacts_json(const char *text, const char *wanted)
     al_json_dump(value, true, &after);
     assert_string_equal(out.buf, wanted);
     assert_string_equal(dumped.buf, wanted);
-    assert_string_equal(before.buf, after.buf); /* the caller's value is as it was */
+    assert_string_equal(before.buf, after.buf); /* the caller's value is unchanged */
 }
 
 static void removes_secrets_from_json(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal/journal.h: whatever is done to a log from outside shows. */
+/* journal/journal.h: every change to a log by another program is detected. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include "tests/unit/journal/fixture.h"
 #include "util/fs.h"
 
-/* The log's lines, newlines included. */
+/* The lines of the log, with their newlines. */
 static struct al_strv split(const char *text)
 {
     struct al_strv lines = AL_STRV_INIT;
@@ -24,7 +24,7 @@ static struct al_strv lines_of(const struct tmpdir *dir)
     return split(text);
 }
 
-/* Put the log together again from lines (numbered from 1; the list ends with 0). */
+/* Write the log again with these lines, numbered from 1.  The list ends with 0. */
 static void rearrange(struct tmpdir *dir, const struct al_strv *lines, const int *order)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -72,17 +72,17 @@ static void finds_removed_moved_and_repeated_lines(void **state)
         int order[8];
         uint64_t bad_line;
     } cases[] = {
-        { { 2, 3, 4 }, 1 },       /* the first is gone */
-        { { 1, 3, 4 }, 2 },       /* one in the middle */
-        { { 1, 2, 3 }, 4 },       /* the last */
-        { { 1 }, 2 },             /* all but one */
-        { { 0 }, 1 },             /* all */
-        { { 2, 1, 3, 4 }, 1 },    /* two changed places */
-        { { 1, 2, 4, 3 }, 3 },    /* the last two did */
+        { { 2, 3, 4 }, 1 },       /* without the first */
+        { { 1, 3, 4 }, 2 },       /* without one in the middle */
+        { { 1, 2, 3 }, 4 },       /* without the last */
+        { { 1 }, 2 },             /* without all but the first */
+        { { 0 }, 1 },             /* without any */
+        { { 2, 1, 3, 4 }, 1 },    /* the first two swapped */
+        { { 1, 2, 4, 3 }, 3 },    /* the last two swapped */
         { { 1, 2, 2, 3, 4 }, 3 }, /* one twice */
         { { 1, 2, 3, 4, 4 }, 5 }, /* the last twice */
         { { 1, 2, 3, 4, 1 }, 5 }, /* the first again at the end */
-        { { 4, 3, 2, 1 }, 1 },    /* backwards */
+        { { 4, 3, 2, 1 }, 1 },    /* reversed */
     };
     struct tmpdir *dir = *state;
 
@@ -111,7 +111,8 @@ static void finds_lines_that_were_cut_short(void **state)
     }
     al_auto(al_freep) char *inner = al_strdup(original);
     char *end = strchr(inner, '\n');
-    memmove(end - 5, end, strlen(end) + 1); /* the first loses its last bytes, not its newline */
+    /* The first line loses its last bytes but not its newline. */
+    memmove(end - 5, end, strlen(end) + 1);
     journal_rewrite(dir, inner);
     assert_bad_line(dir, 1);
 }
@@ -136,7 +137,7 @@ static void finds_what_others_wrote_at_the_end(void **state)
     }
 }
 
-/* The one line an outsider can make fit: its `prev` is in the head for all to read. */
+/* The only line that another program can make fit: its `prev` is readable in the head. */
 static void finds_a_forged_line_that_fits_the_chain(void **state)
 {
     struct tmpdir *dir = *state;
@@ -198,7 +199,7 @@ static void vouches_for_nothing_under_another_key(void **state)
 
     journal_fill(dir, 1);
     tmpdir_write(dir, "tool_log.key", "0123456789abcdef0123456789abcdef");
-    assert_bad_line(dir, 2); /* the line itself is in order; only the head can tell */
+    assert_bad_line(dir, 2); /* the line fits, so only the head can tell */
     assert_int_equal(unlinkat(dir->fd, "tool_log.key", 0), 0);
     assert_int_equal(al_journal_verify(file, &verdict, NULL), AL_ERR_EXECUTION);
     tmpdir_write(dir, "tool_log.key", "short");
@@ -258,7 +259,7 @@ static void keeps_an_addition_in_sight_when_the_journal_goes_on(void **state)
         journal_fill(dir, 1);
         assert_bad_line(dir, 3);
         al_auto(al_strv_clear) struct al_strv lines = lines_of(dir);
-        assert_int_equal(lines.count, 4); /* what was added is not run together with ours */
+        assert_int_equal(lines.count, 4); /* the added text is not joined with the next line */
         tmpdir_free(dir);
     }
 }

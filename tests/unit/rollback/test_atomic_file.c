@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rollback/atomic_file.h: files are put in place below a directory, whatever is there, and nowhere
- * else.
+/* rollback/atomic_file.h: files are written below a directory, whatever is there, and nowhere else.
  */
 #include "rollback/atomic_file.h"
 
@@ -12,7 +11,7 @@
 #include "tests/lib/tmpdir.h"
 #include "util/fs.h"
 
-/* A directory with `in`, where files go, and `out`, where none may. */
+/* A directory with `in`, where files may be written, and `out`, where they may not. */
 static int setup(void **state)
 {
     struct tmpdir *dir = tmpdir_new();
@@ -77,7 +76,7 @@ static void writes_files_with_their_permissions(void **state)
     }
     assert_int_equal(put(dir, "a/b/c", S_IFREG | 06755u, ""), 0);
     assert_int_equal(fstatat(dir->fd, "in/a/b/c", &st, 0), 0);
-    assert_int_equal(st.st_mode, S_IFREG | 0755u); /* set-id bits are nobody's to give */
+    assert_int_equal(st.st_mode, S_IFREG | 0755u); /* set-id bits are never restored */
 }
 
 static void writes_links_and_replaces_them(void **state)
@@ -105,7 +104,7 @@ static void goes_through_no_link(void **state)
     assert_file(dir, "out/kept", "a person's");
     assert_false(is_there(dir, "out/new"));
     assert_false(is_there(dir, "out/sub"));
-    assert_int_equal(take_away(dir, "dir"), 0); /* the link itself is a file like others */
+    assert_int_equal(take_away(dir, "dir"), 0); /* the link itself is removed like a file */
     assert_false(is_there(dir, "in/dir"));
     assert_true(is_there(dir, "out/kept"));
 }
@@ -151,7 +150,7 @@ static void removes_a_file_and_directories_that_are_empty(void **state)
     assert_int_equal(take_away(dir, "a/b/c/file"), 0);
     assert_false(is_there(dir, "in/a/b"));
     assert_true(is_there(dir, "in/a/kept"));
-    assert_int_equal(take_away(dir, "a/b/c/file"), 0); /* gone is gone */
+    assert_int_equal(take_away(dir, "a/b/c/file"), 0); /* removing it again is no error */
     assert_int_equal(take_away(dir, "a/kept/x"), 0);
     assert_int_equal(take_away(dir, "a/kept"), 0);
     assert_true(is_there(dir, "in"));

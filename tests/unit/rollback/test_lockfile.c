@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rollback/lockfile.h: a lock of git's is never touched, and one a killed rollback left is known.
- */
+/* rollback/lockfile.h: git's locks are never touched, and those that a killed rollback left are
+ * recognised. */
 #include "rollback/lockfile.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static void is_taken_once(void **state)
     assert_int_equal(al_lockfile_take(&one, dir->fd, "index.lock", TOKEN, &err), 0);
     assert_int_equal(al_lockfile_take(&two, dir->fd, "index.lock", TOKEN, &err), AL_ERR_EXECUTION);
     assert_int_equal(err.code, AL_CODE_LOCK_TIMEOUT);
-    al_lockfile_release(&two); /* which was never held */
+    al_lockfile_release(&two); /* this one was never held */
     assert_true(is_there(dir, "index.lock"));
     al_lockfile_release(&one);
     assert_false(is_there(dir, "index.lock"));
@@ -57,7 +57,7 @@ static void knows_what_a_rollback_left(void **state)
     assert_int_equal(al_lockfile_take(&lock, dir->fd, "index.lock", TOKEN, NULL), 0);
     assert_true(al_lockfile_find(dir->fd, "index.lock", token));
     assert_string_equal(token, TOKEN);
-    assert_true(is_there(dir, "index.lock")); /* who only looks leaves it */
+    assert_true(is_there(dir, "index.lock")); /* looking at a lock does not remove it */
     al_lockfile_remove(dir->fd, "index.lock");
     assert_false(is_there(dir, "index.lock"));
 }
