@@ -16,15 +16,15 @@
 
 static int read_stdin(struct al_str *text, struct al_error *err)
 {
-    char piece[8192];
+    char chunk[8192];
     ssize_t n;
 
-    while ((n = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
+    while ((n = read(STDIN_FILENO, chunk, sizeof(chunk))) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return al_error_errno(err, errno, "cannot read the arguments");
-        al_str_add(text, piece, (size_t)n);
+        al_str_add(text, chunk, (size_t)n);
         if (text->len > ARGUMENTS_MAX_BYTES)
             return al_error_set(err, AL_ERR_BAD_ARGS, "the arguments are larger than 10 MiB");
     }
@@ -122,7 +122,7 @@ static json_t *value_of(const struct al_param *param, const char *text)
 }
 
 /* The name under which the arguments have a parameter already, in whichever spelling. */
-static const char *given_as(const struct al_param *param, json_t *arguments)
+static const char *given_name(const struct al_param *param, json_t *arguments)
 {
     const char *name;
     json_t *value;
@@ -140,7 +140,7 @@ static int add_pair(const struct al_tool *tool, const char *word, size_t len, js
 {
     al_auto(al_freep) char *name = al_strndup(word, len);
     const struct al_param *param = find_param(tool, name);
-    const char *given = param ? given_as(param, arguments) : NULL;
+    const char *given = param ? given_name(param, arguments) : NULL;
     json_t *value;
 
     if (!param)

@@ -62,7 +62,7 @@ static int run(struct al_setup *setup, const struct al_listed_tool *tool, const 
     /* One call is the whole session: there is nothing an "always" could cover. */
     al_approvals_free(al_take(&setup->session.approvals));
     al_signals_handle(setup, al_cancel_ref(cancel));
-    setup->session.waits = al_cli_tell;
+    setup->session.waits = al_cli_note;
     tty = al_tty_open();
     if (tty)
         approver = al_tty_approver(tty);
@@ -93,7 +93,7 @@ int al_cmd_call(int argc, char **argv)
     if (r < 0)
         return al_cli_fail(&err);
     if (options.help)
-        return argc > 0 ? al_show_command(&options, argv[0]) : al_help_command("call");
+        return argc > 0 ? al_tools_show_help(&options, argv[0]) : al_help_command("call");
     r = al_prepare_call(&setup, "call", &options, argc, argv, &tool, &arguments, &err);
     code = r < 0 ? al_cli_fail(&err) : run(&setup, tool, arguments, options.json);
     al_setup_clear(&setup);

@@ -11,14 +11,14 @@
 #include "guard/text.h"
 #include "rollback/difference.h"
 
-/* The places that patches are about, as their headings name them. */
-static const char *const places[AL_PATCH_COUNT] = {
+/* The place_names that patches are about, as their headings name them. */
+static const char *const place_names[AL_PATCH_COUNT] = {
     [AL_PATCH_WORKTREE] = "the working tree",
     [AL_PATCH_INDEX] = "the index",
     [AL_PATCH_HEAD] = "the commits of HEAD",
 };
 
-/* A patch, once, with all the places it is of. */
+/* A patch, once, with all the place_names it is of. */
 static void add_patch(struct al_str *out, const struct al_execution_changes *found, size_t which)
 {
     const struct al_str *patch = &found->patches[which];
@@ -28,10 +28,10 @@ static void add_patch(struct al_str *out, const struct al_execution_changes *fou
     for (size_t i = 0; i < which; i++)
         if (!strcmp(found->patches[i].buf, patch->buf))
             return;
-    al_str_addf(out, "In %s", places[which]);
+    al_str_addf(out, "In %s", place_names[which]);
     for (size_t i = which + 1; i < AL_PATCH_COUNT; i++)
         if (!strcmp(found->patches[i].buf, patch->buf))
-            al_str_addf(out, ", %s", places[i]);
+            al_str_addf(out, ", %s", place_names[i]);
     al_str_adds(out, ":\n");
     al_str_add(out, patch->buf, patch->len);
 }

@@ -160,7 +160,7 @@ static void print_json(const struct al_findings *findings)
     al_cli_print(STDOUT_FILENO, &text);
 }
 
-static void examine(struct al_findings *findings, const struct al_options *options)
+static void check_all(struct al_findings *findings, const struct al_options *options)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_setup setup;
@@ -200,7 +200,7 @@ int al_cmd_doctor(int argc, char **argv)
     if (options.help)
         return al_help_command("doctor");
     findings = (struct al_findings){ .list = al_json_array() };
-    examine(&findings, &options);
+    check_all(&findings, &options);
     if (options.json)
         print_json(&findings);
     else

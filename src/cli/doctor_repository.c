@@ -21,10 +21,10 @@
 #include "guard/text.h"
 #include "util/fs.h"
 
-#define ASKING_MS         10000u
-#define POINTER_MAX_BYTES 4096u
+#define TIME_LIMIT_MS     10000u
+#define GITFILE_MAX_BYTES 4096u
 
-static bool has(const char *dir, const char *name)
+static bool has_file(const char *dir, const char *name)
 {
     al_auto(al_freep) char *path = al_fs_join(dir, name);
     struct stat st;
@@ -32,9 +32,9 @@ static bool has(const char *dir, const char *name)
     return stat(path, &st) == 0;
 }
 
-/* What the file `.git` of this directory or of one above names; NULL where there is none. *ret_top
- * is then that directory. */
-static char *find_pointer(const char *given, char **ret_top)
+/* What the file `.git` of this directory or of one above names; NULL where hooks_note is none.
+ * *ret_top is then that directory. */
+static char *read_gitfile(const char *given, char **ret_top)
 {
     al_auto(al_freep) char *dir = al_strdup(given);
 
@@ -47,7 +47,7 @@ static char *find_pointer(const char *given, char **ret_top)
         path = al_fs_join(dir, ".git");
         if (access(path, F_OK) < 0)
             continue;
-        if (al_fs_read(AT_FDCWD, path, POINTER_MAX_BYTES, &text) < 0 ||
+        if (al_fs_read(AT_FDCWD, path, GITFILE_MAX_BYTES, &text) < 0 ||
             !al_starts_with(text.buf, "gitdir: "))
             return NULL;
         al_str_trim_end(&text);
@@ -57,13 +57,13 @@ static char *find_pointer(const char *given, char **ret_top)
     return NULL;
 }
 
-static bool is_module(const char *git_dir)
+static bool is_submodule(const char *git_dir)
 {
     return strstr(git_dir, "/.git/modules/") != NULL;
 }
 
 /* Of <common directory>/worktrees/<name> keep the common directory. */
-static void cut_worktree(char *git_dir)
+static void strip_worktree(char *git_dir)
 {
     char *slash = strrchr(git_dir, '/');
 
@@ -74,11 +74,11 @@ static void cut_worktree(char *git_dir)
 }
 
 /* A repository whose git directory lies elsewhere: which kind, and how both are let in. */
-static bool tell_elsewhere(struct al_findings *findings, const char *dir)
+static bool add_outside_roots(struct al_findings *findings, const char *dir)
 {
     al_auto(al_freep) char *top = NULL;
-    al_auto(al_freep) char *pointer = find_pointer(dir, &top);
-    al_auto(al_freep) char *git_dir = pointer ? realpath(pointer, NULL) : NULL;
+    al_auto(al_freep) char *gitfile = read_gitfile(dir, &top);
+    al_auto(al_freep) char *git_dir = gitfile ? realpath(gitfile, NULL) : NULL;
     al_auto(al_freep) char *fix = NULL;
     al_auto(al_freep) char *safe_top = NULL;
     al_auto(al_freep) char *safe_dir = NULL;
@@ -86,10 +86,10 @@ static bool tell_elsewhere(struct al_findings *findings, const char *dir)
 
     if (!git_dir)
         return false;
-    if (has(git_dir, "commondir")) {
+    if (has_file(git_dir, "commondir")) {
         kind = "linked worktree";
-        cut_worktree(git_dir);
-    } else if (is_module(git_dir)) {
+        strip_worktree(git_dir);
+    } else if (is_submodule(git_dir)) {
         kind = "submodule";
     }
     safe_top = al_text_sanitize_line(top);
@@ -101,9 +101,10 @@ static bool tell_elsewhere(struct al_findings *findings, const char *dir)
     return true;
 }
 
-static void tell_refused(struct al_findings *findings, const char *dir, const struct al_error *err)
+static void add_open_failure(struct al_findings *findings, const char *dir,
+                             const struct al_error *err)
 {
-    if (err->status == AL_ERR_SANDBOX && tell_elsewhere(findings, dir))
+    if (err->status == AL_ERR_SANDBOX && add_outside_roots(findings, dir))
         return;
     if (err->code != AL_CODE_NOT_INITIALIZED)
         al_finding_add(findings, "repository", AL_MISSING, err->message,
@@ -117,12 +118,12 @@ static void tell_refused(struct al_findings *findings, const char *dir, const st
                        "Go to one, name one with --root, or make one with 'git init'.");
 }
 
-static void tell_kind(struct al_findings *findings, const struct al_repo *repo)
+static void add_kind(struct al_findings *findings, const struct al_repo *repo)
 {
     bool linked = strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
     al_auto(al_freep) char *top = al_text_sanitize_line(repo->at.top);
     al_auto(al_freep) char *state = al_asprintf("%s%s%s%s", top, linked ? ", linked worktree" : "",
-                                                is_module(repo->at.git_dir) ? ", submodule" : "",
+                                                is_submodule(repo->at.git_dir) ? ", submodule" : "",
                                                 repo->vetting->is_sha256 ? ", SHA-256" : "");
 
     al_finding_add(findings, "repository", AL_FINE, state, "");
@@ -130,7 +131,7 @@ static void tell_kind(struct al_findings *findings, const struct al_repo *repo)
         al_finding_add(findings, "partial clone", AL_WARNING, "objects are not all here",
                        "A call that needs one of them fails, since none is downloaded. 'git fetch "
                        "--refetch --no-filter' brings all.");
-    if (has(repo->at.common_dir, "shallow"))
+    if (has_file(repo->at.common_dir, "shallow"))
         al_finding_add(findings, "shallow clone", AL_WARNING, "history is not all here",
                        "What is older is missing from logs, blames and merges. 'git fetch "
                        "--unshallow' brings it.");
@@ -141,15 +142,15 @@ static void tell_kind(struct al_findings *findings, const struct al_repo *repo)
 }
 
 /* "airlock: hooks not run: pre-commit" → what is behind the colon. */
-static const char *names_of(const struct al_str *note)
+static const char *listed_names(const struct al_str *note)
 {
     const char *colon = strrchr(note->buf, ':');
 
     return colon && colon[1] ? colon + 2 : note->buf;
 }
 
-static void tell_programs(struct al_findings *findings, const struct al_repo *repo,
-                          struct al_run_limits *budget)
+static void add_skipped_programs(struct al_findings *findings, const struct al_repo *repo,
+                                 struct al_run_limits *budget)
 {
     static const char *const hooks[] = {
         "pre-commit",
@@ -165,20 +166,20 @@ static void tell_programs(struct al_findings *findings, const struct al_repo *re
         "reference-transaction",
         NULL,
     };
-    al_auto(al_str_clear) struct al_str there = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str hooks_note = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str filters = AL_STR_INIT;
     al_auto(al_freep) char *state = NULL;
     al_auto(al_freep) char *filtered = NULL;
 
-    al_git_skipped_hooks(repo, hooks, &there);
-    if (there.len) {
-        state = al_asprintf("not run: %s", names_of(&there));
+    al_git_skipped_hooks(repo, hooks, &hooks_note);
+    if (hooks_note.len) {
+        state = al_asprintf("not run: %s", listed_names(&hooks_note));
         al_finding_add(findings, "hooks", AL_WARNING, state,
                        "airlock runs no hooks: run what they check yourself, or in CI.");
     }
     al_git_skipped_filters(repo, budget, &filters);
     if (filters.len) {
-        filtered = al_asprintf("not run: %s", names_of(&filters));
+        filtered = al_asprintf("not run: %s", listed_names(&filters));
         al_finding_add(findings, "filters", AL_WARNING, filtered,
                        "Calls that would write files through them fail; use git itself for these "
                        "files.");
@@ -191,8 +192,8 @@ static void tell_programs(struct al_findings *findings, const struct al_repo *re
                        "@{upstream}");
 }
 
-static void tell_lock(struct al_findings *findings, const struct al_repo *repo, const char *dir,
-                      const char *name)
+static void add_lock(struct al_findings *findings, const struct al_repo *repo, const char *dir,
+                     const char *name)
 {
     al_auto(al_freep) char *path = al_fs_join(dir, name);
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
@@ -211,33 +212,34 @@ static void tell_lock(struct al_findings *findings, const struct al_repo *repo, 
     }
 }
 
-static void tell_locks(struct al_findings *findings, const struct al_repo *repo)
+static void add_locks(struct al_findings *findings, const struct al_repo *repo)
 {
     static const char *const own[] = { "index.lock", "HEAD.lock" };
     static const char *const common[] = { "config.lock", "packed-refs.lock", "shallow.lock" };
 
     for (size_t i = 0; i < AL_COUNT(own); i++)
-        tell_lock(findings, repo, repo->at.git_dir, own[i]);
+        add_lock(findings, repo, repo->at.git_dir, own[i]);
     for (size_t i = 0; i < AL_COUNT(common); i++)
-        tell_lock(findings, repo, repo->at.common_dir, common[i]);
+        add_lock(findings, repo, repo->at.common_dir, common[i]);
 }
 
-static void examine(struct al_findings *findings, const struct al_setup *setup, const char *dir)
+static void check_repository(struct al_findings *findings, const struct al_setup *setup,
+                             const char *dir)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_run_limits budget = { .left_ms = ASKING_MS };
+    struct al_run_limits budget = { .left_ms = TIME_LIMIT_MS };
     struct al_repo *repo = NULL;
 
     if (al_repo_open(setup->session.git, dir, ".", &budget, &repo, &err) < 0) {
-        tell_refused(findings, dir, &err);
+        add_open_failure(findings, dir, &err);
         return;
     }
-    tell_kind(findings, repo);
+    add_kind(findings, repo);
     al_finding_add(
         findings, "owner", AL_FINE,
         al_location_is_owned(&repo->at) ? "you" : "another user; safe.directory lists it", "");
-    tell_programs(findings, repo, &budget);
-    tell_locks(findings, repo);
+    add_skipped_programs(findings, repo, &budget);
+    add_locks(findings, repo);
     al_repo_free(repo);
 }
 
@@ -247,9 +249,9 @@ void al_doctor_repositories(struct al_findings *findings, const struct al_setup 
     al_auto(al_freep) char *here = realpath(".", NULL);
 
     if (!options->roots.count && here && al_roots_find(&setup->roots, here)) {
-        examine(findings, setup, here);
+        check_repository(findings, setup, here);
         return;
     }
     for (size_t i = 0; i < setup->roots.count; i++)
-        examine(findings, setup, setup->roots.items[i].path);
+        check_repository(findings, setup, setup->roots.items[i].path);
 }

@@ -44,14 +44,15 @@ int al_follow_watch(const char *file)
 int al_follow(int watch_fd, al_follow_fn *more, void *payload)
 {
     al_auto(al_closep) int signal_fd = -1;
-    sigset_t ends;
+    sigset_t signals;
     int r;
 
-    (void)sigemptyset(&ends);
-    (void)sigaddset(&ends, SIGINT);
-    (void)sigaddset(&ends, SIGTERM);
-    (void)sigprocmask(SIG_BLOCK, &ends, NULL); /* until the process ends, which is then soon */
-    signal_fd = signalfd(-1, &ends, SFD_CLOEXEC);
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &signals,
+                      NULL); /* until the process signals, which is then soon */
+    signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
     if (signal_fd < 0)
         return -errno;
     /* Once more before waiting: the watch was set before, so nothing falls in between. */

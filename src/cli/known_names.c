@@ -26,77 +26,77 @@ static bool matches(const char *pattern, const char *name)
     return !pattern || fnmatch(pattern, name, 0) == 0;
 }
 
-static void offer(struct search *search, const char *name)
+static void try_name(struct search *search, const char *name)
 {
     search->found |= matches(search->pattern, name);
     al_nearest_offer(&search->nearest, name);
 }
 
-static void look_in_tool(struct search *search, const struct al_tool *tool)
+static void search_operations(struct search *search, const struct al_tool *tool)
 {
     for (size_t i = 0; i < tool->noperations; i++)
-        offer(search, tool->operations[i].name);
+        try_name(search, tool->operations[i].name);
 }
 
 /* Among the names of tools; or, where `tool` is a pattern, among the operations of those that match
  * it. */
-static void look(struct search *search, bool for_operation, const char *tool)
+static void search_names(struct search *search, bool for_operation, const char *tool)
 {
     for (size_t i = 0; al_toolsets[i]; i++) {
         for (size_t k = 0; al_toolsets[i]->tools[k]; k++) {
             const struct al_tool *at = al_toolsets[i]->tools[k];
 
             if (!for_operation)
-                offer(search, at->name);
+                try_name(search, at->name);
             else if (matches(tool, at->name))
-                look_in_tool(search, at);
+                search_operations(search, at);
         }
     }
 }
 
-static int unknown(const char *place, const char *what, const struct search *search,
+static int unknown(const char *location, const char *what, const struct search *search,
                    struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_sanitize_line(search->pattern);
 
     if (search->nearest.found)
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s: %s is called '%s', did you mean '%s'?",
-                            place, what, word, search->nearest.found);
-    return al_error_set(err, AL_ERR_BAD_ARGS, "%s: %s is called '%s'; see airlock tools", place,
+                            location, what, word, search->nearest.found);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s: %s is called '%s'; see airlock tools", location,
                         what, word);
 }
 
 static int check_rule(const char *file, const struct al_rule *rule, struct al_error *err)
 {
-    al_auto(al_freep) char *place = al_asprintf("%s:%u: tools.approval.rule", file, rule->line);
+    al_auto(al_freep) char *location = al_asprintf("%s:%u: tools.approval.rule", file, rule->line);
     struct search tool = search_for(rule->tool), operation = search_for(rule->operation);
     al_auto(al_freep) char *safe = NULL;
     al_auto(al_freep) char *what = NULL;
 
     if (rule->tool)
-        look(&tool, false, NULL);
+        search_names(&tool, false, NULL);
     if (rule->tool && !tool.found)
-        return unknown(place, "no tool", &tool, err);
+        return unknown(location, "no tool", &tool, err);
     if (!rule->operation)
         return 0;
-    look(&operation, true, rule->tool);
+    search_names(&operation, true, rule->tool);
     if (operation.found)
         return 0;
     safe = rule->tool ? al_text_sanitize_line(rule->tool) : NULL;
     what = safe ? al_asprintf("no operation of %s", safe) : al_strdup("no operation");
-    return unknown(place, what, &operation, err);
+    return unknown(location, what, &operation, err);
 }
 
 static int check_grant(const char *file, const struct al_grant *grant, struct al_error *err)
 {
-    al_auto(al_freep) char *place = al_asprintf("%s: grants.%s.tools", file, grant->name);
+    al_auto(al_freep) char *location = al_asprintf("%s: grants.%s.tools", file, grant->name);
 
     for (size_t i = 0; i < grant->tools.count; i++) {
         struct search tool = search_for(grant->tools.items[i]);
 
-        look(&tool, false, NULL);
+        search_names(&tool, false, NULL);
         if (!tool.found)
-            return unknown(place, "no tool", &tool, err);
+            return unknown(location, "no tool", &tool, err);
     }
     return 0;
 }

@@ -31,8 +31,8 @@ struct view {
     struct al_tail tail;
     struct al_table table;
     struct al_str out;
-    bool any;    /* something was shown */
-    bool closed; /* nobody reads what we write */
+    bool shown_any;     /* something was shown */
+    bool output_closed; /* nobody reads what we write */
 };
 
 static void flush(struct view *view)
@@ -40,15 +40,15 @@ static void flush(struct view *view)
     int r;
 
     al_table_flush(&view->table, &view->out);
-    r = view->closed ? 0 : al_write_all(STDOUT_FILENO, view->out.buf, view->out.len);
+    r = view->output_closed ? 0 : al_write_all(STDOUT_FILENO, view->out.buf, view->out.len);
     if (r < 0)
-        view->closed = true;
+        view->output_closed = true;
     if (r < 0 && r != -EPIPE)
         al_log_note("cannot write: %s", strerrordesc_np(-r));
     al_str_reset(&view->out);
 }
 
-static bool is_plain(const char *text, size_t len)
+static bool is_printable(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (text[i] < 0x20 || text[i] > 0x7e)
@@ -59,7 +59,7 @@ static bool is_plain(const char *text, size_t len)
 /* The line as it is; one that somebody else wrote could do things to a terminal. */
 static void add_json(struct view *view, const json_t *line, const char *text, size_t len)
 {
-    if (is_plain(text, len))
+    if (is_printable(text, len))
         al_str_add(&view->out, text, len);
     else
         al_json_dump(line, true, &view->out);
@@ -76,8 +76,8 @@ static void show(struct view *view, const char *text, size_t len)
         add_json(view, line, text, len);
     else
         al_table_add(&view->table, line);
-    view->any |= line != NULL;
-    if (view->out.len >= FLUSH_BYTES || al_table_waiting(&view->table) >= ROWS_TOGETHER)
+    view->shown_any |= line != NULL;
+    if (view->out.len >= FLUSH_BYTES || al_table_pending(&view->table) >= ROWS_TOGETHER)
         flush(view);
 }
 
@@ -131,7 +131,7 @@ static int show_to_end(struct view *view, size_t skip, size_t most)
     size_t len;
     int r = 0;
 
-    while (!view->closed && most && (r = al_tail_next(&view->tail, &text, &len)) > 0) {
+    while (!view->output_closed && most && (r = al_tail_next(&view->tail, &text, &len)) > 0) {
         if (!al_query_matches(view->query, text, len))
             continue;
         if (skip) {
@@ -150,61 +150,62 @@ static int show_more(void *payload)
     struct view *view = payload;
     int r = show_to_end(view, 0, SIZE_MAX);
 
-    return r == 0 && view->closed ? -EPIPE : r;
+    return r == 0 && view->output_closed ? -EPIPE : r;
 }
 
 /* --- Repositories --- */
 
 /* The repositories that lines name, as far as they are known. */
-struct places {
+struct repositories {
     char *first;        /* one of them; NULL: none was named */
-    char *above;        /* a directory that all of them are below; NULL as long as there is one */
+    char *common_dir;   /* a directory that all of them are below; NULL as long as there is one */
     struct al_str last; /* how the last line named it, which many do one after the other */
 };
 
 /* Shorten a directory, which ends in a slash, until the path is below it. */
-static void widen(char *above, const char *path)
+static void shorten_to_common(char *common_dir, const char *path)
 {
-    while (!al_starts_with(path, above)) {
-        char *end = strrchr(above, '/');
+    while (!al_starts_with(path, common_dir)) {
+        char *end = strrchr(common_dir, '/');
 
         *end = '\0';
-        strrchr(above, '/')[1] = '\0';
+        strrchr(common_dir, '/')[1] = '\0';
     }
 }
 
-static void add_place(struct places *places, const char *text, size_t len)
+static void add_repository(struct repositories *repositories, const char *text, size_t len)
 {
     static const char member[] = "\"repository\":\"";
     const char *at = memmem(text, len, member, strlen(member)), *path;
     al_auto(al_json_decrefp) json_t *line = NULL;
 
-    if (!at || (places->last.len && al_starts_with(at, places->last.buf)))
+    if (!at || (repositories->last.len && al_starts_with(at, repositories->last.buf)))
         return;
-    al_str_reset(&places->last);
-    al_str_add(&places->last, at, strcspn(at + strlen(member), "\"") + strlen(member) + 1);
+    al_str_reset(&repositories->last);
+    al_str_add(&repositories->last, at, strcspn(at + strlen(member), "\"") + strlen(member) + 1);
     line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
     path = al_json_get_string(line, "repository");
     if (!path || path[0] != '/')
         return;
-    if (!places->first) {
-        places->first = al_strdup(path);
+    if (!repositories->first) {
+        repositories->first = al_strdup(path);
         return;
     }
-    if (!strcmp(places->first, path))
+    if (!strcmp(repositories->first, path))
         return;
-    if (!places->above)
-        places->above =
-            al_strndup(places->first, (size_t)(strrchr(places->first, '/') - places->first) + 1);
-    widen(places->above, path);
+    if (!repositories->common_dir)
+        repositories->common_dir =
+            al_strndup(repositories->first,
+                       (size_t)(strrchr(repositories->first, '/') - repositories->first) + 1);
+    shorten_to_common(repositories->common_dir, path);
 }
 
 /* The directory above the repositories of what is shown; NULL unless there are several.  Caller
  * frees.  *ret_count grows by the lines that match. */
-static char *find_above(const struct al_query *query, const struct al_history *history,
-                        size_t index, size_t *ret_count)
+static char *find_common_dir(const struct al_query *query, const struct al_history *history,
+                             size_t index, size_t *ret_count)
 {
-    struct places places = { .last = AL_STR_INIT };
+    struct repositories repositories = { .last = AL_STR_INIT };
 
     for (size_t i = index; i < al_history_count(history); i++) {
         al_auto(al_closep) int fd = al_history_file(history, i);
@@ -214,13 +215,13 @@ static char *find_above(const struct al_query *query, const struct al_history *h
 
         while (fd >= 0 && al_lines_next(&lines, &text, &len) > 0)
             if (al_query_matches(query, text, len)) {
-                add_place(&places, text, len);
+                add_repository(&repositories, text, len);
                 *ret_count += 1;
             }
     }
-    free(places.first);
-    al_str_clear(&places.last);
-    return places.above;
+    free(repositories.first);
+    al_str_clear(&repositories.last);
+    return repositories.common_dir;
 }
 
 /* --- The command --- */
@@ -258,7 +259,7 @@ static int verify(const char *file, bool json)
 }
 
 /* Whether a table of this many lines is longer than the terminal. */
-static bool is_long(size_t lines)
+static bool exceeds_terminal(size_t lines)
 {
     struct winsize size = { .ws_row = 0 };
 
@@ -276,14 +277,15 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
     if (r == 0)
         r = find_start(query, &history, &index, &skip);
     if (r == 0 && !query->json)
-        view->table.above = find_above(query, &history, index, &count);
+        view->table.common_dir = find_common_dir(query, &history, index, &count);
     if (!query->follow)
-        al_pager_start(pager, is_long(query->last && query->last < count ? query->last : count));
+        al_pager_start(pager,
+                       exceeds_terminal(query->last && query->last < count ? query->last : count));
     if (r == 0)
         r = al_tail_start(&view->tail, file, &history, index);
     if (r == 0)
         r = show_to_end(view, skip, query->last && !query->follow ? query->last : SIZE_MAX);
-    if (r == 0 && !view->any && al_history_is_empty(&history))
+    if (r == 0 && !view->shown_any && al_history_is_empty(&history))
         (void)fputs("nothing recorded yet\n", query->json ? stderr : stdout);
     (void)fflush(stdout);
     return r;
@@ -302,14 +304,15 @@ static int show_log(const struct al_query *query, const char *file)
     int r;
 
     r = show_recorded(&view, file, &pager);
-    if (r == 0 && query->follow && !view.closed && watch_fd != -ENOENT)
+    if (r == 0 && query->follow && !view.output_closed && watch_fd != -ENOENT)
         r = watch_fd < 0 ? watch_fd : al_follow(watch_fd, show_more, &view);
     al_tail_clear(&view.tail);
     al_table_clear(&view.table);
     al_str_clear(&view.out);
     al_pager_end(&pager);
-    if (r == 0 && query->tool && !view.any && !query->follow && !al_query_tool_exists(query->tool))
-        return al_query_no_tool(query->tool);
+    if (r == 0 && query->tool && !view.shown_any && !query->follow &&
+        !al_query_tool_exists(query->tool))
+        return al_query_unknown_tool(query->tool);
     return r < 0 && r != -EPIPE ? fail(file, r) : AL_EXIT_OK;
 }
 

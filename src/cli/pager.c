@@ -33,12 +33,12 @@ static bool is_installed(const char *name)
     return false;
 }
 
-/* Whether a shell would find what a line runs.  Of a line that only a shell understands nobody
- * knows. */
-static bool is_runnable(const char *line)
+/* Whether a shell would find what a command runs.  Of a command that only a shell understands
+ * nobody knows. */
+static bool is_runnable(const char *command)
 {
-    size_t len = strcspn(line, " \t");
-    al_auto(al_freep) char *name = al_strndup(line, len);
+    size_t len = strcspn(command, " \t");
+    al_auto(al_freep) char *name = al_strndup(command, len);
 
     if (!len || strpbrk(name, "$`'\"\\~=;&|<>(){}*?["))
         return true;
@@ -46,8 +46,8 @@ static bool is_runnable(const char *line)
                              : is_installed(name);
 }
 
-/* The command for a shell; NULL for none. */
-static const char *command(int fd)
+/* The pager_command for a shell; NULL for none. */
+static const char *pager_command(int fd)
 {
     const char *pager = getenv("PAGER"), *term = getenv("TERM");
 
@@ -76,11 +76,11 @@ static char **environment(struct al_strv *entries, bool at_end)
     return entries->items;
 }
 
-static int start(const char *line, bool at_end, int in_fd, int out_fd, pid_t *ret_pid)
+static int spawn_pager(const char *command, bool at_end, int in_fd, int out_fd, pid_t *ret_pid)
 {
     al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
     char shell[] = "/bin/sh", name[] = "sh", option[] = "-c";
-    al_auto(al_freep) char *words = al_strdup(line);
+    al_auto(al_freep) char *words = al_strdup(command);
     char *argv[] = { name, option, words, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -104,16 +104,16 @@ static int start(const char *line, bool at_end, int in_fd, int out_fd, pid_t *re
 
 void al_pager_start(struct al_pager *pager, bool at_end)
 {
-    const char *line = command(STDOUT_FILENO);
+    const char *command = pager_command(STDOUT_FILENO);
     al_auto(al_closep) int in_fd = -1;
     al_auto(al_closep) int out_fd = -1;
-    int ends[2];
+    int fds[2];
 
-    if (!line || pipe2(ends, O_CLOEXEC) < 0)
+    if (!command || pipe2(fds, O_CLOEXEC) < 0)
         return;
-    in_fd = ends[0];
-    out_fd = ends[1];
-    if (start(line, at_end, in_fd, STDOUT_FILENO, &pager->pid) < 0) {
+    in_fd = fds[0];
+    out_fd = fds[1];
+    if (spawn_pager(command, at_end, in_fd, STDOUT_FILENO, &pager->pid) < 0) {
         pager->pid = -1;
         return;
     }
@@ -145,21 +145,21 @@ void al_pager_end(struct al_pager *pager)
 /* The other end of a pipe to a pager, and its pid; -1 for none. */
 static int open_pager(int fd, pid_t *ret_pid)
 {
-    const char *line = command(fd);
+    const char *command = pager_command(fd);
     al_auto(al_closep) int in_fd = -1;
-    int ends[2];
+    int fds[2];
 
-    if (!line || pipe2(ends, O_CLOEXEC) < 0)
+    if (!command || pipe2(fds, O_CLOEXEC) < 0)
         return -1;
-    in_fd = ends[0];
-    if (start(line, false, in_fd, fd, ret_pid) < 0)
-        al_close(al_take_fd(&ends[1]));
-    return ends[1];
+    in_fd = fds[0];
+    if (spawn_pager(command, false, in_fd, fd, ret_pid) < 0)
+        al_close(al_take_fd(&fds[1]));
+    return fds[1];
 }
 
 void al_pager_show(int fd, const char *text, size_t len)
 {
-    struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
     pid_t pid = -1;
     int pipe_fd = open_pager(fd, &pid);
 
@@ -167,9 +167,9 @@ void al_pager_show(int fd, const char *text, size_t len)
         (void)al_write_all(fd, text, len);
         return;
     }
-    (void)sigaction(SIGPIPE, &ignore, &before); /* the user need not read it to its end */
+    (void)sigaction(SIGPIPE, &ignore, &old); /* the user need not read it to its end */
     (void)al_write_all(pipe_fd, text, len);
     (void)close(pipe_fd);
     wait_for(pid);
-    (void)sigaction(SIGPIPE, &before, NULL);
+    (void)sigaction(SIGPIPE, &old, NULL);
 }

@@ -135,7 +135,7 @@ int al_cmd_policy(int argc, char **argv)
     if (r < 0)
         return al_cli_fail(&err);
     if (options.help)
-        return explains && argc > 0 ? al_show_command(&options, argv[0])
+        return explains && argc > 0 ? al_tools_show_help(&options, argv[0])
                                     : al_help_command("policy");
     r = al_prepare_call(&setup, "policy explain", &options, argc, argv, &tool, &arguments, &err);
     code = r < 0 ? al_cli_fail(&err) : explain(&setup, tool, arguments, options.json);

@@ -13,7 +13,7 @@
 #include "util/utf8.h"
 
 /* The parameter that says where the tool works, when it need not be given. */
-static const struct al_param *place_of(const struct al_tool *tool)
+static const struct al_param *working_dir_param(const struct al_tool *tool)
 {
     for (size_t i = 0; i < tool->nparams; i++)
         if (tool->params[i].offset == tool->working_dir_offset &&
@@ -23,22 +23,23 @@ static const struct al_param *place_of(const struct al_tool *tool)
 }
 
 /* A command works where it is typed, as git does, as long as that is inside a root. */
-static void work_here(const struct al_setup *setup, const struct al_tool *tool, json_t *arguments)
+static void set_working_dir(const struct al_setup *setup, const struct al_tool *tool,
+                            json_t *arguments)
 {
-    const struct al_param *place = place_of(tool);
+    const struct al_param *param = working_dir_param(tool);
     al_auto(al_freep) char *here = realpath(".", NULL);
     const char *name;
     json_t *value;
 
-    if (!place || !here || !json_is_object(arguments) || !al_utf8_valid(here, strlen(here)) ||
+    if (!param || !here || !json_is_object(arguments) || !al_utf8_valid(here, strlen(here)) ||
         !strcmp(here, setup->roots.items[0].path) || !al_roots_find(&setup->roots, here))
         return;
     json_object_foreach(arguments, name, value)
     {
-        if (al_param_is_called(place, name))
+        if (al_param_is_called(param, name))
             return;
     }
-    al_json_set(arguments, place->name, al_json_string(here));
+    al_json_set(arguments, param->name, al_json_string(here));
 }
 
 int al_prepare_call(struct al_setup *setup, const char *command, const struct al_options *options,
@@ -64,6 +65,6 @@ int al_prepare_call(struct al_setup *setup, const char *command, const struct al
     if (r == 0)
         r = al_setup_session(setup, err);
     if (r == 0)
-        work_here(setup, (*ret_tool)->tool, *ret_arguments);
+        set_working_dir(setup, (*ret_tool)->tool, *ret_arguments);
     return r;
 }

@@ -13,15 +13,15 @@
 #include "util/fs.h"
 #include "util/log.h"
 
-static bool lost; /* something of the output; the process has one */
+static bool output_lost; /* something of the output; the process has one */
 
 static void note_error(int r)
 {
     if (r >= 0 || r == -EPIPE) /* a reader that has seen enough is no failure */
         return;
-    if (!lost)
+    if (!output_lost)
         al_log_note("cannot write: %s", strerrordesc_np(-r));
-    lost = true;
+    output_lost = true;
 }
 
 void al_cli_print(int fd, const struct al_str *text)
@@ -65,10 +65,10 @@ int al_cli_finish(int code)
         note_error(-errno);
     else if (ferror(stdout) && !is_reader_gone())
         note_error(-EIO);
-    return code == AL_EXIT_OK && lost ? AL_EXIT_FAILED : code;
+    return code == AL_EXIT_OK && output_lost ? AL_EXIT_FAILED : code;
 }
 
-void al_cli_tell(const char *line)
+void al_cli_note(const char *line)
 {
     al_log_note("%s", line);
 }

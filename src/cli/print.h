@@ -17,7 +17,7 @@ void al_cli_print(int fd, const struct al_str *text);
 void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
 
 /** Print "airlock: <line>" to stderr.  For struct al_session's and al_run_limits' `waits`. */
-void al_cli_tell(const char *line);
+void al_cli_note(const char *line);
 
 /** Flush stdout.  Returns `code`, or AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost. */
 int al_cli_finish(int code);

@@ -44,7 +44,7 @@ bool al_query_tool_exists(const char *name)
     return false;
 }
 
-int al_query_no_tool(const char *name)
+int al_query_unknown_tool(const char *name)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(name);
     struct al_nearest nearest = { .word = name };

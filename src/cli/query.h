@@ -21,7 +21,7 @@ int al_query_parse(struct al_query *query, int argc, char **argv);
 /** Whether a tool has this name, in whichever toolset; and say that none has, with the name that
  * was meant.  The exit code. */
 bool al_query_tool_exists(const char *name);
-int al_query_no_tool(const char *name);
+int al_query_unknown_tool(const char *name);
 
 /** A number of executions: 1 to 1,000,000,000, digits only. */
 bool al_query_number(const char *text, size_t *ret_number);

@@ -49,7 +49,7 @@ static size_t count_files(const struct al_differences *changes)
     return count;
 }
 
-static void add_others(struct al_str *out, const struct al_differences *changes)
+static void add_other_changes(struct al_str *out, const struct al_differences *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
         if (changes->items[i].part != AL_PART_WORKTREE)
@@ -66,14 +66,14 @@ static void show_dry_run(const struct al_rollback *rollback, bool redo)
         al_str_addf(&out, "Rolling back %zu execution%s would change:\n", rollback->count,
                     rollback->count == 1 ? "" : "s");
     al_str_add(&out, rollback->stat.buf, rollback->stat.len);
-    add_others(&out, &rollback->changes);
+    add_other_changes(&out, &rollback->changes);
     if (!rollback->changes.count)
         al_str_adds(&out, " nothing\n");
     print(STDOUT_FILENO, &out);
 }
 
 /* A rollback is an execution too: the number counts it. */
-static void add_ways_on(struct al_str *out, const struct al_rollback *rollback, bool redo)
+static void add_next_steps(struct al_str *out, const struct al_rollback *rollback, bool redo)
 {
     if (!rollback->changes.count)
         return;
@@ -99,10 +99,10 @@ static void show_done(const struct al_rollback *rollback, bool redo)
         al_str_addf(&out, "Rolled back %zu execution%s: ", rollback->count,
                     rollback->count == 1 ? "" : "s");
     al_str_addf(&out, "%zu file%s\n", files, files == 1 ? "" : "s");
-    add_others(&out, &rollback->changes);
+    add_other_changes(&out, &rollback->changes);
     add_list(&out, "Left as they are, since they are ignored or were too large to be kept:",
              &rollback->kept);
-    add_ways_on(&out, rollback, redo);
+    add_next_steps(&out, rollback, redo);
     print(STDOUT_FILENO, &out);
 }
 
@@ -121,11 +121,11 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
 }
 
 /** The command's own options. */
-struct flags {
+struct own_options {
     bool dry_run, force, redo, yes;
 };
 
-static int roll_back(struct al_undo *undo, const struct flags *flags, bool dry_run,
+static int roll_back(struct al_undo *undo, const struct own_options *own, bool dry_run,
                      struct al_rollback *rollback, struct al_error *err)
 {
     const struct al_session *session = &undo->setup.session;
@@ -138,9 +138,9 @@ static int roll_back(struct al_undo *undo, const struct flags *flags, bool dry_r
                                .confinement = session->confinement,
                                .lock_wait_ms = undo->setup.config.git.timeout_ms,
                                .count = undo->count,
-                               .force = flags->force,
+                               .force = own->force,
                                .dry_run = dry_run,
-                               .redo = flags->redo,
+                               .redo = own->redo,
                            },
                            &undo->budget, rollback, err);
 }
@@ -160,44 +160,44 @@ static bool read_answer(struct al_cancel *cancel, char *answer, int size)
 
 /* Say on a terminal what would change, and ask.  No lock is held while somebody thinks; what cannot
  * be done is said by the rollback itself. */
-static bool is_wanted(struct al_undo *undo, const struct flags *flags)
+static bool is_confirmed(struct al_undo *undo, const struct own_options *own)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
-    const char *question = flags->redo ? "Redo? [y/N] " : "Roll back? [y/N] ";
+    const char *question = own->redo ? "Redo? [y/N] " : "Roll back? [y/N] ";
     char answer[16] = "";
 
-    if (flags->yes || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
-        roll_back(undo, flags, true, &rollback, &err) < 0)
+    if (own->yes || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
+        roll_back(undo, own, true, &rollback, &err) < 0)
         return true;
-    show_dry_run(&rollback, flags->redo);
+    show_dry_run(&rollback, own->redo);
     (void)al_write_all(STDOUT_FILENO, question, strlen(question));
     if (!read_answer(undo->budget.cancel, answer, (int)sizeof(answer)))
         return false;
     return !strcasecmp(answer, "y\n") || !strcasecmp(answer, "yes\n");
 }
 
-static int run(struct al_undo *undo, const struct flags *flags)
+static int run(struct al_undo *undo, const struct own_options *own)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     int r;
 
-    if (flags->redo && undo->count) {
+    if (own->redo && undo->count) {
         al_log_note("--redo takes no number; see airlock rollback --help");
         return AL_EXIT_USAGE;
     }
-    if (!undo->setup.session.journal && !flags->dry_run)
+    if (!undo->setup.session.journal && !own->dry_run)
         return AL_EXIT_FAILED; /* why was said when it was opened */
-    if (!flags->dry_run && !is_wanted(undo, flags)) {
+    if (!own->dry_run && !is_confirmed(undo, own)) {
         al_log_note("nothing was changed");
         return al_signals_caught() ? 128 + al_signals_caught() : AL_EXIT_FAILED;
     }
-    r = roll_back(undo, flags, flags->dry_run, &rollback, &err);
-    if (flags->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
-        show_dry_run(&rollback, flags->redo);
+    r = roll_back(undo, own, own->dry_run, &rollback, &err);
+    if (own->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
+        show_dry_run(&rollback, own->redo);
     else if (r == 0)
-        show_done(&rollback, flags->redo);
+        show_done(&rollback, own->redo);
     return r < 0 ? show_failed(&rollback, &err) : AL_EXIT_OK;
 }
 
@@ -209,10 +209,10 @@ int al_cmd_rollback(int argc, char **argv)
     int code = al_undo_open(&undo, "rollback", names, values, argc, argv);
 
     if (code == AL_EXIT_OK)
-        code = run(&undo, &(const struct flags){ .dry_run = values[0],
-                                                 .force = values[1],
-                                                 .redo = values[2],
-                                                 .yes = values[3] || values[4] });
+        code = run(&undo, &(const struct own_options){ .dry_run = values[0],
+                                                       .force = values[1],
+                                                       .redo = values[2],
+                                                       .yes = values[3] || values[4] });
     al_undo_close(&undo);
     return code < 0 ? AL_EXIT_OK : code;
 }

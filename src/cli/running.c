@@ -53,7 +53,7 @@ static void print(const json_t *items, bool json, struct al_str *out)
     struct al_table table = AL_TABLE_INIT(al_table_terminal_width(), al_tty_colours(STDOUT_FILENO));
 
     table.running = true;
-    table.above = al_strdup(""); /* whole paths, also where there is one repository */
+    table.common_dir = al_strdup(""); /* whole paths, also where there is one repository */
     for (size_t i = 0; i < count; i++)
         order[i] = json_array_get(items, i);
     qsort(order, count, sizeof(json_t *), compare);
@@ -81,7 +81,7 @@ int al_show_running(const struct al_query *query, const char *journal_file)
         return AL_EXIT_FAILED;
     }
     if (query->tool && !json_array_size(items) && !al_query_tool_exists(query->tool))
-        return al_query_no_tool(query->tool);
+        return al_query_unknown_tool(query->tool);
     if (!json_array_size(items) && !query->json)
         al_str_adds(&out, "no call runs\n");
     print(items, query->json, &out);

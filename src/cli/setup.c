@@ -26,7 +26,7 @@ static char *find_home(void)
     return entry ? al_strdup(entry->pw_dir) : NULL;
 }
 
-static void find_places(struct al_setup *setup)
+static void find_paths(struct al_setup *setup)
 {
     const char *state = al_environment_get("XDG_STATE_HOME");
 
@@ -76,7 +76,7 @@ static int read_shell_options(struct al_setup *setup, const struct al_options *o
     return read_tool_option(setup, options->tool, err);
 }
 
-static void tell(const char *line)
+static void write_line(const char *line)
 {
     al_auto(al_freep) char *text = al_asprintf("%s\n", line);
 
@@ -117,14 +117,14 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
         config->approval.mode = (enum al_approval_mode)mode;
     }
     if (options->verbose)
-        setup->session.trace = tell;
+        setup->session.trace = write_line;
     if (options->no_git)
         config->journal.checkpoints = false;
     if (options->grant) {
         free(config->serve.grant);
         config->serve.grant = al_strdup(options->grant);
     }
-    find_places(setup);
+    find_paths(setup);
     return read_shell_options(setup, options, err);
 }
 

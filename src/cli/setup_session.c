@@ -90,7 +90,7 @@ static void open_journal(struct al_setup *setup)
 
 /* Where the state directory cannot be written, git still needs a private place outside the roots.
  */
-static int private_place(struct al_setup *setup, struct al_error *err)
+static int make_private_dir(struct al_setup *setup, struct al_error *err)
 {
     al_auto(al_freep) char *run = al_fs_join(setup->state_dir, "run");
     const char *tmp = al_environment_get("TMPDIR");
@@ -128,7 +128,7 @@ static char *find_ssh_home(void)
 }
 
 /* A session that lasts longer keeps what it made all the same. */
-#define KEEP_S 86400u
+#define SESSION_KEEP_S 86400u
 
 static int64_t now_ns(void)
 {
@@ -148,7 +148,7 @@ static void set_checkpoints(struct al_setup *setup)
         .max_store_bytes = config->journal.max_store_bytes,
         .max_age_days = config->journal.max_age_days,
         .max_file_bytes = config->journal.max_file_bytes,
-        .keep_s = KEEP_S,
+        .keep_s = SESSION_KEEP_S,
         .began_ns = now_ns(),
         .include_ignored = &config->journal.include_ignored,
     };
@@ -193,7 +193,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     if (r == 0)
         r = al_proc_init(setup->git_program, err);
     if (r == 0)
-        r = private_place(setup, err);
+        r = make_private_dir(setup, err);
     if (r < 0)
         return r;
     open_journal(setup);

@@ -17,7 +17,7 @@ void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defa
                   struct al_str *out);
 
 /** `airlock tools TOOL` with these options (tools.c).  Returns the exit code. */
-int al_show_command(const struct al_options *options, const char *word);
+int al_tools_show_help(const struct al_options *options, const char *word);
 
 /** There is no such tool in this session; says what was meant, or which toolset has it. */
 int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err);

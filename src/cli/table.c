@@ -60,7 +60,7 @@ static size_t columns_of(uint32_t c)
 }
 
 /* The first character, which counts as one byte when it is none. */
-static size_t step(const char *text, size_t *ret_columns)
+static size_t next_character(const char *text, size_t *ret_columns)
 {
     uint32_t c = 0;
     int len = al_utf8_next(text, strlen(text), &c);
@@ -74,12 +74,12 @@ size_t al_table_columns(const char *text)
     size_t total = 0, columns;
 
     for (; *text; total += columns)
-        text += step(text, &columns);
+        text += next_character(text, &columns);
     return total;
 }
 
 /* Append what fits into `room`; text that does not ends with a mark.  Gives the columns used. */
-static size_t add_cut(struct al_str *out, const char *text, size_t room)
+static size_t add_truncated(struct al_str *out, const char *text, size_t room)
 {
     bool cut = al_table_columns(text) > room;
     size_t used = 0, columns, len;
@@ -87,7 +87,7 @@ static size_t add_cut(struct al_str *out, const char *text, size_t room)
     if (room == 0)
         return 0;
     for (; *text; text += len, used += columns) {
-        len = step(text, &columns);
+        len = next_character(text, &columns);
         if (used + columns + cut > room)
             break;
         al_str_add(out, text, len);
@@ -100,7 +100,7 @@ static size_t add_cut(struct al_str *out, const char *text, size_t room)
 /* --- Cells --- */
 
 /* A member as one word; "-" where there is none.  Caller frees. */
-static char *word_of(const json_t *line, const char *name)
+static char *text_of(const json_t *line, const char *name)
 {
     const char *text = al_json_get_string(line, name);
 
@@ -133,19 +133,19 @@ static char *local_time(const json_t *line, bool with_year)
 }
 
 /* From the directory above all of them. */
-static char *repository_of(const json_t *line, const char *above)
+static char *repository_of(const json_t *line, const char *common_dir)
 {
     const char *path = al_json_get_string(line, "repository");
 
-    if (!above)
+    if (!common_dir)
         return al_strdup("");
-    if (path && al_starts_with(path, above))
-        path += strlen(above);
+    if (path && al_starts_with(path, common_dir))
+        path += strlen(common_dir);
     return path && *path ? al_text_sanitize_line(path) : al_strdup("-");
 }
 
 /* What was asked for, as far as the summary of a call that reads does not say it. */
-static void add_asked(const json_t *line, const char *summary, struct al_str *out)
+static void add_input(const json_t *line, const char *summary, struct al_str *out)
 {
     const json_t *effects = json_object_get(line, "effects"), *value;
     const char *name, *before = ": ", *only = json_string_value(json_array_get(effects, 0));
@@ -178,7 +178,7 @@ static char *summary_of(const json_t *line, bool limited)
 
     al_str_adds(&text, summary ? summary : error ? error : "");
     if (summary)
-        add_asked(line, summary, &text);
+        add_input(line, summary, &text);
     safe = al_text_sanitize_line(text.buf);
     len = strlen(safe);
     if (limited && len > SUMMARY_MAX_BYTES) {
@@ -197,12 +197,12 @@ void al_table_add(struct al_table *table, const json_t *line)
         [AL_COLUMN_TIME] = local_time(line, with_year),
         [AL_COLUMN_PID] = number_of(line, "pid"),
         [AL_COLUMN_SEQ] = number_of(line, "seq"),
-        [AL_COLUMN_TOOL] = word_of(line, "tool"),
-        [AL_COLUMN_OPERATION] = word_of(line, "operation"),
-        [AL_COLUMN_DECISION] = word_of(line, "decision"),
-        [AL_COLUMN_OUTCOME] = word_of(line, "outcome"),
+        [AL_COLUMN_TOOL] = text_of(line, "tool"),
+        [AL_COLUMN_OPERATION] = text_of(line, "operation"),
+        [AL_COLUMN_DECISION] = text_of(line, "decision"),
+        [AL_COLUMN_OUTCOME] = text_of(line, "outcome"),
         [AL_COLUMN_MS] = number_of(line, "duration_ms"),
-        [AL_COLUMN_REPOSITORY] = repository_of(line, table->above),
+        [AL_COLUMN_REPOSITORY] = repository_of(line, table->common_dir),
         [AL_COLUMN_SUMMARY] = summary_of(line, !table->width),
     };
 
@@ -220,11 +220,11 @@ void al_table_add(struct al_table *table, const json_t *line)
 void al_table_clear(struct al_table *table)
 {
     al_strv_clear(&table->cells);
-    free(table->above);
-    table->above = NULL;
+    free(table->common_dir);
+    table->common_dir = NULL;
 }
 
-size_t al_table_waiting(const struct al_table *table)
+size_t al_table_pending(const struct al_table *table)
 {
     return table->cells.count / AL_COLUMN_COUNT;
 }
@@ -234,39 +234,39 @@ size_t al_table_waiting(const struct al_table *table)
 /* A row on its way out: what may still be written of its line. */
 struct line {
     struct al_str *out;
-    size_t room; /* SIZE_MAX: no limit */
-    size_t owed; /* spaces that are written when something follows */
+    size_t room;    /* SIZE_MAX: no limit */
+    size_t padding; /* spaces that are written when something follows */
 };
 
-static void add(struct line *line, const char *text, size_t max_width, const char *colour)
+static void add_cell(struct line *line, const char *text, size_t max_width, const char *colour)
 {
     size_t used;
 
     if (!*text || !line->room)
         return;
-    if (line->owed >= line->room)
-        line->owed = line->room;
-    al_str_addf(line->out, "%*s%s", (int)line->owed, "", colour ? colour : "");
-    line->room -= line->owed;
-    line->owed = 0;
-    used = add_cut(line->out, text, max_width < line->room ? max_width : line->room);
+    if (line->padding >= line->room)
+        line->padding = line->room;
+    al_str_addf(line->out, "%*s%s", (int)line->padding, "", colour ? colour : "");
+    line->room -= line->padding;
+    line->padding = 0;
+    used = add_truncated(line->out, text, max_width < line->room ? max_width : line->room);
     line->room -= used;
     al_str_adds(line->out, colour ? RESET : "");
 }
 
 static const char *colour_of(const char *outcome)
 {
-    static const char *const stopped[] = { "cancelled", "interrupted", "dry_run" };
+    static const char *const unfinished[] = { "cancelled", "interrupted", "dry_run" };
 
     if (!strcmp(outcome, "ok") || !strcmp(outcome, "-"))
         return NULL;
-    for (size_t i = 0; i < AL_COUNT(stopped); i++)
-        if (!strcmp(outcome, stopped[i]))
+    for (size_t i = 0; i < AL_COUNT(unfinished); i++)
+        if (!strcmp(outcome, unfinished[i]))
             return YELLOW;
     return RED;
 }
 
-static bool is_left_out(const struct al_table *table, size_t column)
+static bool is_hidden(const struct al_table *table, size_t column)
 {
     switch (column) {
     case AL_COLUMN_PID:
@@ -277,7 +277,7 @@ static bool is_left_out(const struct al_table *table, size_t column)
     case AL_COLUMN_MS:
         return table->running;
     case AL_COLUMN_REPOSITORY:
-        return !table->above;
+        return !table->common_dir;
     default:
         return false;
     }
@@ -289,7 +289,7 @@ static size_t room_for_summary(const struct al_table *table)
     size_t used = 0;
 
     for (size_t i = 0; i < AL_COLUMN_SUMMARY; i++)
-        used += is_left_out(table, i) ? 0 : table->widths[i] + GAP;
+        used += is_hidden(table, i) ? 0 : table->widths[i] + GAP;
     return table->width >= used + SUMMARY_MIN_WIDTH ? table->width - used : 0;
 }
 
@@ -303,22 +303,23 @@ static void add_row(const struct al_table *table, char *const *cells, bool headi
         const char *colour = heading ? BOLD : colour_of(cells[AL_COLUMN_OUTCOME]);
         size_t width = al_table_columns(cells[i]), wanted = table->widths[i];
 
-        if (is_left_out(table, i))
+        if (is_hidden(table, i))
             continue;
         if (width > wanted)
             width = wanted;
         if (layout[i].right)
-            line.owed += wanted - width;
-        add(&line, cells[i], wanted,
-            table->colours && (heading || i == AL_COLUMN_OUTCOME) ? colour : NULL);
-        line.owed += GAP + (layout[i].right ? 0 : wanted - width);
+            line.padding += wanted - width;
+        add_cell(&line, cells[i], wanted,
+                 table->colours && (heading || i == AL_COLUMN_OUTCOME) ? colour : NULL);
+        line.padding += GAP + (layout[i].right ? 0 : wanted - width);
     }
     if (!table->width || room_for_summary(table)) {
-        add(&line, cells[AL_COLUMN_SUMMARY], SIZE_MAX, heading && table->colours ? BOLD : NULL);
+        add_cell(&line, cells[AL_COLUMN_SUMMARY], SIZE_MAX,
+                 heading && table->colours ? BOLD : NULL);
     } else if (!heading && *cells[AL_COLUMN_SUMMARY]) {
         al_str_addc(out, '\n');
         line = (struct line){ out, most, SUMMARY_INDENT };
-        add(&line, cells[AL_COLUMN_SUMMARY], SIZE_MAX, NULL);
+        add_cell(&line, cells[AL_COLUMN_SUMMARY], SIZE_MAX, NULL);
     }
     al_str_addc(out, '\n');
 }
@@ -341,11 +342,11 @@ static void add_heading(struct al_table *table, struct al_str *out)
 
 void al_table_flush(struct al_table *table, struct al_str *out)
 {
-    size_t rows = al_table_waiting(table);
+    size_t rows = al_table_pending(table);
 
-    if (rows && table->width && !table->headed)
+    if (rows && table->width && !table->has_heading)
         add_heading(table, out);
-    table->headed |= rows > 0;
+    table->has_heading |= rows > 0;
     for (size_t i = 0; i < rows; i++)
         add_row(table, table->cells.items + i * AL_COLUMN_COUNT, false, out);
     al_strv_clear(&table->cells);

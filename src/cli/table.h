@@ -30,9 +30,9 @@ struct al_table {
     size_t width; /**< of the terminal, in columns; 0: no terminal, no limit and no heading */
     bool colours;
     bool running; /**< calls that run, with a member "pid" */
-    bool headed;
-    char *above; /**< a directory that all repositories are below, with its '/'; they are named from
-                      there.  NULL: no column for them.  Owned. */
+    bool has_heading;
+    char *common_dir; /**< a directory that all repositories are below, with its '/'; they are named
+                      from there.  NULL: no column for them.  Owned. */
     size_t widths[AL_COLUMN_COUNT];
     struct al_strv cells; /* AL_COLUMN_COUNT a row */
 };
@@ -46,7 +46,7 @@ void al_table_clear(struct al_table *table);
 void al_table_add(struct al_table *table, const json_t *line);
 
 /** How many rows wait. */
-size_t al_table_waiting(const struct al_table *table);
+size_t al_table_pending(const struct al_table *table);
 
 /** Append the rows that wait. */
 void al_table_flush(struct al_table *table, struct al_str *out);

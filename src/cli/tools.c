@@ -12,8 +12,8 @@
 #include "cli/tty.h"
 #include "util/fs.h"
 
-static json_t *describe(const struct al_listed_tool *listed,
-                        const struct al_tool_defaults *defaults)
+static json_t *tool_object(const struct al_listed_tool *listed,
+                           const struct al_tool_defaults *defaults)
 {
     const struct al_tool *tool = listed->tool;
     unsigned effects = al_tool_effects(tool);
@@ -45,7 +45,7 @@ static void print_json(const struct al_setup *setup, const struct al_listed_tool
     for (size_t i = 0; i < setup->registry.count; i++)
         if (is_offered(setup, &setup->registry.items[i]) &&
             (!only || only == &setup->registry.items[i]))
-            al_json_append(list, describe(&setup->registry.items[i], &setup->session.defaults));
+            al_json_append(list, tool_object(&setup->registry.items[i], &setup->session.defaults));
     al_json_dump(list, false, &text);
     al_str_addc(&text, '\n');
     al_cli_print(STDOUT_FILENO, &text);
@@ -135,12 +135,12 @@ static int show(const struct al_options *options, const char *word)
     return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
 }
 
-int al_show_command(const struct al_options *options, const char *word)
+int al_tools_show_help(const struct al_options *options, const char *word)
 {
-    struct al_options plain = *options; /* borrows */
+    struct al_options text_options = *options; /* borrows */
 
-    plain.json = false;
-    return show(&plain, word);
+    text_options.json = false;
+    return show(&text_options, word);
 }
 
 int al_cmd_tools(int argc, char **argv)

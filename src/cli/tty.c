@@ -89,8 +89,8 @@ static void add_indented(const struct al_tty *tty, const char *text, struct al_s
         al_str_addc(out, '\n');
 }
 
-static void show(const struct al_tty *tty, const struct al_approval_request *request,
-                 struct al_str *out)
+static void add_question(const struct al_tty *tty, const struct al_approval_request *request,
+                         struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str heading = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str rest = AL_STR_INIT;
@@ -123,18 +123,18 @@ static bool wait_for_input(const struct al_tty *tty, struct al_cancel *cancel)
 /* One line to its end, however long; false at end of input and when cancelled. */
 static bool read_line(const struct al_tty *tty, struct al_cancel *cancel, struct al_str *ret_line)
 {
-    char piece[256];
+    char chunk[256];
     ssize_t n;
 
     al_str_reset(ret_line);
     while (!ret_line->len || ret_line->buf[ret_line->len - 1] != '\n') {
         if (!wait_for_input(tty, cancel))
             return false;
-        n = read(tty->fd, piece, sizeof(piece));
+        n = read(tty->fd, chunk, sizeof(chunk));
         if (n <= 0)
             return false;
-        if (ret_line->len < LINE_MAX_BYTES || piece[n - 1] == '\n')
-            al_str_add(ret_line, piece, (size_t)n);
+        if (ret_line->len < LINE_MAX_BYTES || chunk[n - 1] == '\n')
+            al_str_add(ret_line, chunk, (size_t)n);
     }
     return true;
 }
@@ -161,13 +161,13 @@ static char letter_of(const char *line)
     return 0;
 }
 
-static void say(const struct al_tty *tty, const char *text)
+static void write_text(const struct al_tty *tty, const char *text)
 {
     (void)al_write_all(tty->fd, text, strlen(text));
 }
 
 /* The letter of the person's answer; 'r' with *ret_ended at end of input and when cancelled. */
-static char question(const struct al_tty *tty, bool offers_always, struct al_cancel *cancel,
+static char ask_once(const struct al_tty *tty, bool offers_always, struct al_cancel *cancel,
                      bool *ret_ended)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -175,16 +175,18 @@ static char question(const struct al_tty *tty, bool offers_always, struct al_can
     for (;;) {
         char letter;
 
-        say(tty, offers_always ? "[o]nce [a]lways [r]eject [d]iff? " : "[o]nce [r]eject [d]iff? ");
+        write_text(tty, offers_always ? "[o]nce [a]lways [r]eject [d]iff? "
+                                      : "[o]nce [r]eject [d]iff? ");
         *ret_ended = !read_line(tty, cancel, &line);
         if (*ret_ended) {
-            say(tty, "\n");
+            write_text(tty, "\n");
             return 'r';
         }
         letter = letter_of(line.buf);
         if (letter)
             return letter;
-        say(tty, offers_always ? "Please answer o, a, r or d.\n" : "Please answer o, r or d.\n");
+        write_text(tty,
+                   offers_always ? "Please answer o, a, r or d.\n" : "Please answer o, r or d.\n");
     }
 }
 
@@ -199,7 +201,7 @@ static void show_in_full(const struct al_tty *tty, const struct al_approval_requ
         return;
     if (request->add_full(request->payload, &full, &why) < 0) {
         al_str_addf(&text, "This cannot be shown in full: %s\n", why.message ? why.message : "");
-        say(tty, text.buf);
+        write_text(tty, text.buf);
     } else if (full.len && !al_ends_with(request->detail, full.buf)) {
         add_indented(tty, full.buf, &text);
         al_pager_show(tty->fd, text.buf, text.len);
@@ -213,12 +215,12 @@ static char ask_until_answered(const struct al_tty *tty, const struct al_approva
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char letter;
 
-    show(tty, request, &text);
+    add_question(tty, request, &text);
     (void)tcflush(tty->fd, TCIFLUSH); /* what was typed before it was asked answers nothing */
     do {
         if (al_write_all(tty->fd, text.buf, text.len) < 0)
             return 0;
-        letter = question(tty, request->always_covers != NULL, cancel, ret_ended);
+        letter = ask_once(tty, request->always_covers != NULL, cancel, ret_ended);
         if (letter == 'd')
             show_in_full(tty, request);
     } while (letter == 'd');
@@ -230,11 +232,11 @@ static void ask_for_reason(const struct al_tty *tty, struct al_cancel *cancel,
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    say(tty, "Reason (empty for none): ");
+    write_text(tty, "Reason (empty for none): ");
     if (read_line(tty, cancel, &line))
         al_approval_answer_set_reason(answer, line.buf);
     else
-        say(tty, "\n");
+        write_text(tty, "\n");
 }
 
 static int ask(void *payload, const struct al_approval_request *request, struct al_cancel *cancel,

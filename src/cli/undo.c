@@ -28,7 +28,7 @@
 #define TIME_LIMIT_MS 3600000u
 #define SHOWN_DIGITS  10
 
-static int bad(const char *command, const char *what, const char *word)
+static int usage_error(const char *command, const char *what, const char *word)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(word);
 
@@ -37,7 +37,7 @@ static int bad(const char *command, const char *what, const char *word)
 }
 
 /* Take the command's own flags out of the words, wherever they stand. */
-static void take_flags(const char *const *flags, bool *values, int *argc, char **argv)
+static void extract_flags(const char *const *flags, bool *values, int *argc, char **argv)
 {
     int kept = 0;
 
@@ -66,9 +66,9 @@ static int read_words(struct al_undo *undo, const char *command, int argc, char 
         if (argc == 0)
             return AL_EXIT_OK;
         if (undo->count)
-            return bad(command, "one number is enough:", argv[0]);
+            return usage_error(command, "one number is enough:", argv[0]);
         if (!al_query_number(argv[0], &undo->count))
-            return bad(command, "not a number of executions:", argv[0]);
+            return usage_error(command, "not a number of executions:", argv[0]);
         argc--;
         argv++;
     }
@@ -123,7 +123,7 @@ int al_undo_open(struct al_undo *undo, const char *command, const char *const *f
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
     int code, r;
 
-    take_flags(flags, values, &argc, argv);
+    extract_flags(flags, values, &argc, argv);
     code = read_words(undo, command, argc, argv);
     if (code != AL_EXIT_OK)
         return code;
@@ -140,7 +140,7 @@ int al_undo_open(struct al_undo *undo, const char *command, const char *const *f
     if (r < 0)
         return al_cli_fail(&err);
     undo->budget = (struct al_run_limits){
-        .cancel = al_cancel_new(), .left_ms = TIME_LIMIT_MS, .waits = al_cli_tell, .exit_code = -1
+        .cancel = al_cancel_new(), .left_ms = TIME_LIMIT_MS, .waits = al_cli_note, .exit_code = -1
     };
     al_signals_handle(&undo->setup, al_cancel_ref(undo->budget.cancel));
     return find_repository(undo, command);

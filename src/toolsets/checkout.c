@@ -43,20 +43,20 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
         options->branch = word;
 }
 
-void al_checkout_left_clear(struct al_checkout_left *left)
+void al_switch_origin_clear(struct al_switch_origin *origin)
 {
-    free(left->commit);
+    free(origin->commit);
 }
 
-struct al_checkout_left al_checkout_leaves(const struct al_call *call)
+struct al_switch_origin al_switch_origin_get(const struct al_call *call)
 {
     const struct al_repo *repo = al_call_repo(call);
 
-    return (struct al_checkout_left){ .underway = al_git_operation_state(repo),
+    return (struct al_switch_origin){ .operation = al_git_operation_state(repo),
                                       .commit = al_ref_head(&repo->at) };
 }
 
-void al_checkout_preview_left(const struct al_call *call, struct al_str *out)
+void al_switch_preview_operation(const struct al_call *call, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
@@ -66,7 +66,7 @@ void al_checkout_preview_left(const struct al_call *call, struct al_str *out)
 }
 
 /* How what is still in progress is given up. */
-static void add_abort(const struct al_call *call, enum al_operation_state underway,
+static void add_abort(const struct al_call *call, enum al_operation_state operation,
                       struct al_str *out)
 {
     const struct al_session *session = al_call_session(call);
@@ -76,26 +76,26 @@ static void add_abort(const struct al_call *call, enum al_operation_state underw
         al_str_adds(out, "git_merge with abort gives it up");
     else
         al_str_addf(out, "a user gives it up with 'git %s --abort'",
-                    al_operation_state_name(underway));
+                    al_operation_state_name(operation));
 }
 
-void al_checkout_note_left(const struct al_call *call, const struct al_checkout_left *left,
-                           struct al_result *result)
+void al_switch_note_operation(const struct al_call *call, const struct al_switch_origin *origin,
+                              struct al_result *result)
 {
     enum al_operation_state now = al_git_operation_state(al_call_repo(call));
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    if (left->underway == AL_IN_PROGRESS_NONE)
+    if (origin->operation == AL_IN_PROGRESS_NONE)
         return;
     if (now == AL_IN_PROGRESS_NONE) {
         al_str_addf(&line,
                     "The %s that was in progress is ended, unfinished: a commit made now is "
                     "not part of it",
-                    al_operation_state_noun(left->underway));
+                    al_operation_state_noun(origin->operation));
     } else {
         al_git_operation_line(al_call_repo(call), 0, &line);
         al_str_addf(&line, " and was left: git_checkout of %.*s goes back to where it stopped, ",
-                    SHOWN_DIGITS, left->commit);
+                    SHOWN_DIGITS, origin->commit);
         add_abort(call, now, &line);
     }
     al_result_note(result, line.buf);

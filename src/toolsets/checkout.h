@@ -18,22 +18,22 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
                           struct al_checkout_options *options);
 
 /** What a switch leaves behind. */
-struct al_checkout_left {
-    enum al_operation_state underway; /**< what was in progress before the switch */
-    char *commit;                     /**< that HEAD was at */
+struct al_switch_origin {
+    enum al_operation_state operation; /**< what was in progress before the switch */
+    char *commit;                      /**< that HEAD was at */
 };
 
-void al_checkout_left_clear(struct al_checkout_left *left);
+void al_switch_origin_clear(struct al_switch_origin *origin);
 
 /** What is in progress now, and where HEAD is. */
-struct al_checkout_left al_checkout_leaves(const struct al_call *call);
+struct al_switch_origin al_switch_origin_get(const struct al_call *call);
 
 /** For a preview: one line about what is in progress, which a switch does not finish; nothing where
  * nothing is. */
-void al_checkout_preview_left(const struct al_call *call, struct al_str *out);
+void al_switch_preview_operation(const struct al_call *call, struct al_str *out);
 
 /** After a switch: one line about what was in progress, and how to get back to it or give it up. */
-void al_checkout_note_left(const struct al_call *call, const struct al_checkout_left *left,
-                           struct al_result *result);
+void al_switch_note_operation(const struct al_call *call, const struct al_switch_origin *origin,
+                              struct al_result *result);
 
 #endif

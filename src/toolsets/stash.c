@@ -8,50 +8,50 @@
 #include "gitops/preview/concerned.h"
 #include "tool/ignored.h"
 
-static int action_of(const void *p)
+static int command_of(const void *p)
 {
     return ((const struct al_stash_args *)p)->action;
 }
 
-static bool looks_only(const void *p)
+static bool only_reads(const void *p)
 {
-    return action_of(p) >= AL_STASH_WISH_LIST;
+    return command_of(p) >= AL_STASH_COMMAND_LIST;
 }
 
 bool al_stash_is_push(const struct al_call *call, const void *args)
 {
     (void)call;
-    return action_of(args) == AL_STASH_WISH_PUSH;
+    return command_of(args) == AL_STASH_COMMAND_PUSH;
 }
 
 bool al_stash_is_pop(const struct al_call *call, const void *args)
 {
     (void)call;
-    return action_of(args) == AL_STASH_WISH_POP;
+    return command_of(args) == AL_STASH_COMMAND_POP;
 }
 
 bool al_stash_is_apply(const struct al_call *call, const void *args)
 {
     (void)call;
-    return action_of(args) == AL_STASH_WISH_APPLY;
+    return command_of(args) == AL_STASH_COMMAND_APPLY;
 }
 
 bool al_stash_is_drop(const struct al_call *call, const void *args)
 {
     (void)call;
-    return action_of(args) == AL_STASH_WISH_DROP;
+    return command_of(args) == AL_STASH_COMMAND_DROP;
 }
 
 bool al_stash_is_list(const struct al_call *call, const void *args)
 {
     (void)call;
-    return action_of(args) == AL_STASH_WISH_LIST;
+    return command_of(args) == AL_STASH_COMMAND_LIST;
 }
 
 bool al_stash_is_show(const struct al_call *call, const void *args)
 {
     (void)call;
-    return action_of(args) == AL_STASH_WISH_SHOW;
+    return command_of(args) == AL_STASH_COMMAND_SHOW;
 }
 
 int64_t al_stash_index(const void *args)
@@ -64,9 +64,9 @@ int64_t al_stash_index(const void *args)
 struct al_stash_options al_stash_options_of(const void *args)
 {
     static const enum al_stash_action actions[] = {
-        [AL_STASH_WISH_PUSH] = AL_STASH_PUSH,   [AL_STASH_WISH_POP] = AL_STASH_POP,
-        [AL_STASH_WISH_APPLY] = AL_STASH_APPLY, [AL_STASH_WISH_DROP] = AL_STASH_DROP,
-        [AL_STASH_WISH_CLEAR] = AL_STASH_CLEAR,
+        [AL_STASH_COMMAND_PUSH] = AL_STASH_PUSH,   [AL_STASH_COMMAND_POP] = AL_STASH_POP,
+        [AL_STASH_COMMAND_APPLY] = AL_STASH_APPLY, [AL_STASH_COMMAND_DROP] = AL_STASH_DROP,
+        [AL_STASH_COMMAND_CLEAR] = AL_STASH_CLEAR,
     };
     const struct al_stash_args *stash = args;
 
@@ -82,7 +82,7 @@ int al_stash_authorize(struct al_call *call, const void *args, struct al_error *
 {
     struct al_stash_options options;
 
-    if (looks_only(args))
+    if (only_reads(args))
         return 0;
     options = al_stash_options_of(args);
     return al_git_stash_check(al_call_repo(call), &options, al_call_budget(call), err);
@@ -111,7 +111,7 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
     int r;
 
     (void)op;
-    if (looks_only(args))
+    if (only_reads(args))
         return 0;
     options = al_stash_options_of(args);
     r = al_call_affected_files(call, &files, err);
@@ -126,30 +126,30 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
 void al_stash_summarize(const struct al_operation *op, const void *args, struct al_str *out)
 {
     static const char *const verbs[] = {
-        [AL_STASH_WISH_POP] = "Pop",
-        [AL_STASH_WISH_APPLY] = "Apply",
-        [AL_STASH_WISH_DROP] = "Drop",
-        [AL_STASH_WISH_SHOW] = "Show",
+        [AL_STASH_COMMAND_POP] = "Pop",
+        [AL_STASH_COMMAND_APPLY] = "Apply",
+        [AL_STASH_COMMAND_DROP] = "Drop",
+        [AL_STASH_COMMAND_SHOW] = "Show",
     };
     const struct al_stash_args *stash = args;
 
     (void)op;
-    switch ((enum al_stash_wish)stash->action) {
-    case AL_STASH_WISH_PUSH:
+    switch ((enum al_stash_command)stash->action) {
+    case AL_STASH_COMMAND_PUSH:
         al_str_adds(out, "Stash changes");
         if (stash->message)
             al_str_addf(out, ": %s", stash->message);
         break;
-    case AL_STASH_WISH_LIST:
+    case AL_STASH_COMMAND_LIST:
         al_str_adds(out, "List stashes");
         break;
-    case AL_STASH_WISH_CLEAR:
+    case AL_STASH_COMMAND_CLEAR:
         al_str_adds(out, "Clear ALL stashes (WARNING: destructive)");
         break;
-    case AL_STASH_WISH_POP:
-    case AL_STASH_WISH_APPLY:
-    case AL_STASH_WISH_DROP:
-    case AL_STASH_WISH_SHOW:
+    case AL_STASH_COMMAND_POP:
+    case AL_STASH_COMMAND_APPLY:
+    case AL_STASH_COMMAND_DROP:
+    case AL_STASH_COMMAND_SHOW:
         al_str_addf(out, "%s stash@{%" PRId64 "}", verbs[stash->action], al_stash_index(stash));
         break;
     }
@@ -158,19 +158,19 @@ void al_stash_summarize(const struct al_operation *op, const void *args, struct 
 void al_stash_ignored(const void *p, const char *untracked, struct al_ignored *out)
 {
     static const char *const reasons[] = {
-        [AL_STASH_WISH_PUSH] = "action is push",   [AL_STASH_WISH_POP] = "action is pop",
-        [AL_STASH_WISH_APPLY] = "action is apply", [AL_STASH_WISH_DROP] = "action is drop",
-        [AL_STASH_WISH_CLEAR] = "action is clear", [AL_STASH_WISH_LIST] = "action is list",
-        [AL_STASH_WISH_SHOW] = "action is show",
+        [AL_STASH_COMMAND_PUSH] = "action is push",   [AL_STASH_COMMAND_POP] = "action is pop",
+        [AL_STASH_COMMAND_APPLY] = "action is apply", [AL_STASH_COMMAND_DROP] = "action is drop",
+        [AL_STASH_COMMAND_CLEAR] = "action is clear", [AL_STASH_COMMAND_LIST] = "action is list",
+        [AL_STASH_COMMAND_SHOW] = "action is show",
     };
     const struct al_stash_args *args = p;
-    bool pushes = args->action == AL_STASH_WISH_PUSH;
+    bool pushes = args->action == AL_STASH_COMMAND_PUSH;
 
     out->since = reasons[args->action];
     al_ignored_add(out, args->message && !pushes, "message");
     al_ignored_add(out, args->include_untracked && !pushes, untracked);
     al_ignored_add(out,
-                   args->index.given && (pushes || args->action == AL_STASH_WISH_CLEAR ||
-                                         args->action == AL_STASH_WISH_LIST),
+                   args->index.given && (pushes || args->action == AL_STASH_COMMAND_CLEAR ||
+                                         args->action == AL_STASH_COMMAND_LIST),
                    "index");
 }

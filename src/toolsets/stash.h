@@ -11,19 +11,19 @@
 #include "tool/call.h"
 
 /** What an agent may want with the stash. */
-enum al_stash_wish {
-    AL_STASH_WISH_PUSH,
-    AL_STASH_WISH_POP,
-    AL_STASH_WISH_APPLY,
-    AL_STASH_WISH_DROP,
-    AL_STASH_WISH_CLEAR,
-    AL_STASH_WISH_LIST, /**< what only looks stands last */
-    AL_STASH_WISH_SHOW,
+enum al_stash_command {
+    AL_STASH_COMMAND_PUSH,
+    AL_STASH_COMMAND_POP,
+    AL_STASH_COMMAND_APPLY,
+    AL_STASH_COMMAND_DROP,
+    AL_STASH_COMMAND_CLEAR,
+    AL_STASH_COMMAND_LIST, /**< what only looks stands last */
+    AL_STASH_COMMAND_SHOW,
 };
 
 /** First member of the args struct. */
 struct al_stash_args {
-    int action; /**< enum al_stash_wish */
+    int action; /**< enum al_stash_command */
     const char *message;
     struct al_opt_int index;
     bool include_untracked;

@@ -136,8 +136,8 @@ static int list(struct al_call *call, const void *p, struct al_result *result, s
 }
 
 /* git says nothing about a branch it made or renamed; an agent wants to hear that it is done. */
-static int done(struct al_call *call, struct al_git_output *output, const char *text,
-                struct al_result *result)
+static int set_done(struct al_call *call, struct al_git_output *output, const char *text,
+                    struct al_result *result)
 {
     if (!output->out.out.len)
         al_str_adds(&output->out.out, text);
@@ -155,7 +155,7 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
     int r = al_git_branch_create(al_call_repo(call), args->create, al_call_max_bytes(call),
                                  al_call_budget(call), &output, err);
 
-    return r < 0 ? r : done(call, &output, text, result);
+    return r < 0 ? r : set_done(call, &output, text, result);
 }
 
 static int remove_branch(struct al_call *call, const void *p, struct al_result *result,
@@ -168,7 +168,7 @@ static int remove_branch(struct al_call *call, const void *p, struct al_result *
         al_git_branch_delete(al_call_repo(call), force ? args->force_delete : args->delete, force,
                              al_call_max_bytes(call), al_call_budget(call), &output, err);
 
-    return r < 0 ? r : done(call, &output, "", result);
+    return r < 0 ? r : set_done(call, &output, "", result);
 }
 
 static int rename_branch(struct al_call *call, const void *p, struct al_result *result,
@@ -182,7 +182,7 @@ static int rename_branch(struct al_call *call, const void *p, struct al_result *
     int r = al_git_branch_rename(al_call_repo(call), args->rename, args->new_name,
                                  al_call_max_bytes(call), al_call_budget(call), &output, err);
 
-    return r < 0 ? r : done(call, &output, text, result);
+    return r < 0 ? r : set_done(call, &output, text, result);
 }
 
 static const struct al_operation operations[] = {

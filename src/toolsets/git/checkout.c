@@ -150,7 +150,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 
     (void)op;
     if (!only_paths(args)) {
-        al_checkout_preview_left(call, out);
+        al_switch_preview_operation(call, out);
         return 0;
     }
     r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
@@ -182,7 +182,8 @@ static void replace_advice(struct al_str *text)
     al_str_add(text, shorter.buf, shorter.len);
 }
 
-static int go(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int switch_to(struct al_call *call, const void *p, struct al_result *result,
+                     struct al_error *err)
 {
     static const char *const hooks[] = { "post-checkout", "reference-transaction",
                                          "post-index-change", NULL };
@@ -191,7 +192,7 @@ static int go(struct al_call *call, const void *p, struct al_result *result, str
     const struct al_checkout_options options = options_of(call, args);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
-    al_auto(al_checkout_left_clear) struct al_checkout_left left = al_checkout_leaves(call);
+    al_auto(al_switch_origin_clear) struct al_switch_origin origin = al_switch_origin_get(call);
     int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
                             err);
 
@@ -203,7 +204,7 @@ static int go(struct al_call *call, const void *p, struct al_result *result, str
     replace_advice(&output.out.out);
     al_git_skipped_hooks(repo, hooks, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
-    al_checkout_note_left(call, &left, result);
+    al_switch_note_operation(call, &origin, result);
     return 0;
 }
 
@@ -225,10 +226,10 @@ static int restore_paths(struct al_call *call, const void *p, struct al_result *
 /* A new branch gets an upstream where branch.autoSetupMerge wants one, and so does the local branch
  * that git makes of a remote's when there is none of the name. */
 static const struct al_operation operations[] = {
-    { "create_branch", creates, AL_WRITES_REFS | AL_WRITES_CONFIG, go, AL_ASKS_BY_EFFECTS },
+    { "create_branch", creates, AL_WRITES_REFS | AL_WRITES_CONFIG, switch_to, AL_ASKS_BY_EFFECTS },
     { "switch", switches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_WRITES_CONFIG,
-      go, AL_ASKS_BY_EFFECTS },
-    { "commit", detaches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, go,
+      switch_to, AL_ASKS_BY_EFFECTS },
+    { "commit", detaches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, switch_to,
       AL_ASKS_BY_EFFECTS },
     { "restore_paths", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, restore_paths,
       AL_ASKS_BY_EFFECTS },

@@ -64,7 +64,7 @@ static bool fits_summary(const char *message)
 }
 
 /* Going on with what stopped may write the working tree as well. */
-static bool goes_on(const struct al_call *call, const void *p)
+static bool resumes(const struct al_call *call, const void *p)
 {
     const struct al_repo *repo = call ? al_call_repo(call) : NULL;
 
@@ -161,7 +161,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 }
 
 static const struct al_operation operations[] = {
-    { "commit", goes_on, AL_WRITES_INDEX | AL_WRITES_REFS | AL_WRITES_WORKTREE, execute,
+    { "commit", resumes, AL_WRITES_INDEX | AL_WRITES_REFS | AL_WRITES_WORKTREE, execute,
       AL_ASKS_BY_EFFECTS },
     { "commit", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, execute, AL_ASKS_BY_EFFECTS },
 };

@@ -13,15 +13,15 @@ struct stash_args {
 };
 
 static const struct al_choice actions[] = {
-    { "push", AL_STASH_WISH_PUSH },   { "pop", AL_STASH_WISH_POP },
-    { "apply", AL_STASH_WISH_APPLY }, { "drop", AL_STASH_WISH_DROP },
-    { "list", AL_STASH_WISH_LIST },   { "show", AL_STASH_WISH_SHOW },
-    { "clear", AL_STASH_WISH_CLEAR }, { NULL, 0 },
+    { "push", AL_STASH_COMMAND_PUSH },   { "pop", AL_STASH_COMMAND_POP },
+    { "apply", AL_STASH_COMMAND_APPLY }, { "drop", AL_STASH_COMMAND_DROP },
+    { "list", AL_STASH_COMMAND_LIST },   { "show", AL_STASH_COMMAND_SHOW },
+    { "clear", AL_STASH_COMMAND_CLEAR }, { NULL, 0 },
 };
 
 static const struct al_param params[] = {
     AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.", .choices = actions,
-                 .default_int = AL_STASH_WISH_PUSH),
+                 .default_int = AL_STASH_COMMAND_PUSH),
     AL_STRING_AS(struct stash_args, stash.message, "message", "For push.",
                  .max_bytes = AL_GIT_TEXT_MAX_BYTES),
     AL_INT_AS(struct stash_args, stash.index, "index", "Entry; default: 0, the newest.", .min = 0,
@@ -69,7 +69,7 @@ static int change(struct al_call *call, const void *p, struct al_result *result,
 
     if (r < 0)
         return r;
-    if (args->stash.action == AL_STASH_WISH_CLEAR) /* of which git says nothing */
+    if (args->stash.action == AL_STASH_COMMAND_CLEAR) /* of which git says nothing */
         al_str_adds(&output.out.out, "Cleared all stashes");
     al_call_shape_text(call, &output, "", result);
     return 0;

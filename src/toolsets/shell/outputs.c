@@ -63,8 +63,8 @@ static const char *value_of(const struct al_strv *words, size_t at, const char *
     return NULL;
 }
 
-static int check_named(const struct al_root *root, const struct al_strv *words,
-                       struct al_error *err)
+static int check_options(const struct al_root *root, const struct al_strv *words,
+                         struct al_error *err)
 {
     int r = 0;
 
@@ -91,12 +91,12 @@ static int check_list(const struct al_root *root, const char *list, struct al_er
             al_strv_add(&words, option ? option + 1 : word);
         list += len + strspn(list + len, " \t'\"");
     }
-    return check_named(root, &words, err);
+    return check_options(root, &words, err);
 }
 
 /* go mod edit writes the file it is given. */
-static int check_edited(const struct al_root *root, const struct al_strv *words,
-                        struct al_error *err)
+static int check_mod_edit(const struct al_root *root, const struct al_strv *words,
+                          struct al_error *err)
 {
     bool edits =
         words->count > 2 && !strcmp(words->items[1], "mod") && !strcmp(words->items[2], "edit");
@@ -122,6 +122,6 @@ int al_shell_check_outputs(const struct al_root *root, const struct al_strv *wor
             r = check_list(root, list, err);
     }
     if (r == 0)
-        r = check_named(root, words, err);
-    return r < 0 ? r : check_edited(root, words, err);
+        r = check_options(root, words, err);
+    return r < 0 ? r : check_mod_edit(root, words, err);
 }

@@ -6,7 +6,7 @@
 #include "toolsets/shell/unsupported.h"
 
 /* What ends a word. */
-#define ENDS " \t|<>"
+#define WORD_ENDS " \t|<>"
 
 /* A line on its way through the parser. */
 struct parser {
@@ -19,18 +19,18 @@ struct parser {
 /* One word being put together. */
 struct word {
     struct al_str text, pattern;
-    bool is_pattern, is_there, is_quoted;
+    bool is_pattern, exists, is_quoted;
 };
 
 /* At the beginning of a word, or where a value or another directory begins in it. */
 static bool expands_tilde(const struct word *word)
 {
-    return !word->is_there || (word->text.len && strchr("=:", word->text.buf[word->text.len - 1]));
+    return !word->exists || (word->text.len && strchr("=:", word->text.buf[word->text.len - 1]));
 }
 
 static void add(struct word *word, const char *text, size_t len, bool quoted)
 {
-    word->is_there = true;
+    word->exists = true;
     word->is_quoted |= quoted;
     al_str_add(&word->text, text, len);
     for (size_t i = 0; i < len; i++) {
@@ -94,7 +94,7 @@ static int take_plain(struct parser *parser, struct word *word)
     if (*parser->at == '~' && expands_tilde(word))
         return al_shell_unsupported("'~' (a home directory)", "quote it to mean the character",
                                     parser->err);
-    if (!word->is_there && *parser->at == '#')
+    if (!word->exists && *parser->at == '#')
         return al_shell_unsupported("'#' (a comment)", "quote it to mean the character",
                                     parser->err);
     if (*parser->at == '$')
@@ -120,7 +120,7 @@ static int take_word(struct parser *parser, struct word *word)
 {
     int r = 0;
 
-    while (r == 0 && *parser->at && !strchr(ENDS, *parser->at)) {
+    while (r == 0 && *parser->at && !strchr(WORD_ENDS, *parser->at)) {
         if (*parser->at == '\'')
             r = take_single(parser, word);
         else if (*parser->at == '"')
@@ -151,7 +151,7 @@ static int take_target(struct parser *parser, char **place)
         r = take_word(parser, &word);
     if (r < 0)
         return r;
-    if (!word.is_there)
+    if (!word.exists)
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A redirect needs the name of a file");
     if (word.is_pattern)
         return al_shell_unsupported("A pattern after a redirect", "quote it to mean the characters",
@@ -228,7 +228,7 @@ static int add_word(struct parser *parser, struct al_shell_stage *stage, struct 
 /* "2>": a number that stands right before a redirect and is nothing else. */
 static bool is_number(const struct word *word, char next)
 {
-    return (next == '<' || next == '>') && word->is_there && !word->is_quoted &&
+    return (next == '<' || next == '>') && word->exists && !word->is_quoted &&
            word->text.len == strspn(word->text.buf, "0123456789");
 }
 
@@ -247,7 +247,7 @@ static int take_item(struct parser *parser, struct al_shell_stage *stage)
     if (word.text.buf[0] == '{' && *parser->at && strchr("<>", *parser->at))
         return al_shell_unsupported("'{' before a redirect", "only 0, 1 and 2 are redirected",
                                     parser->err);
-    if (word.is_there)
+    if (word.exists)
         return add_word(parser, stage, &word);
     return take_redirect(parser, &stage->redirects, '\0');
 }

@@ -63,7 +63,7 @@ struct rules {
     size_t count;
 };
 
-static void add(struct rules *rules, const char *path, unsigned rights, bool optional)
+static void add_rule(struct rules *rules, const char *path, unsigned rights, bool optional)
 {
     if (path && rules->count < RULES_MAX)
         rules->items[rules->count++] =
@@ -79,8 +79,8 @@ static void add_system(struct rules *rules)
     };
 
     for (size_t i = 0; i < AL_COUNT(readable); i++)
-        add(rules, readable[i], AL_RIGHT_READ, true);
-    add(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
+        add_rule(rules, readable[i], AL_RIGHT_READ, true);
+    add_rule(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
 }
 
 /* The roots a grant lets be read; of them the first is where a program that writes may. */
@@ -116,9 +116,9 @@ static char *go_root_of(const char *program)
 /* What go builds, it runs: its private directories are the only ones with both rights. */
 static void add_go(struct rules *rules, const char *go_root, const char *tools, const char *work)
 {
-    add(rules, go_root, AL_RIGHT_READ, true);
-    add(rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BELOW, true);
-    add(rules, work, AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BELOW, false);
+    add_rule(rules, go_root, AL_RIGHT_READ, true);
+    add_rule(rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BELOW, true);
+    add_rule(rules, work, AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BELOW, false);
 }
 
 static int build_ruleset(const struct al_shell *shell, struct al_shell_program *program,
@@ -131,13 +131,13 @@ static int build_ruleset(const struct al_shell *shell, struct al_shell_program *
     al_auto(al_freep) char *tools = al_fs_join(go_root, "pkg/tool");
     struct rules rules = { .count = 0 };
 
-    add(&rules, program->path, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
-    add(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    add_rule(&rules, program->path, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    add_rule(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
     add_system(&rules);
     if (program->kind == AL_SHELL_GO)
         add_go(&rules, go_root, tools, shell->work_dir);
     else if (writes)
-        add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
+        add_rule(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
     add_roots(&rules, shell, writes);
     return al_ruleset_new(rules.items, rules.count, &program->ruleset, err);
 }
@@ -173,8 +173,8 @@ void al_shell_program_free(struct al_shell_program *program)
 }
 
 /* Gives NULL when there is no such program. */
-static int look_up(const struct al_shell *shell, const char *name,
-                   struct al_shell_program **ret_program, struct al_error *err)
+static int new_program(const struct al_shell *shell, const char *name,
+                       struct al_shell_program **ret_program, struct al_error *err)
 {
     const struct al_shell_options *options = &shell->options;
     struct al_shell_program *program;
@@ -217,7 +217,7 @@ int al_shell_find(struct al_shell *shell, const char *name, const char **ret_pat
     program = find_known(shell, name);
     if (!program || !is_current(program)) {
         /* The old one stays: another call may still use it.  The newest stands first. */
-        r = look_up(shell, name, &program, err);
+        r = new_program(shell, name, &program, err);
         if (program) {
             program->next = shell->programs;
             shell->programs = program;

@@ -16,7 +16,7 @@ static const char *const readers[] = {
     "egrep", "fgrep",
 };
 
-enum how {
+enum match {
     WORD,  /* exactly this */
     LONG,  /* --name, --name=..., and what GNU programs take for its abbreviation */
     SHORT, /* -x, also among others (-nx) and with a value (-xfile) */
@@ -30,7 +30,7 @@ static const char *const removes = "would remove files";
 /* What arguments are refused.  `values`: letters whose value is the rest of the word. */
 static const struct refusal {
     const char *command;
-    enum how how;
+    enum match match;
     const char *name;
     const char *const *why;
 } refusals[] = {
@@ -145,9 +145,9 @@ static bool is_flag(const char *word, const char *name)
     return !strncmp(word, name, len) && (word[len] == '\0' || word[len] == '=');
 }
 
-static bool is_refused(const struct refusal *refusal, const char *word)
+static bool matches(const struct refusal *refusal, const char *word)
 {
-    switch (refusal->how) {
+    switch (refusal->match) {
     case WORD:
         return !strcmp(word, refusal->name);
     case LONG:
@@ -168,7 +168,7 @@ static int check_refusals(const struct al_strv *words, struct al_error *err)
         if (strcmp(refusals[i].command, command) != 0)
             continue;
         for (size_t k = 1; k < words->count; k++)
-            if (is_refused(&refusals[i], words->items[k]))
+            if (matches(&refusals[i], words->items[k]))
                 return refuse(command, words->items[k], *refusals[i].why, err);
     }
     return 0;

@@ -27,19 +27,19 @@
 
 _Static_assert(AL_SHELL_STAGES_MAX == AL_PIPELINE_MAX, "every plan fits into one pipeline");
 
-#define MISSING_CODE     127
-#define FATAL_CODE       128
+#define NOT_FOUND_CODE   127
+#define GIT_FATAL_CODE   128
 
 #define ERRORS_MAX_BYTES (64u * 1024u)
 
 /* One stage on its way. */
 struct stage {
     const struct al_shell_step *step;
-    bool said;
+    bool builtin;
     struct al_str out, err; /* what a said stage says */
     int code;
     int in_fd, out_fd, err_fd; /* redirects; -1: none */
-    int dead_fd;               /* the end of a pipe that nobody reads; -1: none */
+    int closed_pipe_fd;        /* the end of a pipe that nobody reads; -1: none */
     struct al_git_pipeline git;
     size_t spec; /* which child it is, unless said */
 };
@@ -69,7 +69,7 @@ static void stage_clear(struct stage *stage)
     al_closep(&stage->in_fd);
     al_closep(&stage->out_fd);
     al_closep(&stage->err_fd);
-    al_closep(&stage->dead_fd);
+    al_closep(&stage->closed_pipe_fd);
     al_git_pipeline_close(&stage->git);
 }
 
@@ -99,21 +99,21 @@ static int open_redirects(struct stage *stage, struct al_error *err)
 
 /* Said stages. */
 
-static void say(struct stage *stage, int code)
+static void set_builtin(struct stage *stage, int code)
 {
-    stage->said = true;
+    stage->builtin = true;
     stage->code = code;
 }
 
-static void say_missing(struct stage *stage)
+static void set_not_found(struct stage *stage)
 {
     al_str_addf(&stage->err, "%s: command not found\n", stage->step->words.items[0]);
-    say(stage, MISSING_CODE);
+    set_builtin(stage, NOT_FOUND_CODE);
 }
 
 /* Standard error of a said stage goes where its redirects say; what is left is returned in `out`,
  * in the order bash has it: errors come before what is said. */
-static int deliver_said(const struct run *run, struct stage *stage, struct al_error *err)
+static int deliver_output(const struct run *run, struct stage *stage, struct al_error *err)
 {
     const struct al_shell_redirects *to = stage->step->redirects;
     int r = 0;
@@ -160,7 +160,7 @@ static int add_git(struct run *run, struct stage *stage, struct al_error *err)
     if (!run->repo) {
         al_str_adds(&stage->err, "fatal: not a git repository (or any of the parent "
                                  "directories): .git\n");
-        say(stage, FATAL_CODE);
+        set_builtin(stage, GIT_FATAL_CODE);
         return 0;
     }
     r = al_git_pipeline_open(run->repo, &stage->step->words, run->budget->left_ms, &stage->git,
@@ -186,7 +186,7 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
     if (r < 0)
         return r;
     if (!path) {
-        say_missing(stage);
+        set_not_found(stage);
         return 0;
     }
     spec = add_spec(run, stage);
@@ -202,20 +202,27 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
     return 0;
 }
 
-static int prepare(struct run *run, struct stage *stage, struct al_error *err)
+static void run_builtin(const struct run *run, struct stage *stage)
 {
     const struct al_strv *words = &stage->step->words;
+    const char *dir = run->shell->options.roots->items[0].path;
+    int code = stage->step->kind == AL_SHELL_ECHO
+                   ? al_shell_echo(words, &stage->out)
+                   : al_shell_pwd(words, dir, &stage->out, &stage->err);
+
+    set_builtin(stage, code);
+}
+
+static int prepare(struct run *run, struct stage *stage, struct al_error *err)
+{
     int r = open_redirects(stage, err);
 
     if (r < 0)
         return r;
     switch (stage->step->kind) {
     case AL_SHELL_ECHO:
-        say(stage, al_shell_echo(words, &stage->out));
-        break;
     case AL_SHELL_PWD:
-        say(stage, al_shell_pwd(words, run->shell->options.roots->items[0].path, &stage->out,
-                                &stage->err));
+        run_builtin(run, stage);
         break;
     case AL_SHELL_GIT:
         r = add_git(run, stage, err);
@@ -226,20 +233,20 @@ static int prepare(struct run *run, struct stage *stage, struct al_error *err)
         r = add_program(run, stage, err);
         break;
     }
-    if (r == 0 && stage->said)
-        r = deliver_said(run, stage, err);
+    if (r == 0 && stage->builtin)
+        r = deliver_output(run, stage, err);
     return r;
 }
 
 /* The write end of a pipe without a reader: who writes there ends by SIGPIPE, as in bash. */
-static int make_dead_end(struct stage *stage, struct al_error *err)
+static int make_closed_pipe(struct stage *stage, struct al_error *err)
 {
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return al_error_errno(err, errno, "cannot create a pipe");
     al_close(ends[0]);
-    stage->dead_fd = ends[1];
+    stage->closed_pipe_fd = ends[1];
     return 0;
 }
 
@@ -251,9 +258,9 @@ static int connect_output(struct run *run, size_t i, struct al_error *err)
 
     if (stage->out_fd >= 0) {
         spec->out_fd = stage->out_fd;
-    } else if (next && (next->said || next->in_fd >= 0)) {
-        r = make_dead_end(stage, err);
-        spec->out_fd = r == 0 ? stage->dead_fd : 0;
+    } else if (next && (next->builtin || next->in_fd >= 0)) {
+        r = make_closed_pipe(stage, err);
+        spec->out_fd = r == 0 ? stage->closed_pipe_fd : 0;
     } else if (!next) {
         spec->out = (struct al_sink){ add_text, &run->outcome->out };
     }
@@ -270,10 +277,10 @@ static void connect_input(struct run *run, size_t i)
 
     if (stage->in_fd >= 0) {
         spec->in_fd = stage->in_fd;
-    } else if (before && (before->said || before->out_fd >= 0)) {
+    } else if (before && (before->builtin || before->out_fd >= 0)) {
         /* Nothing, where it was redirected. */
-        spec->input = before->said ? before->out.buf : "";
-        spec->input_len = before->said ? before->out.len : 0;
+        spec->input = before->builtin ? before->out.buf : "";
+        spec->input_len = before->builtin ? before->out.len : 0;
     }
 }
 
@@ -282,7 +289,7 @@ static int connect_stages(struct run *run, struct al_error *err)
     for (size_t i = 0; i < run->count; i++) {
         int r;
 
-        if (run->stages[i].said)
+        if (run->stages[i].builtin)
             continue;
         connect_input(run, i);
         r = connect_output(run, i, err);
@@ -307,7 +314,7 @@ static int start(struct run *run, struct al_error *err)
 
     if (r < 0)
         return r;
-    if (last->said) {
+    if (last->builtin) {
         (void)al_text_add(&run->outcome->out, last->out.buf, last->out.len);
         run->outcome->exit_code = last->code;
     } else {
@@ -330,7 +337,7 @@ static int run_stages(struct run *run, const struct al_shell_plan *plan, struct 
                                  .in_fd = -1,
                                  .out_fd = -1,
                                  .err_fd = -1,
-                                 .dead_fd = -1,
+                                 .closed_pipe_fd = -1,
                                  .git = AL_GIT_STAGE_INIT };
         r = prepare(run, stage, err);
     }

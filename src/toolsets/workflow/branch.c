@@ -64,7 +64,7 @@ static bool is_delete(const void *p)
     return action_of(p) == DELETE;
 }
 
-static bool is_gentle_delete(const struct al_call *call, const void *p)
+static bool is_safe_delete(const struct al_call *call, const void *p)
 {
     (void)call;
     return is_delete(p) && !((const struct branch_args *)p)->force;
@@ -103,17 +103,17 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
                    struct al_str *out, struct al_error *err)
 {
     const struct branch_args *args = p;
-    bool stays = false;
+    bool is_kept = false;
     int r;
 
     (void)op;
     if (args->action != DELETE)
         return 0;
     r = al_git_branch_stays(al_call_repo(call), args->name, args->force, al_call_budget(call),
-                            &stays, err);
-    if (r == 0 && stays)
+                            &is_kept, err);
+    if (r == 0 && is_kept)
         al_call_skip_approval(call);
-    if (r < 0 || stays)
+    if (r < 0 || is_kept)
         return r;
     return al_git_branch_preview(al_call_repo(call), args->name, al_call_budget(call), out, err);
 }
@@ -155,7 +155,7 @@ static int list(struct al_call *call, const void *p, struct al_result *result, s
     return 0;
 }
 
-static int done(struct al_result *result, const char *branch, char *message)
+static int set_done(struct al_result *result, const char *branch, char *message)
 {
     al_auto(al_freep) char *owned = message;
     json_t *object = al_json_object();
@@ -174,7 +174,7 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
     int r = al_git_branch_create(al_call_repo(call), args->name, al_call_max_bytes(call),
                                  al_call_budget(call), &output, err);
 
-    return r < 0 ? r : done(result, args->name, al_asprintf("Created branch '%s'", args->name));
+    return r < 0 ? r : set_done(result, args->name, al_asprintf("Created branch '%s'", args->name));
 }
 
 static int remove_branch(struct al_call *call, const void *p, struct al_result *result,
@@ -185,7 +185,7 @@ static int remove_branch(struct al_call *call, const void *p, struct al_result *
     int r = al_git_branch_delete(al_call_repo(call), args->name, args->force,
                                  al_call_max_bytes(call), al_call_budget(call), &output, err);
 
-    return r < 0 ? r : done(result, args->name, al_asprintf("Deleted branch '%s'", args->name));
+    return r < 0 ? r : set_done(result, args->name, al_asprintf("Deleted branch '%s'", args->name));
 }
 
 static int rename_branch(struct al_call *call, const void *p, struct al_result *result,
@@ -197,16 +197,15 @@ static int rename_branch(struct al_call *call, const void *p, struct al_result *
                                  al_call_max_bytes(call), al_call_budget(call), &output, err);
 
     return r < 0 ? r
-                 : done(result, args->new_name,
-                        al_asprintf("Renamed branch '%s' to '%s'", args->name, args->new_name));
+                 : set_done(result, args->new_name,
+                            al_asprintf("Renamed branch '%s' to '%s'", args->name, args->new_name));
 }
 
 static const struct al_operation operations[] = {
     { "list", is_list, AL_READS, list, AL_ASKS_NEVER },
     { "create", is_create, AL_WRITES_REFS | AL_WRITES_CONFIG, create, AL_ASKS_NEVER },
     { "rename", is_rename, AL_WRITES_REFS | AL_WRITES_CONFIG, rename_branch, AL_ASKS_NEVER },
-    { "delete", is_gentle_delete, AL_WRITES_REFS | AL_WRITES_CONFIG, remove_branch,
-      AL_ASKS_ALWAYS },
+    { "delete", is_safe_delete, AL_WRITES_REFS | AL_WRITES_CONFIG, remove_branch, AL_ASKS_ALWAYS },
     { "force_delete", NULL, AL_WRITES_REFS | AL_WRITES_CONFIG | AL_DISCARDS_WORK, remove_branch,
       AL_ASKS_ALWAYS },
 };

@@ -64,7 +64,7 @@ static bool may_create(const struct al_call *call, const void *p)
     return !args->force && args->create;
 }
 
-static bool is_gentle(const struct al_call *call, const void *p)
+static bool is_not_forced(const struct al_call *call, const void *p)
 {
     (void)call;
     return !((const struct checkout_args *)p)->force;
@@ -190,7 +190,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 
     (void)op;
     if (!restores(args))
-        al_checkout_preview_left(call, out);
+        al_switch_preview_operation(call, out);
     if ((!args->force && !restores(args)) || !*head)
         return 0;
     r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
@@ -210,8 +210,8 @@ static char *current_ref(struct al_call *call)
     return strcmp(branch, "HEAD") != 0 ? al_take(&branch) : al_ref_head(&al_call_repo(call)->at);
 }
 
-static void give(struct al_call *call, bool created, const struct al_buffer *files,
-                 struct al_result *result)
+static void set_result(struct al_call *call, bool created, const struct al_buffer *files,
+                       struct al_result *result)
 {
     static const char *const hooks[] = { "post-checkout", "reference-transaction",
                                          "post-index-change", NULL };
@@ -229,7 +229,7 @@ static void give(struct al_call *call, bool created, const struct al_buffer *fil
 
 /* git's warning lists the commits that are on no branch or tag any more, HEAD's first; its advice
  * beside them names commands that the caller does not have. */
-static void note_left_commit(const struct al_git_output *output, struct al_result *result)
+static void note_dangling_commit(const struct al_git_output *output, struct al_result *result)
 {
     const char *warning = strstr(output->err.out.buf, "Warning: you are leaving ");
     const char *commit = warning ? strstr(warning, "\n  ") : NULL;
@@ -249,14 +249,14 @@ static void note_left_commit(const struct al_git_output *output, struct al_resul
     al_result_note(result, line);
 }
 
-static int go(struct al_call *call, const struct checkout_args *args, struct al_result *result,
-              struct al_error *err)
+static int switch_to(struct al_call *call, const struct checkout_args *args,
+                     struct al_result *result, struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
     const struct al_checkout_options options = options_of(call, args);
     bool existed = has_branch(repo, args->target);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_checkout_left_clear) struct al_checkout_left left = al_checkout_leaves(call);
+    al_auto(al_switch_origin_clear) struct al_switch_origin origin = al_switch_origin_get(call);
     int r = al_git_checkout(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
                             err);
 
@@ -266,9 +266,9 @@ static int go(struct al_call *call, const struct checkout_args *args, struct al_
         return r;
     }
     /* git also makes a branch of the only remote one of its name. */
-    give(call, !existed && has_branch(repo, args->target), NULL, result);
-    note_left_commit(&output, result);
-    al_checkout_note_left(call, &left, result);
+    set_result(call, !existed && has_branch(repo, args->target), NULL, result);
+    note_dangling_commit(&output, result);
+    al_switch_note_operation(call, &origin, result);
     return 0;
 }
 
@@ -281,10 +281,10 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     int r;
 
     if (!restores(args))
-        return go(call, args, result, err);
+        return switch_to(call, args, result, err);
     r = al_git_checkout_from(al_call_repo(call), &from, al_call_budget(call), &files, err);
     if (r == 0)
-        give(call, false, &files, result);
+        set_result(call, false, &files, result);
     al_buffer_clear(&files);
     return r;
 }
@@ -296,7 +296,7 @@ static const struct al_operation operations[] = {
     { "restore_paths", only_restores, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK,
       execute, AL_ASKS_NEVER },
     { "create", may_create, SWITCHES, execute, AL_ASKS_NEVER },
-    { "switch", is_gentle, SWITCHES, execute, AL_ASKS_NEVER },
+    { "switch", is_not_forced, SWITCHES, execute, AL_ASKS_NEVER },
     { "force", NULL, SWITCHES | AL_DISCARDS_WORK, execute, AL_ASKS_ALWAYS },
 };
 

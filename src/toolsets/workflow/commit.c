@@ -44,7 +44,7 @@ static const struct al_param params[] = {
 
 /* Going on with what stopped may write the working tree as well, and only the repository tells that
  * it is what will happen. */
-static bool goes_on(const struct al_call *call, const void *p)
+static bool resumes(const struct al_call *call, const void *p)
 {
     const struct al_repo *repo = call ? al_call_repo(call) : NULL;
 
@@ -101,8 +101,8 @@ static void add_message(const char *message, bool in_full, struct al_str *out)
 
 /* A user is shown the message that will be used.  One draft is enough for a commit that is shown
  * again: a model may have written it. */
-static int draft(struct al_call *call, bool is_same_commit, struct al_str *out,
-                 struct al_error *err)
+static int add_draft(struct al_call *call, bool is_same_commit, struct al_str *out,
+                     struct al_error *err)
 {
     char *message;
     int r;
@@ -120,7 +120,7 @@ static int draft(struct al_call *call, bool is_same_commit, struct al_str *out,
 }
 
 /* The commit that is made is compared with this one.  *ret_same: the one before was the same. */
-static int expect(struct al_call *call, bool *ret_same, struct al_error *err)
+static int expect_commit(struct al_call *call, bool *ret_same, struct al_error *err)
 {
     char *expected;
     int r = al_git_expect_commit(al_call_repo(call), al_call_budget(call), &expected, err);
@@ -172,9 +172,9 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     if (resumable(call) && !args->all)
         return al_git_resume_preview(repo, al_call_budget(call), out, err);
     if (!args->all) {
-        r = expect(call, &is_same, err);
+        r = expect_commit(call, &is_same, err);
         if (r == 0 && !args->message)
-            r = draft(call, is_same, out, err);
+            r = add_draft(call, is_same, out, err);
         return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), out, err);
     }
     r = al_call_affected_files(call, &files, err);
@@ -206,7 +206,7 @@ static int stage_everything(struct al_call *call, struct al_result *result, stru
                       al_call_budget(call), &output, err);
 }
 
-static int record(struct al_call *call, const char *message, struct al_error *err)
+static int make_commit(struct al_call *call, const char *message, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
@@ -214,7 +214,7 @@ static int record(struct al_call *call, const char *message, struct al_error *er
                          al_call_max_bytes(call), al_call_budget(call), &output, err);
 }
 
-static void give(struct al_call *call, const char *message, struct al_result *result)
+static void set_result(struct al_call *call, const char *message, struct al_result *result)
 {
     static const char *const hooks[] = {
         "pre-commit",  "prepare-commit-msg",    "commit-msg",
@@ -253,7 +253,7 @@ static int resume(struct al_call *call, const struct commit_args *args, struct a
                                 &message, err);
     if (r < 0)
         return r;
-    give(call, message, result);
+    set_result(call, message, result);
     al_git_resume_tell(al_call_repo(call), what, &line);
     al_result_note(result, line.buf);
     return 0;
@@ -276,16 +276,16 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         message = made;
     }
     if (r == 0)
-        r = record(call, message, err);
+        r = make_commit(call, message, err);
     if (r == 0)
-        give(call, message, result);
+        set_result(call, message, result);
     if (r < 0 && err && args->all && err->code == AL_CODE_NO_STAGED_CHANGES)
         err->remedy = "No file has a change that could be committed; git_status shows the state.";
     return r;
 }
 
 static const struct al_operation operations[] = {
-    { "commit", goes_on, AL_WRITES_INDEX | AL_WRITES_REFS | AL_WRITES_WORKTREE, execute,
+    { "commit", resumes, AL_WRITES_INDEX | AL_WRITES_REFS | AL_WRITES_WORKTREE, execute,
       AL_ASKS_NEVER },
     { "commit", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, execute, AL_ASKS_NEVER },
 };

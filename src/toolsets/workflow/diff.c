@@ -46,30 +46,30 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 
 /* JSON as it grows, and the same as it stands inside a JSON string: git takes longer to print it
  * than we to write it twice. */
-struct twice {
+struct escaped_json {
     struct al_str json, quoted;
     size_t done; /* bytes of `json` that are quoted */
 };
 
-#define TWICE_INIT ((struct twice){ .json = AL_STR_INIT, .quoted = AL_STR_INIT })
+#define ESCAPED_JSON_INIT ((struct escaped_json){ .json = AL_STR_INIT, .quoted = AL_STR_INIT })
 
-static void quote_new(struct twice *twice)
+static void quote_new(struct escaped_json *text)
 {
-    al_json_escape(twice->json.buf + twice->done, twice->json.len - twice->done, &twice->quoted);
-    twice->done = twice->json.len;
+    al_json_escape(text->json.buf + text->done, text->json.len - text->done, &text->quoted);
+    text->done = text->json.len;
 }
 
 /* The result: what was written, and the hunks, which come last in it. */
-struct writing {
-    struct twice object, hunks;
+struct diff_result {
+    struct escaped_json object, hunks;
 };
 
-static void clear_writing(struct writing *writing)
+static void diff_result_clear(struct diff_result *parts)
 {
-    al_str_clear(&writing->object.json);
-    al_str_clear(&writing->object.quoted);
-    al_str_clear(&writing->hunks.json);
-    al_str_clear(&writing->hunks.quoted);
+    al_str_clear(&parts->object.json);
+    al_str_clear(&parts->object.quoted);
+    al_str_clear(&parts->hunks.json);
+    al_str_clear(&parts->hunks.quoted);
 }
 
 static void begin_hunk(struct al_str *out, const struct al_hunk *hunk)
@@ -89,10 +89,10 @@ static void begin_hunk(struct al_str *out, const struct al_hunk *hunk)
 }
 
 /* A line stands in the patch and in its hunk, and is escaped once. */
-static void take_line(void *payload, const struct al_patch_line *line)
+static void add_line(void *payload, const struct al_patch_line *line)
 {
-    struct writing *writing = payload;
-    struct al_str *json = &writing->object.json, *hunks = &writing->hunks.json;
+    struct diff_result *parts = payload;
+    struct al_str *json = &parts->object.json, *hunks = &parts->hunks.json;
     size_t at = json->len;
 
     al_text_escape(line->text, line->len, json);
@@ -105,11 +105,11 @@ static void take_line(void *payload, const struct al_patch_line *line)
     }
     if (line->ended)
         al_str_adds(json, "\\n");
-    quote_new(&writing->object);
-    quote_new(&writing->hunks);
+    quote_new(&parts->object);
+    quote_new(&parts->hunks);
 }
 
-static void append(struct twice *to, const struct twice *from)
+static void append(struct escaped_json *to, const struct escaped_json *from)
 {
     quote_new(to);
     al_str_add(&to->json, from->json.buf, from->json.len);
@@ -117,9 +117,9 @@ static void append(struct twice *to, const struct twice *from)
     to->done = to->json.len;
 }
 
-static void finish(struct writing *writing, const struct al_hunks *patch)
+static void end_object(struct diff_result *parts, const struct al_hunks *patch)
 {
-    struct twice *object = &writing->object, *hunks = &writing->hunks;
+    struct escaped_json *object = &parts->object, *hunks = &parts->hunks;
 
     al_str_addf(&object->json, "\",\"truncated\":%s,\"filesChanged\":%zu",
                 patch->truncated ? "true" : "false", patch->files);
@@ -141,11 +141,11 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
         .from_ref = args->ref,
         .paths = &args->paths,
     };
-    al_auto(clear_writing) struct writing writing = { TWICE_INIT, TWICE_INIT };
-    al_auto(al_hunks_clear) struct al_hunks patch = AL_HUNKS_INIT(take_line, &writing);
+    al_auto(diff_result_clear) struct diff_result parts = { ESCAPED_JSON_INIT, ESCAPED_JSON_INIT };
+    al_auto(al_hunks_clear) struct al_hunks patch = AL_HUNKS_INIT(add_line, &parts);
     int r;
 
-    al_str_adds(&writing.object.json, "{\"diff\":\"");
+    al_str_adds(&parts.object.json, "{\"diff\":\"");
     r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call),
                          al_call_budget(call), &patch, err);
     if (r < 0) {
@@ -154,8 +154,8 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
         return r;
     }
     result->truncated = patch.truncated;
-    finish(&writing, &patch);
-    al_result_take_json(result, &writing.object.json, &writing.object.quoted);
+    end_object(&parts, &patch);
+    al_result_take_json(result, &parts.object.json, &parts.object.quoted);
     return 0;
 }
 

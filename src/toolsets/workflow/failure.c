@@ -58,7 +58,7 @@ static bool is_advice(const char *line)
     return false;
 }
 
-static const char *without_label(const char *line)
+static const char *skip_label(const char *line)
 {
     static const char *const labels[] = { "fatal: ", "error: " };
 
@@ -72,7 +72,7 @@ static const char *without_label(const char *line)
 static char *fold(char *message)
 {
     struct al_str out = AL_STR_INIT;
-    bool listing = false;
+    bool in_list = false;
     char *save = NULL;
 
     for (char *line = strtok_r(message, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -82,9 +82,9 @@ static char *fold(char *message)
         if (!*line || is_advice(line))
             continue;
         if (out.len)
-            al_str_adds(&out, indent && listing ? ", " : " ");
-        al_str_adds(&out, without_label(line));
-        listing = indent;
+            al_str_adds(&out, indent && in_list ? ", " : " ");
+        al_str_adds(&out, skip_label(line));
+        in_list = indent;
     }
     if (out.len > CAUSE_MAX_BYTES) {
         al_str_truncate(&out, al_utf8_floor(out.buf, CAUSE_MAX_BYTES));
@@ -93,7 +93,7 @@ static char *fold(char *message)
     return al_str_detach(&out);
 }
 
-static void set_line(struct al_error *err)
+static void fold_message(struct al_error *err)
 {
     al_auto(al_freep) char *whole = err->message;
     al_auto(al_freep) char *copy = al_strdup(whole);
@@ -128,7 +128,7 @@ void al_workflow_complete_error(struct al_error *err)
         return;
     }
     if (err->message)
-        set_line(err);
+        fold_message(err);
     if (!err->remedy)
         err->remedy = remedy_of(err);
 }

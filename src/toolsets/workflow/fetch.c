@@ -58,7 +58,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     return 0;
 }
 
-static bool is_new_place(struct al_call *call, const void *p)
+static bool is_new_address(struct al_call *call, const void *p)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
@@ -82,7 +82,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 
         r = al_remote_find(al_call_repo(call), names.items[i], &remote, err);
         if (r == 0)
-            al_transfer_show(call, &remote, AL_FETCHES, out);
+            al_transfer_preview(call, &remote, AL_FETCHES, out);
     }
     return r;
 }
@@ -97,7 +97,7 @@ static int fetch_one(struct al_call *call, const char *name, const struct fetch_
     int r = al_remote_find(al_call_repo(call), name, &remote, err);
 
     if (r == 0)
-        al_transfer_settle(call, &remote, AL_FETCHES);
+        al_transfer_accept(call, &remote, AL_FETCHES);
     if (r == 0)
         r = al_transfer_fetch(call, &remote, &options, &changes, err);
     if (r < 0)
@@ -155,7 +155,7 @@ static const struct al_operation operations[] = {
 
 static const struct al_stricter stricter[] = {
     { { "fetch", NULL, EFFECTS | AL_LEAVES_MACHINE, execute, AL_ASKS_ALWAYS },
-      is_new_place,
+      is_new_address,
       AL_TRANSFER_CONDITION },
 };
 

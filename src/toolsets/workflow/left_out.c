@@ -24,7 +24,7 @@
 #define NAMED_MAX   20
 
 /* A rule that allows it and names paths lets a file in. */
-static bool is_let_in(struct al_call *call, const char *name)
+static bool is_allowed(struct al_call *call, const char *name)
 {
     const struct al_session *session = al_call_session(call);
     al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT, paths = AL_STRV_INIT;
@@ -58,12 +58,12 @@ static bool is_core_dump(int fd)
 /* Why a new file is left out; NULL: it is not. */
 static const char *reason_of(int top, const char *name)
 {
-    const char *looks = al_private_file(name);
+    const char *secret = al_private_file(name);
     al_auto(al_closep) int fd = -1;
     struct stat st;
 
-    if (looks)
-        return looks;
+    if (secret)
+        return secret;
     fd = al_nofollow_open(top, name, O_RDONLY);
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return NULL;
@@ -89,7 +89,7 @@ int al_workflow_leave_out(struct al_call *call, struct al_strv *ret_names, struc
         const char *name = list.data + at, *reason = reason_of(top, name);
         al_auto(al_freep) char *word = reason ? al_text_sanitize_shown_line(name) : NULL;
 
-        if (!reason || is_let_in(call, name))
+        if (!reason || is_allowed(call, name))
             continue;
         if (ret_names->count < NAMED_MAX)
             al_str_addf(ret_line, "%s%s (%s)", ret_names->count ? ", " : "Left out: ", word,

@@ -52,7 +52,7 @@ static void add_member(struct al_str *json, const char *before, const char *valu
     al_text_escape(value, len, json);
 }
 
-static void take_commit(void *payload, const struct al_log_entry *entry)
+static void add_commit(void *payload, const struct al_log_entry *entry)
 {
     struct al_str *json = payload;
     size_t len = strlen(entry->hash);
@@ -79,7 +79,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         .path = args->path,
     };
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-    struct al_commits history = AL_COMMITS_INIT(take_commit, &json);
+    struct al_commits history = AL_COMMITS_INIT(add_commit, &json);
     int r;
 
     al_str_adds(&json, "{\"commits\":[");

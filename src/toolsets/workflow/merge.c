@@ -112,8 +112,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 }
 
 /* What git would have run or made besides; a merge that has stopped is concluded by a commit. */
-static void note(struct al_call *call, const struct al_merge_outcome *outcome,
-                 struct al_result *result)
+static void note_skipped(struct al_call *call, const struct al_merge_outcome *outcome,
+                         struct al_result *result)
 {
     static const char *const joined[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
                                           "post-merge", NULL };
@@ -146,17 +146,17 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
         al_json_set(object, "fastForward", al_json_bool(outcome.fast_forward));
     al_result_set_structured(result, object);
     result->truncated = outcome.truncated;
-    note(call, &outcome, result);
+    note_skipped(call, &outcome, result);
     return 0;
 }
 
-static int give_up(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int abort_operation(struct al_call *call, const void *p, struct al_result *result,
+                           struct al_error *err)
 {
-    enum al_operation_state done = AL_IN_PROGRESS_NONE;
+    enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
     al_auto(al_freep) char *message = NULL;
     json_t *object;
-    int r = al_git_abort(al_call_repo(call), al_call_budget(call), &done, err);
+    int r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
 
     (void)p;
     /* What was half resolved is in no commit and no index: only the checkpoint has it. */
@@ -165,7 +165,7 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
                       "'airlock rollback'.";
     if (r < 0)
         return r;
-    message = al_asprintf("Gave up the %s in progress.", al_operation_state_noun(done));
+    message = al_asprintf("Gave up the %s in progress.", al_operation_state_noun(aborted));
     object = al_json_object();
     al_json_set(object, "success", al_json_bool(true));
     al_json_set(object, "message", al_json_string(message));
@@ -175,7 +175,7 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
 
 static const struct al_operation operations[] = {
     { "abort", aborts, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_DISCARDS_WORK,
-      give_up, AL_ASKS_ALWAYS },
+      abort_operation, AL_ASKS_ALWAYS },
     { "merge", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, merge, AL_ASKS_ALWAYS },
 };
 

@@ -22,8 +22,8 @@ static const char role[] =
     "to you.";
 
 /* What the model is told: the change, and what could be said of it without reading it. */
-static int add_task(struct al_call *call, const char *made, struct al_str *task,
-                    struct al_error *err)
+static int add_prompt(struct al_call *call, const char *made, struct al_str *task,
+                      struct al_error *err)
 {
     static const struct al_diff_options staged = { .cached = true, .unified = -1 };
     al_auto(al_git_output_clear) struct al_git_output diff = { .exit_code = -1 };
@@ -40,13 +40,13 @@ static int add_task(struct al_call *call, const char *made, struct al_str *task,
 }
 
 /* What the model writes, when it can be a message; NULL otherwise. */
-static int have_it_written(struct al_call *call, const char *made, char **ret_message,
-                           struct al_error *err)
+static int ask_model(struct al_call *call, const char *made, char **ret_message,
+                     struct al_error *err)
 {
     const struct al_sampler *sampler = al_call_sampler(call);
     al_auto(al_str_clear) struct al_str task = AL_STR_INIT;
     al_auto(al_freep) char *text = NULL;
-    int r = add_task(call, made, &task, err);
+    int r = add_prompt(call, made, &task, err);
 
     if (r < 0)
         return r;
@@ -67,7 +67,7 @@ int al_workflow_make_message(struct al_call *call, char **ret_message, struct al
     int r = al_git_suggest_message(al_call_repo(call), al_call_budget(call), &made, &is_made, err);
 
     if (r == 0 && is_made && al_call_sampler(call))
-        r = have_it_written(call, made, &written, err);
+        r = ask_model(call, made, &written, err);
     if (r < 0)
         return r;
     *ret_message = written ? written : al_take(&made);

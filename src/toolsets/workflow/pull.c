@@ -33,22 +33,22 @@ static const struct al_param params[] = {
 };
 
 /* What is being pulled. */
-struct pulling {
+struct pull {
     struct al_remote remote;
     char *current;      /* the branch here, NULL when HEAD is on none */
     char *branch;       /* the branch there */
-    char *before;       /* the commit HEAD was, "" on an unborn branch */
+    char *old_head;     /* the commit HEAD was, "" on an unborn branch */
     const char *commit; /* what to take in: a word for git */
     char *tracking;     /* the reference that follows it, NULL */
 };
 
-static void pulling_clear(struct pulling *pulling)
+static void pull_clear(struct pull *pull)
 {
-    al_remote_clear(&pulling->remote);
-    free(pulling->current);
-    free(pulling->branch);
-    free(pulling->before);
-    free(pulling->tracking);
+    al_remote_clear(&pull->remote);
+    free(pull->current);
+    free(pull->branch);
+    free(pull->old_head);
+    free(pull->tracking);
 }
 
 static int check(const void *p, struct al_error *err)
@@ -59,78 +59,78 @@ static int check(const void *p, struct al_error *err)
 }
 
 /* The branch there: the one that is named, the one followed, the one of the same name. */
-static int find_branch(struct al_call *call, const struct pull_args *args, struct pulling *pulling,
+static int find_branch(struct al_call *call, const struct pull_args *args, struct pull *pull,
                        struct al_error *err)
 {
-    int r = al_transfer_current_branch(call, &pulling->current, args->branch ? NULL : err);
+    int r = al_transfer_current_branch(call, &pull->current, args->branch ? NULL : err);
 
     if (args->branch) {
-        pulling->branch = al_strdup(args->branch);
+        pull->branch = al_strdup(args->branch);
         return 0;
     }
     if (r < 0)
         return r;
-    pulling->branch = al_remote_upstream(al_call_repo(call), &pulling->remote, pulling->current);
-    if (!pulling->branch)
-        pulling->branch = al_strdup(pulling->current);
+    pull->branch = al_remote_upstream(al_call_repo(call), &pull->remote, pull->current);
+    if (!pull->branch)
+        pull->branch = al_strdup(pull->current);
     return 0;
 }
 
-static int prepare(struct al_call *call, const struct pull_args *args, struct pulling *pulling,
+static int prepare(struct al_call *call, const struct pull_args *args, struct pull *pull,
                    struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
     int r = al_git_check_no_operation(repo, al_call_budget(call), err);
 
     if (r == 0)
-        r = al_remote_find(repo, args->remote, &pulling->remote, err);
+        r = al_remote_find(repo, args->remote, &pull->remote, err);
     if (r == 0)
-        r = find_branch(call, args, pulling, err);
+        r = find_branch(call, args, pull, err);
     if (r < 0)
         return r;
-    pulling->before = al_ref_head(&repo->at);
-    pulling->tracking = al_remote_tracking(&pulling->remote, pulling->branch);
-    pulling->commit = pulling->tracking ? pulling->tracking : "FETCH_HEAD";
+    pull->old_head = al_ref_head(&repo->at);
+    pull->tracking = al_remote_tracking(&pull->remote, pull->branch);
+    pull->commit = pull->tracking ? pull->tracking : "FETCH_HEAD";
     return 0;
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct pull_args *args = p;
-    al_auto(pulling_clear) struct pulling pulling = { .remote = AL_REMOTE_INIT };
-    int r = prepare(call, args, &pulling, err);
+    al_auto(pull_clear) struct pull pull = { .remote = AL_REMOTE_INIT };
+    int r = prepare(call, args, &pull, err);
 
     return r == 0 ? al_transfer_authorize(call, args->remote, err) : r;
 }
 
 /* git's own words for a merge of what was fetched. */
-static char *merge_message(const struct pulling *pulling)
+static char *merge_message(const struct pull *pull)
 {
-    al_auto(al_freep) char *where = al_url_shown(pulling->remote.urls.items[0]);
-    bool into_main = !pulling->current || !strcmp(pulling->current, "main") ||
-                     !strcmp(pulling->current, "master");
+    al_auto(al_freep) char *where = al_url_shown(pull->remote.urls.items[0]);
+    bool into_main =
+        !pull->current || !strcmp(pull->current, "main") || !strcmp(pull->current, "master");
 
-    return al_asprintf("Merge branch '%s' of %s%s%s", pulling->branch, where,
-                       into_main ? "" : " into ", into_main ? "" : pulling->current);
+    return al_asprintf("Merge branch '%s' of %s%s%s", pull->branch, where,
+                       into_main ? "" : " into ", into_main ? "" : pull->current);
 }
 
-static int take_in(struct al_call *call, const struct pull_args *args,
-                   const struct pulling *pulling, struct al_merge_outcome *outcome,
-                   struct al_error *err)
+static int merge_or_rebase(struct al_call *call, const struct pull_args *args,
+                           const struct pull *pull, struct al_merge_outcome *outcome,
+                           struct al_error *err)
 {
-    al_auto(al_freep) char *message = merge_message(pulling);
-    const struct al_merge_options options = { .commit = pulling->commit, .message = message };
+    al_auto(al_freep) char *message = merge_message(pull);
+    const struct al_merge_options options = { .commit = pull->commit, .message = message };
     struct al_repo *repo = al_call_repo(call);
 
-    if (args->rebase && *pulling->before)
-        return al_git_rebase_run(repo, pulling->commit, al_call_max_bytes(call),
-                                 al_call_budget(call), outcome, err);
+    if (args->rebase && *pull->old_head)
+        return al_git_rebase_run(repo, pull->commit, al_call_max_bytes(call), al_call_budget(call),
+                                 outcome, err);
     return al_git_merge(repo, &options, al_call_max_bytes(call), al_call_budget(call), outcome,
                         err);
 }
 
-static void describe(const struct pull_args *args, const struct pulling *pulling,
-                     const struct al_merge_outcome *outcome, struct al_str *text)
+static void add_message(const struct pull_args *args, const struct pull *pull,
+                        const struct al_merge_outcome *outcome, struct al_str *text)
 {
     const char *how = args->rebase ? "rebased" : "merged";
 
@@ -138,19 +138,19 @@ static void describe(const struct pull_args *args, const struct pulling *pulling
         al_str_addf(text,
                     "%s/%s conflicts with this branch in %zu file%s: resolve them, then git_commit "
                     "goes on, or git_merge with abort: true gives up",
-                    args->remote, pulling->branch, outcome->conflicts.count,
+                    args->remote, pull->branch, outcome->conflicts.count,
                     outcome->conflicts.count == 1 ? "" : "s");
     else if (outcome->up_to_date)
-        al_str_addf(text, "Already up to date with %s/%s", args->remote, pulling->branch);
+        al_str_addf(text, "Already up to date with %s/%s", args->remote, pull->branch);
     else if (outcome->fast_forward)
-        al_str_addf(text, "Moved on to %s/%s", args->remote, pulling->branch);
+        al_str_addf(text, "Moved on to %s/%s", args->remote, pull->branch);
     else
-        al_str_addf(text, "Pulled %s/%s and %s", args->remote, pulling->branch, how);
+        al_str_addf(text, "Pulled %s/%s and %s", args->remote, pull->branch, how);
 }
 
 /* What git would have run or made besides. */
-static void note(struct al_call *call, const struct pull_args *args,
-                 const struct al_merge_outcome *outcome, struct al_result *result)
+static void note_skipped(struct al_call *call, const struct pull_args *args,
+                         const struct al_merge_outcome *outcome, struct al_result *result)
 {
     static const char *const merged[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
                                           "post-merge", NULL };
@@ -167,20 +167,20 @@ static void note(struct al_call *call, const struct pull_args *args,
         al_workflow_skipped_signature(call, result);
 }
 
-static int answer(struct al_call *call, const struct pull_args *args, const struct pulling *pulling,
-                  const struct al_merge_outcome *outcome, struct al_result *result,
-                  struct al_error *err)
+static int set_result(struct al_call *call, const struct pull_args *args, const struct pull *pull,
+                      const struct al_merge_outcome *outcome, struct al_result *result,
+                      struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     json_t *object;
     uint64_t updated = 0;
     int r = outcome->conflicted ? 0
-                                : al_git_count_updated(al_call_repo(call), pulling->before,
+                                : al_git_count_updated(al_call_repo(call), pull->old_head,
                                                        al_call_budget(call), &updated, err);
 
     if (r < 0)
         return r;
-    describe(args, pulling, outcome, &text);
+    add_message(args, pull, outcome, &text);
     object = al_transfer_result(!outcome->conflicted, args->remote, text.buf);
     if (args->rebase)
         al_json_set(object, "rebased", al_json_bool(!outcome->conflicted));
@@ -189,7 +189,7 @@ static int answer(struct al_call *call, const struct pull_args *args, const stru
     else
         al_json_set(object, "filesUpdated", al_json_int((int64_t)updated));
     al_result_set_structured(result, object);
-    note(call, args, outcome, result);
+    note_skipped(call, args, outcome, result);
     return 0;
 }
 
@@ -197,20 +197,20 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                    struct al_error *err)
 {
     const struct pull_args *args = p;
-    al_auto(pulling_clear) struct pulling pulling = { .remote = AL_REMOTE_INIT };
+    al_auto(pull_clear) struct pull pull = { .remote = AL_REMOTE_INIT };
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_str_clear) struct al_str fetched = AL_STR_INIT;
     struct al_fetch_options options = { .prune = false };
-    int r = prepare(call, args, &pulling, err);
+    int r = prepare(call, args, &pull, err);
 
     if (r < 0)
         return r;
-    al_transfer_settle(call, &pulling.remote, AL_FETCHES);
-    options.branch = pulling.branch;
-    r = al_transfer_fetch(call, &pulling.remote, &options, &fetched, err);
+    al_transfer_accept(call, &pull.remote, AL_FETCHES);
+    options.branch = pull.branch;
+    r = al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
     if (r == 0)
-        r = take_in(call, args, &pulling, &outcome, err);
-    return r < 0 ? r : answer(call, args, &pulling, &outcome, result, err);
+        r = merge_or_rebase(call, args, &pull, &outcome, err);
+    return r < 0 ? r : set_result(call, args, &pull, &outcome, result, err);
 }
 
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
@@ -221,7 +221,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     return 0;
 }
 
-static bool is_new_place(struct al_call *call, const void *p)
+static bool is_new_address(struct al_call *call, const void *p)
 {
     return al_transfer_is_new(call, ((const struct pull_args *)p)->remote, AL_FETCHES);
 }
@@ -236,7 +236,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     al_git_show_unsigned(al_call_repo(call), out);
     if (r == 0)
-        al_transfer_show(call, &remote, AL_FETCHES, out);
+        al_transfer_preview(call, &remote, AL_FETCHES, out);
     return r;
 }
 
@@ -249,7 +249,7 @@ static const struct al_operation operations[] = {
 
 static const struct al_stricter stricter[] = {
     { { "pull", NULL, EFFECTS | AL_LEAVES_MACHINE, execute, AL_ASKS_ALWAYS },
-      is_new_place,
+      is_new_address,
       AL_TRANSFER_CONDITION },
 };
 

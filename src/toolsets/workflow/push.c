@@ -34,7 +34,7 @@ static bool is_push(const struct al_call *call, const void *p)
     return !((const struct push_args *)p)->force;
 }
 
-static bool is_new_place(struct al_call *call, const void *p)
+static bool is_new_address(struct al_call *call, const void *p)
 {
     return al_transfer_is_new(call, ((const struct push_args *)p)->remote, AL_PUSHES);
 }
@@ -70,16 +70,16 @@ static int find_branch(struct al_call *call, const struct push_args *args, char 
 }
 
 /* The resolved value that says which repository is at an address. */
-static char *place_name(const char *address)
+static char *target_key(const char *address)
 {
     return al_asprintf("place of %s", address);
 }
 
-static int add_place(struct al_call *call, const struct al_remote *remote, const char *address,
-                     struct al_resolved *out, struct al_error *err)
+static int add_target(struct al_call *call, const struct al_remote *remote, const char *address,
+                      struct al_resolved *out, struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
-    al_auto(al_freep) char *name = place_name(address);
+    al_auto(al_freep) char *name = target_key(address);
     int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
 
     if (r < 0)
@@ -117,7 +117,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_resolved_add(out, "commit", commit);
     al_resolved_add(out, "seen", seen);
     for (size_t i = 0; i < remote.push_urls.count && r == 0; i++)
-        r = add_place(call, &remote, remote.push_urls.items[i], out, err);
+        r = add_target(call, &remote, remote.push_urls.items[i], out, err);
     return r;
 }
 
@@ -132,17 +132,17 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     if (r < 0)
         return r;
-    al_transfer_show(call, &remote, AL_PUSHES, out);
+    al_transfer_preview(call, &remote, AL_PUSHES, out);
     return al_git_push_preview(al_call_repo(call), al_call_resolved(call, "commit"),
                                al_call_resolved(call, "seen"), args->force, al_call_budget(call),
                                out, err);
 }
 
 /* The address leads to the repository it led to when it was looked at. */
-static int check_place(const struct al_call *call, const struct al_network *network,
-                       const char *address, struct al_error *err)
+static int check_target(const struct al_call *call, const struct al_network *network,
+                        const char *address, struct al_error *err)
 {
-    al_auto(al_freep) char *name = place_name(address);
+    al_auto(al_freep) char *name = target_key(address);
     const char *place = al_call_resolved(call, name);
 
     if (place && !strcmp(place, al_network_place(network)))
@@ -159,7 +159,7 @@ static int push_to(struct al_call *call, const struct al_remote *remote, const c
     int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
 
     if (r == 0)
-        r = check_place(call, network, address, err);
+        r = check_target(call, network, address, err);
     if (r < 0)
         return r;
     al_pushed_clear(pushed);
@@ -167,8 +167,8 @@ static int push_to(struct al_call *call, const struct al_remote *remote, const c
                        al_call_budget(call), pushed, err);
 }
 
-static void describe(const struct push_args *args, const char *branch,
-                     const struct al_pushed *pushed, struct al_str *text)
+static void add_message(const struct push_args *args, const char *branch,
+                        const struct al_pushed *pushed, struct al_str *text)
 {
     if (pushed->up_to_date)
         al_str_addf(text, "%s/%s was up to date already", args->remote, branch);
@@ -194,7 +194,7 @@ static int push(struct al_call *call, const struct push_args *args, const char *
 
     if (r < 0)
         return r;
-    al_transfer_settle(call, &remote, AL_PUSHES);
+    al_transfer_accept(call, &remote, AL_PUSHES);
     if (args->force)
         options.lease = al_call_resolved(call, "seen");
     for (size_t i = 0; i < remote.push_urls.count && r == 0; i++)
@@ -217,7 +217,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
     if (r < 0)
         return r;
-    describe(args, branch, &pushed, &text);
+    add_message(args, branch, &pushed, &text);
     result->truncated = al_text_truncate(&text, al_call_max_bytes(call));
     object = al_transfer_result(true, args->remote, text.buf);
     al_json_set(object, "branch", al_json_string(branch));
@@ -237,7 +237,7 @@ static const struct al_operation operations[] = {
 };
 
 static const struct al_stricter stricter[] = {
-    { { "push", NULL, EFFECTS, execute, AL_ASKS_ALWAYS }, is_new_place, AL_TRANSFER_CONDITION },
+    { { "push", NULL, EFFECTS, execute, AL_ASKS_ALWAYS }, is_new_address, AL_TRANSFER_CONDITION },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

@@ -168,7 +168,7 @@ static int list(struct al_call *call, const void *p, struct al_result *result, s
     return 0;
 }
 
-static void done(const char *message, const char *name, struct al_result *result)
+static void set_done(const char *message, const char *name, struct al_result *result)
 {
     json_t *object = al_json_object();
 
@@ -185,7 +185,7 @@ static int add(struct al_call *call, const void *p, struct al_result *result, st
     int r = al_git_remote_add(al_call_repo(call), args->name, args->url, al_call_budget(call), err);
 
     if (r == 0)
-        done(message, args->name, result);
+        set_done(message, args->name, result);
     return r;
 }
 
@@ -197,7 +197,7 @@ static int remove_remote(struct al_call *call, const void *p, struct al_result *
     int r = al_git_remote_remove(al_call_repo(call), args->name, al_call_budget(call), err);
 
     if (r == 0)
-        done(message, args->name, result);
+        set_done(message, args->name, result);
     return r;
 }
 
@@ -211,7 +211,7 @@ static int rename_remote(struct al_call *call, const void *p, struct al_result *
                                  al_call_budget(call), err);
 
     if (r == 0)
-        done(message, args->new_name, result);
+        set_done(message, args->new_name, result);
     return r;
 }
 

@@ -18,12 +18,12 @@ struct stash_args {
 };
 
 static const struct al_choice actions[] = {
-    { "push", AL_STASH_WISH_PUSH },
-    { "pop", AL_STASH_WISH_POP },
-    { "apply", AL_STASH_WISH_APPLY },
-    { "list", AL_STASH_WISH_LIST },
-    { "drop", AL_STASH_WISH_DROP },
-    { "clear", AL_STASH_WISH_CLEAR },
+    { "push", AL_STASH_COMMAND_PUSH },
+    { "pop", AL_STASH_COMMAND_POP },
+    { "apply", AL_STASH_COMMAND_APPLY },
+    { "list", AL_STASH_COMMAND_LIST },
+    { "drop", AL_STASH_COMMAND_DROP },
+    { "clear", AL_STASH_COMMAND_CLEAR },
     { NULL, 0 },
 };
 

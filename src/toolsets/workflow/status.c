@@ -17,21 +17,21 @@ static const struct al_param params[] = {
 };
 
 /** The lists as they grow, the elements of JSON arrays. */
-struct writing {
+struct status_lists {
     struct al_str lists[AL_CHANGES];
     struct al_submodules submodules; /* that have changes inside */
 };
 
-static void clear_writing(struct writing *writing)
+static void status_lists_clear(struct status_lists *parts)
 {
     for (int i = 0; i < AL_CHANGES; i++)
-        al_str_clear(&writing->lists[i]);
-    al_submodules_clear(&writing->submodules);
+        al_str_clear(&parts->lists[i]);
+    al_submodules_clear(&parts->submodules);
 }
 
-static void add_name(struct writing *writing, enum al_status_change change, const char *name)
+static void add_name(struct status_lists *parts, enum al_status_change change, const char *name)
 {
-    struct al_str *list = &writing->lists[change];
+    struct al_str *list = &parts->lists[change];
 
     al_str_adds(list, list->len ? ",\"" : "\"");
     al_text_escape(name, strlen(name), list);
@@ -39,29 +39,29 @@ static void add_name(struct writing *writing, enum al_status_change change, cons
 }
 
 /* A submodule that git says has moved has its place already. */
-static void take_name(void *payload, enum al_status_change change, const char *name)
+static void on_name(void *payload, enum al_status_change change, const char *name)
 {
-    struct writing *writing = payload;
+    struct status_lists *parts = payload;
 
-    add_name(writing, change, name);
-    for (size_t i = 0; change == AL_MODIFIED && i < writing->submodules.count; i++)
-        if (!strcmp(writing->submodules.items[i].name, name))
-            writing->submodules.items[i].is_named = true;
+    add_name(parts, change, name);
+    for (size_t i = 0; change == AL_MODIFIED && i < parts->submodules.count; i++)
+        if (!strcmp(parts->submodules.items[i].name, name))
+            parts->submodules.items[i].is_named = true;
 }
 
 /* To git, changes inside a submodule are a change of the submodule. */
-static void take_submodules(struct writing *writing)
+static void add_submodules(struct status_lists *parts)
 {
-    for (size_t i = 0; i < writing->submodules.count; i++) {
-        const struct al_submodule *submodule = &writing->submodules.items[i];
+    for (size_t i = 0; i < parts->submodules.count; i++) {
+        const struct al_submodule *submodule = &parts->submodules.items[i];
 
         if (submodule->content && !submodule->is_named)
-            add_name(writing, AL_MODIFIED, submodule->name);
+            add_name(parts, AL_MODIFIED, submodule->name);
     }
 }
 
-static void finish(const struct writing *writing, const struct al_worktree *status,
-                   struct al_str *json)
+static void write_object(const struct status_lists *parts, const struct al_worktree *status,
+                         struct al_str *json)
 {
     static const char *const names[] = {
         [AL_STAGED] = "staged", [AL_MODIFIED] = "modified", [AL_UNTRACKED] = "untracked"
@@ -73,15 +73,15 @@ static void finish(const struct writing *writing, const struct al_worktree *stat
     al_str_adds(json, "\",");
     for (int i = 0; i < AL_CHANGES; i++) {
         al_str_addf(json, "\"%s\":[", names[i]);
-        al_str_add(json, writing->lists[i].buf, writing->lists[i].len);
+        al_str_add(json, parts->lists[i].buf, parts->lists[i].len);
         al_str_adds(json, "],");
-        clean = clean && !writing->lists[i].len;
+        clean = clean && !parts->lists[i].len;
     }
     al_str_addf(json, "\"clean\":%s}", clean ? "true" : "false");
 }
 
 /* What the lists do not tell: conflicts are modified files there, and a rebase has no place. */
-static void note_progress(struct al_call *call, size_t conflicts, struct al_result *result)
+static void note_operation(struct al_call *call, size_t conflicts, struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
@@ -102,25 +102,25 @@ static void note_submodules(const struct al_submodules *submodules, struct al_re
 static int execute(struct al_call *call, const void *args, struct al_result *result,
                    struct al_error *err)
 {
-    al_auto(clear_writing) struct writing writing = { .lists = { AL_STR_INIT, AL_STR_INIT,
-                                                                 AL_STR_INIT } };
-    al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT(take_name, &writing);
+    al_auto(status_lists_clear) struct status_lists parts = { .lists = { AL_STR_INIT, AL_STR_INIT,
+                                                                         AL_STR_INIT } };
+    al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT(on_name, &parts);
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
     int r;
 
     (void)args;
     al_git_look_into_submodules(al_call_repo(call), NULL, true, al_call_budget(call),
-                                &writing.submodules);
+                                &parts.submodules);
     r = al_git_read_status(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                            &status, err);
     if (r < 0)
         return r;
-    take_submodules(&writing);
-    finish(&writing, &status, &json);
+    add_submodules(&parts);
+    write_object(&parts, &status, &json);
     result->truncated = status.truncated;
     al_result_take_json(result, &json, NULL);
-    note_submodules(&writing.submodules, result);
-    note_progress(call, status.conflicts, result);
+    note_submodules(&parts.submodules, result);
+    note_operation(call, status.conflicts, result);
     return 0;
 }
 

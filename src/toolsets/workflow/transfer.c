@@ -87,8 +87,8 @@ void al_transfer_resolve(struct al_call *call, const char *remote, struct al_res
         al_resolved_add(out, "address", found.urls.items[i]);
 }
 
-void al_transfer_show(struct al_call *call, const struct al_remote *remote,
-                      enum al_direction direction, struct al_str *out)
+void al_transfer_preview(struct al_call *call, const struct al_remote *remote,
+                         enum al_direction direction, struct al_str *out)
 {
     const struct al_strv *addresses = addresses_of(remote, direction);
 
@@ -101,7 +101,7 @@ void al_transfer_show(struct al_call *call, const struct al_remote *remote,
     }
 }
 
-void al_transfer_settle(struct al_call *call, const struct al_remote *remote,
+void al_transfer_accept(struct al_call *call, const struct al_remote *remote,
                         enum al_direction direction)
 {
     if (al_call_was_asked(call))

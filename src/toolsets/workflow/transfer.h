@@ -38,11 +38,11 @@ bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direct
 #define AL_TRANSFER_CONDITION "for an address that was added or changed in this conversation"
 
 /** Stage 5: where an exchange goes, one line for each address: "To https://…". */
-void al_transfer_show(struct al_call *call, const struct al_remote *remote,
-                      enum al_direction direction, struct al_str *out);
+void al_transfer_preview(struct al_call *call, const struct al_remote *remote,
+                         enum al_direction direction, struct al_str *out);
 
 /** Begin of the execution: where a person was asked about it, the address is no longer new. */
-void al_transfer_settle(struct al_call *call, const struct al_remote *remote,
+void al_transfer_accept(struct al_call *call, const struct al_remote *remote,
                         enum al_direction direction);
 
 /** al_network_begin(), for a repository the session's grant covers. */
