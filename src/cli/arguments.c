@@ -31,8 +31,8 @@ static int read_stdin(struct al_str *text, struct al_error *err)
     return 0;
 }
 
-/* An integer too large for jansson is still JSON; as a real it is judged by the parameter's bounds.
- */
+/* An integer that jansson cannot hold is still JSON.  It is read as a real, so that the parameter's
+ * bounds reject it. */
 static json_t *load(const struct al_str *text, json_error_t *where)
 {
     const size_t flags = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
@@ -74,7 +74,7 @@ static int read_json(const struct al_tool *tool, const char *word, json_t **ret_
     return 0;
 }
 
-/* Bytes of the name in NAME=VALUE; 0: the word is something else. */
+/* The length of NAME in "NAME=VALUE"; 0: the word has another form. */
 static size_t name_of(const char *word)
 {
     size_t len = 0;
@@ -104,7 +104,7 @@ static int unknown_name(const struct al_tool *tool, const char *name, struct al_
                         nearest.found ? nearest.found : "", nearest.found ? "? " : "", tool->name);
 }
 
-/* A value that does not fit the type stays a string; the tool's own check says what it wants. */
+/* A value that does not fit the type stays a string, and the decoder reports it. */
 static json_t *value_of(const struct al_param *param, const char *text)
 {
     char *end = NULL;
@@ -121,7 +121,7 @@ static json_t *value_of(const struct al_param *param, const char *text)
     return al_json_string(text);
 }
 
-/* The name under which the arguments have a parameter already, in whichever spelling. */
+/* The member of `arguments` that holds the parameter, in any accepted spelling; NULL: not given. */
 static const char *given_name(const struct al_param *param, json_t *arguments)
 {
     const char *name;
@@ -159,7 +159,7 @@ static int add_pair(const struct al_tool *tool, const char *word, size_t len, js
     if (json_is_array(json_object_get(arguments, given ? given : param->name)))
         al_json_append(json_object_get(arguments, given ? given : param->name), value);
     else
-        json_decref(value); /* the object has something else there, which is refused */
+        json_decref(value); /* the member has another type, which the decoder reports */
     return 0;
 }
 

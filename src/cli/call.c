@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* airlock call: one tool call from a shell, through the same pipeline. */
+/* airlock call: one tool call from the command line, through the same pipeline as every call. */
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -35,7 +35,7 @@ static int print_result(const struct al_result *result, bool json)
     } else if (result->status == AL_OK || result->structured) {
         if (result->text.len)
             print_line(STDOUT_FILENO, "", &result->text);
-        if (result->notes.len) /* not into what a program reads as one object */
+        if (result->notes.len) /* not to stdout, which a program may parse as one object */
             print_line(STDERR_FILENO, "", &result->notes);
     } else {
         const char *kind = al_status_kind(result->status);
@@ -59,7 +59,7 @@ static int run(struct al_setup *setup, const struct al_listed_tool *tool, const 
     struct al_tty *tty;
     int code;
 
-    /* One call is the whole session: there is nothing an "always" could cover. */
+    /* The session has only one call, so the answer "always" would have no effect. */
     al_approvals_free(al_take(&setup->session.approvals));
     al_signals_handle(setup, al_cancel_ref(cancel));
     setup->session.waits = al_cli_note;

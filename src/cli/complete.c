@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* airlock complete: names for the shells' completions, one a line. */
+/* airlock complete: names for shell completion, one a line. */
 #include <string.h>
 #include <unistd.h>
 
@@ -25,8 +25,7 @@ static void add_names(const struct al_setup *setup, const char *what, struct al_
     }
 }
 
-/* A shell that completes a line wants names or nothing: what is wrong is said when the line runs.
- */
+/* Errors are not reported: the command that is being completed reports them when it runs. */
 int al_cmd_complete(int argc, char **argv)
 {
     al_auto(al_options_clear) struct al_options options = { .json = false };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* airlock diff: what the last executions changed. */
+/* airlock diff: the changes that the last executions made. */
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -11,14 +11,15 @@
 #include "guard/text.h"
 #include "rollback/difference.h"
 
-/* The place_names that patches are about, as their headings name them. */
+/* The names of the patches in headings. */
 static const char *const place_names[AL_PATCH_COUNT] = {
     [AL_PATCH_WORKTREE] = "the working tree",
     [AL_PATCH_INDEX] = "the index",
     [AL_PATCH_HEAD] = "the commits of HEAD",
 };
 
-/* A patch, once, with all the place_names it is of. */
+/* Add a patch under a heading.  Equal patches are shown once, with all their names in the heading.
+ */
 static void add_patch(struct al_str *out, const struct al_execution_changes *found, size_t which)
 {
     const struct al_str *patch = &found->patches[which];
@@ -71,7 +72,8 @@ static int run(struct al_undo *undo, bool stat)
         (void)al_cli_fail(&err);
         return AL_EXIT_FAILED;
     }
-    al_pager_start(&pager, false); /* no git of ours runs any more, so that none is taken for it */
+    /* After the last git, so that the pager is not mistaken for a git child. */
+    al_pager_start(&pager, false);
     al_cli_print(STDOUT_FILENO, &out);
     al_pager_end(&pager);
     return AL_EXIT_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* airlock doctor: what this machine and the repository offer, with a fix for what is missing. */
+/* airlock doctor: checks of this machine and the repository, with a fix for each problem. */
 #include "cli/doctor.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static void check_kernel(struct al_findings *findings, bool required)
             "git is held by seccomp and configuration only.");
 }
 
-/* Only bash_command can use it, and only where it is wanted or nothing else is there. */
+/* Only bash_command uses firejail: when the configuration asks for it, or without Landlock. */
 static void check_firejail(struct al_findings *findings, const struct al_setup *setup)
 {
     al_auto(al_freep) char *path = al_program_find("firejail", getenv("PATH"), &setup->roots);
@@ -166,7 +166,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
     struct al_setup setup;
     int r = al_setup_config(&setup, options, &err);
 
-    (void)al_setup_git(&setup, NULL); /* what is wrong with a root is told below */
+    (void)al_setup_git(&setup, NULL); /* check_roots() reports an error in a root */
     check_git(findings, setup.git_program);
     check_kernel(findings, setup.config.sandbox.require_confinement);
     if (r == 0)

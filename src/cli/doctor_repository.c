@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* airlock doctor: would calls work in this repository, and what of it is not as with plain git. */
+/* airlock doctor: whether calls would work in this repository, and what differs from plain git. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,8 @@ static bool has_file(const char *dir, const char *name)
     return stat(path, &st) == 0;
 }
 
-/* What the file `.git` of this directory or of one above names; NULL where hooks_note is none.
- * *ret_top is then that directory. */
+/* The path in the nearest gitfile: a file `.git` in this directory or above.  *ret_top is the
+ * directory it is in.  NULL: there is none. */
 static char *read_gitfile(const char *given, char **ret_top)
 {
     al_auto(al_freep) char *dir = al_strdup(given);
@@ -62,7 +62,7 @@ static bool is_submodule(const char *git_dir)
     return strstr(git_dir, "/.git/modules/") != NULL;
 }
 
-/* Of <common directory>/worktrees/<name> keep the common directory. */
+/* Cut <common directory>/worktrees/<name> down to the common directory. */
 static void strip_worktree(char *git_dir)
 {
     char *slash = strrchr(git_dir, '/');
@@ -73,7 +73,7 @@ static void strip_worktree(char *git_dir)
         *strrchr(git_dir, '/') = '\0';
 }
 
-/* A repository whose git directory lies elsewhere: which kind, and how both are let in. */
+/* Add a finding for a repository whose git directory lies outside the roots. */
 static bool add_outside_roots(struct al_findings *findings, const char *dir)
 {
     al_auto(al_freep) char *top = NULL;
@@ -141,7 +141,7 @@ static void add_kind(struct al_findings *findings, const struct al_repo *repo)
                        "--ref-format=files' changes that.");
 }
 
-/* "airlock: hooks not run: pre-commit" → what is behind the colon. */
+/* The names in "airlock: hooks not run: pre-commit". */
 static const char *listed_names(const struct al_str *note)
 {
     const char *colon = strrchr(note->buf, ':');

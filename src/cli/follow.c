@@ -12,13 +12,14 @@
 
 #include "util/mem.h"
 
-/* Wait for something to happen beside the log.  False when it is time to end. */
+/* Wait for a change in the journal's directory.  Returns false on a signal, an error, or when the
+ * reader of stdout is gone. */
 static bool wait_for_change(int watch_fd, int signal_fd)
 {
     struct pollfd wait[] = {
         { .fd = watch_fd, .events = POLLIN },
         { .fd = signal_fd, .events = POLLIN },
-        { .fd = STDOUT_FILENO, .events = 0 }, /* its reader going away is told all the same */
+        { .fd = STDOUT_FILENO, .events = 0 }, /* POLLERR is always reported */
     };
     char events[4096];
 
@@ -27,7 +28,7 @@ static bool wait_for_change(int watch_fd, int signal_fd)
             return false;
     if (wait[1].revents || wait[2].revents)
         return false;
-    (void)!read(watch_fd, events, sizeof(events)); /* which file it was does not matter */
+    (void)!read(watch_fd, events, sizeof(events)); /* every event has the same effect */
     return true;
 }
 
@@ -50,12 +51,11 @@ int al_follow(int watch_fd, al_follow_fn *more, void *payload)
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGINT);
     (void)sigaddset(&signals, SIGTERM);
-    (void)sigprocmask(SIG_BLOCK, &signals,
-                      NULL); /* until the process signals, which is then soon */
+    (void)sigprocmask(SIG_BLOCK, &signals, NULL); /* for the rest of the process */
     signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
     if (signal_fd < 0)
         return -errno;
-    /* Once more before waiting: the watch was set before, so nothing falls in between. */
+    /* The watch was set before, so a change after more() wakes the poll. */
     do
         r = more(payload);
     while (r == 0 && wait_for_change(watch_fd, signal_fd));

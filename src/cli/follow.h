@@ -3,16 +3,15 @@
 #ifndef AL_CLI_FOLLOW_H
 #define AL_CLI_FOLLOW_H
 
-/** Watch the directory of `file` from now on.  A descriptor, or -errno (-ENOENT: no directory). */
+/** Begin to watch the directory of `file`.  Returns an inotify descriptor, or -errno (-ENOENT:
+ * there is no such directory). */
 int al_follow_watch(const char *file);
 
-/** Shows what there is more; 0, or -errno to end. */
+/** Shows the new lines.  Returns 0, or -errno to stop. */
 typedef int al_follow_fn(void *payload);
 
-/**
- * Call `more`, and again whenever something happens in the directory, until SIGINT, SIGTERM or the
- * end of whoever reads the standard output.  0, or what `more` gave.
- */
+/** Call `more` now and after each change in the directory, until SIGINT, SIGTERM or until the
+ * reader of stdout is gone.  Returns 0, the error of `more`, or -errno. */
 int al_follow(int watch_fd, al_follow_fn *more, void *payload);
 
 #endif

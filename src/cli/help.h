@@ -6,7 +6,8 @@
 /** Print the overview to stdout.  Returns the exit code. */
 int al_help_overview(void);
 
-/** Print one command's help to stdout; an unknown command is a usage error. */
+/** Print one command's help to stdout.  Returns the exit code: AL_EXIT_USAGE for an unknown
+ * command. */
 int al_help_command(const char *command);
 
 #endif

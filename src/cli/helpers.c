@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * What a git that uses the network starts in place of programs of the person's: airlock under
- * another name, confined like the git that started it.
- */
 #include "cli/helpers.h"
 
 #include <errno.h>
@@ -18,7 +14,8 @@
 
 extern char **environ;
 
-/* git's prompt is the one word; the answer follows it in the file that was handed down. */
+/* Answer git's prompt (argv[1]).  The descriptor in AIRLOCK_ANSWERS holds pairs of prompt and
+ * answer, each NUL-terminated. */
 static int askpass(int argc, char **argv)
 {
     const char *number = getenv("AIRLOCK_ANSWERS");
@@ -41,8 +38,8 @@ static int askpass(int argc, char **argv)
     return AL_EXIT_FAILED;
 }
 
-/* The first value of an option counts for ssh, so neither git nor ~/.ssh/config can change these.
- */
+/* ssh_config(5): the first obtained value is used.  So neither git nor ~/.ssh/config can change
+ * these options. */
 static int ssh(int argc, char **argv)
 {
     static const char *const options[] = {

@@ -9,7 +9,7 @@
 #include "util/nearest.h"
 #include "util/str.h"
 
-/** A pattern that is looked for, and the name that is nearest to it. */
+/** A search for names that match a pattern. */
 struct search {
     const char *pattern;
     bool found;
@@ -38,8 +38,7 @@ static void search_operations(struct search *search, const struct al_tool *tool)
         try_name(search, tool->operations[i].name);
 }
 
-/* Among the names of tools; or, where `tool` is a pattern, among the operations of those that match
- * it. */
+/* Search the names of all tools, or the operations of the tools that match the pattern `tool`. */
 static void search_names(struct search *search, bool for_operation, const char *tool)
 {
     for (size_t i = 0; al_toolsets[i]; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names of tools and operations that the configuration has, and airlock has not. */
+/* Check for unknown names of tools and operations in the configuration. */
 #ifndef AL_CLI_KNOWN_NAMES_H
 #define AL_CLI_KNOWN_NAMES_H
 
@@ -7,10 +7,10 @@
 #include "util/error.h"
 
 /**
- * Whether each rule and each grant could ever match: its patterns match a tool of any toolset, and
- * the operation is one of such a tool.  A rule with a slip in it would protect nothing.
+ * Check that every rule and grant can match: its pattern matches a tool of some toolset, and its
+ * operation belongs to such a tool.  A misspelt rule would protect nothing.
  *
- * @return 0, or AL_ERR_BAD_ARGS with the place and the nearest name.
+ * @return 0, or AL_ERR_BAD_ARGS with file, line and the nearest name.
  */
 int al_check_known_names(const struct al_config *config, struct al_error *err);
 

@@ -24,15 +24,15 @@
 #include "util/log.h"
 
 #define FLUSH_BYTES   (64u << 10)
-#define ROWS_TOGETHER 200u /* rows whose columns are made equally wide */
+#define ROWS_TOGETHER 200u /* rows that are aligned with each other */
 
 struct view {
     const struct al_query *query;
     struct al_tail tail;
     struct al_table table;
     struct al_str out;
-    bool shown_any;     /* something was shown */
-    bool output_closed; /* nobody reads what we write */
+    bool shown_any;     /* a line was shown */
+    bool output_closed; /* stdout cannot be written any more */
 };
 
 static void flush(struct view *view)
@@ -56,7 +56,8 @@ static bool is_printable(const char *text, size_t len)
     return true;
 }
 
-/* The line as it is; one that somebody else wrote could do things to a terminal. */
+/* Add the line unchanged.  A line with control characters is escaped: they could control the
+ * terminal. */
 static void add_json(struct view *view, const json_t *line, const char *text, size_t len)
 {
     if (is_printable(text, len))
@@ -81,7 +82,7 @@ static void show(struct view *view, const char *text, size_t len)
         flush(view);
 }
 
-/* --- Finding --- */
+/* --- Where to begin --- */
 
 static int count_matches(const struct al_query *query, const struct al_history *history,
                          size_t index, size_t *ret_count)
@@ -101,8 +102,9 @@ static int count_matches(const struct al_query *query, const struct al_history *
     return r;
 }
 
-/* Where the last lines asked for begin: in which file, and how many matching ones come before them
- * there.  Files are counted from the newest, so that old ones need not be read. */
+/* Find the first of the last query->last matching lines: the index of its file, and the number of
+ * matching lines before it there.  The search begins with the newest file, so that older ones are
+ * not read. */
 static int find_start(const struct al_query *query, const struct al_history *history,
                       size_t *ret_index, size_t *ret_skip)
 {
@@ -124,7 +126,8 @@ static int find_start(const struct al_query *query, const struct al_history *his
     return 0;
 }
 
-/* Show what there is by now, `skip` matching lines left out, at most `most` shown.  0 or -errno. */
+/* Show the lines up to the end: skip the first `skip` matches, then show at most `most`.  Returns 0
+ * or -errno. */
 static int show_to_end(struct view *view, size_t skip, size_t most)
 {
     const char *text;
@@ -155,14 +158,14 @@ static int show_more(void *payload)
 
 /* --- Repositories --- */
 
-/* The repositories that lines name, as far as they are known. */
+/* The repositories of the lines read so far. */
 struct repositories {
-    char *first;        /* one of them; NULL: none was named */
-    char *common_dir;   /* a directory that all of them are below; NULL as long as there is one */
-    struct al_str last; /* how the last line named it, which many do one after the other */
+    char *first;        /* the first repository; NULL: none yet */
+    char *common_dir;   /* a directory above all of them; NULL while there is only one */
+    struct al_str last; /* the last line's member: successive lines often have the same */
 };
 
-/* Shorten a directory, which ends in a slash, until the path is below it. */
+/* Shorten a directory, which ends in '/', until `path` is below it. */
 static void shorten_to_common(char *common_dir, const char *path)
 {
     while (!al_starts_with(path, common_dir)) {
@@ -200,8 +203,8 @@ static void add_repository(struct repositories *repositories, const char *text, 
     shorten_to_common(repositories->common_dir, path);
 }
 
-/* The directory above the repositories of what is shown; NULL unless there are several.  Caller
- * frees.  *ret_count grows by the lines that match. */
+/* The directory above the repositories of the matching lines; NULL unless there are several.
+ * Caller frees.  *ret_count is increased by the number of matching lines. */
 static char *find_common_dir(const struct al_query *query, const struct al_history *history,
                              size_t index, size_t *ret_count)
 {
@@ -266,7 +269,7 @@ static bool exceeds_terminal(size_t lines)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && lines >= size.ws_row;
 }
 
-/* What is there already, the oldest first; a pager begins at the newest. */
+/* Show the recorded lines, oldest first.  A pager begins at the newest. */
 static int show_recorded(struct view *view, const char *file, struct al_pager *pager)
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
@@ -323,13 +326,12 @@ static int run(const char *journal_file, int argc, char **argv)
 
     if (code != AL_EXIT_OK)
         return code;
-    (void)signal(SIGPIPE, SIG_IGN); /* a reader that has seen enough is no failure */
+    (void)signal(SIGPIPE, SIG_IGN); /* a reader may stop early */
     if (query.running)
         return al_show_running(&query, journal_file);
     return query.verify ? verify(journal_file, query.json) : show_log(&query, journal_file);
 }
 
-/* The journal's place comes from the same options and configuration as everywhere. */
 int al_cmd_log(int argc, char **argv)
 {
     al_auto(al_options_clear) struct al_options options = { .json = false };
@@ -340,7 +342,7 @@ int al_cmd_log(int argc, char **argv)
 
     if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
         return al_help_command("log");
-    /* --audit and --config may stand first; what follows is the log's own. */
+    /* --audit and --config come first; the other words are options of this command. */
     while (r == 0 && argc > 0 &&
            (al_starts_with(argv[0], "--audit") || al_starts_with(argv[0], "--config"))) {
         int words = strchr(argv[0], '=') || argc < 2 ? 1 : 2, left = words;

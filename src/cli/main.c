@@ -27,10 +27,10 @@ static int run(int argc, char **argv)
 
     if (al_helper_run(argc, argv, &helper))
         return helper;
-    /* Threads come and go with calls: two arenas keep what each of them left behind small. */
+    /* Calls run in many threads.  Two arenas limit the free memory that each arena retains. */
     (void)mallopt(M_ARENA_MAX, 2);
-    /* Without fixed thresholds one large answer would teach malloc to keep such sizes for ever;
-     * below this one, what is given back and asked for again costs a page fault for each page. */
+    /* Fixed thresholds: otherwise malloc raises them after one large answer and never returns such
+     * blocks (mallopt(3)).  Lower values would cost a page fault per page for each reused block. */
     (void)mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
     if (!strcmp(word, "--version"))

@@ -12,7 +12,7 @@ void al_options_clear(struct al_options *options)
     al_strv_clear(&options->toolsets);
 }
 
-/* "--root DIR" and "--root=DIR".  NULL when `word` is another option. */
+/* The value of "--root DIR" or "--root=DIR"; *ret_value is NULL for another option. */
 static int value_of(const char *name, int *argc, char ***argv, const char **ret_value,
                     struct al_error *err)
 {
@@ -58,7 +58,7 @@ static int read_one(struct al_options *options, bool with_json, int *argc, char 
 {
     const struct {
         const char *name;
-        struct al_strv *list; /* NULL: the last one counts */
+        struct al_strv *list; /* NULL: not a list, the last value is used */
         const char **word;
     } valued[] = {
         { "--root", &options->roots, NULL },

@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* Whether a program is in a directory of PATH. */
+/* Whether an executable of this name is in a directory of PATH. */
 static bool is_installed(const char *name)
 {
     const char *path = getenv("PATH");
@@ -33,8 +33,8 @@ static bool is_installed(const char *name)
     return false;
 }
 
-/* Whether a shell would find what a command runs.  Of a command that only a shell understands
- * nobody knows. */
+/* Whether the command's program exists.  A command that needs a shell to interpret is assumed to.
+ */
 static bool is_runnable(const char *command)
 {
     size_t len = strcspn(command, " \t");
@@ -46,7 +46,7 @@ static bool is_runnable(const char *command)
                              : is_installed(name);
 }
 
-/* The pager_command for a shell; NULL for none. */
+/* The pager's command line, for sh.  NULL: use no pager. */
 static const char *pager_command(int fd)
 {
     const char *pager = getenv("PAGER"), *term = getenv("TERM");
@@ -63,8 +63,8 @@ static const char *pager_command(int fd)
     return NULL;
 }
 
-/* Ours, and how less is to behave unless the user says otherwise: end at once with what fits, show
- * colours, leave the text on the screen. */
+/* Our environment and git's defaults for pagers.  LESS=FRX: exit if the text fits, show colours,
+ * leave the text on the screen. */
 static char **environment(struct al_strv *entries, bool at_end)
 {
     for (char **entry = environ; *entry; entry++)
@@ -117,7 +117,7 @@ void al_pager_start(struct al_pager *pager, bool at_end)
         pager->pid = -1;
         return;
     }
-    (void)signal(SIGINT, SIG_IGN); /* it is the pager's */
+    (void)signal(SIGINT, SIG_IGN); /* only the pager handles Ctrl-C */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)fflush(stdout);
     if (dup2(out_fd, STDOUT_FILENO) < 0)
@@ -142,7 +142,7 @@ void al_pager_end(struct al_pager *pager)
     pager->pid = -1;
 }
 
-/* The other end of a pipe to a pager, and its pid; -1 for none. */
+/* Start a pager on `fd`.  Returns the write end of the pipe to it; -1: there is no pager. */
 static int open_pager(int fd, pid_t *ret_pid)
 {
     const char *command = pager_command(fd);
@@ -167,7 +167,7 @@ void al_pager_show(int fd, const char *text, size_t len)
         (void)al_write_all(fd, text, len);
         return;
     }
-    (void)sigaction(SIGPIPE, &ignore, &old); /* the user need not read it to its end */
+    (void)sigaction(SIGPIPE, &ignore, &old); /* the user may quit before the end */
     (void)al_write_all(pipe_fd, text, len);
     (void)close(pipe_fd);
     wait_for(pid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The user's pager between our standard output and the terminal. */
+/* The user's pager between standard output and the terminal. */
 #ifndef AL_CLI_PAGER_H
 #define AL_CLI_PAGER_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/** A running pager; pid -1: there is none. */
+/** A running pager.  pid is -1 when there is none. */
 struct al_pager {
     pid_t pid;
 };
@@ -15,12 +15,13 @@ struct al_pager {
 #define AL_PAGER_INIT ((struct al_pager){ .pid = -1 })
 
 /**
- * From here on standard output goes through $PAGER, or `less -FRX` when that is not set, as git
- * does it.  Nothing happens where standard output is no terminal, TERM is "dumb", PAGER is "" or
- * "cat", or there is no such program.  What depends on the terminal (width, colours) is asked
- * before.
+ * Send standard output through $PAGER, or through `less -FRX` when that is unset, like git.
  *
- * @param at_end  less begins at the end of the text, which does not fit on the screen.
+ * No pager is started when standard output is not a terminal, when TERM is "dumb", when PAGER is ""
+ * or "cat", or when the program does not exist.  Find out width and colours of the terminal before
+ * this call.
+ *
+ * @param at_end  Let less begin at the end of the text.  For text that exceeds the screen.
  */
 void al_pager_start(struct al_pager *pager, bool at_end);
 
@@ -28,10 +29,9 @@ void al_pager_start(struct al_pager *pager, bool at_end);
 void al_pager_end(struct al_pager *pager);
 
 /**
- * Show a text on a terminal, through the same pager, and wait until the user has left it.  Without
- * a pager it is written there.
+ * Show a text in the same pager and wait until the user has left it.  Without a pager, write it.
  *
- * @param fd  The terminal; the pager's standard output.
+ * @param fd  The terminal; becomes the pager's standard output.
  */
 void al_pager_show(int fd, const char *text, size_t len);
 

@@ -12,7 +12,7 @@
 #include "tool/spelling.h"
 #include "util/utf8.h"
 
-/* The parameter that says where the tool works, when it need not be given. */
+/* The tool's optional parameter for the working directory; NULL: there is none. */
 static const struct al_param *working_dir_param(const struct al_tool *tool)
 {
     for (size_t i = 0; i < tool->nparams; i++)
@@ -22,7 +22,8 @@ static const struct al_param *working_dir_param(const struct al_tool *tool)
     return NULL;
 }
 
-/* A command works where it is typed, as git does, as long as that is inside a root. */
+/* Like git, a command works in the current directory, if that is inside a root.  An argument that
+ * is given takes precedence. */
 static void set_working_dir(const struct al_setup *setup, const struct al_tool *tool,
                             json_t *arguments)
 {

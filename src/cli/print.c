@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The output of a command, and whether it could be written. */
 #include "cli/print.h"
 
 #include <errno.h>
@@ -13,11 +12,11 @@
 #include "util/fs.h"
 #include "util/log.h"
 
-static bool output_lost; /* something of the output; the process has one */
+static bool output_lost; /* output of this process was lost */
 
 static void note_error(int r)
 {
-    if (r >= 0 || r == -EPIPE) /* a reader that has seen enough is no failure */
+    if (r >= 0 || r == -EPIPE) /* a reader may stop early */
         return;
     if (!output_lost)
         al_log_note("cannot write: %s", strerrordesc_np(-r));
@@ -51,7 +50,8 @@ void al_cli_wrap(struct al_str *out, size_t indent, const char *text)
     al_str_addc(out, '\n');
 }
 
-/* An error that stdio had earlier left no number; this one leaves a trace. */
+/* stdio keeps no errno of an earlier failure.  Whether it was EPIPE is visible in the pipe's state.
+ */
 static bool is_reader_gone(void)
 {
     struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };

@@ -77,7 +77,7 @@ static int unknown_option(const char *word)
     return AL_EXIT_USAGE;
 }
 
-/* The value of "--name VALUE" or "--name=VALUE"; NULL when the word is another option. */
+/* The value of "--name VALUE" or "--name=VALUE".  NULL: the word is another option. */
 static const char *value_of(const char *name, int *at, int argc, char **argv)
 {
     size_t len = strlen(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which lines of the journal a person wants to see, and how. */
+/* The command line of `airlock log`: a selection of journal lines and a form of output. */
 #ifndef AL_CLI_QUERY_H
 #define AL_CLI_QUERY_H
 
@@ -9,24 +9,25 @@
 #include "cli/when.h"
 
 struct al_query {
-    const char *tool;         /**< NULL: any; borrowed from the command line */
-    char since[AL_WHEN_TEXT]; /**< as the journal's "time"; "" for the beginning */
-    size_t last;              /**< 0: all */
+    const char *tool;         /**< borrowed from the command line; NULL: any tool */
+    char since[AL_WHEN_TEXT]; /**< in the form of the journal's "time"; "": from the beginning */
+    size_t last;              /**< number of lines, counted from the end; 0: all */
     bool json, verify, follow, running;
 };
 
-/** Read the words of `airlock log`.  An exit code; what is wrong has been said. */
+/** Read the words of `airlock log`.  Returns an exit code; an error has been reported. */
 int al_query_parse(struct al_query *query, int argc, char **argv);
 
-/** Whether a tool has this name, in whichever toolset; and say that none has, with the name that
- * was meant.  The exit code. */
+/** Whether a tool of any toolset has this name, or it is "rollback". */
 bool al_query_tool_exists(const char *name);
+
+/** Report that no tool has this name, with the nearest name.  Returns the exit code. */
 int al_query_unknown_tool(const char *name);
 
-/** A number of executions: 1 to 1,000,000,000, digits only. */
+/** Read a number of executions, 1 to 1,000,000,000.  Returns false for anything else. */
 bool al_query_number(const char *text, size_t *ret_number);
 
-/** Whether a line of the journal is asked for. */
+/** Whether the query selects a line of the journal. */
 bool al_query_matches(const struct al_query *query, const char *text, size_t len);
 
 #endif

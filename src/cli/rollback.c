@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* airlock rollback: back to before the last executions. */
+/* airlock rollback: restore the state before the last executions. */
 
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "util/fs.h"
 #include "util/log.h"
 
-/* More names than this in a list help nobody. */
+/* Longer lists are cut. */
 #define LISTED_MAX 100u
 
 static void print(int fd, const struct al_str *text)
@@ -72,7 +72,7 @@ static void show_dry_run(const struct al_rollback *rollback, bool redo)
     print(STDOUT_FILENO, &out);
 }
 
-/* A rollback is an execution too: the number counts it. */
+/* The number of the next rollback counts this rollback too: it is an execution. */
 static void add_next_steps(struct al_str *out, const struct al_rollback *rollback, bool redo)
 {
     if (!rollback->changes.count)
@@ -106,7 +106,7 @@ static void show_done(const struct al_rollback *rollback, bool redo)
     print(STDOUT_FILENO, &out);
 }
 
-/* What would be lost is said on standard error, with the reason after it. */
+/* Report on stderr why the rollback was refused, after the files that would be lost. */
 static int show_failed(const struct al_rollback *rollback, const struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
@@ -120,7 +120,7 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
     return AL_EXIT_FAILED;
 }
 
-/** The command's own options. */
+/** The options of this command alone. */
 struct own_options {
     bool dry_run, force, redo, yes;
 };
@@ -145,7 +145,7 @@ static int roll_back(struct al_undo *undo, const struct own_options *own, bool d
                            &undo->budget, rollback, err);
 }
 
-/* One line of an answer; false at its end, and when a signal came first. */
+/* Read one line.  Returns false at end of input and after a signal. */
 static bool read_answer(struct al_cancel *cancel, char *answer, int size)
 {
     struct pollfd wait[2] = {
@@ -158,8 +158,8 @@ static bool read_answer(struct al_cancel *cancel, char *answer, int size)
     return !al_cancel_fired(cancel) && fgets(answer, size, stdin);
 }
 
-/* Say on a terminal what would change, and ask.  No lock is held while somebody thinks; what cannot
- * be done is said by the rollback itself. */
+/* On a terminal, show what would change and ask.  No lock is held meanwhile.  An error counts as
+ * yes: the rollback itself reports it. */
 static bool is_confirmed(struct al_undo *undo, const struct own_options *own)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -188,7 +188,7 @@ static int run(struct al_undo *undo, const struct own_options *own)
         return AL_EXIT_USAGE;
     }
     if (!undo->setup.session.journal && !own->dry_run)
-        return AL_EXIT_FAILED; /* why was said when it was opened */
+        return AL_EXIT_FAILED; /* opening it reported the reason */
     if (!own->dry_run && !is_confirmed(undo, own)) {
         al_log_note("nothing was changed");
         return al_signals_caught() ? 128 + al_signals_caught() : AL_EXIT_FAILED;

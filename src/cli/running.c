@@ -14,13 +14,13 @@
 #include "util/json.h"
 #include "util/log.h"
 
-/* The calls that were found. */
+/* The running calls that the query selects. */
 struct calls {
     const struct al_query *query;
     json_t *items;
 };
 
-/* What a line would say of the end of a call is not known yet. */
+/* Add a call without the members that are known only at its end. */
 static void add(void *payload, long pid, const json_t *call)
 {
     static const char *const ends[] = { "seq", "result", "outcome", "duration_ms", "prev" };
@@ -37,7 +37,7 @@ static void add(void *payload, long pid, const json_t *call)
     al_json_append(calls->items, item);
 }
 
-/* By the time they began: the longest one first. */
+/* Compare by start time, oldest first. */
 static int compare(const void *a, const void *b)
 {
     const char *one = al_json_get_string(*(json_t *const *)a, "time");
@@ -53,7 +53,7 @@ static void print(const json_t *items, bool json, struct al_str *out)
     struct al_table table = AL_TABLE_INIT(al_table_terminal_width(), al_tty_colours(STDOUT_FILENO));
 
     table.running = true;
-    table.common_dir = al_strdup(""); /* whole paths, also where there is one repository */
+    table.common_dir = al_strdup(""); /* show the column, with absolute paths */
     for (size_t i = 0; i < count; i++)
         order[i] = json_array_get(items, i);
     qsort(order, count, sizeof(json_t *), compare);

@@ -11,7 +11,7 @@
 #include "mcp/server.h"
 #include "util/log.h"
 
-/* Which names the toolsets of the default give way to is no news to anybody. */
+/* With the default toolsets, tools of equal names are expected and not reported. */
 static bool has_default_toolsets(const struct al_setup *setup)
 {
     const struct al_strv *chosen = &setup->config.toolsets;

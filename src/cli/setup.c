@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From words and files to a session. */
+/* The configuration, the options and the tools. */
 #include <ctype.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -40,7 +40,8 @@ static void find_paths(struct al_setup *setup)
                               : al_fs_join(setup->state_dir, "tool_log.jsonl");
 }
 
-/* "read,command": what bash_command may do; only `command` and `all` make it run anything. */
+/* Read the value of --tool, e.g. "read,command".  Only `command` and `all` let bash_command run
+ * anything. */
 static int read_tool_option(struct al_setup *setup, const char *list, struct al_error *err)
 {
     static const char *const words[] = { "all", "command", "read", "write" };
@@ -80,7 +81,8 @@ static void write_line(const char *line)
 {
     al_auto(al_freep) char *text = al_asprintf("%s\n", line);
 
-    (void)al_write_all(STDERR_FILENO, text, strlen(text)); /* one write: calls run side by side */
+    /* One write(2), since calls run concurrently. */
+    (void)al_write_all(STDERR_FILENO, text, strlen(text));
 }
 
 int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err)

@@ -23,7 +23,7 @@
 
 extern char **environ;
 
-/* The top of the working tree that holds the current directory, else that directory. */
+/* The top of the working tree that the current directory is in, or the current directory. */
 static char *default_root(void)
 {
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
@@ -56,7 +56,7 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
     int r = 0;
 
     setup->roots.allow_absolute = config->sandbox.allow_absolute;
-    /* Neither is known where the configuration cannot be read; doctor looks at the rest then. */
+    /* Both are unknown when the configuration cannot be read; doctor goes on then. */
     if (setup->journal_file)
         al_strv_take(&forbidden, parent_of(setup->journal_file));
     if (setup->state_dir)
@@ -77,7 +77,7 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
     return r;
 }
 
-/* Without a journal, reads go on: the pipeline refuses the rest. */
+/* Without a journal the session goes on: the pipeline then refuses everything but reads. */
 static void open_journal(struct al_setup *setup)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -88,8 +88,8 @@ static void open_journal(struct al_setup *setup)
         al_journal_limit(setup->session.journal, setup->config.journal.max_log_bytes);
 }
 
-/* Where the state directory cannot be written, git still needs a private place outside the roots.
- */
+/* git needs a private directory outside the roots.  Make one in TMPDIR when the state directory is
+ * not writable. */
 static int make_private_dir(struct al_setup *setup, struct al_error *err)
 {
     al_auto(al_freep) char *run = al_fs_join(setup->state_dir, "run");
@@ -119,7 +119,7 @@ int al_setup_git(struct al_setup *setup, struct al_error *err)
     return r;
 }
 
-/* ssh looks for its files in the home that the system knows, whatever $HOME says. */
+/* ssh takes the home directory from the password database and ignores HOME. */
 static char *find_ssh_home(void)
 {
     const struct passwd *entry = getpwuid(getuid());
@@ -127,7 +127,7 @@ static char *find_ssh_home(void)
     return entry ? al_strdup(entry->pw_dir) : NULL;
 }
 
-/* A session that lasts longer keeps what it made all the same. */
+/* Checkpoints of a running session are kept at least this long, whatever the limits. */
 #define SESSION_KEEP_S 86400u
 
 static int64_t now_ns(void)
@@ -157,7 +157,7 @@ static void set_checkpoints(struct al_setup *setup)
         config->journal.on_snapshot_failure == AL_SNAPSHOT_FAILURE_REFUSE;
 }
 
-/* Only where the tool is offered. */
+/* Only if bash_command is offered. */
 static int make_shell(struct al_setup *setup, struct al_error *err)
 {
     const struct al_config *config = &setup->config;

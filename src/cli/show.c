@@ -54,7 +54,7 @@ static void add_operations(const struct al_tool *tool, struct al_str *out)
     }
 }
 
-/* "one of a, b", "1 to 100": what the schema says beside the type. */
+/* Add the choices or the bounds of a parameter: "one of a, b", "1 to 100". */
 static void add_bounds(const json_t *schema, struct al_str *out)
 {
     const json_t *values = json_object_get(schema, "enum");

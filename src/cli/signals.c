@@ -16,12 +16,12 @@ struct signal_thread {
     sigset_t set;
 };
 
-/* Held by whoever looks at the session, and for good by a thread that ends the process. */
+/* Guards handled_setup.  The thread that ends the process keeps it locked. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct al_setup *handled_setup; /* NULL: there is none any more */
-static atomic_int caught_signal;             /* the signal that cancelled the call, 0: none */
+static const struct al_setup *handled_setup; /* NULL: the session is released */
+static atomic_int caught_signal;             /* the signal that cancelled the call; 0: none */
 
-/* A thread of its own: what has to be done then is not for a signal handler. */
+/* A thread, since the cleanup is not async-signal-safe (signal-safety(7)). */
 static void *wait_for_signals(void *payload)
 {
     struct signal_thread *args = payload;
@@ -47,7 +47,7 @@ void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel)
     struct signal_thread *args = al_calloc(1, sizeof(*args)); /* lives as long as the process */
     pthread_t thread;
 
-    handled_setup = setup; /* before there is a thread to see it */
+    handled_setup = setup; /* before the thread starts */
     args->cancel = cancel;
     (void)sigemptyset(&args->set);
     (void)sigaddset(&args->set, SIGINT);

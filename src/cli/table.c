@@ -16,17 +16,17 @@
 #define RESET                "\033[0m"
 
 #define GAP                  2u
-#define SUMMARY_MAX_BYTES    200u /* where no terminal says how much fits */
-#define SUMMARY_MIN_WIDTH    24u  /* with less beside it, the summary gets a line of its own */
+#define SUMMARY_MAX_BYTES    200u /* when the output is not a terminal */
+#define SUMMARY_MIN_WIDTH    24u  /* with less room, the summary gets a line of its own */
 #define SUMMARY_INDENT       4u
-#define DATE_MIN_WIDTH       110u /* below this the year is left out */
+#define DATE_MIN_WIDTH       110u /* on a narrower terminal the year is omitted */
 #define TOOL_MAX_WIDTH       24u
 #define OPERATION_MAX_WIDTH  16u
 #define REPOSITORY_MAX_WIDTH 32u
 
 static const struct column {
     const char *title;
-    size_t max_width; /* 0: as wide as needed */
+    size_t max_width; /* 0: no limit */
     bool right;
 } layout[AL_COLUMN_COUNT] = {
     [AL_COLUMN_TIME] = { "TIME", 0, false },
@@ -41,7 +41,7 @@ static const struct column {
     [AL_COLUMN_SUMMARY] = { "SUMMARY", 0, false },
 };
 
-/* --- How wide text is --- */
+/* --- The width of text --- */
 
 static size_t columns_of(uint32_t c)
 {
@@ -56,10 +56,10 @@ static size_t columns_of(uint32_t c)
     for (size_t i = 0; i < AL_COUNT(wide); i++)
         if (c >= wide[i].first && c <= wide[i].last)
             return 2;
-    return 1; /* combining ones take less: a line may be shorter than counted, never longer */
+    return 1; /* combining characters take none: a line is never wider than computed */
 }
 
-/* The first character, which counts as one byte when it is none. */
+/* The length of the first character in bytes.  An invalid one counts as one byte. */
 static size_t next_character(const char *text, size_t *ret_columns)
 {
     uint32_t c = 0;
@@ -78,7 +78,8 @@ size_t al_table_columns(const char *text)
     return total;
 }
 
-/* Append what fits into `room`; text that does not ends with a mark.  Gives the columns used. */
+/* Append as much text as fits into `room` columns, with an ellipsis if it is cut.  Returns the
+ * columns used. */
 static size_t add_truncated(struct al_str *out, const char *text, size_t room)
 {
     bool cut = al_table_columns(text) > room;
@@ -99,7 +100,7 @@ static size_t add_truncated(struct al_str *out, const char *text, size_t room)
 
 /* --- Cells --- */
 
-/* A member as one word; "-" where there is none.  Caller frees. */
+/* A string member, sanitized; "-" if it is missing.  Caller frees. */
 static char *text_of(const json_t *line, const char *name)
 {
     const char *text = al_json_get_string(line, name);
@@ -115,7 +116,7 @@ static char *number_of(const json_t *line, const char *name)
                                   : al_strdup("-");
 }
 
-/* "2026-01-02T03:04:05.678Z" as a person's clock showed it. */
+/* "2026-01-02T03:04:05.678Z" in local time.  Caller frees. */
 static char *local_time(const json_t *line, bool with_year)
 {
     const char *text = al_json_get_string(line, "time");
@@ -132,7 +133,7 @@ static char *local_time(const json_t *line, bool with_year)
     return al_strdup(local);
 }
 
-/* From the directory above all of them. */
+/* The repository's path relative to the common directory.  Caller frees. */
 static char *repository_of(const json_t *line, const char *common_dir)
 {
     const char *path = al_json_get_string(line, "repository");
@@ -144,7 +145,7 @@ static char *repository_of(const json_t *line, const char *common_dir)
     return path && *path ? al_text_sanitize_line(path) : al_strdup("-");
 }
 
-/* What was asked for, as far as the summary of a call that reads does not say it. */
+/* Append the input of a call that only reads, except values that the summary contains. */
 static void add_input(const json_t *line, const char *summary, struct al_str *out)
 {
     const json_t *effects = json_object_get(line, "effects"), *value;
@@ -167,7 +168,7 @@ static void add_input(const json_t *line, const char *summary, struct al_str *ou
     }
 }
 
-/* The summary, or why the call failed. */
+/* The summary, or the error of a call without one.  Caller frees. */
 static char *summary_of(const json_t *line, bool limited)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -231,11 +232,11 @@ size_t al_table_pending(const struct al_table *table)
 
 /* --- Rows --- */
 
-/* A row on its way out: what may still be written of its line. */
+/* A terminal line that is being written. */
 struct line {
     struct al_str *out;
-    size_t room;    /* SIZE_MAX: no limit */
-    size_t padding; /* spaces that are written when something follows */
+    size_t room;    /* columns left; SIZE_MAX: no limit */
+    size_t padding; /* spaces to write before the next cell */
 };
 
 static void add_cell(struct line *line, const char *text, size_t max_width, const char *colour)
@@ -283,7 +284,7 @@ static bool is_hidden(const struct al_table *table, size_t column)
     }
 }
 
-/* What is left of a terminal's line for the summary; 0 when it gets a line of its own. */
+/* The columns left for the summary; 0: it gets a line of its own. */
 static size_t room_for_summary(const struct al_table *table)
 {
     size_t used = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines of the journal as a table for people. */
+/* Lines of the journal as a table. */
 #ifndef AL_CLI_TABLE_H
 #define AL_CLI_TABLE_H
 
@@ -9,32 +9,36 @@
 #include "util/json.h"
 #include "util/str.h"
 
-/** From left to right. */
+/** The columns from left to right. */
 enum al_column {
     AL_COLUMN_TIME,
-    AL_COLUMN_PID, /* only of calls that run, which have no number, no outcome and no end */
+    AL_COLUMN_PID, /* only for running calls, which have no number, no outcome and no duration */
     AL_COLUMN_SEQ,
     AL_COLUMN_TOOL,
     AL_COLUMN_OPERATION,
     AL_COLUMN_DECISION,
     AL_COLUMN_OUTCOME,
     AL_COLUMN_MS,
-    AL_COLUMN_REPOSITORY, /* only where there are several */
+    AL_COLUMN_REPOSITORY, /* only if common_dir is set */
     AL_COLUMN_SUMMARY,
     AL_COLUMN_COUNT,
 };
 
-/** Rows wait here until al_table_flush(), so that columns are as wide as what is in them.  A column
- * never gets narrower, since the rows above stand already. */
+/**
+ * A table that is written in parts.
+ *
+ * Rows are collected until al_table_flush(), so that the columns fit their content.  A column never
+ * gets narrower, since the rows above are already written.
+ */
 struct al_table {
-    size_t width; /**< of the terminal, in columns; 0: no terminal, no limit and no heading */
+    size_t width; /**< columns of the terminal; 0: not a terminal, so no limit and no heading */
     bool colours;
-    bool running; /**< calls that run, with a member "pid" */
+    bool running; /**< the rows are running calls and have a member "pid" */
     bool has_heading;
-    char *common_dir; /**< a directory that all repositories are below, with its '/'; they are named
-                      from there.  NULL: no column for them.  Owned. */
+    char *common_dir; /**< a directory above all repositories, ending in '/', that is omitted from
+                         their paths; owned; NULL: no column REPOSITORY */
     size_t widths[AL_COLUMN_COUNT];
-    struct al_strv cells; /* AL_COLUMN_COUNT a row */
+    struct al_strv cells; /* AL_COLUMN_COUNT cells for each row */
 };
 
 #define AL_TABLE_INIT(columns, coloured)                                                           \
@@ -42,19 +46,19 @@ struct al_table {
 
 void al_table_clear(struct al_table *table);
 
-/** Add a line of the journal; text in it is made safe. */
+/** Add a line of the journal.  Its text is sanitized. */
 void al_table_add(struct al_table *table, const json_t *line);
 
-/** How many rows wait. */
+/** The number of rows that are not yet flushed. */
 size_t al_table_pending(const struct al_table *table);
 
-/** Append the rows that wait. */
+/** Append the collected rows to `out`. */
 void al_table_flush(struct al_table *table, struct al_str *out);
 
-/** Columns of the terminal that standard output is; 0 when it is none. */
+/** The columns of the terminal on standard output; 0: it is not a terminal. */
 size_t al_table_terminal_width(void);
 
-/** Columns a text takes on a terminal: East Asian wide characters and emoji take two. */
+/** The columns that a text takes on a terminal.  East Asian wide characters and emoji take two. */
 size_t al_table_columns(const char *text);
 
 #endif

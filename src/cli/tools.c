@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* airlock tools: what an agent would see. */
+/* airlock tools: the tools that an agent is offered. */
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -51,7 +51,7 @@ static void print_json(const struct al_setup *setup, const struct al_listed_tool
     al_cli_print(STDOUT_FILENO, &text);
 }
 
-/* Where the description begins: behind name, risk and asking. */
+/* The column of the description, after name, risk and approval. */
 #define ABOUT_COLUMN (2 + 20 + 2 + 6 + 2 + 4 + 2)
 
 static const char *legend(enum al_approval_mode mode)
@@ -101,7 +101,7 @@ static void print_table(const struct al_setup *setup)
     al_cli_print(STDOUT_FILENO, &text);
 }
 
-/* Without a word every tool, else that one. */
+/* Print all tools, or the tool `word`. */
 static int print(const struct al_setup *setup, const char *word, bool json, struct al_error *err)
 {
     const struct al_listed_tool *listed = word ? al_registry_find(&setup->registry, word) : NULL;
@@ -137,7 +137,7 @@ static int show(const struct al_options *options, const char *word)
 
 int al_tools_show_help(const struct al_options *options, const char *word)
 {
-    struct al_options text_options = *options; /* borrows */
+    struct al_options text_options = *options; /* borrows the strings */
 
     text_options.json = false;
     return show(&text_options, word);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Asking on the terminal, which the agent's own client cannot answer. */
 #include "cli/tty.h"
 
 #include <errno.h>
@@ -75,7 +74,7 @@ static const char *colour_of(const char *line)
     }
 }
 
-/* Summary first, then what it is about, each line of it indented so that it cannot pose as ours. */
+/* Indent each line, so that the text of a call cannot pass for airlock's own lines. */
 static void add_indented(const struct al_tty *tty, const char *text, struct al_str *out)
 {
     for (const char *at = text; *at;) {
@@ -107,7 +106,7 @@ static void add_question(const struct al_tty *tty, const struct al_approval_requ
     add_indented(tty, rest.buf, out);
 }
 
-/* Wait until something can be read; false when cancelled. */
+/* Wait for input.  Returns false when cancelled. */
 static bool wait_for_input(const struct al_tty *tty, struct al_cancel *cancel)
 {
     struct pollfd wait[2] = {
@@ -120,7 +119,8 @@ static bool wait_for_input(const struct al_tty *tty, struct al_cancel *cancel)
     return !al_cancel_fired(cancel);
 }
 
-/* One line to its end, however long; false at end of input and when cancelled. */
+/* Read one whole line; more than LINE_MAX_BYTES of it are discarded.  Returns false at end of input
+ * and when cancelled. */
 static bool read_line(const struct al_tty *tty, struct al_cancel *cancel, struct al_str *ret_line)
 {
     char chunk[256];
@@ -139,8 +139,8 @@ static bool read_line(const struct al_tty *tty, struct al_cancel *cancel, struct
     return true;
 }
 
-/* The letter of an answer; 0 for anything that is none.  A word that only begins like an answer is
- * none: nobody approves by mistake. */
+/* The letter of an answer; 0: not an answer.  A word that only begins like an answer is not
+ * accepted, so that nothing is approved by mistake. */
 static char letter_of(const char *line)
 {
     static const struct {
@@ -166,7 +166,8 @@ static void write_text(const struct al_tty *tty, const char *text)
     (void)al_write_all(tty->fd, text, strlen(text));
 }
 
-/* The letter of the person's answer; 'r' with *ret_ended at end of input and when cancelled. */
+/* Ask until the user gives a valid answer, and return its letter.  At end of input and when
+ * cancelled: 'r', and *ret_ended is set. */
 static char ask_once(const struct al_tty *tty, bool offers_always, struct al_cancel *cancel,
                      bool *ret_ended)
 {
@@ -190,7 +191,7 @@ static char ask_once(const struct al_tty *tty, bool offers_always, struct al_can
     }
 }
 
-/* All that the question is an excerpt of; nothing where that is all. */
+/* Show the full text if the question showed an excerpt. */
 static void show_in_full(const struct al_tty *tty, const struct al_approval_request *request)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -208,7 +209,8 @@ static void show_in_full(const struct al_tty *tty, const struct al_approval_requ
     }
 }
 
-/* The question, until it is answered; *ret_ended when nobody is there to answer anything more. */
+/* Show the question and ask.  'd' shows the full text and asks again.  Returns 0 when the terminal
+ * is gone; *ret_ended as in ask_once(). */
 static char ask_until_answered(const struct al_tty *tty, const struct al_approval_request *request,
                                struct al_cancel *cancel, bool *ret_ended)
 {
@@ -216,7 +218,7 @@ static char ask_until_answered(const struct al_tty *tty, const struct al_approva
     char letter;
 
     add_question(tty, request, &text);
-    (void)tcflush(tty->fd, TCIFLUSH); /* what was typed before it was asked answers nothing */
+    (void)tcflush(tty->fd, TCIFLUSH); /* discard what was typed before the question */
     do {
         if (al_write_all(tty->fd, text.buf, text.len) < 0)
             return 0;

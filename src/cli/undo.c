@@ -24,7 +24,7 @@
 #include "util/fs.h"
 #include "util/log.h"
 
-/* A large working tree takes its time; a person can end it. */
+/* Long enough for a large working tree; the user can interrupt it. */
 #define TIME_LIMIT_MS 3600000u
 #define SHOWN_DIGITS  10
 
@@ -36,7 +36,7 @@ static int usage_error(const char *command, const char *what, const char *word)
     return AL_EXIT_USAGE;
 }
 
-/* Take the command's own flags out of the words, wherever they stand. */
+/* Remove the command's own flags from the words and set their values. */
 static void extract_flags(const char *const *flags, bool *values, int *argc, char **argv)
 {
     int kept = 0;
@@ -74,7 +74,7 @@ static int read_words(struct al_undo *undo, const char *command, int argc, char 
     }
 }
 
-/* Whether a directory or one above it has a `.git`. */
+/* Whether a directory or one above it contains a `.git`. */
 static bool is_in_repository(const char *start)
 {
     al_auto(al_freep) char *dir = al_strdup(start);
@@ -101,7 +101,8 @@ static int no_repository(const char *command, const char *remedy)
     return AL_EXIT_FAILED;
 }
 
-/* The repository of the current directory when that lies in a root, else of the first root. */
+/* Open the repository of the current directory if that is in a root, else the repository of the
+ * first root. */
 static int find_repository(struct al_undo *undo, const char *command)
 {
     const struct al_session *session = &undo->setup.session;
@@ -156,7 +157,7 @@ void al_undo_close(struct al_undo *undo)
     al_options_clear(&undo->options);
 }
 
-/* An object id shortened; the name a symbolic reference leads to. */
+/* Append an abbreviated object id, or the target of a symbolic reference. */
 static void add_value(struct al_str *out, const char *value)
 {
     if (!value)

@@ -9,7 +9,7 @@
 #include "cli/query.h"
 #include "util/str.h"
 
-/** More of any unit is no time that somebody asks for. */
+/** Larger counts are rejected, so that the arithmetic cannot overflow. */
 #define COUNT_MAX 1000000u
 
 static void format_utc(time_t when, int ms, char ret_time[AL_WHEN_TEXT])
@@ -22,7 +22,7 @@ static void format_utc(time_t when, int ms, char ret_time[AL_WHEN_TEXT])
     (void)snprintf(ret_time, AL_WHEN_TEXT, "%s.%03dZ", seconds, ms);
 }
 
-/* So many days, months and seconds before now; months and years as the calendar has them. */
+/* The time that many calendar months, days and seconds before now. */
 static time_t before_now(int months, int days, time_t seconds)
 {
     time_t now = time(NULL);
@@ -36,7 +36,7 @@ static time_t before_now(int months, int days, time_t seconds)
     return mktime(&tm) - seconds;
 }
 
-/* The unit that `name` is, in the singular, the plural or as one letter. */
+/* `count` units before now.  A unit is written in the singular, in the plural or as one letter. */
 static bool ago(const char *name, size_t len, size_t count, char ret_time[AL_WHEN_TEXT])
 {
     static const struct {
@@ -66,7 +66,7 @@ static bool ago(const char *name, size_t len, size_t count, char ret_time[AL_WHE
     return false;
 }
 
-/* The next word; git takes dots for blanks. */
+/* The next word.  Dots count as blanks, as in git. */
 static const char *next_word(const char **at, size_t *ret_len)
 {
     const char *word = *at + strspn(*at, " .");
@@ -102,7 +102,7 @@ static bool parse_ago(const char *text, char ret_time[AL_WHEN_TEXT])
     return unit_len > 1 && ago(unit, unit_len, count, ret_time);
 }
 
-/* "now", and the beginning of a day. */
+/* "now", "today" and "yesterday"; the latter two mean midnight. */
 static bool parse_day(const char *text, char ret_time[AL_WHEN_TEXT])
 {
     bool yesterday = !strcasecmp(text, "yesterday");
@@ -122,7 +122,7 @@ static bool parse_day(const char *text, char ret_time[AL_WHEN_TEXT])
     return true;
 }
 
-/* A date, with a time or without; also as a tool log has it. */
+/* A date with or without a time of day, also in the form of a tool log's `timestamp`. */
 static bool parse_date(const char *text, char ret_time[AL_WHEN_TEXT])
 {
     static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M",

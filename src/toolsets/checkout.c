@@ -34,7 +34,7 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
     const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
 
-    /* HEAD stays on its branch, which its id would not. */
+    /* A branch is passed by name, since its id would detach HEAD. */
     if (branch)
         options->branch = branch + strlen(heads);
     else if (commit && strcmp(word, "HEAD") != 0)
@@ -65,7 +65,7 @@ void al_switch_preview_operation(const struct al_call *call, struct al_str *out)
         al_str_addf(out, "%s, and switching leaves it unfinished.\n", line.buf);
 }
 
-/* How what is still in progress is given up. */
+/* Append how to abort the operation. */
 static void add_abort(const struct al_call *call, enum al_operation_state operation,
                       struct al_str *out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the words of git_checkout mean, for each toolset that has it. */
+/* The parts of git_checkout that both toolsets share. */
 #ifndef AL_TOOLSETS_CHECKOUT_H
 #define AL_TOOLSETS_CHECKOUT_H
 
@@ -8,31 +8,32 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 
-/** For a tool's `resolve`: the branch or the commit that git would go to. */
+/** For a tool's `resolve`: add the branch or the commit that git would switch to. */
 int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolved *out,
                         struct al_error *err);
 
-/** Where to go by what was resolved: the branch by its name, a commit by its id.  The word itself
- * stays where git may guess, or is to complain. */
+/** Set the target of a switch from what was resolved: a branch by name, a commit by id.  If nothing
+ * was resolved, git gets the word itself, to guess a remote branch or to report the error. */
 void al_resolved_checkout(const struct al_call *call, const char *word,
                           struct al_checkout_options *options);
 
-/** What a switch leaves behind. */
+/** The state before a switch. */
 struct al_switch_origin {
-    enum al_operation_state operation; /**< what was in progress before the switch */
-    char *commit;                      /**< that HEAD was at */
+    enum al_operation_state operation; /**< the operation in progress, such as a rebase */
+    char *commit;                      /**< the commit of HEAD; owned */
 };
 
 void al_switch_origin_clear(struct al_switch_origin *origin);
 
-/** What is in progress now, and where HEAD is. */
+/** Read the current state. */
 struct al_switch_origin al_switch_origin_get(const struct al_call *call);
 
-/** For a preview: one line about what is in progress, which a switch does not finish; nothing where
- * nothing is. */
+/** For a preview: append a line about an operation in progress, which a switch leaves unfinished.
+ */
 void al_switch_preview_operation(const struct al_call *call, struct al_str *out);
 
-/** After a switch: one line about what was in progress, and how to get back to it or give it up. */
+/** After a switch: add a note about the operation that was in progress, with how to return to it or
+ * abort it. */
 void al_switch_note_operation(const struct al_call *call, const struct al_switch_origin *origin,
                               struct al_result *result);
 

@@ -88,7 +88,7 @@ int al_stash_authorize(struct al_call *call, const void *args, struct al_error *
     return al_git_stash_check(al_call_repo(call), &options, al_call_budget(call), err);
 }
 
-/* Entries are named by their place in the list, which a push in between would shift. */
+/* Entries are named by their index, which changes with every push: add the reflog of the stash. */
 int al_stash_affected_files(struct al_call *call, const void *args, struct al_strv *out,
                             struct al_error *err)
 {
@@ -119,7 +119,7 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
         r = al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call), out,
                                  &any, err);
     if (r == 0 && !any)
-        al_call_skip_approval(call); /* nothing to put aside, or no such entry */
+        al_call_skip_approval(call); /* there is nothing to stash, or no such entry */
     return r;
 }
 

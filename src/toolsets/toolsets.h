@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every toolset there is. */
+/* The list of all toolsets. */
 #ifndef AL_TOOLSETS_TOOLSETS_H
 #define AL_TOOLSETS_TOOLSETS_H
 
 #include "tool/tool.h"
 
-/** NULL-terminated, in the order they are listed to people. */
+/** All toolsets, NULL-terminated, in the order in which they are listed. */
 extern const struct al_toolset *const al_toolsets[];
 
 #endif

@@ -53,7 +53,7 @@ static struct al_add_options options_of(const struct add_args *args)
     };
 }
 
-/* The files themselves, whatever words name them: all, a directory or a pattern. */
+/* List the files that the arguments match: all, or those of directories and patterns. */
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
 {
@@ -64,7 +64,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
                                  al_call_budget(call), out, err);
 }
 
-/* Paths are resolved and filters looked for before anyone is asked. */
+/* Resolve the paths and check for filters before approval. */
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct add_args *args = p;
@@ -81,7 +81,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
 }
 
-/* Two names fit into the summary; whatever is not named there is listed. */
+/* The summary names at most two paths; list the files when it does not name them. */
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {

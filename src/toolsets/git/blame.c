@@ -46,7 +46,7 @@ static int check(const void *p, struct al_error *err)
     return args->commit ? al_arg_check_revision("commit", args->commit, err) : 0;
 }
 
-/* A path outside is refused before anything else is looked at. */
+/* Refuse a path outside the repository first. */
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     al_auto(al_freep) char *path = NULL;
@@ -72,7 +72,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
     if (r < 0)
         return r;
-    if (!args->commit) /* only then is the working tree read */
+    if (!args->commit) /* otherwise the working tree is not read */
         al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;

@@ -59,7 +59,7 @@ static bool is_list(const struct al_call *call, const void *p)
     return !((const struct branch_args *)p)->create;
 }
 
-/* Names that are ignored because another operation wins are checked all the same. */
+/* Names that the chosen operation ignores are checked as well. */
 static int check(const void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
@@ -84,13 +84,13 @@ static int check(const void *p, struct al_error *err)
     return 0;
 }
 
-/* The branch that is deleted or renamed; NULL for the other operations. */
+/* The branch to delete or rename; NULL for the other operations. */
 static const char *subject_of(const struct branch_args *args)
 {
     return args->rename ? args->rename : args->force_delete ? args->force_delete : args->delete;
 }
 
-/* Where the branch is: it may move while the person is asked. */
+/* The files of the branch's reference: it may change during approval. */
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
 {
@@ -135,7 +135,7 @@ static int list(struct al_call *call, const void *p, struct al_result *result, s
     return 0;
 }
 
-/* git says nothing about a branch it made or renamed; an agent wants to hear that it is done. */
+/* git prints nothing when it creates or renames a branch; the result then says that it did. */
 static int set_done(struct al_call *call, struct al_git_output *output, const char *text,
                     struct al_result *result)
 {
@@ -211,7 +211,7 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_adds(out, "List branches");
 }
 
-/* The first one given is done. */
+/* The first option that is given decides the operation. */
 static void ignored(const void *p, struct al_ignored *out)
 {
     const struct branch_args *args = p;

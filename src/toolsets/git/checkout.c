@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_checkout: switch branches, look at a commit, or put files back from the index. */
+/* git_checkout: switch to a branch or a commit, or restore files from the index. */
 #include "gitops/porcelain/checkout.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
@@ -122,14 +122,14 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     int r;
 
     if (args->create_branch)
-        return 0; /* HEAD's own commit: nothing is written */
+        return 0; /* the branch is created at HEAD, no file is written */
     if (!only_paths(args))
         return al_git_checkout_check(repo, &options, al_call_budget(call), err);
     r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &list, err);
     return r < 0 ? r : al_git_restore_check(repo, &args->paths, al_call_budget(call), err);
 }
 
-/* The files themselves, whatever words name them: all, a directory or a pattern. */
+/* List the files that the arguments match: all, or those of directories and patterns. */
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
 {
@@ -164,8 +164,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return r;
 }
 
-/* Fifteen lines of git's about commands that an agent does not have become one about a tool of it.
- */
+/* Replace git's advice about commands, which the agent does not have, by one line about a tool. */
 static void replace_advice(struct al_str *text)
 {
     static const char begin[] = "If you want to create a new branch to retain commits";
@@ -198,7 +197,7 @@ static int switch_to(struct al_call *call, const void *p, struct al_result *resu
 
     if (r < 0)
         return r;
-    /* All that git says here is on standard error, and none of it is about an error. */
+    /* git checkout prints its normal messages on stderr. */
     al_str_add(&output.out.out, output.err.out.buf, output.err.out.len);
     al_str_reset(&output.err.out);
     replace_advice(&output.out.out);
@@ -223,8 +222,8 @@ static int restore_paths(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
-/* A new branch gets an upstream where branch.autoSetupMerge wants one, and so does the local branch
- * that git makes of a remote's when there is none of the name. */
+/* AL_WRITES_CONFIG: with branch.autoSetupMerge git sets an upstream for a new branch, and for a
+ * local branch that it creates from a remote one. */
 static const struct al_operation operations[] = {
     { "create_branch", creates, AL_WRITES_REFS | AL_WRITES_CONFIG, switch_to, AL_ASKS_BY_EFFECTS },
     { "switch", switches, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_WRITES_CONFIG,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_commit: record what is staged, with a conventional message; go on with what stopped. */
+/* git_commit: commit the staged changes with a conventional message, or continue a stopped
+ * operation. */
 #include "gitops/porcelain/commit.h"
 #include "gitops/command.h"
 #include "gitops/plumbing/skipped.h"
@@ -43,7 +44,8 @@ static void add_prefix(struct al_str *out, const struct commit_args *args)
     al_str_adds(out, ": ");
 }
 
-/* How much of the message the summary shows: its first line, at most 50 characters of it. */
+/* The bytes of the message that the summary shows: at most SUMMARY_MAX_CHARS characters of the
+ * first line. */
 static size_t summary_bytes(const char *message)
 {
     size_t line = strcspn(message, "\n");
@@ -63,7 +65,7 @@ static bool fits_summary(const char *message)
     return !message[summary_bytes(message)];
 }
 
-/* Going on with what stopped may write the working tree as well. */
+/* Continuing a stopped operation may write the working tree as well. */
 static bool resumes(const struct al_call *call, const void *p)
 {
     const struct al_repo *repo = call ? al_call_repo(call) : NULL;

@@ -95,7 +95,7 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
                     &output, err);
     if (r < 0)
         return r;
-    if (!args->cached && !args->to_ref) /* only then is the working tree read */
+    if (!args->cached && !args->to_ref) /* otherwise the working tree is not read */
         al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
@@ -107,8 +107,8 @@ static int refuse_git_dir(struct al_error *err)
                              "output_dir cannot lie in a .git directory");
 }
 
-/* Where the patches go, and all that may be said against it.  Asked again when they are written: a
- * link may lead elsewhere by then. */
+/* Resolve and check the directory for the patches.  Done again before they are written, since a
+ * link may have changed. */
 static int resolve_output(struct al_call *call, const struct diff_args *args,
                           struct al_path *ret_dir, struct al_error *err)
 {
@@ -129,7 +129,7 @@ static int resolve_output(struct al_call *call, const struct diff_args *args,
     return 0;
 }
 
-/** Whose files are to be replaced, for the callback. */
+/** Payload of check_replaced(). */
 struct replaced {
     struct al_call *call;
     const struct al_path *dir;
@@ -165,7 +165,7 @@ static int write_patches(struct al_call *call, const void *p, struct al_result *
                                  al_call_budget(call), &names, err);
     if (r < 0) {
         if (!existed && dir.fd >= 0)
-            (void)rmdir(dir.abs); /* empty, and ours */
+            (void)rmdir(dir.abs); /* made above, and still empty */
         return r;
     }
     list = al_json_object();
@@ -177,7 +177,7 @@ static int write_patches(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
-/* A person is not asked: what is replaced is in the checkpoint. */
+/* No approval is asked for: the checkpoint has the files that are replaced. */
 static const struct al_operation operations[] = {
     { "show", only_shows, AL_READS, show, AL_ASKS_BY_EFFECTS },
     { "write_patches", NULL, AL_READS | AL_WRITES_WORKTREE | AL_WRITES_FILES, write_patches,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The toolset `git`: git as an agent knows it, with plain text results. */
+/* The toolset `git`: git's commands with plain text results. */
 #ifndef AL_TOOLSETS_GIT_GIT_H
 #define AL_TOOLSETS_GIT_GIT_H
 
 #include "tool/tool.h"
 
-/** The toolset, and its tools in the order they are listed. */
+/** The toolset, with its tools in the order in which they are listed. */
 extern const struct al_toolset al_toolset_git;
 
-/** One file each. */
+/** The tools; each has a file of its own. */
 extern const struct al_tool al_tool_git_status;
 extern const struct al_tool al_tool_git_diff;
 extern const struct al_tool al_tool_git_log;
@@ -21,13 +21,13 @@ extern const struct al_tool al_tool_git_branch;
 extern const struct al_tool al_tool_git_checkout;
 extern const struct al_tool al_tool_git_stash;
 
-/* Caps of what an agent may give; they are enforced and not printed in schemas. */
+/* Limits of arguments.  They are enforced but not printed in schemas. */
 #define AL_GIT_PATH_MAX_BYTES 4096
 #define AL_GIT_PATHS_MAX      10000
 #define AL_GIT_REF_MAX_BYTES  1024
 #define AL_GIT_TEXT_MAX_BYTES 65536
 
-/* Rows that every tool has.  `T` is the tool's args struct. */
+/* Parameter rows of every tool.  `T` is the tool's args struct. */
 #define AL_GIT_TIMEOUT_ROW(T)                                                                      \
     AL_INT(T, timeout_ms, "Timeout.", .flags = AL_PARAM_TIMEOUT, .min = 100, .max = 600000)
 #define AL_GIT_WORKING_DIR_ROW(T)                                                                  \
@@ -37,7 +37,7 @@ extern const struct al_tool al_tool_git_stash;
     AL_INT(T, max_bytes, "Cap of the output.", .flags = AL_PARAM_MAX_BYTES, .min = 1,              \
            .max = 5000000)
 
-/* The fields of those rows. */
+/* The fields of these rows. */
 #define AL_GIT_COMMON_FIELDS                                                                       \
     struct al_opt_int timeout_ms;                                                                  \
     const char *working_dir

@@ -11,7 +11,7 @@
 #include "toolsets/git/git.h"
 #include "util/utf8.h"
 
-/* Room for the note, and the least cap that leaves more to the log than to the note. */
+/* Bytes reserved for the note, and the smallest limit at which the note is added. */
 #define NOTE_BYTES   120
 #define NOTE_MIN_CAP 400
 
@@ -49,7 +49,7 @@ static int check(const void *p, struct al_error *err)
     return r < 0 ? r : al_date_check("until", args->until, err);
 }
 
-/* Commits in a text, where its form tells them apart; 0 where it does not. */
+/* The number of commits in git's output; 0 when its format does not tell. */
 static uint64_t count_shown(const struct al_log_options *options, const char *text)
 {
     uint64_t count = 0;
@@ -63,8 +63,8 @@ static uint64_t count_shown(const struct al_log_options *options, const char *te
     return count;
 }
 
-/* A text that was cut says how many commits it shows, and how to see the one looked for.  How many
- * there are would cost a walk through all of them. */
+/* Note in a truncated log how many commits it shows and how to narrow it down.  The total is not
+ * given: it would take a walk through all commits. */
 static void note_count(struct al_call *call, const struct al_log_options *options,
                        struct al_result *result)
 {

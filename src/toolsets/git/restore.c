@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_restore: put files back the way the index or HEAD has them. */
+/* git_restore: restore files from the index or from HEAD. */
 #include "gitops/porcelain/restore.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
@@ -65,7 +65,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r;
 }
 
-/* The files themselves, whatever words name them: all, a directory or a pattern. */
+/* List the files that the arguments match: all, or those of directories and patterns. */
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
 {
@@ -81,7 +81,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     return al_git_overwritten(repo, "HEAD", &args->paths, al_call_budget(call), out, err);
 }
 
-/* One of the losses below its title; nothing when there is none. */
+/* Append lost changes under a title; nothing if there are none. */
 static int show_loss(struct al_call *call, const struct restore_args *args, bool cached,
                      const char *title, struct al_str *out, struct al_error *err)
 {
@@ -101,7 +101,7 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
     return r;
 }
 
-/* What is lost: the changes on disk, or what was staged; from HEAD both are. */
+/* Show what is lost: unstaged changes, staged ones, or both. */
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_stash: put changes aside and bring them back. */
+/* git_stash: stash changes and restore them. */
 #include "gitops/porcelain/stash.h"
 #include "gitops/command.h"
 #include "gitops/run.h"
@@ -8,7 +8,7 @@
 #include "toolsets/stash.h"
 
 struct stash_args {
-    struct al_stash_args stash; /* first */
+    struct al_stash_args stash; /* must be first, see toolsets/stash.h */
     AL_GIT_COMMON_FIELDS;
 };
 
@@ -69,7 +69,7 @@ static int change(struct al_call *call, const void *p, struct al_result *result,
 
     if (r < 0)
         return r;
-    if (args->stash.action == AL_STASH_COMMAND_CLEAR) /* of which git says nothing */
+    if (args->stash.action == AL_STASH_COMMAND_CLEAR) /* git stash clear prints nothing */
         al_str_adds(&output.out.out, "Cleared all stashes");
     al_call_shape_text(call, &output, "", result);
     return 0;

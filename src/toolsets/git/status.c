@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_status: what is staged, changed and untracked. */
+/* git_status: staged, changed and untracked files. */
 #include "gitops/porcelain/status.h"
 #include "gitops/command.h"
 #include "gitops/plumbing/skipped.h"
@@ -22,7 +22,7 @@ static const struct al_param params[] = {
     AL_GIT_WORKING_DIR_ROW(struct status_args),
 };
 
-/* The porcelain form has no place for it, and its text is fixed. */
+/* An operation in progress becomes a note: the porcelain format has no field for it. */
 static void note_progress(const struct al_call *call, struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -55,7 +55,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                                 &submodules);
     al_submodules_say(&submodules, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
-    if (args->porcelain) /* git's long form says it */
+    if (args->porcelain) /* git's long format contains it */
         note_progress(call, result);
     return 0;
 }

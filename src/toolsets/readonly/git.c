@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Git: eight commands that read, each with the few options it may be given. */
+/* Git: eight commands that only read, each with a list of allowed options. */
 #include "gitops/readonly/readonly_commands.h"
 #include "gitops/submodule/submodules.h"
 #include "guard/guards.h"
@@ -11,7 +11,7 @@
 
 #define ARGS_MAX      32
 #define ARG_MAX_BYTES 1024
-#define REF_MAX_BYTES 1024 /* what is longer than a reference may be is refused with R2's words */
+#define REF_MAX_BYTES 1024 /* a longer one fails the pattern, with its message */
 #define TIMEOUT_MAX_S 120
 #define TIMEOUT_S     30
 
@@ -41,7 +41,7 @@ static const struct al_choice ops[] = {
     { NULL, 0 },
 };
 
-/* Without the guards, a test sees what would come through. */
+/* In a build without guards a test sees what they would stop. */
 #ifdef AL_GUARDS_OFF
 #define REF_PATTERN .pattern = NULL
 #else
@@ -87,7 +87,7 @@ static int check(const void *p, struct al_error *err)
     return al_readonly_check(&options, err);
 }
 
-/* A directory inside a repository is not one. */
+/* Refuse a directory below the top of a repository. */
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
@@ -114,7 +114,7 @@ static json_t *seconds(int64_t ms)
     return value ? value : al_json_int(0);
 }
 
-/* Output at the cap is no failure. */
+/* git that was stopped at the output limit has not failed. */
 static int exit_code_of(const struct al_readonly_run *found)
 {
     return found->output.stopped ? 0 : found->output.exit_code;
@@ -142,7 +142,7 @@ static json_t *object_of(const struct git_args *args, const struct al_readonly_r
     return object;
 }
 
-/* What git was not asked, so that it starts no other git. */
+/* Add notes about submodules, which git was told not to enter. */
 static void note_submodules(struct al_call *call, const struct git_args *args,
                             struct al_result *result)
 {
@@ -176,7 +176,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-/* What each kind of failure is called here.  What is no repository was a wrong argument. */
+/* Map failures to the error kinds of this toolset.  A directory that is not a repository is a wrong
+ * argument. */
 static void reword(struct al_error *err)
 {
     const char *word = "tool_failed";
@@ -205,7 +206,7 @@ IS(branch, AL_READONLY_BRANCH)
 IS(blame, AL_READONLY_BLAME)
 IS(ls_files, AL_READONLY_LS_FILES)
 
-/* One for each op, so that rules and the journal can tell them apart. */
+/* One operation for each `op`, so that rules and the journal can name it. */
 #define OP(name, applies)                                                                          \
     {                                                                                              \
         name, applies, AL_READS, execute, AL_ASKS_BY_EFFECTS                                       \

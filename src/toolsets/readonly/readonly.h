@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The toolset `readonly`: one tool that reads repositories and can do nothing else. */
+/* The toolset `readonly`: one tool, which only reads repositories. */
 #ifndef AL_TOOLSETS_READONLY_READONLY_H
 #define AL_TOOLSETS_READONLY_READONLY_H
 
 #include "tool/tool.h"
 
-/** The toolset, and its one tool. */
+/** The toolset and its only tool. */
 extern const struct al_toolset al_toolset_readonly;
 extern const struct al_tool al_tool_readonly_git;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bash_command: a line of whitelisted commands, shown, or run where the session allows it. */
+/* bash_command: show a pipeline of whitelisted commands, or run it if the session allows that. */
 #include <stdlib.h>
 
 #include "guard/root.h"
@@ -20,7 +20,7 @@
 
 struct bash_args {
     const char *command, *reason;
-    bool live; /* of the session, not a parameter */
+    bool live; /* from the session, not a parameter */
 };
 
 static const struct al_param params[] = {
@@ -43,8 +43,8 @@ static void free_plan(void *plan)
     free(plan);
 }
 
-/* What cannot be run is refused before anybody is asked, and what was looked at here is what runs:
- * the call keeps it. */
+/* Plan the command before approval.  The call keeps the plan, so that exactly what was checked is
+ * run. */
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct bash_args *args = p;
@@ -58,7 +58,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_shell_plan(shell, args->command, plan, err);
 }
 
-/* Where a redirect leads to, when it writes over what is there. */
+/* Add the path of a redirect that truncates a file. */
 static void add_overwritten(const struct al_redirect *redirect, struct al_strv *out)
 {
     al_auto(al_freep) char *dir = NULL;
@@ -87,7 +87,8 @@ static int overwritten_files(struct al_call *call, const void *p, struct al_strv
     return 0;
 }
 
-/* The commands of the line, each once: authorize() found every one of them in the whitelist. */
+/* Append the names of the commands, each once.  authorize() has found all of them in the whitelist.
+ */
 static void describe_checked(const void *p, struct al_str *out)
 {
     const struct bash_args *args = p;
@@ -145,7 +146,7 @@ static json_t *stage_object(const struct al_shell_step *step)
     return object;
 }
 
-/* The names alone: a value may be the person's own. */
+/* The names of the variables.  Their values may be private. */
 static json_t *env_names(const struct al_strv *env)
 {
     json_t *names = al_json_array();
@@ -178,7 +179,7 @@ static int preview(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-/* What to say of a run that is a failure; NULL: it is none. */
+/* The error message of a failed run; NULL: it succeeded.  Caller frees. */
 static char *failure_of(const struct al_shell *shell, const struct al_shell_plan *plan,
                         const struct al_shell_outcome *outcome)
 {
@@ -239,10 +240,10 @@ static bool is_dry(const struct al_call *call, const void *p)
     return !((const struct bash_args *)p)->live;
 }
 
-/* A redirect may overwrite what is there. */
+/* A redirect may overwrite a file. */
 #define RUNS (AL_READS | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM | AL_WRITES_FILES)
 
-/* The whitelist and --tool are the consent: a live call asks nobody unless a rule says so. */
+/* The whitelist and --tool are the user's consent, so a live call asks only if a rule says so. */
 static const struct al_operation operations[] = {
     { "preview", is_dry, AL_READS, preview, AL_ASKS_NEVER },
     { "run", NULL, RUNS, run, AL_ASKS_NEVER },

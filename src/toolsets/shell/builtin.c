@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* echo and pwd, as bash has them built in. */
+/* echo and pwd, with the behaviour of bash's builtins. */
 #include "toolsets/shell/builtin.h"
 
 #include "util/utf8.h"
 
-/* "-n", "-neE": an option of echo; anything else is its first word. */
+/* Whether a word is an option of echo, such as "-n" or "-neE". */
 static bool is_echo_option(const char *word)
 {
     return word[0] == '-' && word[1] && !word[1 + strspn(word + 1, "neE")];
@@ -21,7 +21,7 @@ static int digit_of(char c)
     return 99;
 }
 
-/* At most `most` digits of a base; what follows them. */
+/* Read at most `most` digits.  Returns the end of the number. */
 static const char *take_number(const char *at, unsigned base, int most, uint32_t *ret)
 {
     *ret = 0;
@@ -49,7 +49,7 @@ static void add_character(uint32_t c, struct al_str *out)
     }
 }
 
-/* What a letter and its digits stand for; NULL when there are no digits. */
+/* Append the character of a numeric escape: 0, x, u or U and digits.  NULL: there are no digits. */
 static const char *take_numeric(const char *at, struct al_str *out)
 {
     const char letter = *at;
@@ -71,7 +71,8 @@ static const char *take_numeric(const char *at, struct al_str *out)
     return at;
 }
 
-/* What follows a backslash; NULL when `\c` ends everything. */
+/* Append the character of the escape after a backslash.  Returns its end; NULL for `\c`, which ends
+ * the output. */
 static const char *take_escape(const char *at, struct al_str *out)
 {
     static const char letters[] = "abeEfnrtv\\";
@@ -93,7 +94,7 @@ static const char *take_escape(const char *at, struct al_str *out)
     return at;
 }
 
-/* False when `\c` ended it. */
+/* Append a word with its escapes replaced.  Returns false after `\c`. */
 static bool add_escaped(const char *word, struct al_str *out)
 {
     while (*word) {

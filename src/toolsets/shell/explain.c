@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a program's failure was about, where its own words do not say. */
 #include "toolsets/shell/explain.h"
 
 #include <string.h>
@@ -22,8 +21,8 @@ bool al_shell_found_nothing(const struct al_shell_plan *plan, int exit_code)
     return false;
 }
 
-/* Whether the program complained of a word that leads out of the roots and is none of the system's
- * files that every program may read. */
+/* Whether the errors mention an argument that is a path outside the roots.  System files that every
+ * program may read do not count. */
 static bool was_refused(const struct al_shell *shell, const char *word, const char *errors)
 {
     static const char *const readable[] = { "/usr/", "/bin/", "/lib/", "/lib64/", "/dev/" };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The other way to run a plan: our own words, quoted, in a bash inside firejail.
+ * Run a plan in firejail: its words, quoted, as one line for a bash inside firejail.
  *
- * firejail is set-uid root and needs that, so no_new_privs, Landlock and seccomp stay away from it;
- * what it makes of its options is its business.  Redirects are checked, and opened once by us, but
- * it is bash that opens them for the command.
+ * firejail is set-uid root, so it runs without no_new_privs, Landlock and seccomp; the confinement
+ * is firejail's alone.  Redirects are checked and opened once here, but bash opens them again for
+ * the command.
  */
 #include "toolsets/shell/firejail.h"
 
@@ -48,7 +48,8 @@ static int check_redirects(const struct al_shell_plan *plan, struct al_error *er
     return r;
 }
 
-/* git's hardening is in its words and its environment, which every program then has. */
+/* Replace the words of git commands by hardened ones.  git's hardened environment then applies to
+ * every program of the line. */
 static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo, uint32_t left_ms,
                       struct al_git_pipeline *git, struct al_error *err)
 {
@@ -80,7 +81,7 @@ int al_shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_freep) char *whitelist = al_asprintf("--whitelist=%s", root->path);
     const char *argv[] = { "firejail",
-                           "--quiet", /* its own lines would be the first command's output */
+                           "--quiet", /* firejail's messages would be mixed with the output */
                            "--noprofile",
                            "--private-tmp",
                            "--private-dev",

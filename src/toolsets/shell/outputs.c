@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What go writes by a name it is given: that has to lie below the working directory, as a redirect
- * has.  The kernel holds go there anyway; this says so beforehand, in a preview too. */
+/* Paths that go is told to write have to lie below the working directory, like redirects.  Landlock
+ * enforces the same; this check gives an error beforehand, also in a preview. */
 #include "toolsets/shell/outputs.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "guard/redirect.h"
 #include "toolsets/shell/rules.h"
 
-/* Options whose value is a file or a directory to be written, of go itself and of the tests it
- * makes, which take them behind "test." as well. */
+/* Options whose value is a path to write, of go and of test binaries.  The latter accept them with
+ * the prefix "test." as well. */
 static const char *const outputs[] = {
     "o",
     "outputdir",
@@ -32,10 +32,10 @@ static const char *const outputs[] = {
     "traceprofile",
 };
 
-/* Options whose value is a list of options for the compiler and the linker. */
+/* Options whose value is a list of options for the compiler or the linker. */
 static const char *const lists[] = { "ldflags", "gcflags", "asmflags" };
 
-/* "-name", "--name", "-name=value": what follows the name, NULL when it is another word. */
+/* The rest of "-name", "--name" or "-name=value" after the name; NULL: another word. */
 static const char *after_flag(const char *word, const char *name)
 {
     size_t len = strlen(name);
@@ -48,7 +48,7 @@ static const char *after_flag(const char *word, const char *name)
     return !strncmp(word, name, len) && (!word[len] || word[len] == '=') ? word + len : NULL;
 }
 
-/* The value of an option, here or in the next word; NULL when there is none. */
+/* The value of an option, in this word or in the next; NULL: none. */
 static const char *value_of(const struct al_strv *words, size_t at, const char *const *names,
                             size_t nnames)
 {
@@ -77,7 +77,7 @@ static int check_options(const struct al_root *root, const struct al_strv *words
     return r;
 }
 
-/* "all=-o=x -N": each option, without the packages it is for and without quotes. */
+/* Check the options in a value like "all=-o=x -N".  The package pattern and quotes are skipped. */
 static int check_list(const struct al_root *root, const char *list, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
@@ -94,7 +94,7 @@ static int check_list(const struct al_root *root, const char *list, struct al_er
     return check_options(root, &words, err);
 }
 
-/* go mod edit writes the file it is given. */
+/* `go mod edit` writes the file that is its argument. */
 static int check_mod_edit(const struct al_root *root, const struct al_strv *words,
                           struct al_error *err)
 {

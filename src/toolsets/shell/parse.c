@@ -5,10 +5,10 @@
 
 #include "toolsets/shell/unsupported.h"
 
-/* What ends a word. */
+/* The characters that end a word. */
 #define WORD_ENDS " \t|<>"
 
-/* A line on its way through the parser. */
+/* The state of the parser. */
 struct parser {
     const char *at;
     struct al_shell_line *line;
@@ -16,13 +16,13 @@ struct parser {
     struct al_error *err;
 };
 
-/* One word being put together. */
+/* A word that is being parsed. */
 struct word {
     struct al_str text, pattern;
     bool is_pattern, exists, is_quoted;
 };
 
-/* At the beginning of a word, or where a value or another directory begins in it. */
+/* Whether bash would expand '~' here: at the beginning of a word and after '=' or ':'. */
 static bool expands_tilde(const struct word *word)
 {
     return !word->exists || (word->text.len && strchr("=:", word->text.buf[word->text.len - 1]));
@@ -136,7 +136,7 @@ static void skip_blanks(struct parser *parser)
     parser->at += strspn(parser->at, " \t");
 }
 
-/* Redirects. */
+/* --- Redirects --- */
 
 static int take_target(struct parser *parser, char **place)
 {
@@ -171,7 +171,7 @@ static int join_streams(struct parser *parser, struct al_shell_redirects *to)
     return 0;
 }
 
-/* At '<' or '>'; `number` is the digit before it, '\0' for none. */
+/* Parse a redirect at '<' or '>'.  `number` is the digit before it, '\0' for none. */
 static int take_redirect(struct parser *parser, struct al_shell_redirects *to, char number)
 {
     bool into = *parser->at == '>', append = al_starts_with(parser->at, ">>");
@@ -195,7 +195,7 @@ static int take_redirect(struct parser *parser, struct al_shell_redirects *to, c
     }
     if (number && number != '1')
         return al_shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
-    /* What went before it would have joined the old output, and hardly anybody means that. */
+    /* In bash, 2>&1 before the redirect joins the old output, which is rarely intended. */
     if (to->join)
         return al_shell_unsupported("A redirect of the output behind 2>&1", "write > FILE 2>&1",
                                     parser->err);
@@ -203,7 +203,7 @@ static int take_redirect(struct parser *parser, struct al_shell_redirects *to, c
     return take_target(parser, &to->out);
 }
 
-/* Stages. */
+/* --- Stages --- */
 
 static struct al_shell_stage *add_stage(struct al_shell_line *line)
 {
@@ -225,7 +225,7 @@ static int add_word(struct parser *parser, struct al_shell_stage *stage, struct 
     return 0;
 }
 
-/* "2>": a number that stands right before a redirect and is nothing else. */
+/* Whether a word is the number of a redirect, as in "2>". */
 static bool is_number(const struct word *word, char next)
 {
     return (next == '<' || next == '>') && word->exists && !word->is_quoted &&

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A command line as this toolset understands it: commands joined by pipes, made of words, quotes
- * and patterns, with redirects.  What else a shell would do with a line is refused by name.
+ * The parser for command lines.
  *
- * Words come out as bash makes them, so that what was understood and what bash would do are the
- * same wherever a line is accepted.
+ * A line is a pipeline of commands with words, quotes, patterns and redirects.  All other shell
+ * syntax is refused by name (unsupported.h).  For every accepted line the words are those of bash.
  */
 #ifndef AL_TOOLSETS_SHELL_PARSE_H
 #define AL_TOOLSETS_SHELL_PARSE_H
@@ -19,19 +18,20 @@
 #define AL_SHELL_WORDS_MAX  2000
 
 struct al_shell_word {
-    char *text;    /**< without its quotes */
-    char *pattern; /**< the same for al_glob_expand(), NULL when nothing in it is a pattern */
+    char *text;    /**< the word without its quotes */
+    char *pattern; /**< the word as a pattern for al_glob_expand(); NULL: it has no pattern
+                      characters */
 };
 
-/** Standard input, output and error, as far as they are redirected. */
+/** The redirects of standard input, output and error. */
 struct al_shell_redirects {
-    char *in, *out, *err; /**< names as given, NULL: not redirected */
+    char *in, *out, *err; /**< names as given; NULL: not redirected */
     bool append_out, append_err;
     bool join; /**< 2>&1 */
 };
 
 struct al_shell_stage {
-    struct al_shell_word *words; /**< the command first; at least that */
+    struct al_shell_word *words; /**< at least one: the command */
     size_t nwords;
     struct al_shell_redirects redirects;
 };
@@ -46,13 +46,14 @@ struct al_shell_line {
 void al_shell_line_clear(struct al_shell_line *line);
 
 /**
- * Take a line apart.
+ * Parse a line.
  *
- * @return 0, or AL_ERR_BAD_ARGS naming what is not understood; *ret_line is then empty.
+ * @param ret_line  Release with al_shell_line_clear().  Empty after an error.
+ * @return 0, or AL_ERR_BAD_ARGS naming the unsupported syntax.
  */
 int al_shell_parse(const char *command, struct al_shell_line *ret_line, struct al_error *err);
 
-/** Append a word so that bash reads it as exactly this. */
+/** Append a word quoted for bash. */
 void al_shell_quote(const char *word, struct al_str *out);
 
 #endif

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From a line of words to what would run. */
 #include "toolsets/shell/plan.h"
 
 #include "guard/glob.h"
@@ -9,7 +8,8 @@
 #include "toolsets/shell/rules.h"
 #include "toolsets/shell/state.h"
 
-/* The kernel takes 2 MiB of arguments and environment. */
+/* Half of the kernel's limit for arguments and environment, which is 2 MiB with the default stack
+ * limit (execve(2)). */
 #define WORDS_MAX_BYTES (1024u * 1024u)
 
 void al_shell_plan_clear(struct al_shell_plan *plan)
@@ -36,7 +36,8 @@ static int check_redirects(const struct al_root *root, const struct al_shell_red
     return r;
 }
 
-/* The words as they stand: what is refused does not depend on which files there are. */
+/* Check the words before patterns are expanded, so that a refusal does not depend on the files that
+ * exist. */
 static int check_as_written(const struct al_shell *shell, const struct al_shell_stage *stage,
                             struct al_error *err)
 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What each program is started with: its environment, its limits, and what it may touch. */
 #include "toolsets/shell/profile.h"
 
 #include <fcntl.h>
@@ -70,7 +69,7 @@ static void add_rule(struct rules *rules, const char *path, unsigned rights, boo
             (struct al_confine_rule){ .path = path, .rights = rights, .optional = optional };
 }
 
-/* Programs, libraries and what goes with them; nothing that tells about the person. */
+/* Add rules for programs and libraries.  No file with data about the user is included. */
 static void add_system(struct rules *rules)
 {
     static const char *const readable[] = {
@@ -83,7 +82,7 @@ static void add_system(struct rules *rules)
     add_rule(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
 }
 
-/* The roots a grant lets be read; of them the first is where a program that writes may. */
+/* Add rules for the roots that the grant allows to read.  Only the first one may be written. */
 static void add_roots(struct rules *rules, const struct al_shell *shell, bool writes)
 {
     const struct al_roots *roots = shell->options.roots;
@@ -99,7 +98,7 @@ static void add_roots(struct rules *rules, const struct al_shell *shell, bool wr
     }
 }
 
-/* <goroot>/bin/go: its compiler and linker lie beside it. */
+/* The go installation of <goroot>/bin/go, with compiler and linker.  Caller frees. */
 static char *go_root_of(const char *program)
 {
     char *root = al_strdup(program);
@@ -113,7 +112,8 @@ static char *go_root_of(const char *program)
     return root;
 }
 
-/* What go builds, it runs: its private directories are the only ones with both rights. */
+/* go runs what it builds, so its private directories may be both written and executed; no others
+ * may. */
 static void add_go(struct rules *rules, const char *go_root, const char *tools, const char *work)
 {
     add_rule(rules, go_root, AL_RIGHT_READ, true);
@@ -156,7 +156,7 @@ static int make_directories(const struct al_shell *shell, struct al_error *err)
     return 0;
 }
 
-/* Programs that are gone, and files that were replaced, are noticed. */
+/* Whether the program and the files of its ruleset still exist and were not replaced. */
 static bool is_current(const struct al_shell_program *program)
 {
     if (program->ruleset)
@@ -172,7 +172,7 @@ void al_shell_program_free(struct al_shell_program *program)
     free(program);
 }
 
-/* Gives NULL when there is no such program. */
+/* Find a program and build its ruleset.  *ret_program is NULL when there is no such program. */
 static int new_program(const struct al_shell *shell, const char *name,
                        struct al_shell_program **ret_program, struct al_error *err)
 {
@@ -216,7 +216,8 @@ int al_shell_find(struct al_shell *shell, const char *name, const char **ret_pat
     (void)pthread_mutex_lock(&shell->lock);
     program = find_known(shell, name);
     if (!program || !is_current(program)) {
-        /* The old one stays: another call may still use it.  The newest stands first. */
+        /* The stale entry stays in the list, since another call may use it; the newest entry comes
+         * first. */
         r = new_program(shell, name, &program, err);
         if (program) {
             program->next = shell->programs;

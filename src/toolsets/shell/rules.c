@@ -5,7 +5,8 @@
 #include "guard/root.h"
 #include "guard/text.h"
 
-/* Programs that only read.  Whoever is not here may write below the root, if a person lists it. */
+/* Programs that only read.  Any other program that the user puts on the whitelist may write below
+ * the root. */
 static const char *const readers[] = {
     "ls",    "cat",     "grep",     "find",     "head",     "tail",      "wc",    "date",
     "sort",  "uniq",    "cut",      "tr",       "nl",       "tac",       "rev",   "comm",
@@ -17,17 +18,17 @@ static const char *const readers[] = {
 };
 
 enum match {
-    WORD,  /* exactly this */
-    LONG,  /* --name, --name=..., and what GNU programs take for its abbreviation */
-    SHORT, /* -x, also among others (-nx) and with a value (-xfile) */
-    FLAG,  /* -name, --name, either with =..., as Go's programs take them */
+    WORD,  /* exactly this word */
+    LONG,  /* --name, --name=..., and abbreviations as in getopt_long(3) */
+    SHORT, /* -x, also combined (-nx) and with a value (-xfile) */
+    FLAG,  /* -name or --name, optionally with =..., as Go programs parse them */
 };
 
 static const char *const runs = "would run a program";
 static const char *const writes = "would write a file";
 static const char *const removes = "would remove files";
 
-/* What arguments are refused.  `values`: letters whose value is the rest of the word. */
+/* The arguments that are refused. */
 static const struct refusal {
     const char *command;
     enum match match;
@@ -54,7 +55,7 @@ static const struct refusal {
     { "go", FLAG, "modcacherw", &writes }, { "go", FLAG, "C", &writes },
 };
 
-/* Short options that take the rest of the word, so that what follows is no option. */
+/* Short options with a value: the letters after them in a word are not options. */
 static const struct {
     const char *command, *letters;
 } with_value[] = {
@@ -108,8 +109,8 @@ static const char *letters_with_value(const char *command)
     return "";
 }
 
-/* GNU getopt takes a beginning for the whole; one that could be several is an error there, and may
- * as well be one here. */
+/* getopt_long(3) accepts unambiguous abbreviations.  Ambiguous ones, which it rejects, are refused
+ * here too. */
 static bool is_long(const char *word, const char *name)
 {
     size_t len;
@@ -174,10 +175,8 @@ static int check_refusals(const struct al_strv *words, struct al_error *err)
     return 0;
 }
 
-/*
- * date sets the clock with -s, and with a number that stands alone: so its words are those of a
- * list.  A value in the next word is skipped, as date does.
- */
+/* date sets the clock with -s and with a plain number, so its arguments are allow-listed.  The
+ * value of an option in the next word is skipped. */
 static int check_date(const struct al_strv *words, struct al_error *err)
 {
     static const char *const plain[] = { "-u",      "--utc", "--universal", "-R",     "--rfc-email",
@@ -206,7 +205,7 @@ static int check_date(const struct al_strv *words, struct al_error *err)
     return 0;
 }
 
-/* go: four of its commands, and the options that would run something else. */
+/* go: four commands are allowed, without the options that would run another program. */
 static int check_go(const struct al_strv *words, struct al_error *err)
 {
     static const char *const commands[] = { "build", "test", "run", "mod" };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which commands there are and what their arguments may not be: data, so that a new trap is a new
- * row with a test.
+ * Rules for commands and their arguments, as data: a new rule is a new row with a test.
  *
- * The rules say no in words.  The kernel says no anyway: a program that only reads is not allowed
- * to write, and none may start another.
+ * The rules give an error message.  The enforcement is the kernel's: a program that only reads may
+ * not write, and no program may start another.
  */
 #ifndef AL_TOOLSETS_SHELL_RULES_H
 #define AL_TOOLSETS_SHELL_RULES_H
@@ -14,27 +13,27 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** How a command is carried out. */
+/** The ways to run a command. */
 enum al_shell_kind {
-    AL_SHELL_ECHO, /**< by ourselves */
+    AL_SHELL_ECHO, /**< builtin */
     AL_SHELL_PWD,
-    AL_SHELL_READER, /**< a program that has no reason to write a file */
-    AL_SHELL_GIT,    /**< through the git layer, reading */
-    AL_SHELL_GO,     /**< with a compiler's needs */
-    AL_SHELL_OTHER,  /**< one the person put on the whitelist: may write below the root */
+    AL_SHELL_READER, /**< a program that may not write */
+    AL_SHELL_GIT,    /**< git through the git layer, read-only */
+    AL_SHELL_GO,     /**< go, with the rights of a compiler */
+    AL_SHELL_OTHER,  /**< any other whitelisted program: may write below the root */
 };
 
-/** How a command of this name is carried out. */
+/** How a command is run, by its name. */
 enum al_shell_kind al_shell_kind_of(const char *command);
 
-/** AL_ERR_SANDBOX "Command 'rm' not in whitelist" unless the word is in the list. */
+/** Check that a command is on the whitelist.  AL_ERR_SANDBOX: "Command 'rm' not in whitelist". */
 int al_shell_check_command(const struct al_strv *whitelist, const char *word, struct al_error *err);
 
 /**
- * Check a command's final words.
+ * Check a command's words.
  *
  * @param words  The command first.
- * @return 0, or AL_ERR_SANDBOX naming the argument and what it would do.
+ * @return 0, or AL_ERR_SANDBOX naming the argument and its effect.
  */
 int al_shell_check_words(const struct al_strv *words, struct al_error *err);
 

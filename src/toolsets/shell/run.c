@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Running a plan.
+ * A stage is an external program or a builtin whose output is already known.  A command that does
+ * not exist, and git outside of a repository, count as builtins that print an error.
  *
- * A stage is a program, or it is said: its output is known beforehand, because it is a builtin or
- * because there is no such program.  Programs that stand next to each other are joined by pipes
- * (proc/pipeline.c); a said stage is the next one's input, and reads nothing itself.
+ *   program | program   joined by a pipe (proc/pipeline.c)
+ *   builtin | program   the builtin's output is the program's input
+ *   program | builtin   the program writes to a closed pipe, since a builtin reads nothing
  */
 #include "toolsets/shell/run.h"
 
@@ -32,16 +33,16 @@ _Static_assert(AL_SHELL_STAGES_MAX == AL_PIPELINE_MAX, "every plan fits into one
 
 #define ERRORS_MAX_BYTES (64u * 1024u)
 
-/* One stage on its way. */
+/* A stage that is being run. */
 struct stage {
     const struct al_shell_step *step;
     bool builtin;
-    struct al_str out, err; /* what a said stage says */
+    struct al_str out, err; /* a builtin's output */
     int code;
-    int in_fd, out_fd, err_fd; /* redirects; -1: none */
-    int closed_pipe_fd;        /* the end of a pipe that nobody reads; -1: none */
+    int in_fd, out_fd, err_fd; /* redirects; -1: not redirected */
+    int closed_pipe_fd;        /* write end of a pipe without a reader; -1: none */
     struct al_git_pipeline git;
-    size_t spec; /* which child it is, unless said */
+    size_t spec; /* index of a program in struct run's specs */
 };
 
 struct run {
@@ -78,7 +79,7 @@ static bool add_text(void *payload, const char *data, size_t len)
     return al_text_add(payload, data, len);
 }
 
-/* Redirects. */
+/* --- Redirects --- */
 
 static int open_redirects(struct stage *stage, struct al_error *err)
 {
@@ -97,7 +98,7 @@ static int open_redirects(struct stage *stage, struct al_error *err)
     return r;
 }
 
-/* Said stages. */
+/* --- Builtins --- */
 
 static void set_builtin(struct stage *stage, int code)
 {
@@ -111,8 +112,8 @@ static void set_not_found(struct stage *stage)
     set_builtin(stage, NOT_FOUND_CODE);
 }
 
-/* Standard error of a said stage goes where its redirects say; what is left is returned in `out`,
- * in the order bash has it: errors come before what is said. */
+/* Write a builtin's output to its redirects.  What is not redirected stays in `out`, where stderr
+ * joined by 2>&1 follows stdout. */
 static int deliver_output(const struct run *run, struct stage *stage, struct al_error *err)
 {
     const struct al_shell_redirects *to = stage->step->redirects;
@@ -133,7 +134,7 @@ static int deliver_output(const struct run *run, struct stage *stage, struct al_
     return r < 0 ? al_error_errno(err, -r, "cannot write") : 0;
 }
 
-/* Programs. */
+/* --- Programs --- */
 
 static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
 {
@@ -238,7 +239,7 @@ static int prepare(struct run *run, struct stage *stage, struct al_error *err)
     return r;
 }
 
-/* The write end of a pipe without a reader: who writes there ends by SIGPIPE, as in bash. */
+/* Make a pipe without a reader.  A program that writes to it ends by SIGPIPE, as in bash. */
 static int make_closed_pipe(struct stage *stage, struct al_error *err)
 {
     int ends[2];
@@ -278,7 +279,7 @@ static void connect_input(struct run *run, size_t i)
     if (stage->in_fd >= 0) {
         spec->in_fd = stage->in_fd;
     } else if (before && (before->builtin || before->out_fd >= 0)) {
-        /* Nothing, where it was redirected. */
+        /* A redirected stage gives no input. */
         spec->input = before->builtin ? before->out.buf : "";
         spec->input_len = before->builtin ? before->out.len : 0;
     }

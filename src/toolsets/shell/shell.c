@@ -23,7 +23,8 @@ static void warn(const struct al_shell *shell)
         al_log_note("Warning: firejail not installed, running without isolation");
 }
 
-/* What there is of what was asked for. */
+/* Choose an isolation that is available: the configured one, else Landlock, else firejail, else
+ * none. */
 static int choose_isolation(struct al_shell *shell, struct al_error *err)
 {
     const struct al_shell_options *options = &shell->options;
@@ -80,7 +81,7 @@ const char *al_shell_confinement(const struct al_shell *shell)
     case AL_ISOLATION_AUTO:
         break;
     }
-    return NULL; /* as every git */
+    return NULL; /* the same as for git */
 }
 
 void al_shell_free(struct al_shell *shell)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The toolset `shell`: command lines, without a shell. */
+/* The toolset `shell`: pipelines of whitelisted commands, run without a shell. */
 #ifndef AL_TOOLSETS_SHELL_SHELL_H
 #define AL_TOOLSETS_SHELL_SHELL_H
 
@@ -13,30 +13,31 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** The toolset, and its one tool. */
+/** The toolset and its only tool. */
 extern const struct al_toolset al_toolset_shell;
 extern const struct al_tool al_tool_bash_command;
 
-/** What a session's command lines are run with.  Borrowed; outlives the al_shell. */
+/** The settings of a session's shell.  All pointers are borrowed and must outlive the al_shell. */
 struct al_shell_options {
     const struct al_strv *whitelist;
-    bool live; /**< else every call is a dry run */
+    bool live; /**< run commands; false: every call is a dry run */
     uint32_t timeout_s;
     enum al_isolation isolation;
-    const char *path_list; /**< $PATH, where programs are looked for */
+    const char *path_list; /**< PATH, where programs are searched */
     const struct al_roots *roots;
-    const struct al_grant *grant; /**< NULL: everything */
+    const struct al_grant *grant; /**< NULL: no restriction */
     const struct al_strv *env_allow;
     char *const *environ_;
-    const char *state_dir; /**< outside every root */
+    const char *state_dir; /**< a directory outside every root */
 };
 
 struct al_shell;
 
 /**
- * Set up.  Starts nothing; says on stderr when there is no isolation for a live session.
+ * Make a session's shell.  No process is started.  Warns on stderr when a live session has no
+ * isolation.
  *
- * @return 0, or AL_ERR_BAD_ARGS when the isolation asked for is not to be had.
+ * @return 0, or AL_ERR_BAD_ARGS when the configured isolation is not available.
  */
 int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_shell,
                  struct al_error *err);

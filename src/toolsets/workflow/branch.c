@@ -70,7 +70,7 @@ static bool is_safe_delete(const struct al_call *call, const void *p)
     return is_delete(p) && !((const struct branch_args *)p)->force;
 }
 
-/* Names that do not matter to the action are checked all the same. */
+/* Names that the action ignores are checked as well. */
 static int check(const void *p, struct al_error *err)
 {
     const struct branch_args *args = p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_checkout: switch to a branch or commit, or put files back from one. */
+/* git_checkout: switch to a branch or commit, or restore files from one. */
 #include "gitops/porcelain/checkout.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
@@ -22,7 +22,7 @@
 #include "toolsets/workflow/workflow.h"
 #include "util/utf8.h"
 
-/** A longer hash and subject of the commit that HEAD was at are cut. */
+/** Limit for hash and subject of the commit that HEAD was at, in a note. */
 #define SUBJECT_MAX_BYTES 200
 
 struct checkout_args {
@@ -94,7 +94,7 @@ static bool creates(const struct al_call *call, const struct checkout_args *args
     return args->create && !has_branch(al_call_repo(call), args->target);
 }
 
-/* Where files come from may be any tree, as in "HEAD:docs". */
+/* Files may be restored from any tree, such as "HEAD:docs". */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
@@ -144,7 +144,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     int r;
 
     if (!restores(args)) {
-        /* A branch that is created lies at HEAD: only force writes files. */
+        /* A new branch is created at HEAD, so files are written only with `force`. */
         const struct al_checkout_options to = {
             .branch = options.branch,
             .commit = options.commit || options.branch ? options.commit : "HEAD",
@@ -168,13 +168,13 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     struct al_repo *repo = al_call_repo(call);
     int r = al_git_overwritten_files(repo, paths, false, al_call_budget(call), out, err);
 
-    /* git refuses to by itself, unless it is forced to or is given paths. */
+    /* Without `force` and paths git itself refuses to overwrite files. */
     if (r < 0 || (!restores(args) && !args->force))
         return r;
     return al_git_overwritten(repo, target, paths, al_call_budget(call), out, err);
 }
 
-/* What goes: the difference to what is put in its place. */
+/* Show the changes that are lost. */
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -202,7 +202,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return r;
 }
 
-/* Where HEAD is now: its branch, or the full hash of its commit. */
+/* The branch of HEAD, or the full hash of its commit.  Caller frees. */
 static char *current_ref(struct al_call *call)
 {
     al_auto(al_freep) char *branch = al_workflow_current_branch(call);
@@ -227,8 +227,8 @@ static void set_result(struct al_call *call, bool created, const struct al_buffe
     al_workflow_skipped_hooks(call, hooks, result);
 }
 
-/* git's warning lists the commits that are on no branch or tag any more, HEAD's first; its advice
- * beside them names commands that the caller does not have. */
+/* Note the commit of the old HEAD if no branch or tag contains it.  git's warning lists such
+ * commits, HEAD's first; git's advice names commands that the caller does not have. */
 static void note_dangling_commit(const struct al_git_output *output, struct al_result *result)
 {
     const char *warning = strstr(output->err.out.buf, "Warning: you are leaving ");
@@ -265,7 +265,7 @@ static int switch_to(struct al_call *call, const struct checkout_args *args,
             err->code = AL_CODE_BRANCH_NOT_FOUND;
         return r;
     }
-    /* git also makes a branch of the only remote one of its name. */
+    /* git also creates a branch from a remote branch of the name, if there is only one. */
     set_result(call, !existed && has_branch(repo, args->target), NULL, result);
     note_dangling_commit(&output, result);
     al_switch_note_operation(call, &origin, result);
@@ -289,7 +289,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return r;
 }
 
-/* A branch that is made gets an upstream where branch.autoSetupMerge wants one. */
+/* AL_WRITES_CONFIG: with branch.autoSetupMerge git sets an upstream for a new branch. */
 #define SWITCHES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_WRITES_CONFIG)
 
 static const struct al_operation operations[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_commit: record what is staged, or everything; go on with what stopped. */
+/* git_commit: commit the staged changes or all of them, or continue a stopped operation. */
 #include "gitops/porcelain/commit.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
@@ -42,8 +42,8 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct commit_args),
 };
 
-/* Going on with what stopped may write the working tree as well, and only the repository tells that
- * it is what will happen. */
+/* Continuing a stopped operation may write the working tree as well.  Only the state of the
+ * repository tells whether the call continues one. */
 static bool resumes(const struct al_call *call, const void *p)
 {
     const struct al_repo *repo = call ? al_call_repo(call) : NULL;
@@ -57,8 +57,8 @@ static enum al_operation_state resumable(struct al_call *call)
     return al_git_resumable(al_call_repo(call));
 }
 
-/* What staging every file would get wrong: conflicts would pass for resolved, content go by a
- * filter, and without a name for the commit it would be for nothing. */
+/* Check before every file is staged: staging would mark conflicts as resolved, content might need a
+ * filter, and without an identity the commit would fail afterwards. */
 static int check_all(struct al_call *call, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
@@ -99,8 +99,8 @@ static void add_message(const char *message, bool in_full, struct al_str *out)
     al_text_add_indented(out, message, in_full);
 }
 
-/* A user is shown the message that will be used.  One draft is enough for a commit that is shown
- * again: a model may have written it. */
+/* Show the message that will be used.  The draft is kept while the commit stays the same, since a
+ * model may have written it. */
 static int add_draft(struct al_call *call, bool is_same_commit, struct al_str *out,
                      struct al_error *err)
 {
@@ -119,7 +119,8 @@ static int add_draft(struct al_call *call, bool is_same_commit, struct al_str *o
     return 0;
 }
 
-/* The commit that is made is compared with this one.  *ret_same: the one before was the same. */
+/* Keep what the commit will contain, to compare it with the commit that is made.  *ret_same: it has
+ * not changed since the last preview. */
 static int expect_commit(struct al_call *call, bool *ret_same, struct al_error *err)
 {
     char *expected;
@@ -132,7 +133,7 @@ static int expect_commit(struct al_call *call, bool *ret_same, struct al_error *
     return 0;
 }
 
-/* The files that are staged, and those that are not although they are new. */
+/* List the files that will be staged, and the new files that are left out. */
 static int show_staged_first(struct al_call *call, const struct al_strv *files, struct al_str *out,
                              struct al_error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_diff: a patch, and its hunks one by one. */
+/* git_diff: a patch and the list of its hunks. */
 #include <inttypes.h>
 
 #include "gitops/diff/diff.h"
@@ -44,11 +44,11 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_workflow_check_paths(call, "paths", &((const struct diff_args *)p)->paths, err);
 }
 
-/* JSON as it grows, and the same as it stands inside a JSON string: git takes longer to print it
- * than we to write it twice. */
+/* JSON text, and the same text escaped for a JSON string.  Both are written while git still runs,
+ * which takes no extra time. */
 struct escaped_json {
     struct al_str json, quoted;
-    size_t done; /* bytes of `json` that are quoted */
+    size_t done; /* bytes of `json` that `quoted` already contains */
 };
 
 #define ESCAPED_JSON_INIT ((struct escaped_json){ .json = AL_STR_INIT, .quoted = AL_STR_INIT })
@@ -59,7 +59,7 @@ static void quote_new(struct escaped_json *text)
     text->done = text->json.len;
 }
 
-/* The result: what was written, and the hunks, which come last in it. */
+/* The result: the object so far, and the hunks, which are appended at its end. */
 struct diff_result {
     struct escaped_json object, hunks;
 };
@@ -88,7 +88,7 @@ static void begin_hunk(struct al_str *out, const struct al_hunk *hunk)
     al_str_adds(out, ",\"lines\":[");
 }
 
-/* A line stands in the patch and in its hunk, and is escaped once. */
+/* Add a line to the patch and to its hunk.  It is escaped once. */
 static void add_line(void *payload, const struct al_patch_line *line)
 {
     struct diff_result *parts = payload;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a failure of this toolset says: a code, one line of cause, one of remedy. */
 #include "toolsets/workflow/failure.h"
 
 #include <stdlib.h>
 
 #include "util/utf8.h"
 
-/** A line longer than this is cut: names of many files may be in it. */
+/** Limit of a message, which may contain the names of many files. */
 #define CAUSE_MAX_BYTES 1000
 
 static const struct {
@@ -47,7 +46,7 @@ static const char *remedy_of(const struct al_error *err)
                : "Nothing was done; call again with arguments as the input schema has them.";
 }
 
-/* Advice of git's about commands the caller does not have. */
+/* Whether a line is git's advice about commands, which the caller does not have. */
 static bool is_advice(const char *line)
 {
     static const char *const beginnings[] = { "hint:", "Please ", "Aborting", "(use \"git " };
@@ -68,7 +67,7 @@ static const char *skip_label(const char *line)
     return line;
 }
 
-/* Lines become one; names that git indents are a list. */
+/* Fold a message into one line.  Indented names become a list.  Caller frees. */
 static char *fold(char *message)
 {
     struct al_str out = AL_STR_INIT;
@@ -100,7 +99,7 @@ static void fold_message(struct al_error *err)
     char *line = fold(copy);
 
     err->message = line;
-    if (!*line) { /* nothing but advice */
+    if (!*line) { /* all lines are advice */
         free(line);
         err->message = al_take(&whole);
     }
@@ -122,7 +121,7 @@ void al_workflow_complete_error(struct al_error *err)
         break;
     case AL_OK:
     case AL_ERR_CANCELLED:
-    case AL_ERR_APPROVAL_REQUIRED: /* says what it takes itself */
+    case AL_ERR_APPROVAL_REQUIRED: /* these have a remedy of their own */
     case AL_ERR_APPROVAL_DENIED:
     case AL_ERR_NOT_GRANTED:
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_fetch: bring objects and references from a remote. */
+/* git_fetch: fetch from a remote. */
 #include "gitops/transport/fetch.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/transport/network.h"

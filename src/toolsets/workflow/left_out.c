@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a commit of every change leaves out: new files that look like secrets or core dumps, and
- * large ones. */
 #include "toolsets/workflow/left_out.h"
 
 #include <elf.h>
@@ -23,7 +21,7 @@
 #define LARGE_BYTES 5000000
 #define NAMED_MAX   20
 
-/* A rule that allows it and names paths lets a file in. */
+/* Whether a rule with paths allows the file to be committed. */
 static bool is_allowed(struct al_call *call, const char *name)
 {
     const struct al_session *session = al_call_session(call);
@@ -55,7 +53,7 @@ static bool is_core_dump(int fd)
            head[EI_NIDENT + (head[EI_DATA] == ELFDATA2MSB)] == ET_CORE;
 }
 
-/* Why a new file is left out; NULL: it is not. */
+/* The reason to leave out a new file; NULL: it is committed. */
 static const char *reason_of(int top, const char *name)
 {
     const char *secret = al_private_file(name);

@@ -89,7 +89,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return r;
     al_str_addf(&json, "],\"count\":%zu,\"truncated\":%s}", history.count,
                 history.truncated ? "true" : "false");
-    /* Cut by the caller's own limit is what the caller asked for. */
+    /* A log that is cut at the caller's own limit is complete. */
     result->truncated = history.truncated && history.count < options.limit;
     al_result_take_json(result, &json, NULL);
     return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_merge: take another branch in, or give up what was begun. */
+/* git_merge: merge a branch, or abort the operation in progress. */
 #include "gitops/sequencer/merge.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/sequencer/operation_state.h"
@@ -45,7 +45,7 @@ static int check(const void *p, struct al_error *err)
     return al_arg_check_revision("branch", args->branch, err);
 }
 
-/* The commit itself: what else the word stands for by then is not what was asked about. */
+/* Resolve the word to a commit, so that the approved commit is merged even if the branch moves. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
@@ -82,7 +82,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_git_merge_check(repo, &options, al_call_budget(call), err);
 }
 
-/* What an abort throws away. */
+/* The files whose changes an abort discards. */
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
 {
@@ -111,7 +111,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return r;
 }
 
-/* What git would have run or made besides; a merge that has stopped is concluded by a commit. */
+/* Note the hooks and the signature that were skipped.  After a conflict the commit that concludes
+ * the merge does so. */
 static void note_skipped(struct al_call *call, const struct al_merge_outcome *outcome,
                          struct al_result *result)
 {
@@ -159,7 +160,7 @@ static int abort_operation(struct al_call *call, const void *p, struct al_result
     int r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
 
     (void)p;
-    /* What was half resolved is in no commit and no index: only the checkpoint has it. */
+    /* Only the checkpoint has the partly resolved files. */
     if (err && (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED))
         err->remedy = "It may be given up in part. A person can bring back what was before with "
                       "'airlock rollback'.";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_pull: fetch a branch, then take it in by a merge or a rebase. */
+/* git_pull: fetch a branch, then merge it or rebase on it. */
 #include <stdlib.h>
 
 #include "gitops/refs.h"
@@ -32,14 +32,14 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct pull_args),
 };
 
-/* What is being pulled. */
+/* The parts of a pull. */
 struct pull {
     struct al_remote remote;
-    char *current;      /* the branch here, NULL when HEAD is on none */
-    char *branch;       /* the branch there */
-    char *old_head;     /* the commit HEAD was, "" on an unborn branch */
-    const char *commit; /* what to take in: a word for git */
-    char *tracking;     /* the reference that follows it, NULL */
+    char *current;      /* the local branch; NULL: HEAD is detached */
+    char *branch;       /* the branch at the remote */
+    char *old_head;     /* the commit of HEAD before; "" on an unborn branch */
+    const char *commit; /* the revision to merge or rebase on; borrowed */
+    char *tracking;     /* the remote-tracking reference; NULL: none */
 };
 
 static void pull_clear(struct pull *pull)
@@ -58,7 +58,7 @@ static int check(const void *p, struct al_error *err)
     return al_transfer_check(args->remote, args->branch, err);
 }
 
-/* The branch there: the one that is named, the one followed, the one of the same name. */
+/* The branch at the remote: the one given, else the upstream, else the one of the same name. */
 static int find_branch(struct al_call *call, const struct pull_args *args, struct pull *pull,
                        struct al_error *err)
 {
@@ -103,7 +103,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r == 0 ? al_transfer_authorize(call, args->remote, err) : r;
 }
 
-/* git's own words for a merge of what was fetched. */
+/* The message that git pull would use for the merge.  Caller frees. */
 static char *merge_message(const struct pull *pull)
 {
     al_auto(al_freep) char *where = al_url_shown(pull->remote.urls.items[0]);
@@ -148,7 +148,7 @@ static void add_message(const struct pull_args *args, const struct pull *pull,
         al_str_addf(text, "Pulled %s/%s and %s", args->remote, pull->branch, how);
 }
 
-/* What git would have run or made besides. */
+/* Note the hooks and the signature that were skipped. */
 static void note_skipped(struct al_call *call, const struct pull_args *args,
                          const struct al_merge_outcome *outcome, struct al_result *result)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_push: bring a branch to the branch of the same name at a remote. */
+/* git_push: push a branch to the branch of the same name at a remote. */
 #include "gitops/transport/push.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
@@ -69,7 +69,7 @@ static int find_branch(struct al_call *call, const struct push_args *args, char 
     return r;
 }
 
-/* The resolved value that says which repository is at an address. */
+/* The name of the resolved value that identifies the repository at an address.  Caller frees. */
 static char *target_key(const char *address)
 {
     return al_asprintf("place of %s", address);
@@ -89,7 +89,8 @@ static int add_target(struct al_call *call, const struct al_remote *remote, cons
     return 0;
 }
 
-/* Which commit goes to which branch of which repository, and what is to be replaced there. */
+/* Resolve the commit, the branch, the repositories, and the remote commit that a forced push
+ * replaces. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
@@ -121,7 +122,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     return r;
 }
 
-/* A person sees where it goes, and what a forced push takes away there. */
+/* Show the addresses, and the commits that a forced push removes. */
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -138,7 +139,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
                                out, err);
 }
 
-/* The address leads to the repository it led to when it was looked at. */
+/* Check that the address still leads to the repository that was resolved. */
 static int check_target(const struct al_call *call, const struct al_network *network,
                         const char *address, struct al_error *err)
 {

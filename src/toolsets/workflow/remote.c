@@ -66,7 +66,7 @@ static int check_name(const char *param, const char *value, const char *action,
     return r == 0 ? al_remote_check_name(param, value, err) : r;
 }
 
-/* git would take it for an option. */
+/* git would read a leading '-' as an option. */
 static int check_url(const char *url, const char *action, struct al_error *err)
 {
     int r = check_given("url", url, action, err);
@@ -118,7 +118,7 @@ static json_t *entry_of(const struct al_repo *repo, const char *name)
     return entry;
 }
 
-/* What a person is shown: where the remote that goes away leads. */
+/* Show the addresses of the remote that is removed. */
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {

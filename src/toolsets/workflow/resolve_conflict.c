@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_resolve_conflict: settle one conflicted file by a side or with new content. */
+/* git_resolve_conflict: resolve one file: ours, theirs, or given content. */
 #include "gitops/sequencer/resolve.h"
 #include "tool/call.h"
 #include "toolsets/workflow/workflow.h"

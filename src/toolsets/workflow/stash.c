@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_stash: put changes aside and bring them back. */
+/* git_stash: stash changes and restore them. */
 #include <inttypes.h>
 
 #include "gitops/command.h"
@@ -13,7 +13,7 @@
 #define NOTHING_TO_SAVE "No local changes to save"
 
 struct stash_args {
-    struct al_stash_args stash; /* first */
+    struct al_stash_args stash; /* must be first, see toolsets/stash.h */
     AL_WORKFLOW_FIELDS;
 };
 

@@ -16,10 +16,10 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct status_args),
 };
 
-/** The lists as they grow, the elements of JSON arrays. */
+/** The lists of names, as elements of JSON arrays. */
 struct status_lists {
     struct al_str lists[AL_CHANGES];
-    struct al_submodules submodules; /* that have changes inside */
+    struct al_submodules submodules; /* those with changes inside */
 };
 
 static void status_lists_clear(struct status_lists *parts)
@@ -38,7 +38,7 @@ static void add_name(struct status_lists *parts, enum al_status_change change, c
     al_str_addc(list, '"');
 }
 
-/* A submodule that git says has moved has its place already. */
+/* Add a name.  A submodule that git itself reports is marked, so that it is not added twice. */
 static void on_name(void *payload, enum al_status_change change, const char *name)
 {
     struct status_lists *parts = payload;
@@ -49,7 +49,7 @@ static void on_name(void *payload, enum al_status_change change, const char *nam
             parts->submodules.items[i].is_named = true;
 }
 
-/* To git, changes inside a submodule are a change of the submodule. */
+/* Like git, list a submodule with changes inside as modified. */
 static void add_submodules(struct status_lists *parts)
 {
     for (size_t i = 0; i < parts->submodules.count; i++) {
@@ -80,7 +80,7 @@ static void write_object(const struct status_lists *parts, const struct al_workt
     al_str_addf(json, "\"clean\":%s}", clean ? "true" : "false");
 }
 
-/* What the lists do not tell: conflicts are modified files there, and a rebase has no place. */
+/* Note an operation in progress and conflicts, which the lists do not show. */
 static void note_operation(struct al_call *call, size_t conflicts, struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;

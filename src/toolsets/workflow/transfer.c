@@ -40,7 +40,7 @@ int al_transfer_authorize(struct al_call *call, const char *remote, struct al_er
     return r == 0 ? check_addresses(&found.push_urls, err) : r;
 }
 
-/* A repository in the roots: nothing leaves the machine on the way to it. */
+/* Whether an address is a path on this machine. */
 static bool is_here(const char *address)
 {
     al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
@@ -68,7 +68,7 @@ bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direct
     const struct al_strv *addresses = addresses_of(&found, direction);
 
     if (al_remote_find(al_call_repo(call), remote, &found, NULL) < 0)
-        return false; /* it fails */
+        return false; /* the call itself reports the error */
     for (size_t i = 0; i < addresses->count; i++)
         if (is_new(call, &found, addresses->items[i], direction))
             return true;
@@ -153,7 +153,7 @@ int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct a
         *ret_branch = al_strdup(names.items[0]);
         return 0;
     }
-    /* Switching away from what is in progress would leave it behind, half done. */
+    /* HEAD is detached during a rebase; the advice to switch branches would leave it unfinished. */
     r = al_git_check_no_operation(al_call_repo(call), al_call_budget(call), err);
     if (r < 0)
         return r;

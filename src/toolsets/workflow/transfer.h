@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What git_fetch, git_pull and git_push share: from a remote's name to a git that talks to it. */
+/* The common part of git_fetch, git_pull and git_push. */
 #ifndef AL_TOOLSETS_WORKFLOW_TRANSFER_H
 #define AL_TOOLSETS_WORKFLOW_TRANSFER_H
 
@@ -9,57 +9,58 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 
-/** The remote that is meant when none is named. */
+/** The remote when none is given. */
 #define AL_DEFAULT_REMOTE "origin"
 
-/** What these tools have in common. */
+/** The parameter row of the remote.  `T` is the tool's args struct. */
 #define AL_TRANSFER_ROW_REMOTE(T)                                                                  \
     AL_STRING(T, remote, "Remote.", .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NO_DESCRIPTION,       \
               .default_str = AL_DEFAULT_REMOTE, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES)
 
-/** Refuse words that can be neither a remote nor a branch; `branch` may be NULL. */
+/** Check the names of a remote and a branch.  `branch` may be NULL.  AL_ERR_BAD_ARGS for invalid
+ * ones. */
 int al_transfer_check(const char *remote, const char *branch, struct al_error *err);
 
-/** Stage 4: the remote exists and its addresses can be used. */
+/** For `authorize`: check that the remote exists and that its addresses are allowed. */
 int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err);
 
-/** Add the addresses a remote is fetched from to what a call's words mean, as "address".  A remote
- * that cannot be found has none, which the call will say. */
+/** For `resolve`: add the fetch addresses of a remote as "address".  An unknown remote is ignored;
+ * the call itself reports it. */
 void al_transfer_resolve(struct al_call *call, const char *remote, struct al_resolved *out);
 
-/** What an "always" for a transfer that fetches is for. */
+/** For `always_by` of fetch and pull: the answer "always" covers the same address. */
 extern const char *const al_transfer_always_by[];
 
-/** Whether an exchange with a remote would be the first one with an address that was added or
- * changed in this conversation.  Fetching from this machine never is. */
+/** Whether the remote has an address that was added or changed in this conversation and not yet
+ * approved.  False for fetching from a path on this machine. */
 bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direction direction);
 
-/** The row's condition in words, see struct al_operation. */
+/** This condition in words, for struct al_stricter. */
 #define AL_TRANSFER_CONDITION "for an address that was added or changed in this conversation"
 
-/** Stage 5: where an exchange goes, one line for each address: "To https://…". */
+/** For `preview`: append a line "To https://…" or "From https://…" for each address. */
 void al_transfer_preview(struct al_call *call, const struct al_remote *remote,
                          enum al_direction direction, struct al_str *out);
 
-/** Begin of the execution: where a person was asked about it, the address is no longer new. */
+/** At the beginning of the execution: if the user was asked, mark the addresses as approved. */
 void al_transfer_accept(struct al_call *call, const struct al_remote *remote,
                         enum al_direction direction);
 
-/** al_network_begin(), for a repository the session's grant covers. */
+/** al_network_begin(), and check that the grant covers a repository on this machine. */
 int al_transfer_begin(struct al_call *call, const struct al_remote *remote, const char *address,
                       enum al_direction direction, struct al_network **ret_network,
                       struct al_error *err);
 
-/** Fetch from the first address of a remote; *ret_text as al_git_fetch(). */
+/** Fetch from the first address of a remote.  *ret_text as for al_git_fetch(). */
 int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
                       const struct al_fetch_options *options, struct al_str *ret_text,
                       struct al_error *err);
 
-/** The branch that HEAD is on.  AL_CODE_OPERATION_FAILED where it is on none.  Caller frees. */
+/** The branch that HEAD is on.  Caller frees.  AL_CODE_OPERATION_FAILED when HEAD is detached. */
 int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err);
 
-/** The members that the results of fetch, pull and push have in common.  The caller adds the rest
- * and owns the reference. */
+/** A result object with the members that fetch, pull and push have in common.  The caller owns the
+ * reference. */
 json_t *al_transfer_result(bool success, const char *remote, const char *message);
 
 #endif

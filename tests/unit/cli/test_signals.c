@@ -9,8 +9,8 @@
 #include "gitops/layer.h"
 #include "tests/unit/gitops/lib.h"
 
-/* What becomes of a process that handles signals for `setup`, after `forgets` or not, and gets
- * SIGTERM: its wait status. */
+/* The wait status of a process that handles signals for `setup` and gets SIGTERM.  `forgets`: it
+ * calls al_signals_forget() first. */
 static int end_by_signal(struct al_setup *setup, bool forgets)
 {
     int status;
@@ -21,7 +21,7 @@ static int end_by_signal(struct al_setup *setup, bool forgets)
         al_signals_handle(setup, NULL);
         if (forgets) {
             al_signals_forget();
-            memset(setup, 0xff, sizeof(*setup)); /* as good as released */
+            memset(setup, 0xff, sizeof(*setup)); /* as if released */
         }
         (void)kill(getpid(), SIGTERM);
         for (;;)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What go is told to write lies below the working directory, whichever way it is said. */
+/* Files that go is told to write lie below the working directory, in every spelling of the option.
+ */
 #include <unistd.h>
 
 #include "guard/root.h"
@@ -36,7 +37,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Words parted by one blank each. */
+/* Split at single blanks. */
 static int check(const char *line)
 {
     al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;

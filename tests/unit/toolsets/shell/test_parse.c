@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Command lines taken apart: what is understood comes out as bash would have it. */
+/* The parser's words are those of bash. */
 #include "toolsets/shell/parse.h"
 
 #include "tests/lib/assert.h"
 
-/* The words as "a|b c" with '<', '>' and such before what they name. */
+/* A parsed line as text: "a|b c", with '<', '>' and the like before the names of files. */
 static char *shape(const char *command)
 {
     al_auto(al_shell_line_clear) struct al_shell_line line = AL_SHELL_LINE_INIT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arguments that are refused, row by row, and their neighbours that are not. */
+/* Each refused argument, and similar arguments that are accepted. */
 #include "toolsets/shell/rules.h"
 
 #include "gitops/readonly/pipeline_git.h"
