@@ -249,7 +249,7 @@ void al_rpc_message_clear(struct al_rpc_message *message)
     *message = AL_RPC_MESSAGE_INIT;
 }
 
-/* Ends early, so it is as shallow as the answer. */
+/* Stops at the limit, so the recursion is no deeper than that. */
 static bool deeper_than(json_t *value, int levels)
 {
     const char *name;

@@ -156,8 +156,8 @@ static const struct row rows[] = {
  * No filter allows clone with new namespaces.
  *
  * An exec-once program can execute nothing, so it needs no other process, only threads; nothing is
- * left when it is killed.  The parent inherits the filter too (proc/thread.h) and has to start
- * children: it asks for a pidfd (CLONE_PIDFD), which neither git nor libc does by itself.
+ * left when it is killed.  A thread of the server may have the same filter (proc/thread.h) and
+ * still starts children: it passes CLONE_PIDFD, which neither git nor libc does by itself.
  *
  * clone3 has its flags in memory, where a filter cannot look.  libc and Go take ENOSYS for an old
  * kernel and use clone.

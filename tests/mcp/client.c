@@ -18,7 +18,7 @@ static void *serve(void *payload)
     struct client *client = payload;
 
     client->status = al_mcp_serve(&client->options);
-    /* The way a process that ends closes its descriptors. */
+    /* Closes the descriptors as a process does that ends. */
     close(client->options.in_fd);
     if (client->options.out_fd != client->options.in_fd)
         close(client->options.out_fd);
@@ -185,7 +185,7 @@ void client_wait_readable(struct client *client)
 
 void client_abandon(struct client *client)
 {
-    /* Over sockets only the one direction ends, as it does for clients that still want to read. */
+    /* A socket is shut down in one direction only, so that the client can still read. */
     if (shutdown(client->to_server, SHUT_WR) < 0)
         close(al_take_fd(&client->to_server));
     assert_int_equal(pthread_join(client->thread, NULL), 0);

@@ -25,7 +25,7 @@ struct client *client_start(const struct al_session *session, bool sockets);
 /* Send one line, formatted. */
 void client_send(struct client *client, const char *fmt, ...) al_printf(2, 3);
 
-/* Shake hands; `capabilities` is JSON. */
+/* Send initialize and notifications/initialized; `capabilities` is JSON. */
 void client_initialize(struct client *client, const char *revision, const char *capabilities);
 
 /* The next message.  Caller owns the reference. */
@@ -40,16 +40,16 @@ void client_expect_text(struct client *client, const char *id, const char *text)
 /* The next message must be an error of `id` (JSON; NULL: without one). */
 void client_expect_error(struct client *client, const char *id, int code);
 
-/* A ping is answered: the server is alive, and there was nothing else in between. */
+/* Send a ping.  The next message must be its answer. */
 void client_expect_alive(struct client *client);
 
-/* Close the server's input and wait for it to end; it must say 0 and nothing more. */
+/* Close the server's input and wait for the server to end.  It must return 0 and send nothing. */
 void client_finish(struct client *client);
 
 /* Wait until there is something to read. */
 void client_wait_readable(struct client *client);
 
-/* Close the server's input and wait for it to end, whatever there is left to read. */
+/* Close the server's input and wait for the server to end.  Unread output is dropped. */
 void client_abandon(struct client *client);
 
 #endif

@@ -169,7 +169,7 @@ static void gate(const struct al_call_input *input, struct al_result *result)
             fail_with(result, AL_ERR_CANCELLED, "cancelled");
             return;
         }
-    } while (read(gate_fd, &one, sizeof(one)) < 0); /* somebody else went through */
+    } while (read(gate_fd, &one, sizeof(one)) < 0); /* another call took the place */
     al_str_adds(&result->text, "through");
 }
 

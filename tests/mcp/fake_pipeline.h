@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A call pipeline without git: al_call_run() over six toy tools, so that the server's threads can
- * be tested alone.
+ * A call pipeline without git, to test the server's threads alone: al_call_run() with six tools.
  *
- *   echo  gives its arguments back
- *   gate  waits until a test opens the gate, or the call is cancelled
- *   ask   asks the approvers in order and gives the answer
- *   big   gives `bytes` bytes
- *   look  waits like gate, but does no more than read
- *   stuck waits for fake_free_stuck() whatever happens, and only reads
+ *   tool   read-only  what it does
+ *   echo   yes        returns its arguments
+ *   gate   no         waits until a test opens the gate or the call is cancelled
+ *   ask    yes        asks the approvers in order and returns the answer
+ *   big    yes        returns `bytes` bytes
+ *   look   yes        waits like gate
+ *   stuck  yes        waits for fake_free_stuck(), even when cancelled
  */
 #ifndef TESTS_MCP_FAKE_PIPELINE_H
 #define TESTS_MCP_FAKE_PIPELINE_H
@@ -17,7 +17,7 @@
 
 struct al_session;
 
-/* A session with the toy tools, as if the process had just begun. */
+/* A session with these tools; all counters are 0 again. */
 const struct al_session *fake_session(void);
 
 /* Wait until `count` calls have reached the gate since fake_session(). */

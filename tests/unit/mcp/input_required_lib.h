@@ -59,7 +59,7 @@ struct call {
     enum al_rpc_code code;
     struct al_approval_answer approval;
     enum al_answer answer;
-    char *next_state; /* of the question it ended with */
+    char *next_state; /* the requestState it ended with */
 };
 
 #define CALL(answers, request_state)                                                               \
@@ -118,7 +118,7 @@ static inline void run(struct al_request_states *request_states, struct call *ca
         assert_int_equal(input.result.len, 0);
 }
 
-/* Ask about `first`, and give its ticket to whoever frees it. */
+/* Make a first call, which asks.  Returns its requestState; the caller frees it. */
 static inline char *ask(struct al_request_states *request_states)
 {
     al_auto(call_clear) struct call first = CALL(NULL, NULL);
@@ -128,7 +128,7 @@ static inline char *ask(struct al_request_states *request_states)
     return al_strdup(first.next_state);
 }
 
-/* A call that brings an answer with this ticket; what became of it. */
+/* Make a call with an answer and a requestState.  Returns the decision. */
 static inline enum al_answer bring(struct al_request_states *request_states, const char *responses,
                                    const char *request_state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the tests of the server share: one that runs on fake tools, over pipes or sockets. */
+/* Fixtures for tests of the server: one with fake tools, over pipes or sockets. */
 #ifndef TESTS_UNIT_MCP_SERVER_LIB_H
 #define TESTS_UNIT_MCP_SERVER_LIB_H
 

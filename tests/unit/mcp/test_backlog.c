@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/backlog.c: of calls that only read, as many run at once as children may. */
+/* mcp/backlog.c: as many read-only calls run at once as there are jobs. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -15,7 +15,7 @@
 static atomic_bool no_threads;
 static atomic_llong now_ms;
 
-/* The time passes when a test says so. */
+/* The clock is the test's. */
 int64_t __wrap_al_clock_ms(void);
 
 int64_t __wrap_al_clock_ms(void)
@@ -23,7 +23,7 @@ int64_t __wrap_al_clock_ms(void)
     return atomic_load(&now_ms);
 }
 
-/* The machine has no thread left when a test says so; the linker puts this in the way. */
+/* Replaces pthread_create(), so that a test can make it fail. */
 int __real_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, void *(*start)(void *),
                           void *payload);
 int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, void *(*start)(void *),
@@ -43,7 +43,7 @@ static struct client *start(unsigned slots)
     return client_start(fake_session(), false);
 }
 
-/* All of them in one piece, with the numbers from `first` on. */
+/* Send `count` calls at once, with ids from `first` on. */
 static void send_looks(struct client *client, int first, int count)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -53,7 +53,7 @@ static void send_looks(struct client *client, int first, int count)
     assert_int_equal(al_write_all(client->to_server, text.buf, text.len), 0);
 }
 
-/* One more of them may end, and that is this one. */
+/* Let one call end, which must be this one. */
 static void expect_through(struct client *client, int id)
 {
     al_auto(al_freep) char *text = al_asprintf("%d", id);
@@ -62,14 +62,14 @@ static void expect_through(struct client *client, int id)
     client_expect_text(client, text, "through");
 }
 
-/* `limit` is how many run; the rest begin one by one, in the order they came. */
+/* `limit` calls run at once; the rest begin one by one, in the order in which they were sent. */
 static void look_at(unsigned limit, unsigned count)
 {
     struct client *client = start(limit);
     const unsigned now = count < limit ? count : limit;
 
     send_looks(client, 1, (int)count);
-    client_expect_alive(client); /* so all of them were read */
+    client_expect_alive(client); /* all calls were read */
     fake_wait_at_gate(now);
     assert_int_equal(fake_calls(), now);
     for (unsigned ended = 1; ended <= count; ended++) {
@@ -100,7 +100,7 @@ static void no_more_run_at_once_than_children_may(void **state)
     }
 }
 
-/* Those that read for long make room: the others begin, however long that is. */
+/* Calls that run for AL_JOB_LONG_MS make room for others. */
 static void slow_ones_hold_up_no_quick_one(void **state)
 {
     struct client *client = start(2);
@@ -117,12 +117,12 @@ static void slow_ones_hold_up_no_quick_one(void **state)
     assert_int_equal(fake_calls(), 4);
     atomic_fetch_add(&now_ms, AL_JOB_LONG_MS);
     fake_wait_at_gate(5);
-    send_looks(client, 6, 1); /* there is a place for it at once */
+    send_looks(client, 6, 1); /* there is room at once */
     fake_wait_at_gate(6);
     client_abandon(client);
 }
 
-/* Beyond so many that last long they take the places of others, but never the last one. */
+/* More than AL_JOB_LONG_MAX long calls leave room for one recent call at a time. */
 static void one_place_is_left_for_a_newcomer(void **state)
 {
     struct client *client = start(2);
@@ -146,7 +146,7 @@ static void one_comes_while_others_end(void **state)
     struct client *client = start(1);
 
     (void)state;
-    for (int first = 1; first < 90; first += 3) { /* nothing lies there when they come */
+    for (int first = 1; first < 90; first += 3) { /* the backlog is empty each time */
         send_looks(client, first, 2);
         client_expect_alive(client); /* they were read */
         expect_through(client, first);
@@ -173,7 +173,7 @@ static void what_does_more_than_read_does_not_wait(void **state)
     client_abandon(client);
 }
 
-/* Reads the question; the id of it, as JSON. */
+/* Read the elicitation.  Returns its id as JSON. */
 static char *read_question(struct client *client)
 {
     al_auto(al_json_decrefp) json_t *message = client_read(client);
@@ -190,7 +190,7 @@ static void answer(struct client *client, const char *id)
                 id);
 }
 
-static void others_go_on_while_a_person_is_asked(void **state)
+static void others_go_on_while_the_user_is_asked(void **state)
 {
     struct client *client = start(1);
 
@@ -205,14 +205,14 @@ static void others_go_on_while_a_person_is_asked(void **state)
     expect_through(client, 1);
     al_auto(al_freep) char *question = read_question(client);
 
-    fake_wait_at_gate(2); /* the one behind it */
+    fake_wait_at_gate(2); /* the call behind it */
     answer(client, question);
     client_expect_text(client, "2", "once");
     client_expect_alive(client);
     assert_int_equal(fake_calls(), 3);
     expect_through(client, 3);
     expect_through(client, 4);
-    send_looks(client, 5, 2); /* what asked counts neither as there nor as gone twice */
+    send_looks(client, 5, 2); /* the call that asked was counted once only */
     client_expect_alive(client);
     fake_wait_at_gate(4);
     assert_int_equal(fake_calls(), 5);
@@ -234,7 +234,7 @@ static void one_that_is_cancelled_waits_no_longer(void **state)
         fake_wait_at_gate(1);
         client_send(client, CANCEL, which[i]);
         fake_wait_cancelled(1);
-        send_looks(client, 5, 1); /* behind what is the last now */
+        send_looks(client, 5, 1); /* at the end of the backlog */
         client_expect_alive(client);
         assert_int_equal(fake_calls(), 2);
         for (int id = 1; id <= 5; id++)
@@ -262,7 +262,7 @@ static void all_may_be_cancelled_at_once(void **state)
     client_finish(client);
 }
 
-/* It may hang where nothing ends it. */
+/* A cancelled call that does not end blocks no other. */
 static void one_that_is_cancelled_holds_up_no_other(void **state)
 {
     struct client *client = start(1);
@@ -292,7 +292,7 @@ static void the_end_cancels_those_that_were_not_begun(void **state)
     fake_wait_cancelled(20);
 }
 
-/* Have every thread but the last run a call. */
+/* Let every thread but the last run a call. */
 static void use_up_threads(struct client *client, int id)
 {
     bool refused = false;
@@ -309,7 +309,7 @@ static void use_up_threads(struct client *client, int id)
     }
 }
 
-/* It goes on lying there, in its place, and what comes behind it does too. */
+/* A queued call stays in its place while no thread is free. */
 static void one_that_finds_no_thread_waits_for_one(void **state)
 {
     struct client *client = start(1);
@@ -345,7 +345,7 @@ int main(void)
         cmocka_unit_test(one_place_is_left_for_a_newcomer),
         cmocka_unit_test(one_comes_while_others_end),
         cmocka_unit_test(what_does_more_than_read_does_not_wait),
-        cmocka_unit_test(others_go_on_while_a_person_is_asked),
+        cmocka_unit_test(others_go_on_while_the_user_is_asked),
         cmocka_unit_test(one_that_is_cancelled_waits_no_longer),
         cmocka_unit_test(all_may_be_cancelled_at_once),
         cmocka_unit_test(one_that_is_cancelled_holds_up_no_other),
@@ -353,5 +353,5 @@ int main(void)
         cmocka_unit_test(one_that_finds_no_thread_waits_for_one),
     };
 
-    return cmocka_run_group_tests_name("mcp/aside", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mcp/backlog", tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/elicitation.h: only a person's plain yes approves, and a withdrawn call withdraws its
- * question. */
+/* mcp/elicitation.h: only a clear approval counts, and a cancelled call withdraws its request. */
 #include "mcp/elicitation.h"
 
 #include "tests/lib/assert.h"
@@ -222,7 +221,7 @@ static void answers_find_their_questions(void **state)
     client_expect_alive(client);
     client_send(client, yes, second);
     client_expect_text(client, "2", "once");
-    client_send(client, yes, second); /* nobody asks any more */
+    client_send(client, yes, second); /* the request is no longer pending */
     client_expect_alive(client);
     client_send(client, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{}}", first);
     client_expect_text(client, "1", "none");
@@ -346,5 +345,5 @@ int main(void)
         SERVER_TEST(waiting_for_a_person_is_reported_as_progress),
     };
 
-    return cmocka_run_group_tests_name("mcp/elicit", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mcp/elicitation", tests, NULL, NULL);
 }

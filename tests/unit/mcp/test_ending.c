@@ -47,7 +47,7 @@ static void a_closed_output_ends_the_server(void **state)
     client_abandon(client);
 }
 
-/* Read together with much else, the first answer to which shows that nobody listens. */
+/* The call is read together with other messages, and the first answer finds the output closed. */
 static void a_call_that_begins_after_the_end_is_cancelled(void **state)
 {
     struct client *client = *state;
@@ -99,7 +99,7 @@ static void *send_flood(void *payload)
     return NULL;
 }
 
-/* The answers are more than the pipe and the queue hold, and nobody reads them at first. */
+/* The answers are more than the pipe and the queue hold, and the client does not read at first. */
 static void a_flood_is_answered_in_order(void **state)
 {
     struct client *client = *state;

@@ -156,7 +156,7 @@ static void only_arguments_are_held_to_more(void **state)
     }
 }
 
-/* Another reader takes the first of two: what is run must not depend on who reads. */
+/* Another parser may take the first of two members, so such a message is refused. */
 static void what_is_said_twice_is_no_message(void **state)
 {
     static const struct {
@@ -209,7 +209,7 @@ static void a_response_that_is_said_twice_has_nothing_in_it(void **state)
     assert_true(line.message.has_duplicates);
 }
 
-/* The parser passes over a NUL behind a number, where others see the end. */
+/* jansson skips a NUL behind a number, where other parsers see the end of the text. */
 static void a_nul_byte_is_no_json(void **state)
 {
     static const char *const rows[] = {

@@ -192,7 +192,7 @@ static void nothing_is_remembered_between_eras(void **state)
     client_expect_text(client, "1", "nobody to ask");
 }
 
-/* Have the question put; the caller frees its state. */
+/* Make a call that asks.  The caller frees its requestState. */
 static char *ask(struct client *client)
 {
     request(client, "tools/call", "\"name\":\"ask\"," FORMS);
@@ -222,10 +222,10 @@ static void a_question_ends_the_call_and_the_next_brings_the_answer(void **state
     struct client *client = *state;
 
     for (size_t i = 0; i < COUNT(decisions); i++) {
-        al_auto(al_freep) char *ticket = ask(client);
+        al_auto(al_freep) char *request_state = ask(client);
 
         client_expect_alive(client);
-        bring(client, ticket, decisions[i]);
+        bring(client, request_state, decisions[i]);
         client_expect_text(client, "1", decisions[i]);
     }
 }
@@ -233,17 +233,17 @@ static void a_question_ends_the_call_and_the_next_brings_the_answer(void **state
 static void an_answer_is_not_taken_twice_or_changed(void **state)
 {
     struct client *client = *state;
-    al_auto(al_freep) char *ticket = ask(client);
+    al_auto(al_freep) char *request_state = ask(client);
     unsigned calls;
 
-    bring(client, ticket, "once");
+    bring(client, request_state, "once");
     client_expect_text(client, "1", "once");
-    bring(client, ticket, "once");
+    bring(client, request_state, "once");
     al_auto(al_json_decrefp) json_t *again = client_read(client);
     assert_non_null(json_object_get(json_object_get(again, "result"), "requestState"));
     calls = fake_calls();
-    ticket[7] = ticket[7] == 'A' ? 'B' : 'A';
-    bring(client, ticket, "once");
+    request_state[7] = request_state[7] == 'A' ? 'B' : 'A';
+    bring(client, request_state, "once");
     client_expect_error(client, "1", -32602);
     bring(client, "", "once");
     client_expect_error(client, "1", -32602);
@@ -259,19 +259,19 @@ static void an_answer_that_is_said_twice_uses_nothing_up(void **state)
         "{\"decision\":\"once\"}}}",
     };
     struct client *client = *state;
-    al_auto(al_freep) char *ticket = ask(client);
+    al_auto(al_freep) char *request_state = ask(client);
     const unsigned calls = fake_calls();
 
     for (size_t i = 0; i < COUNT(answers); i++) {
         al_auto(al_freep) char *params =
             al_asprintf("\"name\":\"ask\",\"requestState\":\"%s\",\"inputResponses\":%s," FORMS,
-                        ticket, answers[i]);
+                        request_state, answers[i]);
 
         request(client, "tools/call", params);
         client_expect_error(client, "1", -32600);
     }
     assert_int_equal(fake_calls(), calls);
-    bring(client, ticket, "once");
+    bring(client, request_state, "once");
     client_expect_text(client, "1", "once");
 }
 
@@ -283,7 +283,7 @@ static void a_call_that_asks_nobody_takes_no_foreign_state_either(void **state)
     client_expect_error(client, "1", -32602);
     request(client, "tools/call", "\"name\":\"echo\",\"inputResponses\":{\"x\":{}}," PLAIN);
     client_expect_text(client, "1", "");
-    /* In the legacy era these are members nobody knows. */
+    /* In the legacy era these members are unknown. */
     request(client, "tools/call", "\"name\":\"echo\",\"requestState\":\"x\"");
     client_expect_text(client, "1", "");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/request_state.h: a ticket is ours, unchanged, young and unspent, or it does not count. */
+/* mcp/request_state.h: only an authentic, unexpired and unspent state counts. */
 #include "mcp/request_state.h"
 
 #include "tests/lib/assert.h"
@@ -120,7 +120,7 @@ static void refuses_other_lengths(void **state)
     }
 }
 
-static void refuses_tickets_of_another_process(void **state)
+static void refuses_states_of_another_process(void **state)
 {
     struct al_request_states *request_states = *state;
     void *others = NULL;
@@ -183,7 +183,7 @@ static void forgets_what_has_expired(void **state)
     }
 }
 
-/* Spend `count` tickets, each issued a millisecond after the one before. */
+/* Spend `count` states, each issued a millisecond after the one before. */
 static void spend_many(struct al_request_states *request_states, struct al_request_state *first,
                        size_t count)
 {
@@ -207,7 +207,7 @@ static void a_full_table_gives_up_the_oldest_and_lets_none_come_back(void **stat
         struct al_request_state first, twin, later;
 
         now_ms += AL_REQUEST_STATE_LIFETIME_MS;
-        twin = issue(request_states); /* of the first one's time, and not spent */
+        twin = issue(request_states); /* issued at the same time as the first, and not spent */
         now_ms += 2;
         later = issue(request_states);
         now_ms -= 2;
@@ -221,7 +221,7 @@ static void a_full_table_gives_up_the_oldest_and_lets_none_come_back(void **stat
     }
 }
 
-static void tickets_of_one_moment_fill_the_table_too(void **state)
+static void states_of_one_moment_fill_the_table_too(void **state)
 {
     struct al_request_states *request_states = *state;
     struct al_request_state spent[AL_REQUEST_STATES_SPENT_MAX], late;
@@ -240,23 +240,23 @@ static void tickets_of_one_moment_fill_the_table_too(void **state)
     assert_true(al_request_state_spend(request_states, &late));
 }
 
-#define TICKETS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define STATE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TICKETS_TEST(reads_what_it_issued),
-        TICKETS_TEST(says_nothing_about_what_it_is_bound_to),
-        TICKETS_TEST(refuses_every_changed_character),
-        TICKETS_TEST(refuses_every_changed_bit),
-        TICKETS_TEST(refuses_other_lengths),
-        TICKETS_TEST(refuses_tickets_of_another_process),
-        TICKETS_TEST(counts_until_it_expires),
-        TICKETS_TEST(is_spent_once),
-        TICKETS_TEST(forgets_what_has_expired),
-        TICKETS_TEST(a_full_table_gives_up_the_oldest_and_lets_none_come_back),
-        TICKETS_TEST(tickets_of_one_moment_fill_the_table_too),
+        STATE_TEST(reads_what_it_issued),
+        STATE_TEST(says_nothing_about_what_it_is_bound_to),
+        STATE_TEST(refuses_every_changed_character),
+        STATE_TEST(refuses_every_changed_bit),
+        STATE_TEST(refuses_other_lengths),
+        STATE_TEST(refuses_states_of_another_process),
+        STATE_TEST(counts_until_it_expires),
+        STATE_TEST(is_spent_once),
+        STATE_TEST(forgets_what_has_expired),
+        STATE_TEST(a_full_table_gives_up_the_oldest_and_lets_none_come_back),
+        STATE_TEST(states_of_one_moment_fill_the_table_too),
     };
 
-    return cmocka_run_group_tests_name("mcp/ticket", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mcp/request_state", tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/server.h: the reader is never blocked, every request is answered once, and the end is clean.
- */
+/* mcp/server.h: the leader never blocks, every request is answered once, and the end is clean. */
 #include "mcp/server.h"
 
 #include <unistd.h>
@@ -289,7 +288,7 @@ static void calls_in_flight_are_limited(void **state)
     client_expect_text(client, "1", "");
 }
 
-/* One, or a few where an answer is read before its thread got round to waiting. */
+/* One, or a few if an answer is read before its thread waits again. */
 static void calls_after_each_other_share_threads(void **state)
 {
     struct client *client = *state;
@@ -301,7 +300,7 @@ static void calls_after_each_other_share_threads(void **state)
     assert_in_range(fake_threads(), 1, 20);
 }
 
-/* Those that wait and those that were made besides: both take calls and both end. */
+/* Threads that wait and threads that are made later both take calls, and both end. */
 static void threads_of_a_burst_take_the_next(void **state)
 {
     struct client *client = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/workers.h: whoever reads a call runs it, and what comes behind it is read meanwhile. */
+/* mcp/workers.h: the leader runs the call that it reads, and a follower reads on meanwhile. */
 #include "mcp/workers.h"
 
 #include <dirent.h>
@@ -20,22 +20,22 @@
 #define CANCEL                                                                                     \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%d}}"
 
-/* Threads that wait for good, and that may after a burst; whoever waits for the crew and the
- * output's pump; and what was there before, which a sanitizer may add to. */
+/* Free threads that are kept, and those that are kept after a burst.  Others: the thread of
+ * al_mcp_serve() and the flusher. */
 #define FREE       8
 #define FREE_BURST 64
 #define OTHERS     2
 
-static size_t before_all;
+static size_t before_all; /* threads before the first test; a sanitizer has its own */
 
 static atomic_bool no_threads;
-static atomic_bool hold_threads; /* nobody gets one before a test says so */
-static atomic_bool held;         /* somebody waits for one */
+static atomic_bool hold_threads; /* pthread_create() blocks while it is set */
+static atomic_bool held;         /* a thread is blocked there */
 static atomic_uint made;
-static atomic_uint waiting;      /* for the turn */
-static atomic_bool time_is_over; /* for whoever waits no longer than some time */
+static atomic_uint waiting;      /* followers */
+static atomic_bool time_is_over; /* a timeout of epoll_wait() passes */
 
-/* The machine has no thread left when a test says so; the linker puts this in the way. */
+/* Replaces pthread_create(), so that a test can make it fail or block. */
 int __real_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, void *(*start)(void *),
                           void *payload);
 int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, void *(*start)(void *),
@@ -54,7 +54,7 @@ int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, voi
     return __real_pthread_create(ret_thread, attr, start, payload);
 }
 
-/* Nobody waits for time to pass: it is over when a test says so. */
+/* Replaces epoll_wait(): a timeout passes when a test sets time_is_over. */
 int __real_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_ms);
 int __wrap_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_ms);
 
@@ -111,8 +111,8 @@ static void what_is_behind_calls_is_served_before_they_end(void **state)
     assert_in_range(fake_threads(), 64, 64);
 }
 
-/* As many calls at once, each of which has to be there before the first of them ends; `before` of
- * them there were. */
+/* Send `count` calls at once, and let them end when all have begun.  *before counts earlier calls.
+ */
 static void burst(struct client *client, unsigned *before, unsigned count)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -140,7 +140,7 @@ static size_t count_threads(void)
     return count;
 }
 
-/* Of the crew, and none of them runs a call. */
+/* Wait until there are `count` workers and all of them are followers. */
 static void wait_for_threads(size_t count)
 {
     while (atomic_load(&waiting) != count)
@@ -149,7 +149,7 @@ static void wait_for_threads(size_t count)
         (void)sched_yield();
 }
 
-/* What a burst made is there for the next one, up to a number, and goes when none comes. */
+/* Up to FREE_BURST threads of a burst are kept for the next one, and end when none comes. */
 static void threads_of_a_burst_wait_for_another(void **state)
 {
     static const unsigned sizes[] = { FREE_BURST - 1, FREE_BURST, FREE_BURST + 1 };
@@ -164,7 +164,7 @@ static void threads_of_a_burst_wait_for_another(void **state)
         burst(client, &calls, sizes[i]);
         wait_for_threads(kept);
         before = atomic_load(&made);
-        burst(client, &calls, kept - 1); /* one more is there to read */
+        burst(client, &calls, kept - 1); /* one more thread reads */
         assert_int_equal(atomic_load(&made), before);
         wait_for_threads(kept);
         atomic_store(&time_is_over, true);
@@ -182,7 +182,7 @@ static void a_call_and_its_cancellation_come_together(void **state)
         client_expect(client, PONG);
         fake_wait_cancelled((unsigned)i);
     }
-    for (int i = 1; i <= 20; i++) { /* with the token of one that was cancelled */
+    for (int i = 1; i <= 20; i++) { /* with the cancel token of a cancelled call */
         client_send(client, CALL, 20 + i, "gate");
         fake_wait_at_gate(20 + (unsigned)i);
         fake_open_gate(1);
@@ -191,7 +191,7 @@ static void a_call_and_its_cancellation_come_together(void **state)
     }
 }
 
-/* The end cancels it, with the line end and without. */
+/* The end of input cancels the call, with a line end before it and without. */
 static void the_end_comes_right_behind_a_call(void **state)
 {
     static const char *const ends[] = { "\n", "", "\r\n\n" };
@@ -239,7 +239,7 @@ static void a_call_without_a_thread_to_read_on_is_refused(void **state)
     fake_wait_at_gate(taken);
     fake_open_gate(taken);
     expect_answers(client, (int)taken);
-    do { /* the threads of those come back a moment after their answers */
+    do { /* the threads of those calls are free a moment after their answers */
         client_send(client, CALL, 5, "echo");
         al_auto(al_json_decrefp) json_t *message = client_read(client);
 
@@ -248,7 +248,7 @@ static void a_call_without_a_thread_to_read_on_is_refused(void **state)
     atomic_store(&no_threads, false);
 }
 
-/* A call that ends comes back to the crew, whatever another one waits for. */
+/* A thread whose call ends rejoins the pool while another thread waits in pthread_create(). */
 static void a_thread_that_takes_long_to_begin_holds_up_no_other(void **state)
 {
     struct client *client = *state;
@@ -258,13 +258,13 @@ static void a_thread_that_takes_long_to_begin_holds_up_no_other(void **state)
     fake_wait_at_gate(1);
     atomic_store(&held, false);
     atomic_store(&hold_threads, true);
-    client_send(client, CALL, 2, "gate"); /* needs one more to read on */
+    client_send(client, CALL, 2, "gate"); /* needs another thread to read on */
     while (!atomic_load(&held))
         (void)sched_yield();
     assert_int_equal(atomic_load(&waiting), 0);
     fake_open_gate(1);
     client_expect_text(client, "1", "through");
-    while (atomic_load(&waiting) != 1) /* the thread of that call, for the turn */
+    while (atomic_load(&waiting) != 1) /* the thread of that call */
         (void)sched_yield();
     atomic_store(&hold_threads, false);
     fake_wait_at_gate(2);
@@ -278,7 +278,7 @@ static void *say_number(void *payload)
     return NULL;
 }
 
-/* A sanitizer begins its own with the first there is, which is seen a moment longer than it runs.
+/* A sanitizer starts its own thread with the first one; a joined thread is listed a moment longer.
  */
 static size_t count_threads_without_a_crew(void)
 {

@@ -15,7 +15,7 @@
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}"
 #define PONG "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"result\":{}}"
 
-/* What the parser takes, about. */
+/* Nesting just below the limit of the parser. */
 #define DEEP  2030
 
 #define FLOOD 60000
@@ -30,7 +30,7 @@ static void send_text(struct client *client, const struct al_str *text)
     send_bytes(client, text->buf, text->len);
 }
 
-/* Wait until the server has taken everything that was sent. */
+/* Wait until the server has read everything that was sent. */
 static void wait_until_read(const struct client *client)
 {
     int left = 1;
@@ -58,7 +58,8 @@ static void a_message_may_be_cut_anywhere(void **state)
     }
 }
 
-/* Ids whose digits only the line has, so that the line must outlast the calls that left it. */
+/* These ids have more than 64 bits, so the line must exist as long as messages of the batch remain.
+ */
 static void a_batch_goes_on_where_a_call_left_it(void **state)
 {
     struct client *client = *state;
@@ -84,7 +85,7 @@ static void a_batch_goes_on_where_a_call_left_it(void **state)
     client_expect(client, "[" PONG "]");
 }
 
-/* The stack of a thread that reads must do for whatever the parser takes. */
+/* The stack of a worker must be large enough for everything that the parser accepts. */
 static void a_message_may_be_nested_deeply(void **state)
 {
     struct client *client = *state;
@@ -107,7 +108,7 @@ static void a_message_may_be_nested_deeply(void **state)
     client_expect_text(client, "2", "once");
 }
 
-/* A server on an input of its own, which ends by itself; what it wrote is the caller's. */
+/* Serve an input to its end.  Returns what the server wrote; the caller frees it. */
 static char *serve_file(int in_fd)
 {
     al_auto(al_closep) int out_fd = memfd_create("out", MFD_CLOEXEC);
@@ -148,7 +149,7 @@ static void *serve_options(void *payload)
     return NULL;
 }
 
-/* Wait until a file that is being read is not read any further. */
+/* Wait until the server stops reading the file. */
 static off_t wait_until_it_stands(int file, off_t from)
 {
     off_t at = 0, before = -1;
@@ -161,8 +162,8 @@ static off_t wait_until_it_stands(int file, off_t from)
     return at;
 }
 
-/* The answers are more than the pipe and the queue hold; nobody reads them before that shows.  They
- * are read in small pieces, which takes longer than a client that takes nothing is waited for. */
+/* The answers are more than the pipe and the queue hold, and the client reads them only after the
+ * server stopped reading.  It reads in small pieces, which takes longer than the drain timeout. */
 static void a_file_is_read_no_faster_than_the_output(void **state)
 {
     al_auto(al_str_clear) struct al_str pings = AL_STR_INIT;

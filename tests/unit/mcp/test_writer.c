@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/writer.h: whole lines in order, and memory for what waits, not for what ever waited. */
+/* mcp/writer.h: whole lines in order, and memory for what is queued now only. */
 #include "mcp/writer.h"
 
 #include <fcntl.h>
@@ -82,7 +82,7 @@ static void keeps_no_room_for_what_a_slow_client_has_taken(void **state)
     struct client *client = *state;
     size_t sent = 0, taken = 0;
 
-    /* Something always waits: ten lines come before the first is taken. */
+    /* The queue is never empty: ten lines are sent before the first is read. */
     for (size_t i = 0; i < 10; i++, sent += LINE_BYTES)
         send_line(client, i);
     for (size_t i = 10; i < 200; i++, sent += LINE_BYTES) {
@@ -94,7 +94,7 @@ static void keeps_no_room_for_what_a_slow_client_has_taken(void **state)
             taken += n;
             assert_true(al_message_writer_flush(&client->out));
         }
-        /* Ten lines wait, so no more than twice that is kept. */
+        /* Ten lines are queued, so at most twice that is kept. */
         assert_in_range(client->out.queue.len, 1, 20 * LINE_BYTES);
     }
     while (taken < sent) {
@@ -194,5 +194,5 @@ int main(void)
         cmocka_unit_test(widens_a_pipe_of_the_usual_size_alone),
     };
 
-    return cmocka_run_group_tests_name("mcp/out", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mcp/writer", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the tests of proc share: one way to run a child, which also checks that nothing is left. */
+/* Runs a child for the tests of proc, and checks that no descriptor or process is left. */
 #ifndef TESTS_UNIT_PROC_LIB_H
 #define TESTS_UNIT_PROC_LIB_H
 
@@ -11,7 +11,7 @@
 #include "proc/reaper.h"
 #include "tests/lib/assert.h"
 
-#define LONG_MS 120000u /* no test waits this long; a child that should end by itself has it */
+#define LONG_MS 120000u /* the timeout of a child that ends by itself; no test waits this long */
 
 struct outcome {
     int r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/cancel.h: a token fires once, for everybody, and ends a child at any moment. */
+/* proc/cancel.h: a token fires once, for every holder, and ends a child at any time. */
 #include "proc/cancel.h"
 
 #include <poll.h>

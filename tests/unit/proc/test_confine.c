@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/confine.h: a ruleset says what it was built from, and knows when that changed. */
+/* proc/confine.h: a ruleset is stale once one of its paths names another inode. */
 #include "proc/confine.h"
 
 #include "tests/lib/tmpdir.h"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/proc.h: a child that is to end is asked first, when it has something to put away. */
+/* proc/proc.h: a child with grace_ms gets SIGTERM first, to remove its lock files. */
 #include <pthread.h>
 #include <sys/stat.h>
 
 #include "tests/lib/tmpdir.h"
 #include "tests/unit/proc/lib.h"
 
-/* Holds a file as git holds a lock, and removes it when asked to end. */
+/* Creates a file like a lock file of git, and removes it on SIGTERM. */
 #define TIDY     "trap 'rm held; exit 0' TERM; : >held; echo . >up; while :; do :; done"
 #define STUBBORN "trap '' TERM; : >held; echo . >up; while :; do :; done"
 
-/* Who ends the child, and how. */
+/* How the child is ended. */
 struct ending {
     struct tmpdir *dir;
     struct al_cancel *cancel; /* NULL: al_proc_kill_all() */
@@ -30,7 +30,7 @@ static void *end_when_up(void *payload)
     return NULL;
 }
 
-/* Runs the script until it is ended; true when it still holds its file after that. */
+/* Run the script until it is ended.  True: the file is still there. */
 static bool holds_after(const char *script, uint32_t grace_ms, struct al_cancel *cancel)
 {
     struct tmpdir *dir = tmpdir_new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/jobs.h: turns are few, in order of arrival, and can be given up. */
+/* proc/jobs.h: jobs are limited and first come first served, and waiting can be cancelled. */
 #include "proc/jobs.h"
 
 #include <pthread.h>
@@ -14,14 +14,14 @@ struct taker {
     struct al_cancel *cancel;
     atomic_int tid;
     int r;
-    int place; /* in the order turns were given */
+    int place; /* in the order in which jobs were granted */
 };
 
 static atomic_int served;
 static struct al_job job; /* the test's own */
 static atomic_llong now_ms;
 
-/* The time passes when a test says so; the linker puts this in the way. */
+/* Replaces al_clock_ms(): the clock is the test's. */
 int64_t __wrap_al_clock_ms(void);
 
 int64_t __wrap_al_clock_ms(void)
@@ -136,7 +136,7 @@ static void refuses_one_that_is_cancelled_already(void **state)
     al_cancel_fire(cancel);
     assert_int_equal(al_jobs_acquire(&job, cancel, &err), AL_ERR_CANCELLED);
     assert_string_equal(err.message, "Cancelled");
-    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0); /* the turn is still there */
+    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0); /* the job is still free */
     al_jobs_release(&job);
 }
 
@@ -167,7 +167,7 @@ static void one_that_lasts_makes_room(void **state)
         start_taker(&takers[i], NULL);
     atomic_fetch_add(&now_ms, AL_JOB_LONG_MS - 1);
     assert_int_equal(atomic_load(&served), 0);
-    atomic_fetch_add(&now_ms, 1); /* those who wait look at it */
+    atomic_fetch_add(&now_ms, 1); /* waiting threads check it */
     for (size_t i = 0; i < COUNT(takers); i++) {
         join(&takers[i]);
         assert_int_equal(takers[i].place, i);
@@ -183,7 +183,7 @@ static void only_so_many_make_room(void **state)
         assert_true(al_jobs_has_room(most - 1, AL_JOB_LONG_MAX, most));
         assert_false(al_jobs_has_room(most, 0, most));
         assert_false(al_jobs_has_room(most, AL_JOB_LONG_MAX, most));
-        assert_true(al_jobs_has_room(0, 1000, most)); /* one place for what is new */
+        assert_true(al_jobs_has_room(0, 1000, most)); /* one recent job is always allowed */
         assert_false(al_jobs_has_room(1, AL_JOB_LONG_MAX + most - 1, most));
     }
 }
@@ -252,5 +252,5 @@ int main(void)
         cmocka_unit_test(many_threads_start_many_children),
     };
 
-    return cmocka_run_group_tests_name("proc/slots", tests, set_up, NULL);
+    return cmocka_run_group_tests_name("proc/jobs", tests, set_up, NULL);
 }

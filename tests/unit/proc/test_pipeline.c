@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pipelines: bytes go from stage to stage, and however they end nobody is left. */
+/* proc/pipeline.c: bytes go from stage to stage, and no process is left however they end. */
 #include "tests/unit/proc/lib.h"
 
 #include <signal.h>
@@ -22,7 +22,7 @@ static void line_clear(struct line *line)
     al_buffer_clear(&line->errors);
 }
 
-/* Runs it with the last stage's output and everybody's errors kept. */
+/* Run the stages, and keep the last one's output and the standard error of all. */
 static struct line run_line(struct al_proc_spec *stages, size_t count, size_t max_bytes)
 {
     struct line line = { .out = { .max_bytes = max_bytes }, .errors = { .max_bytes = 4096 } };
@@ -112,7 +112,7 @@ static void descriptors_take_the_place_of_streams(void **state)
     stages[0].err_fd = fileno(err);
     line = run_line(stages, 2, 4096);
     assert_int_equal(line.r, 0);
-    assert_int_equal(line.out.total, 0); /* what it would have read went elsewhere */
+    assert_int_equal(line.out.total, 0); /* the stage before it writes elsewhere */
     assert_int_equal(fstat(fileno(out), &st), 0);
     assert_int_equal(st.st_size, strlen("given\n"));
     assert_int_equal(fstat(fileno(err), &st), 0);
@@ -122,7 +122,7 @@ static void descriptors_take_the_place_of_streams(void **state)
     (void)fclose(err);
 }
 
-/* Each stage that is not joined to the next has an output of its own to be read. */
+/* We read the output of each stage that the next one does not read. */
 static void stages_that_are_not_joined(void **state)
 {
     static const size_t err_to_out[] = { 0, 1, AL_PIPELINE_MAX / 2, AL_PIPELINE_MAX - 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/proc.h: a child's end is told truthfully, and nothing of it is left. */
+/* proc/proc.h: how a child ended is reported correctly, and nothing of it is left. */
 #include "proc/proc.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/reaper.h: what a child leaves behind ends with it, and nobody else's children do. */
+/* proc/reaper.h: what a child leaves behind ends with it; other children do not. */
 #include "proc/reaper.h"
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ static pid_t bystander; /* a child from before al_proc_init() */
 static const char *const leavers[] = {
     /* in the group, holding standard output */
     "(echo . >up; exec sleep 600) & read x <up",
-    /* ignoring every polite signal */
+    /* ignoring every signal that can be ignored */
     "(trap '' TERM HUP INT; echo . >up; while :; do :; done) & read x <up",
     /* in a session of its own, holding standard output */
     "setsid sh -c 'echo . >up; exec sleep 600' & read x <up",
@@ -50,7 +50,7 @@ static void assert_bystander_lives(void)
     assert_int_equal(info.si_pid, 0);
 }
 
-/* Runs it and checks that the one child left is the bystander. */
+/* Run it, and check that the bystander is the only child left. */
 static struct outcome run_beside_bystander(const struct al_proc_spec *given)
 {
     struct outcome outcome = { .out.max_bytes = 1000000 };
@@ -126,7 +126,7 @@ static void *thread_main(void *payload)
     return NULL;
 }
 
-/* Opens a fifo for reading and waits until somebody has written a byte to it. */
+/* Open a fifo for reading, and wait for the first byte. */
 static void await(const struct tmpdir *dir, const char *fifo)
 {
     int fd = openat(dir->fd, fifo, O_RDONLY | O_CLOEXEC);
@@ -196,7 +196,7 @@ static void kill_all_ends_every_child_and_what_left_them(void **state)
     tmpdir_free(dir);
 }
 
-/* A server of its own: it starts the child and waits for it, until somebody kills it. */
+/* A server process: it starts the child and waits for it until it is killed. */
 static pid_t start_server(struct tmpdir *dir, uint32_t grace_ms)
 {
     pid_t pid = fork();
@@ -230,7 +230,7 @@ static int signal_after_kill(uint32_t grace_ms)
     child = (pid_t)strtol(line, NULL, 10);
     assert_int_equal(kill(server, SIGKILL), 0);
     assert_int_equal(waitpid(server, NULL, 0), server);
-    /* We are the subreaper it comes to. */
+    /* This process adopts it. */
     assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED), 0);
     assert_int_equal(info.si_code, CLD_KILLED);
     tmpdir_free(dir);
@@ -290,5 +290,5 @@ int main(void)
         cmocka_unit_test(the_list_and_the_scan_find_the_same_children),
     };
 
-    return cmocka_run_group_tests_name("proc/strays", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("proc/reaper", tests, set_up, tear_down);
 }

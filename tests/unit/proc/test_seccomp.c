@@ -28,7 +28,7 @@
 
 enum { EXEC_ONCE = 1, NO_SOCKETS = 2, NETWORK = 4, EVERY = 7 };
 
-/* What a filter answers, as the kernel would run it. */
+/* The action of a filter, run as the kernel runs it. */
 static uint32_t answer_of(const struct sock_fprog *program, const struct seccomp_data *data)
 {
     uint32_t loaded = 0;
@@ -77,7 +77,7 @@ static uint32_t answer_to(int guards, int number, uint64_t first, uint64_t secon
     return answer_of(filter_for(guards), &data);
 }
 
-/* What each filter must answer to a number with no arguments in particular. */
+/* The action that each filter must have for a number, with arguments of 0. */
 static uint32_t wanted(int guards, int number)
 {
     static const struct {
@@ -176,7 +176,8 @@ static void looks_at_arguments_where_they_matter(void **state)
     }
 }
 
-/* A namespace is refused whatever else the flags ask for; who may make processes makes them. */
+/* New namespaces are refused whatever the other flags are; a filter that allows processes allows
+ * clone without them. */
 static void processes_get_no_namespaces(void **state)
 {
     static const uint64_t namespaces[] = { CLONE_NEWUSER,  CLONE_NEWNS,  CLONE_NEWPID,

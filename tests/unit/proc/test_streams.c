@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/proc.h: a child that talks to another one, and keeps what it is given. */
+/* proc/proc.h: sockets and descriptors as standard streams, and kept descriptors. */
 #include <pthread.h>
 #include <sys/socket.h>
 
 #include "tests/unit/proc/lib.h"
 #include "util/fs.h"
 
-/* Both ends, closed at exec unless somebody keeps one. */
+/* Both ends are close-on-exec, unless a spec keeps one. */
 static void make_pair(int pair[2])
 {
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
@@ -26,7 +26,8 @@ static void a_kept_descriptor_has_its_number_in_the_child(void **state)
     got = run(&spec);
     expected = al_asprintf("0\n1\n2\n%d\n", pair[0]);
     assert_string_equal(got.out.data, expected);
-    assert_int_equal(fcntl(pair[0], F_GETFD), FD_CLOEXEC); /* ours is as it was */
+    assert_int_equal(fcntl(pair[0], F_GETFD),
+                     FD_CLOEXEC); /* the parent's descriptor is unchanged */
     close(pair[0]);
     close(pair[1]);
     close(other);
@@ -130,5 +131,5 @@ int main(void)
         cmocka_unit_test(two_children_talk_on_one_turn),
     };
 
-    return cmocka_run_group_tests_name("proc_streams", tests, set_up, NULL);
+    return cmocka_run_group_tests_name("proc/streams", tests, set_up, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/proc.h: a thread that holds the filter of its children, and what it has others do. */
+/* proc/thread.h: a thread installs the filter of its children, and hands on what it can no longer
+ * do. */
 #include <errno.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -11,7 +12,7 @@
 
 static const struct al_sandbox confined = { .exec_once = true, .no_sockets = true };
 
-/* What git's children are: here one that says what it is held to. */
+/* The sandbox of a git child; this child prints how it is confined. */
 #define GREP_SPEC(pattern)                                                                         \
     {                                                                                              \
         .program = PROGRAM,                                                                        \
@@ -20,8 +21,8 @@ static const struct al_sandbox confined = { .exec_once = true, .no_sockets = tru
         .timeout_ms = LONG_MS                                                                      \
     }
 
-/* A number of /proc/self/status; -1 where this kernel does not tell.  A container may have put
- * filters on all of us. */
+/* A number of /proc/self/status; -1: this kernel does not have it.  A container may have filters on
+ * every process. */
 static int own(const char *name)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -65,13 +66,13 @@ static int try_socket(void)
     return 0;
 }
 
-/* With fork, which is for tools that know nothing of filters, no thread takes one up. */
+/* With -Dspawn=fork, for tools that do not work under filters, no thread installs one. */
 static bool takes_filters(void)
 {
     return strcmp(al_proc_spawn_method(), "vfork") == 0;
 }
 
-/* Runs it on a thread of its own, whose filter ends with it. */
+/* Run it on a new thread, since a filter cannot be removed. */
 static void on_a_thread(void *(*body)(void *))
 {
     pthread_t thread;
@@ -83,7 +84,7 @@ static void on_a_thread(void *(*body)(void *))
 static void *take_the_filter_up(void *payload)
 {
     assert_confined_child();
-    assert_int_equal(try_socket(), 0); /* nobody asked this thread */
+    assert_int_equal(try_socket(), 0); /* al_proc_confine_thread() was not called */
     al_proc_confine_thread();
     assert_int_equal(try_socket(), 0); /* and nothing was started since */
     assert_confined_child();
@@ -153,7 +154,7 @@ static void *have_it_done(void *payload)
     pthread_t thread;
     int error = -1;
 
-    al_proc_run_unfiltered(count_socket, &error); /* here, since nothing holds this thread yet */
+    al_proc_run_unfiltered(count_socket, &error); /* on this thread, since it has no filter yet */
     assert_int_equal(error, 0);
     al_proc_confine_thread();
     assert_confined_child();
@@ -171,7 +172,7 @@ static void what_it_may_not_another_does(void **state)
     on_a_thread(have_it_done);
 }
 
-/* As above, but for the count of descriptors, which is everybody's. */
+/* As above, without the check of descriptors, which other threads open too. */
 static void *have_it_done_beside_others(void *payload)
 {
     const struct al_proc_spec spec = GREP_SPEC("nothing like it");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* util/json.h: what is written is one line of valid JSON that says the same. */
+/* util/json.h: output is one line of valid JSON with the same value. */
 #include "util/json.h"
 
 #include "tests/lib/assert.h"
@@ -19,7 +19,7 @@ static void quotes_what_json_wants_quoted(void **state)
         { "\xc3\xa4\xf0\x9f\x98\x80", "\"\xc3\xa4\xf0\x9f\x98\x80\"" },
         { "a" LINE_SEPARATOR "b" PARAGRAPH_SEPARATOR, "\"a\\u2028b\\u2029\"" },
         { LINE_SEPARATOR LINE_SEPARATOR LINE_SEPARATOR, "\"\\u2028\\u2028\\u2028\"" },
-        /* their neighbours stay */
+        /* other characters nearby are not escaped */
         { "\xe2\x80\xa7 \xe2\x80\xaa \xe2\x81\xa8 \xe2\x82\xac", NULL },
     };
 
@@ -102,7 +102,7 @@ static void dumps_in_one_line_too(void **state)
     assert_string_equal(ascii.buf, "{\"a\\u2028\":\"\\u20AC\\u2029b\\u2028\"}");
 }
 
-/* What jansson itself writes is the measure, for values that hold no separator. */
+/* The output equals that of jansson, for values without U+2028 and U+2029. */
 static void dumps_what_jansson_does(void **state)
 {
     static const char *const texts[] = {
