@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """git_pull of toolset `workflow`, and every example of the network tools over MCP."""
-import os
+import concurrent.futures
 import signal
 import unittest.mock
 
@@ -166,14 +166,21 @@ class Pulls(remotes.Case):
         """a pull out of time says so, and leaves everything as it was"""
         self.elsewhere()
         before = self.state()
-        pipe = self.block(self.at_hub(), self.hub_as_a_worktree())
+        self.block(self.at_hub(), self.hub_as_a_worktree())  # for good: nobody ever writes
         config = self.base / "config.toml"
-        config.write_text("[tools.git]\ntimeout_ms = 300\n", encoding="utf-8")
-        writer = os.open(pipe, os.O_RDWR)
-        self.addCleanup(os.close, writer)
-        result = self.fails(7035, "git_pull", {}, "--config", str(config))
-        self.assertEqual(result.kind, "Timeout", result)
-        self.assertEqual(self.state(), before)
+        for timeout_ms in 300, 3000, 30000:  # until the fetch is what the time runs out in
+            config.write_text(f"[tools.git]\ntimeout_ms = {timeout_ms}\n", encoding="utf-8")
+            seen = False
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                call = pool.submit(self.fails, 7035, "git_pull", {}, "--config", str(config))
+                while not concurrent.futures.wait([call], timeout=.01).done:
+                    seen = seen or bool(self.processes_in(self.hub))
+            self.assertEqual(call.result().kind, "Timeout", call.result())
+            self.assertEqual(self.state(), before)
+            self.assertEqual(self.processes_in(self.hub), [])
+            if seen:
+                return
+        self.fail("the pull never came to the fetch")
 
 
 class Examples(remotes.Case):

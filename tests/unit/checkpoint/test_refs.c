@@ -236,6 +236,20 @@ static void passes_over_lines_of_packed_refs_that_name_none(void **state)
     assert_has(w, "refs/tags/long", false);
 }
 
+/* git writes none such; a rollback must not move one reference twice. */
+static void reads_a_name_that_is_packed_twice_once(void **state)
+{
+    struct refs_world *w = *state;
+    al_auto(al_freep) char *text = NULL;
+    const char *found;
+
+    tmpdir_write(w->repo, ".git/packed-refs", ONE " refs/tags/v1\n" TWO " refs/tags/v1\n");
+    text = dump(w, -1, false);
+    found = strstr(text, " refs/tags/v1\n");
+    assert_non_null(found);
+    assert_null(strstr(found + 1, " refs/tags/v1\n"));
+}
+
 static void fails_when_packed_refs_cannot_be_read(void **state)
 {
     struct refs_world *w = *state;
@@ -348,6 +362,7 @@ int main(void)
         REFS_TEST(passes_over_what_is_no_reference),
         REFS_TEST(enters_no_directory_that_is_a_link),
         REFS_TEST(passes_over_lines_of_packed_refs_that_name_none),
+        REFS_TEST(reads_a_name_that_is_packed_twice_once),
         REFS_TEST(fails_when_packed_refs_cannot_be_read),
         REFS_TEST(reads_ids_of_sha256),
         REFS_TEST(reads_a_linked_working_trees_own_references_from_its_git_directory),
