@@ -30,7 +30,7 @@ struct al_dispatch {
     struct al_client_requests client_requests;
     struct al_calls calls;
 
-    /* What the last initialize request agreed on.  Only the leader touches these. */
+    /* The result of the last initialize request.  Only the leader touches these. */
     const struct al_revision *revision;
     enum al_approval_form form;
     bool sampling; /**< the client offers sampling/createMessage */

@@ -16,7 +16,8 @@ enum al_era al_envelope_era(const struct al_rpc_message *message)
     return AL_ERA_LEGACY;
 }
 
-/* What is missing or has a wrong type; NULL: nothing.  Other members may be anything. */
+/* A missing member or one of a wrong type, as a sentence; NULL: none.  Other members may be
+ * anything. */
 static const char *find_problem(const struct al_rpc_message *message)
 {
     const json_t *meta = json_object_get(message->params, "_meta");

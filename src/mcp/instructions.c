@@ -8,7 +8,7 @@
 /* Tools that are named as examples. */
 #define EXAMPLES_MAX 5
 
-/* What the text depends on. */
+/* The facts that the text depends on. */
 struct features {
     bool git, reads, runs;        /* git_* tools; the tool Git; bash_command */
     bool asks;                    /* some tool may need approval */

@@ -108,7 +108,7 @@ void al_rpc_message_clear(struct al_rpc_message *message);
  */
 char *al_rpc_token(const struct al_rpc_message *message, const char *const *path);
 
-/** What makes `params.arguments` invalid for every tool; NULL: nothing. */
+/** The reason why `params.arguments` is invalid for every tool, as a sentence; NULL: none. */
 const char *al_rpc_arguments_problem(const struct al_rpc_message *message);
 
 /** Begin the line that answers request `id`.  The caller appends the result and calls al_rpc_end().

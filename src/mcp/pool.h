@@ -34,7 +34,7 @@ int al_pool_add(struct al_workers *workers);
  * meanwhile. */
 void al_pool_join(struct al_workers *workers, bool all);
 
-/** How long a follower waits for an event, in milliseconds; -1: without a limit. */
+/** The timeout of a follower in epoll_wait(), in milliseconds; -1: none. */
 int al_pool_idle_timeout_ms(struct al_workers *workers);
 
 /** A follower's timeout passed.  Whether enough others are free, so that this one leaves the pool

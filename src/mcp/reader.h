@@ -36,7 +36,7 @@ void al_reader_clear(struct al_reader *reader);
 /** Call read(2) once; blocks while there is no input.  Sets `ended` at the end of input. */
 void al_reader_fill(struct al_reader *reader);
 
-/** What al_reader_next() returns. */
+/** The results of al_reader_next(). */
 enum al_line {
     AL_LINE_NONE,  /**< no whole line; call al_reader_fill() */
     AL_LINE_READY, /**< *ret_line and *ret_len are valid until the next call */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where an answer goes: to the output, or into the array that answers a batch.
+ * Sends an answer to the output, or adds it to the array that answers a batch.
  *
  * Every message is answered exactly once, with a line or with nothing.  The answers of a batch are
  * sent together after the last of them.  A batch without answers sends nothing.

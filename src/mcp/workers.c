@@ -89,7 +89,7 @@ static struct al_inflight *take_queued(struct al_workers *workers)
     return call;
 }
 
-/* What a follower waits for: either to lead, or a queued call. */
+/* The result of waiting as a follower: either to lead, or a queued call to run. */
 struct work {
     bool leads;
     bool has_input; /* epoll says so: bytes, or the end of input */

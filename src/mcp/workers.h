@@ -57,7 +57,7 @@ struct al_worker; /* one thread */
  */
 typedef struct al_inflight *(*al_workers_serve_fn)(void *payload, bool *ret_more);
 
-/** What the threads work on.  All of it is borrowed. */
+/** The input, output and calls of the threads.  All of it is borrowed. */
 struct al_workers_options {
     struct al_reader *reader; /**< the leader's */
     struct al_message_writer *out;

@@ -44,7 +44,7 @@ struct al_child_limit {
 
 #define AL_CHILD_LIMITS 5
 
-/** What a child does.  All of it is borrowed, and does not change once the child starts.
+/** The plan of a child.  All of it is borrowed, and does not change once the child starts.
  * Descriptors are above 2. */
 struct al_child_plan {
     const char *program;

@@ -15,8 +15,9 @@
 
 #define READ_BYTES (64u * 1024u)
 
-/* What is polled: the end, the output and the standard error of each stage, and the cancel token.
- * We read the output of the last stage, and of a stage whose next one reads something else. */
+/* The descriptors that are polled: the end, the output and the standard error of each stage, and
+ * the cancel token. We read the output of the last stage, and of a stage whose next one reads
+ * something else. */
 #define WATCHED_MAX (3 * AL_PIPELINE_MAX + 1)
 
 struct pipeline {

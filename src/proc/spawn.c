@@ -196,7 +196,8 @@ const char *al_proc_spawn_method(void)
 
 /*
  * The child runs in the parent's memory while this thread waits in clone(), so the child's stack
- * can be a part of this thread's stack.  A mapping for each child would cost three system calls.
+ * can be a part of this thread's stack.  A mapping would have to be made, faulted in and removed
+ * for each child.
  */
 static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
 {
@@ -208,7 +209,7 @@ static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
 
 #endif
 
-/* What start_with_signals_blocked() needs and returns. */
+/* The input and the result of start_with_signals_blocked(). */
 struct starting {
     struct al_child_plan *plan;
     pid_t pid; /* -1: `error` is the errno */

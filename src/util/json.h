@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * jansson, with two additions: a function that builds a value aborts when memory runs out, and
- * bytes that are not UTF-8 become U+FFFD.  Ownership is as in jansson: `al_json_set()` and
+ * replaces bytes that are not UTF-8 by U+FFFD.  Ownership is as in jansson: `al_json_set()` and
  * `al_json_append()` take the value over.
  */
 #ifndef AL_UTIL_JSON_H
