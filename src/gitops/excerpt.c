@@ -15,7 +15,7 @@ void al_git_add_excerpt(const struct al_run_limits *budget, const char *text, si
         al_text_add_excerpt(out, text, len, more);
         return;
     }
-    al_text_show(text, len, out);
+    al_text_sanitize_shown(text, len, out);
     if (more && out->len && out->buf[out->len - 1] != '\n')
         al_str_addc(out, '\n');
     al_text_add_remaining(out, 0, more);

@@ -32,7 +32,7 @@ char *al_text_sanitize_line(const char *data)
 {
     struct al_str text = AL_STR_INIT;
 
-    al_text_clean(data, strlen(data), &text);
+    al_text_sanitize(data, strlen(data), &text);
     return one_line(&text);
 }
 
@@ -40,7 +40,7 @@ char *al_text_sanitize_shown_line(const char *data)
 {
     struct al_str text = AL_STR_INIT;
 
-    al_text_show(data, strlen(data), &text);
+    al_text_sanitize_shown(data, strlen(data), &text);
     return one_line(&text);
 }
 
@@ -141,7 +141,7 @@ void al_text_add_indented(struct al_str *out, const char *text, bool in_full)
     al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
 
-    al_text_show(text, strlen(text), &shown);
+    al_text_sanitize_shown(text, strlen(text), &shown);
     for (const char *at = shown.buf; *at;) {
         size_t len = strcspn(at, "\n");
 

@@ -53,7 +53,7 @@ bool al_text_add(struct al_text *text, const char *data, size_t len);
 void al_text_end(struct al_text *text);
 
 /** Append a whole text to `out`, sanitized. */
-void al_text_clean(const char *data, size_t len, struct al_str *out);
+void al_text_sanitize(const char *data, size_t len, struct al_str *out);
 
 /** A text sanitized as one line: newlines and tabs become spaces.  Caller frees. */
 char *al_text_sanitize_line(const char *data);
@@ -64,7 +64,7 @@ char *al_text_sanitize_shown_line(const char *data);
 
 /** Append a whole text to `out`, for a user who decides by it: nothing is removed, control
  * characters are shown. */
-void al_text_show(const char *data, size_t len, struct al_str *out);
+void al_text_sanitize_shown(const char *data, size_t len, struct al_str *out);
 
 /** Append JSON, with invisible characters and terminal controls as \u escapes: the same value, safe
  * to show. */

@@ -25,8 +25,8 @@ static void add_name(const struct al_difference *change, struct al_str *out)
         al_str_adds(out, word);
 }
 
-/* Changes that are not worth reporting: state files that git writes as it begins (ORIG_HEAD …), and
- * refs of a fetch, which is complete in itself. */
+/* Whether a change is worth reporting.  State files that git writes as it begins (ORIG_HEAD) are
+ * not, nor are the refs of a fetch, which is complete in itself. */
 static bool is_work(const struct al_difference *change)
 {
     return change->part != AL_PART_STATE &&

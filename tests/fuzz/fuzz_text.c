@@ -47,10 +47,10 @@ static void check_clean(const char *data, size_t len, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str again = AL_STR_INIT;
 
-    al_text_clean(data, len, out);
+    al_text_sanitize(data, len, out);
     fuzz_require(fuzz_is_safe(out->buf, out->len));
     fuzz_require(count(data, len, '\n') == count(out->buf, out->len, '\n'));
-    al_text_clean(out->buf, out->len, &again);
+    al_text_sanitize(out->buf, out->len, &again);
     fuzz_require(again.len == out->len && !memcmp(again.buf, out->buf, out->len));
 }
 

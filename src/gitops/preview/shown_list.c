@@ -165,7 +165,7 @@ static void write_in_full(struct al_shown *shown, struct al_str *out)
 {
     add_heading(&shown->changes, shown->patch.len, shown->more, out);
     add_list(&shown->changes, true, out);
-    al_text_show(shown->patch.buf, shown->patch.len, out);
+    al_text_sanitize_shown(shown->patch.buf, shown->patch.len, out);
     if (out->buf[out->len - 1] != '\n')
         al_str_addc(out, '\n');
     al_text_add_remaining(out, 0, shown->more);

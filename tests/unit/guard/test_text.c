@@ -3,7 +3,6 @@
 #include "guard/text.h"
 
 #include "tests/lib/assert.h"
-#include "util/json.h"
 #include "util/utf8.h"
 
 #define BAD "\xef\xbf\xbd"
@@ -124,7 +123,7 @@ static void each_case_comes_out_as_the_table_says(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
-        al_text_clean(cases[i].in, strlen(cases[i].in), &out);
+        al_text_sanitize(cases[i].in, strlen(cases[i].in), &out);
         if (strcmp(out.buf, cases[i].out) != 0 || out.len != strlen(cases[i].out))
             fail_msg("case %zu: got '%s'", i, out.buf);
     }
@@ -155,7 +154,7 @@ static void where_the_input_is_split_makes_no_difference(void **state)
 
     (void)state;
     corpus(&all);
-    al_text_clean(all.buf, all.len, &whole);
+    al_text_sanitize(all.buf, all.len, &whole);
     for (size_t at = 0; at <= all.len; at++) {
         al_auto(al_text_clear) struct al_text text = AL_TEXT_INIT(SIZE_MAX);
 
@@ -201,7 +200,7 @@ static void what_comes_out_is_safe_and_stays_as_it_is(void **state)
         seed = seed * 1103515245u + 12345u;
         al_str_addc(&all, (char)(seed >> 16));
     }
-    al_text_clean(all.buf, all.len, &once);
+    al_text_sanitize(all.buf, all.len, &once);
     assert_true(al_utf8_valid(once.buf, once.len));
     for (size_t i = 0; i < once.len; i++) {
         unsigned char c = (unsigned char)once.buf[i], next = (unsigned char)once.buf[i + 1];
@@ -210,7 +209,7 @@ static void what_comes_out_is_safe_and_stays_as_it_is(void **state)
         assert_false(c == '\r' && next != '\n');
         assert_false(c == 0xc2 && next < 0xa0);
     }
-    al_text_clean(once.buf, once.len, &twice);
+    al_text_sanitize(once.buf, once.len, &twice);
     assert_int_equal(twice.len, once.len);
     assert_memory_equal(twice.buf, once.buf, once.len);
 }
@@ -261,7 +260,7 @@ static void every_character_of_unicode_is_kept_shown_or_removed(void **state)
         if (c >= 0xd800 && c <= 0xdfff)
             continue;
         (void)snprintf(shown, sizeof(shown), "<U+%04X>", (unsigned)c);
-        al_text_clean(bytes, n, &out);
+        al_text_sanitize(bytes, n, &out);
         if (strcmp(out.buf, must_be_shown_by_number(c) ? shown : bytes) != 0)
             fail_msg("U+%04X became '%s'", (unsigned)c, out.buf);
     }
@@ -299,7 +298,7 @@ static void the_cap_holds_wherever_the_input_is_split(void **state)
 
     (void)state;
     corpus(&all);
-    al_text_clean(all.buf, all.len, &whole);
+    al_text_sanitize(all.buf, all.len, &whole);
     for (size_t max = 0; max < whole.len + 2; max += 3) {
         al_auto(al_text_clear) struct al_text once = AL_TEXT_INIT(max);
         al_auto(al_text_clear) struct al_text bytes = AL_TEXT_INIT(max);
@@ -357,52 +356,6 @@ static void shown_controls_stand_where_they_were(void **state)
     }
 }
 
-static void json_is_shown_and_stays_the_same_value(void **state)
-{
-    static const struct {
-        const char *in, *out;
-    } facts[] = {
-        { "", "" },
-        { "{\"a\":[\"b\\n\"]}", "{\"a\":[\"b\\n\"]}" },
-        { "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"" },
-        { "\"\xe2\x80\xae\"", "\"\\u202e\"" },
-        { "\"\xc2\x9b\x7f\xc2\xad\"", "\"\\u009b\\u007f\\u00ad\"" },
-        { "\"\xf3\xa0\x80\x81\"", "\"\\udb40\\udc01\"" },
-        { "\"\xff\xe2\x80\"", "\"" BAD BAD BAD "\"" },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(facts); i++) {
-        al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
-
-        al_text_escape_json(facts[i].in, strlen(facts[i].in), &out);
-        assert_string_equal(out.buf, facts[i].out);
-    }
-}
-
-/* The same as the steps one after the other: valid UTF-8, a literal, nothing invisible. */
-static void text_is_escaped_as_json_is(void **state)
-{
-    static const char *const odd[] = { "",         "\n",          "\t",     "\"",
-                                       "\\",       "\x01",        "\x1b[m", "\r",
-                                       "\x7f",     "\xc2\x9b",    "\xff",   "\xe2\x80\xae",
-                                       "\xe2\x80", "\xe2\x80\xa8" };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(odd) * COUNT(odd); i++) {
-        al_auto(al_freep) char *text = al_asprintf("%s%.*s%s", odd[i / COUNT(odd)], (int)(i % 10),
-                                                   "plain text", odd[i % COUNT(odd)]);
-        al_auto(al_str_clear) struct al_str valid = AL_STR_INIT, json = AL_STR_INIT;
-        al_auto(al_str_clear) struct al_str shown = AL_STR_INIT, out = AL_STR_INIT;
-
-        al_utf8_replace(text, strlen(text), &valid);
-        al_json_escape(valid.buf, valid.len, &json);
-        al_text_escape_json(json.buf, json.len, &shown);
-        al_text_escape(text, strlen(text), &out);
-        assert_string_equal(out.buf, shown.buf);
-    }
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -416,8 +369,6 @@ int main(void)
         cmocka_unit_test(the_cap_holds_wherever_the_input_is_split),
         cmocka_unit_test(a_cleared_text_can_be_used_again),
         cmocka_unit_test(shown_controls_stand_where_they_were),
-        cmocka_unit_test(json_is_shown_and_stays_the_same_value),
-        cmocka_unit_test(text_is_escaped_as_json_is),
     };
 
     return cmocka_run_group_tests_name("guard/text", tests, NULL, NULL);
