@@ -58,9 +58,9 @@ bool al_text_truncate(struct al_str *text, size_t max_bytes)
 void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t max_items)
 {
     for (size_t i = 0; i < items->count && i < max_items; i++) {
-        al_auto(al_freep) char *word = al_text_sanitize_shown_line(items->items[i]);
+        al_auto(al_freep) char *safe = al_text_sanitize_shown_line(items->items[i]);
 
-        al_str_addf(out, "%s%s", i ? ", " : "", word);
+        al_str_addf(out, "%s%s", i ? ", " : "", safe);
     }
     if (items->count > max_items)
         al_str_adds(out, "...");

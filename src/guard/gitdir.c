@@ -53,8 +53,8 @@ bool al_gitdir_holds(int dir_fd, const char *coming)
 
 int al_gitdir_refuse(const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_sanitize_line(given);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
     return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH,
-                             "Protected path: %s (inside a git directory)", word);
+                             "Protected path: %s (inside a git directory)", safe);
 }

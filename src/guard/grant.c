@@ -113,7 +113,7 @@ int al_grants_choose(struct al_grants *grants, const char *name, const struct al
                      struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    al_auto(al_freep) char *word = NULL;
+    al_auto(al_freep) char *safe = NULL;
 
     for (size_t i = 0; i < grants->count; i++) {
         struct al_grant *grant = &grants->items[i];
@@ -126,11 +126,11 @@ int al_grants_choose(struct al_grants *grants, const char *name, const struct al
         }
         al_str_addf(&names, "%s%s", i ? ", " : "", grant->name);
     }
-    word = al_text_sanitize_line(name);
+    safe = al_text_sanitize_line(name);
     if (!grants->count)
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "unknown grant '%s'; the configuration has no [grants.NAME]", word);
-    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown grant '%s' (configured: %s)", word,
+                            "unknown grant '%s'; the configuration has no [grants.NAME]", safe);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown grant '%s' (configured: %s)", safe,
                         names.buf);
 }
 

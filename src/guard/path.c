@@ -44,9 +44,9 @@ const char *al_path_rel(const struct al_path *path)
 
 static int outside(const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_sanitize_line(given);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
-    return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
+    return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", safe);
 }
 
 /* Refuse a path and say why. */
@@ -61,7 +61,7 @@ static int refuse_form(const char *given, const char *remedy, struct al_error *e
 
 static int explain(int r, const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *word = NULL;
+    al_auto(al_freep) char *safe = NULL;
 
     switch (-r) {
     case EXDEV:
@@ -72,8 +72,8 @@ static int explain(int r, const char *given, struct al_error *err)
     case ENAMETOOLONG:
         return al_error_set(err, AL_ERR_BAD_ARGS, "path is too long");
     default:
-        word = al_text_sanitize_line(given);
-        return al_error_errno(err, -r, "cannot use '%s'", word);
+        safe = al_text_sanitize_line(given);
+        return al_error_errno(err, -r, "cannot use '%s'", safe);
     }
 }
 
@@ -237,7 +237,7 @@ static bool has_dot_dot(const char *path)
  * path. */
 static int check_root(const struct al_root *root, const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *word = NULL;
+    al_auto(al_freep) char *safe = NULL;
     struct stat st;
     bool there = stat(root->path, &st) == 0;
 
@@ -245,8 +245,8 @@ static int check_root(const struct al_root *root, const char *given, struct al_e
         faccessat(root->fd, ".", R_OK | X_OK, AT_EACCESS) == 0)
         return 0;
     there = there && (st.st_dev != root->dev || st.st_ino != root->ino);
-    word = al_text_sanitize_line(strcmp(given, ".") != 0 ? given : root->path);
-    return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s%s", word,
+    safe = al_text_sanitize_line(strcmp(given, ".") != 0 ? given : root->path);
+    return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s%s", safe,
                         there ? " (the root was replaced by another directory; start airlock again)"
                               : "");
 }
@@ -296,19 +296,19 @@ int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int 
     if (is_absence(r) && resolve_missing(roots, abs, &path) < 0)
         r = -EXDEV;
     if (r == -ENOENT) {
-        al_auto(al_freep) char *word = al_text_sanitize_line(abs);
+        al_auto(al_freep) char *safe = al_text_sanitize_line(abs);
 
-        return al_error_set(err, AL_ERR_NOT_FOUND, "No such file or directory: %s", word);
+        return al_error_set(err, AL_ERR_NOT_FOUND, "No such file or directory: %s", safe);
     }
     return r < 0 ? explain(r, abs, err) : 0;
 }
 
 static int protected_path(const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *word = al_text_sanitize_line(given);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
     return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
-                             word);
+                             safe);
 }
 
 /* Create and enter one directory after the other.  `rel` is canonical, so a link on the way is new

@@ -186,7 +186,7 @@ struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approv
 int al_policy_check_effect(const char *pattern, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
-    al_auto(al_freep) char *word = NULL;
+    al_auto(al_freep) char *safe = NULL;
 
     if (strpbrk(pattern, "*?[\\"))
         return 0;
@@ -197,8 +197,8 @@ int al_policy_check_effect(const char *pattern, struct al_error *err)
             return 0;
         al_str_addf(&valid, "%s%s", bit ? ", " : "", name);
     }
-    word = al_text_sanitize_line(pattern);
-    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown effect '%s' (valid: %s)", word, valid.buf);
+    safe = al_text_sanitize_line(pattern);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown effect '%s' (valid: %s)", safe, valid.buf);
 }
 
 const char *al_policy_decision_name(enum al_approval_mode decision)

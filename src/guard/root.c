@@ -42,9 +42,9 @@ const struct al_root *al_roots_find(const struct al_roots *roots, const char *ab
 
 static int refuse(struct al_error *err, const char *given, const char *why)
 {
-    al_auto(al_freep) char *word = al_text_sanitize_line(given);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
-    return al_error_set(err, AL_ERR_BAD_ARGS, "root '%s' %s", word, why);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "root '%s' %s", safe, why);
 }
 
 static int open_root(const char *given, struct al_root *ret_root, struct al_error *err)
@@ -101,7 +101,7 @@ static int check_forbidden(const struct al_root *root, const char *given, const 
     al_auto(al_strv_clear) struct al_strv places = AL_STRV_INIT;
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
     al_auto(al_freep) char *path = NULL;
-    al_auto(al_freep) char *word = al_text_sanitize_line(forbidden);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(forbidden);
     al_auto(al_freep) char *why = NULL;
     char *end;
     int r;
@@ -111,13 +111,13 @@ static int check_forbidden(const struct al_root *root, const char *given, const 
     path = al_fs_join(cwd ? cwd : "/", forbidden);
     r = al_beneath_trace(path, &end, &places);
     if (r < 0) {
-        why = al_asprintf("cannot be judged: '%s': %s", word, strerrordesc_np(-r));
+        why = al_asprintf("cannot be judged: '%s': %s", safe, strerrordesc_np(-r));
         return refuse(err, given, why);
     }
     al_strv_take(&places, end);
     for (size_t i = 0; i < places.count; i++) {
         if (contains(root, places.items[i])) {
-            why = al_asprintf("contains airlock's own '%s'; name a directory that does not", word);
+            why = al_asprintf("contains airlock's own '%s'; name a directory that does not", safe);
             return refuse(err, given, why);
         }
     }

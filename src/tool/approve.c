@@ -28,7 +28,8 @@ static const char *name_rule(const struct al_ruling *ruling, char *buf, size_t s
 static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruling,
                               struct al_error *err)
 {
-    al_auto(al_freep) char *said = ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
+    al_auto(al_freep) char *message =
+        ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
     al_auto(al_freep) char *line = al_call_command_line(call);
     char rule[RULE_NAME_BYTES];
 
@@ -39,7 +40,7 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
             "%s\n\n%s%sThis needs a person's approval, as %s says, and nobody could "
             "be asked: there is no terminal, and no client that offers "
             "elicitation. Nothing was done. A user can run it in a terminal%s",
-            call->summary, said ? said : "", said ? "\n\n" : "",
+            call->summary, message ? message : "", message ? "\n\n" : "",
             name_rule(ruling, rule, sizeof(rule)), line);
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                         "%s\n\nThis needs a person's approval, and nobody could be asked: there is "
@@ -174,9 +175,9 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
                              "done. This is what it is now.\n\n");
     if (ruling->message) {
-        al_auto(al_freep) char *said = al_text_sanitize_line(ruling->message);
+        al_auto(al_freep) char *message = al_text_sanitize_line(ruling->message);
 
-        al_str_addf(&detail, "%s%s", said, shown.len ? "\n\n" : "");
+        al_str_addf(&detail, "%s%s", message, shown.len ? "\n\n" : "");
     }
     al_str_add(&detail, shown.buf, shown.len);
     /* An answer that arrives with a later call is valid for this rule and these branches only. */
@@ -215,15 +216,16 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
 static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
-    al_auto(al_freep) char *said = ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
+    al_auto(al_freep) char *message =
+        ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
     char rule[RULE_NAME_BYTES];
     int r = al_call_preview(call, &detail, err);
 
     if (r < 0)
         return r;
     (void)record_decision(call, ruling->number ? "rule" : "rejected", "policy");
-    if (said)
-        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s", said);
+    if (message)
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s", message);
     if (ruling->number)
         return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s: denied by %s. Nothing was done",
                             call->summary, name_rule(ruling, rule, sizeof(rule)));

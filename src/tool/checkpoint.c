@@ -127,7 +127,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
 static int check_complete(const struct al_call *call, const struct al_strv *missing,
                           struct al_error *err)
 {
-    al_auto(al_freep) char *word = missing->count ? al_text_sanitize_line(missing->items[0]) : NULL;
+    al_auto(al_freep) char *safe = missing->count ? al_text_sanitize_line(missing->items[0]) : NULL;
     al_auto(al_freep) char *more =
         missing->count > 1 ? al_asprintf(" and %zu more", missing->count - 1) : al_strdup("");
     al_auto(al_freep) char *text = NULL;
@@ -138,7 +138,7 @@ static int check_complete(const struct al_call *call, const struct al_strv *miss
         al_asprintf("'%s'%s would be lost: the checkpoint does not have it, since it is ignored, "
                     "larger than journal.max_file_bytes, unreadable, or changes while it is "
                     "read",
-                    word, more);
+                    safe, more);
     if (call->session->requires_checkpoints)
         return with_remedy(
             al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", text),
@@ -184,7 +184,7 @@ int al_call_check_in_checkpoint(struct al_call *call, const char *what, const st
 {
     const char *below = call->checkpoint[0] ? al_fs_below(call->repo->at.top, dir->abs) : NULL;
     const char *missing = names->count ? names->items[0] : NULL;
-    al_auto(al_freep) char *word = NULL;
+    al_auto(al_freep) char *safe = NULL;
     int r = 0;
 
     if (below)
@@ -192,11 +192,11 @@ int al_call_check_in_checkpoint(struct al_call *call, const char *what, const st
                                    &call->budget, &missing, err);
     if (r < 0 || !missing)
         return r;
-    word = al_text_sanitize_line(missing);
+    safe = al_text_sanitize_line(missing);
     return al_error_set(err, AL_ERR_EXECUTION,
                         "%s: '%s' exists already and no checkpoint has it; remove it or choose "
                         "another directory",
-                        what, word);
+                        what, safe);
 }
 
 void al_call_checkpoint_drop(struct al_call *call)

@@ -15,14 +15,14 @@ static bool is_left_on_purpose(const struct al_error *failure)
 
 static void add_name(const struct al_difference *change, struct al_str *out)
 {
-    al_auto(al_freep) char *word = al_text_sanitize_line(change->name);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(change->name);
 
     if (change->part == AL_PART_INDEX)
         al_str_adds(out, "the index");
     else if (change->part == AL_PART_STASH)
         al_str_adds(out, "the stash");
     else
-        al_str_adds(out, word);
+        al_str_adds(out, safe);
 }
 
 /* Whether a change is worth reporting.  State files that git writes as it begins (ORIG_HEAD) are

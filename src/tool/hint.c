@@ -22,7 +22,7 @@ static bool is_there(const char *dir, const char *path)
 static char *hint_for(const struct al_repo *repo, const char *path)
 {
     const char *below = al_fs_below(repo->at.top, repo->at.dir);
-    al_auto(al_freep) char *word = al_text_sanitize_line(path);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
     al_auto(al_freep) char *other = NULL;
     const char *rest;
 
@@ -38,7 +38,7 @@ static char *hint_for(const struct al_repo *repo, const char *path)
     }
     return al_asprintf("'%s' is relative to the top of the repository; with this working_dir it is "
                        "'%s'",
-                       word, other);
+                       safe, other);
 }
 
 static char *hint_for_param(const struct al_call *call, const struct al_param *param)

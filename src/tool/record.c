@@ -34,7 +34,7 @@ void al_call_record_open(struct al_call *call)
 }
 
 /* What is known about the call by now. */
-static struct al_record_end known_of(const struct al_call *call)
+static struct al_record_end record_end_of(const struct al_call *call)
 {
     return (struct al_record_end){
         .operation = call->operation ? call->operation->name : NULL,
@@ -56,7 +56,7 @@ static struct al_record_end known_of(const struct al_call *call)
 int al_call_record_check(const struct al_call *call, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    const struct al_record_end known = known_of(call);
+    const struct al_record_end known = record_end_of(call);
     int r = al_recorded_update(&call->recorded, &known, &why);
 
     if (!al_effects_have_side_effects(call->operation->effects))
@@ -76,14 +76,14 @@ int al_call_record_check(const struct al_call *call, struct al_error *err)
  * checkpoint to use. */
 int al_call_record_checkpoint(struct al_call *call, struct al_error *err)
 {
-    const struct al_record_end known = known_of(call);
+    const struct al_record_end known = record_end_of(call);
 
     return call->checkpoint[0] ? al_recorded_note(&call->recorded, &known, err) : 0;
 }
 
 void al_call_record_close(struct al_call *call, const struct al_result *result)
 {
-    struct al_record_end known = known_of(call);
+    struct al_record_end known = record_end_of(call);
     const struct al_recorded_end ending = {
         .status = result->status,
         .dry_run = result->dry_run,
