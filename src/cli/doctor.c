@@ -71,7 +71,7 @@ static void check_kernel(struct al_findings *findings, bool required)
         al_finding_add(
             findings, "landlock", required ? AL_MISSING : AL_WARNING, "not in this kernel",
             "Use Linux 5.13 or newer with landlock among its active security modules; until then "
-            "git is held by seccomp and configuration only.");
+            "git is confined by seccomp and configuration only.");
 }
 
 /* Only bash_command uses firejail: when the configuration asks for it, or without Landlock. */
@@ -95,10 +95,9 @@ static void check_journal(struct al_findings *findings, const struct al_setup *s
     struct al_verdict verdict = { .lines = 0 };
 
     if (al_journal_open(setup->journal_file, &journal, &err) < 0) {
-        al_finding_add(
-            findings, "journal", AL_MISSING, err.message,
-            "Without it only reading is possible: make its folder writable, or name another with "
-            "--audit or [journal] file.");
+        al_finding_add(findings, "journal", AL_MISSING, err.message,
+                       "Without a journal only reads are possible: make its folder writable, or "
+                       "choose another file with --audit or [journal] file.");
         return;
     }
     al_journal_free(journal);
@@ -107,7 +106,7 @@ static void check_journal(struct al_findings *findings, const struct al_setup *s
     else
         al_finding_add(findings, "journal", AL_WARNING,
                        verdict.problem ? verdict.problem : err.message,
-                       "airlock log --verify tells more.");
+                       "Run airlock log --verify for details.");
     free(verdict.problem);
 }
 
@@ -173,7 +172,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
         r = al_setup_tools(&setup, &err);
     if (r < 0) {
         al_finding_add(findings, "configuration", AL_MISSING, err.message,
-                       "Mend the file, or name another.");
+                       "Correct the file, or choose another with --config.");
     } else {
         al_finding_add(findings, "configuration", AL_FINE,
                        setup.config.file ? setup.config.file : "none", "");

@@ -114,8 +114,9 @@ static void add_open_failure(struct al_findings *findings, const char *dir,
     else if (err->remedy)
         al_finding_add(findings, "repository", AL_MISSING, err->message, err->remedy);
     else
-        al_finding_add(findings, "repository", AL_WARNING, "none in this directory",
-                       "Go to one, name one with --root, or make one with 'git init'.");
+        al_finding_add(
+            findings, "repository", AL_WARNING, "none in this directory",
+            "Change to a repository, name one with --root, or create one with 'git init'.");
 }
 
 static void add_kind(struct al_findings *findings, const struct al_repo *repo)
@@ -128,13 +129,13 @@ static void add_kind(struct al_findings *findings, const struct al_repo *repo)
 
     al_finding_add(findings, "repository", AL_FINE, state, "");
     if (al_repo_is_partial(repo))
-        al_finding_add(findings, "partial clone", AL_WARNING, "objects are not all here",
-                       "A call that needs one of them fails, since none is downloaded. 'git fetch "
-                       "--refetch --no-filter' brings all.");
+        al_finding_add(findings, "partial clone", AL_WARNING, "some objects are missing",
+                       "A call that needs a missing object fails, since none is downloaded. "
+                       "'git fetch --refetch --no-filter' downloads all.");
     if (has_file(repo->at.common_dir, "shallow"))
-        al_finding_add(findings, "shallow clone", AL_WARNING, "history is not all here",
-                       "What is older is missing from logs, blames and merges. 'git fetch "
-                       "--unshallow' brings it.");
+        al_finding_add(findings, "shallow clone", AL_WARNING, "some history is missing",
+                       "Older commits are missing from logs, blames and merges. "
+                       "'git fetch --unshallow' downloads them.");
     if (repo->vetting->has_reftable)
         al_finding_add(findings, "references", AL_WARNING, "reftable",
                        "No checkpoints are taken, so nothing can be rolled back. 'git refs migrate "
@@ -185,11 +186,11 @@ static void add_skipped_programs(struct al_findings *findings, const struct al_r
                        "files.");
     }
     if (repo->vetting->wants_signatures)
-        al_finding_add(findings, "signing", AL_WARNING,
-                       "commit.gpgsign is set; commits of tools "
-                       "are not signed",
-                       "Sign what you keep: git rebase --exec 'git commit --amend --no-edit -S' "
-                       "@{upstream}");
+        al_finding_add(
+            findings, "signing", AL_WARNING,
+            "commit.gpgsign is set; commits of tools are not signed",
+            "Sign the commits that you keep: git rebase --exec 'git commit --amend --no-edit -S' "
+            "@{upstream}");
 }
 
 static void add_lock(struct al_findings *findings, const struct al_repo *repo, const char *dir,
@@ -203,12 +204,13 @@ static void add_lock(struct al_findings *findings, const struct al_repo *repo, c
     if (lstat(path, &st) < 0)
         return;
     if (al_git_lock_is_stale(&repo->at, &st)) {
-        fix = al_asprintf("No git has it any more, and calls that write fail: rm '%s'", safe);
+        fix = al_asprintf("No git process holds it, but calls that write fail. Remove it: rm '%s'",
+                          safe);
         al_finding_add(findings, name, AL_WARNING, "stale", fix);
     } else {
         al_finding_add(findings, name, AL_WARNING, "held, or younger than a minute",
-                       "Calls that write wait for the git that has it; try again when that is "
-                       "done.");
+                       "Calls that write wait for the git process that holds it; try again when it "
+                       "has ended.");
     }
 }
 

@@ -59,7 +59,7 @@ static const char *pager_command(int fd)
         return NULL;
     if (is_runnable(pager))
         return pager;
-    al_log_note("there is no program $PAGER: everything is shown at once");
+    al_log_note("the program in $PAGER does not exist; showing everything at once");
     return NULL;
 }
 

@@ -131,7 +131,7 @@ int al_cmd_policy(int argc, char **argv)
     argv += explains;
     if (r == 0 && !explains && !options.help)
         r = al_error_set(&err, AL_ERR_BAD_ARGS,
-                         "airlock policy wants 'explain', a tool and, perhaps, its arguments");
+                         "airlock policy needs 'explain', a tool and, optionally, its arguments");
     if (r < 0)
         return al_cli_fail(&err);
     if (options.help)

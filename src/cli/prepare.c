@@ -56,7 +56,7 @@ int al_prepare_call(struct al_setup *setup, const char *command, const struct al
         return r;
     if (argc < 1)
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "%s wants a tool and perhaps its arguments, for example: "
+                            "%s needs a tool and, optionally, its arguments, for example: "
                             "airlock %s git_log max_count=3",
                             command, command);
     *ret_tool = al_registry_find(&setup->registry, argv[0]);

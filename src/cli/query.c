@@ -119,7 +119,7 @@ static int parse_word(struct al_query *query, int *at, int argc, char **argv)
     if (word[0] == '-' && (word[1] < '0' || word[1] > '9'))
         return unknown_option(word);
     if (query->last)
-        return usage("one number is enough:", word);
+        return usage("unexpected second number", word);
     return al_query_number(word, &query->last) ? AL_EXIT_OK : usage("not a number of lines:", word);
 }
 
@@ -132,7 +132,7 @@ int al_query_parse(struct al_query *query, int argc, char **argv)
             return code;
     }
     if (query->verify && (query->follow || query->last || query->tool || query->since[0]))
-        return usage("everything is checked, or nothing:", "--verify");
+        return usage("no selection goes with", "--verify");
     if (query->running && (query->verify || query->follow || query->last || query->since[0]))
         return usage("only --json and --tool go with", "--running");
     return AL_EXIT_OK;

@@ -77,13 +77,14 @@ int al_show_running(const struct al_query *query, const char *journal_file)
     int r = al_journal_running(journal_file, add, &calls);
 
     if (r < 0) {
-        al_log_note("cannot read what runs, beside '%s': %s", journal_file, strerrordesc_np(-r));
+        al_log_note("cannot read the running calls beside '%s': %s", journal_file,
+                    strerrordesc_np(-r));
         return AL_EXIT_FAILED;
     }
     if (query->tool && !json_array_size(items) && !al_query_tool_exists(query->tool))
         return al_query_unknown_tool(query->tool);
     if (!json_array_size(items) && !query->json)
-        al_str_adds(&out, "no call runs\n");
+        al_str_adds(&out, "no calls are running\n");
     print(items, query->json, &out);
     (void)al_write_all(STDOUT_FILENO, out.buf, out.len);
     return AL_EXIT_OK;

@@ -34,7 +34,7 @@ static int serve(struct al_setup *setup)
     for (size_t i = 0; is_chosen && i < setup->registry.notes.count; i++)
         al_log_note("%s", setup->registry.notes.items[i]);
     if (setup->session.mode == AL_APPROVAL_ALLOW)
-        al_log_warn("approval mode allow: everything an agent asks for is done without asking");
+        al_log_warn("approval mode allow: every call is run without asking");
     if (isatty(STDIN_FILENO))
         al_log_note("speaking MCP on standard input and output; a client usually starts this. "
                     "End with Ctrl-D");

@@ -221,7 +221,8 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     if (!al_guarded)
         al_log_warn("this build checks neither arguments nor grants; it is for one test");
     if (al_confine_abi() == 0)
-        al_log_warn("this kernel has no Landlock: git is held by seccomp and configuration only");
+        al_log_warn(
+            "this kernel has no Landlock: git is confined by seccomp and configuration only");
     session->registry = &setup->registry;
     session->roots = &setup->roots;
     session->approvals = al_approvals_new();

@@ -66,7 +66,7 @@ static int read_words(struct al_undo *undo, const char *command, int argc, char 
         if (argc == 0)
             return AL_EXIT_OK;
         if (undo->count)
-            return usage_error(command, "one number is enough:", argv[0]);
+            return usage_error(command, "unexpected second number", argv[0]);
         if (!al_query_number(argv[0], &undo->count))
             return usage_error(command, "not a number of executions:", argv[0]);
         argc--;

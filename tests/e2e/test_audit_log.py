@@ -163,7 +163,7 @@ class Everything(Audit):
 
     def test_seen(self):
         """what runs is shown with its repository and process, also as a table, and nothing else"""
-        self.assertEqual(self.log("--running"), "no call runs\n")
+        self.assertEqual(self.log("--running"), "no calls are running\n")
         pipe = self.block_log()
         server = harness.Server(self)
         server.ask("git_log", {"timeout_ms": 600000, "max_count": 7})

@@ -143,7 +143,8 @@ class Views(test_audit_log.Audit):
         not_executable = str(self.write("pager", "#!/bin/sh\n"))
         for pager in ("/nope", "no-such-pager -x", not_executable):
             shown = self.terminal(100, env={"PAGER": pager, "NO_COLOR": "1"})
-            self.assertTrue(shown.startswith("airlock: there is no program $PAGER: "), shown)
+            self.assertTrue(shown.startswith("airlock: the program in $PAGER does not exist; "),
+                            shown)
             self.assertIn("git_status", shown)
         shown = self.terminal(100, env={"PAGER": "X=1 sed s/^/paged:/", "NO_COLOR": "1"})
         self.assertIn("paged:TIME", shown)

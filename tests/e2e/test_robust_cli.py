@@ -134,7 +134,7 @@ class ExitCodes(Program):
                 ("unknown tool 'word'; airlock tools lists them", "tools", "word"),
                 ("tools takes one tool at most", "tools", "git_log", "git_show"),
                 ("doctor takes options only", "doctor", "word"),
-                ("call wants a tool and perhaps its arguments, for example: "
+                ("call needs a tool and, optionally, its arguments, for example: "
                  "airlock call git_log max_count=3", "call"),
                 ("unknown tool 'nope'; airlock tools lists them", "call", "nope"),
                 ("unknown tool 'git_stauts'; did you mean git_status? airlock tools lists them",

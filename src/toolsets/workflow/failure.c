@@ -14,7 +14,7 @@ static const struct {
 } remedies[] = {
     { AL_CODE_NOT_INITIALIZED, "Give cwd a directory inside a git repository." },
     { AL_CODE_SNAPSHOT_DISABLED,
-      "A person can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
+      "The user can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
       "configuration." },
     { AL_CODE_PROTECTED_PATH, "Name files of the working tree; .git is git's own." },
     { AL_CODE_OPERATION_FAILED, "See git_status for the state of the repository, then try again." },

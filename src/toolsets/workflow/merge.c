@@ -162,7 +162,7 @@ static int abort_operation(struct al_call *call, const void *p, struct al_result
     (void)p;
     /* Only the checkpoint has the partly resolved files. */
     if (err && (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED))
-        err->remedy = "It may be given up in part. A person can bring back what was before with "
+        err->remedy = "It may be aborted in part. The user can restore the state before it with "
                       "'airlock rollback'.";
     if (r < 0)
         return r;
