@@ -100,9 +100,12 @@ struct al_approvals;
 
 struct al_approvals *al_approvals_new(void);
 void al_approvals_free(struct al_approvals *approvals);
-/** Remember an "always".  `operation` is the operation with the limits of the answer. */
+
+/** Remember an "always".  `operation` also has the limits of the answer. */
 void al_approvals_remember(struct al_approvals *approvals, const char *tool, const char *operation,
                            const char *repository);
+
+/** Whether an "always" is remembered for exactly these values. */
 bool al_approvals_has(struct al_approvals *approvals, const char *tool, const char *operation,
                       const char *repository);
 

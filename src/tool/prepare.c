@@ -15,9 +15,9 @@ static int acquire_lock(struct al_call *call, struct al_error *err)
     return al_write_lock_acquire_with_index(call->repo, &call->budget, err);
 }
 
-/* Only one call at a time writes to a repository.  If no approval is bound to what the arguments
- * meant, they are resolved again under the lock: the call before may have made the commit that this
- * one is about. */
+/* Only one call at a time writes to a repository.  If no answer is bound to the resolved arguments,
+ * they are resolved again under the lock: the call before may have made the commit that this one is
+ * about. */
 static int lock_for_writing(struct al_call *call, struct al_error *err)
 {
     int r;
