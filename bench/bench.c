@@ -4,9 +4,8 @@
  *
  *   bench AIRLOCK SMALL FILE BIG FILE
  *
- * "Bare" is posix_spawn, exec, read all, wait, of the command line airlock gives git.  Each pair of
- * calls runs in turn, now one first and now the other, so that whatever else the machine does
- * falls on both.
+ * "Bare" is posix_spawn, exec, read all, wait, with the command line that airlock gives git.  The
+ * two calls of a pair alternate in order, so that other load on the machine affects both.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -304,7 +303,7 @@ static void memory_row(const char *what, long kib, double budget_mib)
     figure(what, value, budget, mib <= budget_mib);
 }
 
-/* A pipeline of four, with what the line itself costs: nothing is put away before it runs. */
+/* A pipeline of four programs and the cost of the line itself: no checkpoint is taken before it. */
 static void compare_pipeline(const char *airlock, const char *dir)
 {
     static const char *const options[] = { "--tool=command", "--no-git", NULL };
@@ -326,7 +325,7 @@ static void compare_pipeline(const char *airlock, const char *dir)
     server_stop(&server);
 }
 
-/* Figures of a machine that does other work as well are figures of that work. */
+/* On a machine with other load the figures would measure that load. */
 static void warn_of_load(double load_before, const struct cores *before)
 {
     const double stolen = stolen_since(before);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * checkpoint GIT REPOSITORY FILE [EXECUTIONS]: what a checkpoint costs beside `git status` of the
- * same repository, and what many executions leave in the store.  Works on the repository: give it a
- * copy.
+ * checkpoint GIT REPOSITORY FILE [EXECUTIONS]: the cost of a checkpoint beside `git status` of the
+ * same repository, and the size of the store after many executions.  It changes the repository: use
+ * a copy.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -142,7 +142,7 @@ static int add_blocks(const char *path, const struct stat *st, int type, struct 
     return 0;
 }
 
-/* What a directory takes on the disk. */
+/* Bytes on disk of a directory. */
 static double disk_mib(const char *path)
 {
     tree_bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a call costs without airlock: posix_spawn, exec, read all, wait. */
+/* A call without airlock: posix_spawn, exec, read all, wait. */
 #ifndef BENCH_PLAIN_H
 #define BENCH_PLAIN_H
 

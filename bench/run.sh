@@ -6,7 +6,7 @@ set -eu
 build=$(cd "$1" && pwd)
 here=$(dirname "$0")
 
-# What the person has configured would be measured too: both sides get a home of their own.
+# Both sides get a home of their own, so that the user's configuration is not measured.
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 printf '[user]\n\tname = A U Thor\n\temail = author@example.com\n[safe]\n\tdirectory = *\n' >"$home/.gitconfig"
@@ -27,7 +27,7 @@ big=$(cd "$big" && git rev-parse --show-toplevel)
 echo "small: $(git -C "$small" rev-list --count HEAD) commits, $(git -C "$small" ls-files | wc -l) files;" \
     "big: $(git -C "$big" rev-list --count HEAD) commits, $(git -C "$big" ls-files | wc -l) files;" \
     "$(git version), $(nproc) cores"
-# A file to blame: any whose name needs no quoting.
+# A file to blame: any file whose name needs no quoting.
 a_file()
 {
     git -C "$1" ls-files | grep -m 1 -x '[A-Za-z0-9_./-]*'
@@ -35,7 +35,7 @@ a_file()
 good=true
 "$build/bench/bench" "$build/airlock" "$small" "$(a_file "$small")" "$big" "$(a_file "$big")" || good=false
 
-# Checkpoints write to the repository's files: on a copy, which has its own working tree.
+# The checkpoint benchmark changes files, so it gets a copy with its own working tree.
 rm -rf "$build/bench-repo/copy"
 git clone -q "$big" "$build/bench-repo/copy"
 "$build/bench/checkpoint" "$(command -v git)" "$build/bench-repo/copy" "$(a_file "$build/bench-repo/copy")" || good=false

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A real `airlock serve` at the other end of two pipes, spoken to as an MCP client speaks. */
+/* An MCP client of a real `airlock serve`, over two pipes. */
 #ifndef BENCH_SERVER_H
 #define BENCH_SERVER_H
 
@@ -12,7 +12,7 @@ struct server {
     pid_t pid;
     int in, out;
     int next_id;
-    struct al_str read; /**< bytes that came and were not looked at */
+    struct al_str read; /**< bytes that arrived and were not parsed yet */
 };
 
 /** Start it with these roots (NULL-terminated) and one toolset, and wait until `initialize` is

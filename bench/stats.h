@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Time and what to make of many measurements of it. */
+/* Time, and statistics of many measurements. */
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
 
@@ -11,15 +11,15 @@ double now_ms(void);
 /** The value below which `part` (0..1) of the values lie; sorts them. */
 double quantile(double *values, size_t count, double part);
 
-/** Of the time of all cores since `before`, the part that the host of this virtual machine gave to
- * others; 0 where nobody tells. */
+/** The share of all cores' time since `before` that the host gave to other virtual machines
+ * (steal); 0 where the kernel does not tell. */
 struct cores {
     double all, stolen;
 };
 struct cores cores_now(void);
 double stolen_since(const struct cores *before);
 
-/** Say what is wrong and end the benchmark. */
+/** Print what is wrong and end the benchmark. */
 void give_up(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #endif

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # check-banned.sh [TREE]: no call of a function that tools/banned.txt keeps from the caller's file.
 #
-# The preprocessor takes out the comments and sed the strings; what then reads `name(` is a call,
-# unless the name is a member (`x.name(`, `x->name(`).
+# The preprocessor removes the comments and sed the strings; `name(` is then a call, unless the name
+# is a member (`x.name(`, `x->name(`).
 set -eu
 . "$(dirname "$0")/files.sh"
 

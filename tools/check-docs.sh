@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check-docs.sh [TREE]: what the documents name is there.
+# check-docs.sh [TREE]: every file that the documents name exists.
 #
 # A path in backticks below src, tests, tools, bench, docs or man, and the target of a relative link,
-# must exist.  A path with a placeholder (<name>, *, …) is not looked at.
+# must exist.  A path with a placeholder (<name>, *, …) is not checked.
 set -eu
 . "$(dirname "$0")/files.sh"
 

@@ -3,10 +3,10 @@
 # check-headers.sh [TREE]: headers are contracts.
 #
 # 1. Each compiles alone, as C11 and without a warning.
-# 2. Each has its guard, named after its path, and opens by saying what it is for.
+# 2. Each has an include guard named after its path, and opens with a comment about its purpose.
 # 3. Each block of declarations (lines without a blank one between them) has a doc comment above or
 #    in it.  Names that end in _new, _free, _init, _clear, _ref, _unref (with a p: the cleanup
-#    form) need none: these words mean the same everywhere, see CONTRIBUTING.md.
+#    form) need none: these words always mean the same, see CONTRIBUTING.md.
 # 4. A doc comment that declares a failing AL_API function has @param, @return, Ownership:, Errors:
 #    and Source:.
 set -eu

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # check-size.sh [TREE]: no file over 600 lines, no C function over 60.
 #
-# A function is what stands between a '{' and a '}' in the first column, which is where clang-format
-# puts them; initialisers begin on the line of their '='.
+# A function is the text between a '{' and a '}' in the first column, where clang-format puts them;
+# initialisers begin on the line of their '='.
 set -eu
 . "$(dirname "$0")/files.sh"
 

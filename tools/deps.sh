@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh [fuzz]: install what building and testing need, and fuzzing where that is asked for.  Each
-# row: a Debian package, and how to tell that what it brings is there already (from any source).
-# With nothing missing this takes no time and no rights.
+# deps.sh [fuzz]: install the packages for building and testing, and with `fuzz` those for fuzzing.
+# Each row: a Debian package, and a test for what it provides, which may come from any source.  When
+# nothing is missing this needs no time and no privileges.
 set -eu
 
-# Servers, which the tests start on loopback, are outside of most people's PATH.
+# The tests start servers on loopback; most users do not have those in their PATH.
 PATH=$PATH:/usr/sbin:/sbin
 
 rows='
@@ -66,5 +66,5 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "Installing: $missing"
 $as_root apt-get update -qq
-# $missing is a list of words on purpose.  Nothing that is installed here is started: RUNLEVEL=1.
+# $missing is unquoted because it is a list of words.  RUNLEVEL=1: no installed service is started.
 $as_root env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the checkers: goes to the tree to look at ($1, else this repository) and gives `files`,
-# which lists the project's files by extended regular expression.
+# Sourced by the checkers: changes to the tree to check ($1, by default this repository) and defines
+# `files`, which lists the project's files that match an extended regular expression.
 cd "${1:-$(dirname "$0")/..}" || exit 2
 
 files() {

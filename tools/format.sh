@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# format.sh [--check] [TREE]: put the C and C++ sources in the format of .clang-format, or name the
-# first line of each file that is not in it.
+# format.sh [--check] [TREE]: format the C and C++ sources by .clang-format, or name the first line of
+# each file that is not formatted.
 set -eu
 check=
 if [ "${1:-}" = --check ]; then

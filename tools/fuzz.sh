@@ -3,15 +3,15 @@
 # fuzz.sh [TARGET...]: build the fuzz targets and run each (or those named) for FUZZ_SECONDS, 60 by
 # default and two at a time; one line for each, and failure when one of them found something.
 #
-# What a run learns stays in build-fuzz/corpus and is used by the next one.  `fuzz.sh --merge` takes
-# from there into tests/fuzz/corpora what reaches code that the files there do not.
+# New inputs stay in build-fuzz/corpus for the next run.  `fuzz.sh --merge` copies those that reach
+# new code into tests/fuzz/corpora.
 set -eu
 cd "$(dirname "$0")/.."
 build=build-fuzz
 corpora=tests/fuzz/corpora
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}"
 
-# The short lines below are what a person reads; everything else goes to the log.
+# The user sees the short lines below; everything else goes to the log.
 run_one() {
     target=$1
     log=$build/fuzz-$target.log

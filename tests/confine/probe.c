@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* probe ACTION [A [B]]: tries one thing and prints "ok" or the name of the error. */
+/* probe ACTION [A [B]]: tries one action and prints "ok" or the name of the error. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -163,8 +163,8 @@ static int try_process(const char *a, const char *b)
     return pid > 0 && waitpid((pid_t)pid, NULL, 0) == pid ? 0 : -1;
 }
 
-/* As a program would that knows the filter: a process that the server's own might be, in a session
- * of its own. */
+/* What a program that knows the filter would do: create a process that looks like one of the
+ * server's own, in a session of its own. */
 static int try_escape(const char *a, const char *b)
 {
     long pid;
@@ -293,14 +293,14 @@ static int try_process_vm_writev(const char *a, const char *b)
     return process_vm_writev(getpid(), &local, 1, &remote, 1, 0) == 1 ? 0 : -1;
 }
 
-/* A system call by number with arguments it cannot like. */
+/* A system call by number, with invalid arguments. */
 static int try_syscall(const char *a, const char *b)
 {
     (void)b;
     return syscall(number(a), -1, NULL, -1, NULL, 0, 0) < 0 ? -1 : 0;
 }
 
-/* An ioctl, by number, on a device that has none. */
+/* An ioctl by number, on a device that supports none. */
 static int try_ioctl(const char *a, const char *b)
 {
     int fd = open(b, O_RDWR | O_CLOEXEC);
@@ -309,7 +309,7 @@ static int try_ioctl(const char *a, const char *b)
     return fd < 0 ? -1 : ioctl(fd, strtoul(a, NULL, 0), &c);
 }
 
-/* getpid() the way programs of another architecture ask for it. */
+/* getpid() as a program of another architecture calls it. */
 static int try_foreign(const char *a, const char *b)
 {
     (void)a;

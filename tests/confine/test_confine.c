@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the kernel layer refuses, and that it refuses nothing else: every row is tried with the
- * guard on and again with the guard off or the right given.
+ * The kernel layer refuses what it must, and nothing else: every row is tried with the guard on,
+ * and again with the guard off or the right given.
  */
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 
 static const char *probe;
 
-/* in/ gets the rights of a row; out/ gets none. */
+/* The directory in/ gets the rights of a row; out/ gets none. */
 static struct tmpdir *make_scratch(void)
 {
     struct tmpdir *dir = tmpdir_new();
@@ -40,7 +40,7 @@ static struct tmpdir *make_scratch(void)
     return dir;
 }
 
-/* What the probe says, or "signal N"; it starts in the scratch directory. */
+/* The output of the probe, or "signal N".  The probe starts in the scratch directory. */
 static char *ask(const struct tmpdir *dir, const struct al_sandbox *sandbox, const char *action,
                  const char *a, const char *b)
 {
@@ -191,11 +191,11 @@ static void rights_end_at_their_directory(void **state)
         check_with_rights("in", AL_RIGHT_READ | AL_RIGHT_WRITE, rows[i].action, rows[i].a,
                           rows[i].b, "EACCES");
     }
-    /* Allowed where the link is made, so what is refused is bringing the file there. */
+    /* Links may be made there, so the refusal is about the file that is linked. */
     check_with_rights("in", AL_RIGHT_READ | AL_RIGHT_WRITE, "link", "out/file", "in/new", "EXDEV");
 }
 
-/* TCGETS reaches a device's own code, which has no such request for /dev/null. */
+/* TCGETS reaches the device's own code; /dev/null does not implement it. */
 static void one_device_can_be_written_and_no_other(void **state)
 {
     struct tmpdir *dir = make_scratch();
@@ -214,7 +214,7 @@ static void one_device_can_be_written_and_no_other(void **state)
     tmpdir_free(dir);
 }
 
-/* Port 1 on loopback: nobody listens, so an attempt that gets through is refused by the peer. */
+/* Nothing listens on port 1 of loopback: an attempt that gets through is refused by the peer. */
 static void a_ruleset_allows_no_tcp(void **state)
 {
     struct tmpdir *dir = make_scratch();
@@ -352,13 +352,13 @@ static void exec_once_means_once_and_by_one_process(void **state)
     }
     check(dir, &both, "read", "in/file", NULL, "ok");
     check(dir, &both, "thread", NULL, NULL, "ok");
-    check(dir, &both, "escape", NULL, NULL, "ok"); /* nobody is left, as after every child */
+    check(dir, &both, "escape", NULL, NULL, "ok"); /* no process is left, as after every child */
     tmpdir_free(dir);
 }
 
 /*
- * Without the filter each of these gets as far as the kernel's own checks, which answer in many
- * ways, but not as the filter does.
+ * Without the filter each of these reaches the kernel's own checks.  Their errors differ, but none
+ * is the filter's.
  */
 static void every_filter_refuses_what_no_tool_needs(void **state)
 {
@@ -412,7 +412,7 @@ static void every_filter_refuses_what_no_tool_needs(void **state)
     tmpdir_free(dir);
 }
 
-/* Threads and processes are made as on a kernel without clone3; namespaces are not made at all. */
+/* Threads and processes are created as on a kernel without clone3; namespaces are refused. */
 static void no_filter_lets_namespaces_be_made(void **state)
 {
     const struct al_sandbox open = { .ruleset = NULL }, once = { .exec_once = true },

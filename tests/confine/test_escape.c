@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A process that gets round exec-once: native code in git that knows the filter could make one. */
+/* A process that escapes exec-once: injected native code in git that knows the filter could create
+ * one. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -10,7 +11,7 @@ static const char *probe;
 
 static const struct al_sandbox confined = { .exec_once = true, .no_sockets = true };
 
-/* Runs the probe beside others, where nobody counts children. */
+/* Runs the probe beside other children. */
 static int run_probe(const struct tmpdir *dir, const char *action, struct al_cancel *cancel)
 {
     const char *const argv[] = { "probe", action, NULL }, *const envp[] = { NULL };
@@ -53,7 +54,7 @@ static size_t count_children(void)
     return count;
 }
 
-/* Who got round the filter is found as well while another child runs for as long as it likes. */
+/* An escaped process is also found while another child runs for a long time. */
 static void who_escapes_is_found_beside_others(void **state)
 {
     struct tmpdir *dir = tmpdir_new();
@@ -66,7 +67,7 @@ static void who_escapes_is_found_beside_others(void **state)
     assert_int_equal(pthread_create(&thread, NULL, wait_in_a_child, &waiting), 0);
     while (count_children() == 0)
         (void)sched_yield();
-    for (int round = 0; round < 2; round++) { /* the second comes when it was just looked */
+    for (int round = 0; round < 2; round++) { /* the second comes right after a sweep */
         assert_int_equal(run_probe(dir, "escape", NULL), 0);
         left = count_children();
         for (int ended = 0; left != 1 && ended < 20000; ended++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A layer that cannot be put on is an error, and nothing runs without it. */
+/* A layer that cannot be installed is an error, and nothing runs without it. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -30,7 +30,7 @@ static void forget_system_call(unsigned number)
         _exit(100);
 }
 
-/* Runs a question in a forked copy of this process; its answer is the exit code. */
+/* Runs a function in a forked copy of this process; its result is the exit code. */
 static int ask_in_a_fork(int (*question)(void))
 {
     int status;

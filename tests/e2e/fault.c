@@ -5,8 +5,8 @@
  * or `LIKELY` for the error that the call is most likely to give.  NUMBER 0 lets nothing fail and
  * prints how many calls there were.  Children and other threads of the command are left alone.
  *
- * A preloaded library would do the same but for what it does not wrap; this sees every call, and
- * in a build with sanitizers too.  Exit code 77: not known how to do it on this machine.
+ * Unlike a preloaded library, this sees every call, also in a build with sanitizers.  Exit code 77:
+ * not supported on this machine.
  *
  * Source: ptrace(2) PTRACE_GET_SYSCALL_INFO, PTRACE_SETREGS.
  */
@@ -30,7 +30,7 @@
 #define SHORT       (-1)
 #define LIKELY      (-2)
 
-/* <linux/ptrace.h> and <sys/ptrace.h> do not go together. */
+/* <linux/ptrace.h> and <sys/ptrace.h> cannot both be included. */
 struct info {
     unsigned char op, pad[3];
     unsigned arch;
@@ -63,7 +63,7 @@ static const struct {
     { "EINTR", EINTR }, { "SHORT", SHORT },   { "LIKELY", LIKELY },
 };
 
-/* What is to be done to whom. */
+/* Which call to let fail, and how. */
 struct plan {
     pid_t pid;
     long number;
@@ -99,7 +99,7 @@ static void arg_path(pid_t pid, int fd, unsigned long long address, char *ret_pa
     struct iovec to = { name, sizeof(name) - 1 };
     struct iovec from = { (void *)(size_t)address, sizeof(name) - 1 };
 
-    /* What lies behind the name may end with its page. */
+    /* The memory behind the name may end with its page. */
     while (process_vm_readv(pid, &to, 1, &from, 1, 0) < 0 && from.iov_len > 1)
         from.iov_len /= 2;
     if (name[0] == '/') {
@@ -208,7 +208,7 @@ static void set_length(pid_t pid, unsigned long long length)
 }
 #endif
 
-/* Spoil the call that is about to begin.  True when its result is to be set at its end. */
+/* Make the call that is about to begin fail.  True when its result must be set at its end. */
 static bool spoil(const struct plan *plan, const struct info *info)
 {
     bool writes = info->nr == SYS_write || info->nr == SYS_pwrite64;

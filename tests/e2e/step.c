@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* <linux/ptrace.h> and <sys/ptrace.h> do not go together. */
+/* <linux/ptrace.h> and <sys/ptrace.h> cannot both be included. */
 struct info {
     unsigned char op, pad[3];
     unsigned arch;

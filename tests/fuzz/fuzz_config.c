@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config/config.h: a configuration file is read whole and within its bounds, or changes nothing and
- * is refused with one line that names it. */
+/* config/config.h: a configuration file is read completely and within its limits, or it is refused
+ * with one line that names the file, and nothing changes. */
 #include "config/config.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ static void add_list(struct al_str *out, const struct al_strv *list)
     al_str_adds(out, "--\n");
 }
 
-/* Everything a configuration says, but where it was read. */
+/* A configuration as text, without the place it was read from. */
 static char *describe(const struct al_config *config)
 {
     struct al_str out = AL_STR_INIT;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * tool/tool.h: the arguments of every tool there is.  The first byte picks the tool, the rest is
- * the JSON.  What is decoded keeps to the published schema; what is refused says so in safe words.
+ * tool/tool.h: the arguments of every tool.  The first byte selects the tool, the rest is the JSON.
+ * Decoded arguments conform to the published schema; a refusal has a message that is safe to show.
  */
 #include "guard/text.h"
 #include "tests/fuzz/fuzz.h"
@@ -27,7 +27,7 @@ static const struct al_tool *pick(size_t wanted)
 
 static bool has_type(const json_t *value, const char *type)
 {
-    if (!strcmp(type, "integer")) /* 2.0 is one, as JSON Schema has it */
+    if (!strcmp(type, "integer")) /* JSON Schema counts 2.0 as an integer */
         return json_is_number(value);
     if (!strcmp(type, "boolean"))
         return json_is_boolean(value);
@@ -65,7 +65,7 @@ static void require_row(const json_t *row, const json_t *value)
                  (json_int_t)json_string_length(value) >= json_integer_value(shortest));
 }
 
-/* Whatever is decoded, a client that checks against the schema would have let through. */
+/* A client that validates against the schema accepts everything that is decoded. */
 static void require_schema(const struct al_tool *tool, json_t *arguments)
 {
     al_auto(al_json_decrefp) json_t *schema = al_tool_schema(tool, &defaults);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * mcp/reader.h, mcp/jsonrpc.h, mcp/raw_json.h: the first byte decides in which pieces the rest
- * arrives.  Lines do not depend on the pieces, what is answered is a line of JSON, and the slices
- * agree with the tree.
+ * arrives.  Lines do not depend on the pieces, each answer is one line of JSON, and raw_json.h
+ * finds the same values as the parsed tree.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ static bool is_blank(const char *line, size_t len)
     return true;
 }
 
-/* The lines of the text, each ended by LF, cut in the simplest way there is. */
+/* The lines of the text, each ended by LF, split by the simplest code possible. */
 static void cut_simply(const char *data, size_t len, struct al_str *out)
 {
     while (len) {
@@ -75,7 +75,7 @@ static void cut_pieces(const struct fuzz_input *input, uint32_t seed, struct al_
     al_close(ends[0]);
 }
 
-/* What is sent back is one line that holds one object. */
+/* An answer is one line that holds one object. */
 static void require_line(const struct al_str *line, const char *id)
 {
     al_auto(al_json_decrefp) json_t *value =
@@ -192,7 +192,7 @@ static void check_line(const char *line, size_t len)
     check_messages(&doc);
 }
 
-/* Text nobody has accepted: something or nothing is found, inside it. */
+/* In text that was not validated a search may find nothing, or something inside the text. */
 static void check_slices(const char *data, size_t len)
 {
     const struct fuzz_input input = { data, len };

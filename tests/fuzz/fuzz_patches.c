@@ -6,7 +6,7 @@
 #include "gitops/diff/patch_split.h"
 #include "tests/fuzz/fuzz.h"
 
-/* One byte that stands for what a fuzzer would take long to find. */
+/* One byte stands for a longer text that a fuzzer would take long to find. */
 static const struct {
     char byte;
     const char *text;
@@ -33,7 +33,7 @@ static void write_out(const struct fuzz_input *input, struct al_str *out)
     }
 }
 
-/* What a splitter handed on. */
+/* The output of a splitter. */
 struct seen {
     struct al_str all;     /* every byte of every patch */
     struct al_str patches; /* the same, a NUL before each patch */
@@ -100,7 +100,7 @@ static void require_names(const struct al_patch_split *splitter)
     }
 }
 
-/* Where the first line that begins a patch is: all from there on belongs to patches. */
+/* The first line that begins a patch: everything from there on belongs to patches. */
 static const char *find_patches(const struct al_str *text)
 {
     const char *at = text->buf, *end = text->buf + text->len;
@@ -125,7 +125,7 @@ static const char *find_patches(const struct al_str *text)
     return end;
 }
 
-/* A beginning of a header at the very end is not handed on: a whole diff ends with its line. */
+/* An incomplete header at the very end is dropped: a whole diff ends with a complete line. */
 static void require_bytes(const struct seen *seen, const struct al_str *text, bool whole)
 {
     const char *from = find_patches(text);

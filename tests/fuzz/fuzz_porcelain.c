@@ -30,7 +30,7 @@ static void inflate(const struct fuzz_input *input, struct al_str *out)
     }
 }
 
-/* What a parser handed on, in one string. */
+/* The output of a parser, in one string. */
 struct seen {
     struct al_str text;
     size_t nfields, left; /* records still wanted */
@@ -97,7 +97,7 @@ static void read_config(const struct al_str *text, uint32_t *seed, struct seen *
     feed(al_config_list_add, &list, text, seed);
 }
 
-/* The same records, read in the simplest way there is. */
+/* The same records, read by the simplest code possible. */
 static void read_simply(const struct al_str *text, struct seen *seen)
 {
     al_auto(al_strv_clear) struct al_strv fields = AL_STRV_INIT;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Command lines: whatever an agent writes is refused or understood, and what was understood reads
- * the same when its words are quoted and taken apart again.
+ * Command lines: every line is parsed or refused, and a parsed line has the same words when they
+ * are quoted and parsed again.
  */
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ static void compare(const struct al_shell_stage *one, const struct al_shell_stag
                  a->append_err == b->append_err);
 }
 
-/* There is no such directory, so that nothing is found and all of the pattern is gone through. */
+/* The directory does not exist, so nothing matches and the whole pattern is read. */
 static void expand_nowhere(const char *pattern)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/text.h: whatever a repository holds, what is shown is safe, bounded and the same however it
- * was read. */
+/* guard/text.h: sanitized text is safe, bounded, and does not depend on the pieces it was read in.
+ */
 #include "guard/text.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -42,7 +42,7 @@ static void check_stream(const char *data, size_t len, size_t max_bytes, uint32_
     fuzz_require(whole.out.len <= max_bytes || whole.out.len - max_bytes <= CHARACTER_MAX_BYTES);
 }
 
-/* Cleaning keeps every line, and has nothing left to do the second time. */
+/* Sanitizing preserves every line, and sanitizing again changes nothing. */
 static void check_clean(const char *data, size_t len, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str again = AL_STR_INIT;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/url.h: what is taken for an address cannot be an option, and what is shown of it or handed
- * to git holds no password. */
+/* guard/url.h: an accepted address is never an option, and neither its shown form nor the form
+ * given to git holds a password. */
 #include <stdlib.h>
 
 #include "guard/url.h"
@@ -21,7 +21,7 @@ static void require_url(const struct al_url *url)
     fuzz_require((url->kind == AL_URL_HTTP) == (url->origin != NULL));
 }
 
-/* What git gets is the same address, without the password. */
+/* git gets the same address without the password. */
 static void require_bare(const struct al_url *url)
 {
     al_auto(al_url_clear) struct al_url bare = AL_URL_INIT;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * guard/arg.h, guard/root.h and the journal's redaction: single words.  The first byte picks what
- * the rest is taken for.
+ * guard/arg.h, guard/root.h and the journal's redaction: single words.  The first byte selects
+ * which kind of word the rest is.
  */
 #include <stdlib.h>
 #include <strings.h>
@@ -73,7 +73,7 @@ static void check_pathspec(const char *word)
     }
 }
 
-/* The plain forms, which nothing may hide. */
+/* The plain spellings of .git, which the check must always find. */
 static void check_dot_git(const char *path)
 {
     bool expected = false;
@@ -144,7 +144,7 @@ static void require_inside(const struct al_path *path)
     fuzz_require(path->fd < 0 || path->mode == st.st_mode);
 }
 
-/* '@' at the beginning stands for the root, so that absolute paths can be good ones. */
+/* '@' at the beginning stands for the root, so that an absolute path can be valid. */
 static void check_resolve(const char *word)
 {
     al_auto(al_freep) char *given = NULL;
@@ -170,8 +170,8 @@ static bool is_word(char c)
     return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* A token stands in the place of the input's first '@'; wherever that is, it does not stay.  The
- * input does not hold the token itself, where it might be a part of another word. */
+/* A token replaces the input's first '@'; it is redacted wherever that is.  The input does not hold
+ * the token itself, since it could be part of another word there. */
 static void check_redaction(const char *word)
 {
     static const char token[] = "ghp_0123456789abcdefghijABCDEFGHIJ";

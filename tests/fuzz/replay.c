@@ -2,8 +2,8 @@
 /*
  * Feeds a target every file of its corpus:  replay_NAME DIRECTORY
  *
- * What a fuzzer once found stays in the corpus, so it is tested by every build and compiler.  Each
- * file is named before it is fed: after a crash the last name is the one to look at.
+ * Inputs that a fuzzer found stay in the corpus, so every build and compiler tests them.  Each file
+ * is named before it is fed: after a crash the last name is the culprit.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cmocka with the headers it wants before it. */
+/* cmocka, and the headers that must come before it. */
 #ifndef TESTS_LIB_ASSERT_H
 #define TESTS_LIB_ASSERT_H
 

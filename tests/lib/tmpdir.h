@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A scratch directory that is gone after the test.  Failures end the test. */
+/* A scratch directory, removed after the test.  A failure ends the test. */
 #ifndef TESTS_LIB_TMPDIR_H
 #define TESTS_LIB_TMPDIR_H
 
@@ -13,7 +13,7 @@ struct tmpdir {
 struct tmpdir *tmpdir_new(void);
 void tmpdir_free(struct tmpdir *dir);
 
-/* All names are relative to the directory; missing parents are made. */
+/* All names are relative to the directory; missing parent directories are created. */
 void tmpdir_mkdir(struct tmpdir *dir, const char *name);
 void tmpdir_write(struct tmpdir *dir, const char *name, const char *text);
 void tmpdir_write_bytes(struct tmpdir *dir, const char *name, const void *data, size_t len);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the tests of the checkers.  A sample is a little tree in a scratch directory; `put`
-# adds a file to it, `accepts` and `refuses` run the checker on it and begin a new one.
+# Sourced by the tests of the checkers.  A sample is a small tree in a scratch directory: `put` adds a
+# file to it; `accepts` and `refuses` run the checker on it and start a new sample.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 sample=$(mktemp -d)

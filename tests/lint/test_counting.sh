@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tools/run-tests.py counts cases the way the last line of `make test` promises.
+# tools/run-tests.py counts cases as the last line of `make test` says.
 . "$(dirname "$0")/lib.sh"
 
 says() { # TITLE, EXPECTED, an expression of Python, what it knows as `text`

@@ -4,7 +4,7 @@
 
 #include "tests/lib/assert.h"
 
-/** What a client pays for, before it has asked for anything. */
+/** Limit of a toolset's tools/list: every client reads it before its first call. */
 #define LIST_MAX_BYTES 16384
 
 static const struct al_tool_defaults defaults = { .timeout_ms = 30000, .max_bytes = 200000 };
@@ -54,7 +54,7 @@ static void no_toolset_names_a_tool_twice(void **state)
     }
 }
 
-/* No arguments at all decode, or name the first required parameter: defaults never fail. */
+/* Empty arguments decode, or the error names the first required parameter: defaults never fail. */
 static void every_default_passes_its_own_rules(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void every_default_passes_its_own_rules(void **state)
             al_auto(al_freep) void *args = al_malloc(tool->args_size);
             struct al_error err = AL_ERROR_INIT;
 
-            /* A tool's own cross-checks may want one of several parameters: that is an answer. */
+            /* A tool's own checks may require one of several parameters; that error is fine. */
             if (al_tool_decode(tool, NULL, &defaults, args, &err) == 0)
                 assert_non_null(al_tool_select(tool, NULL, args));
             else
