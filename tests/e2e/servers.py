@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real servers for git on loopback: `git daemon`, sshd and smart HTTP.  Each serves a directory of
-the test, on a port that was free, and is stopped by its pid at the end of the test."""
+the test on a free port, and is stopped by its process id at the end of the test."""
 import base64
 import contextlib
 import os
@@ -14,6 +14,11 @@ import subprocess
 import threading
 
 WAIT_SECONDS = 30  # a server that is not there by then is broken
+PORTS_MAX = 5  # tried before a server that does not start counts as broken
+
+
+class NotStarted(AssertionError):
+    """A server that was not ready in time."""
 
 
 def free_port():
@@ -21,6 +26,17 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def on_a_free_port(start):
+    """Call start(port) with a free port; gives the port and the process.  Another test may take the
+    port first, so a server that does not start is tried again on another port."""
+    for _ in range(PORTS_MAX - 1):
+        with contextlib.suppress(NotStarted):
+            port = free_port()
+            return port, start(port)
+    port = free_port()
+    return port, start(port)
 
 
 def program(name, *places):
@@ -32,25 +48,26 @@ def program(name, *places):
 
 
 class Process:
-    """A server in the foreground, whose own words tell when it is ready."""
+    """A server in the foreground; `ready` is what it prints when it is ready."""
 
     def __init__(self, case, argv, ready, env=None):
         self.process = subprocess.Popen(argv, env=env or case.env, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                         start_new_session=True)
-        self.said = []
+        self.said, self.is_ready = [], False
         case.addCleanup(self.stop)
         came = threading.Event()
         self.reader = threading.Thread(target=self.read, args=(ready, came), daemon=True)
         self.reader.start()
-        if not came.wait(WAIT_SECONDS) or self.process.poll() is not None:
-            raise AssertionError(f"{argv[0]} did not start: {b''.join(self.said).decode()}")
+        if not came.wait(WAIT_SECONDS) or not self.is_ready:
+            raise NotStarted(f"{argv[0]} did not start: {b''.join(self.said).decode()}")
 
     def read(self, ready, came):
-        """Keep what it says, and its pipe empty."""
+        """Collect what it prints, so that its pipe never fills up."""
         for line in self.process.stderr:
             self.said.append(line)
             if ready in line:
+                self.is_ready = True
                 came.set()
         came.set()
 
@@ -67,10 +84,10 @@ class Daemon:
     """`git daemon`: git://127.0.0.1:PORT/NAME, pushing allowed."""
 
     def __init__(self, case, base):
-        self.port = free_port()
-        Process(case, [program("git"), "daemon", "--verbose", "--reuseaddr", "--export-all",
-                       "--listen=127.0.0.1", f"--port={self.port}", f"--base-path={base}",
-                       "--enable=receive-pack", str(base)], b"Ready to rumble")
+        self.port, self.process = on_a_free_port(lambda port: Process(
+            case, [program("git"), "daemon", "--verbose", "--reuseaddr", "--export-all",
+                   "--listen=127.0.0.1", f"--port={port}", f"--base-path={base}",
+                   "--enable=receive-pack", str(base)], b"Ready to rumble"))
 
     def url(self, name):
         """The address of a repository."""
@@ -91,14 +108,14 @@ KbdInteractiveAuthentication no
 
 
 class Sshd:
-    """sshd for whoever runs the test, with keys made for it; ssh://127.0.0.1:PORT/PATH.
+    """sshd for the user who runs the test, with keys made for it; ssh://127.0.0.1:PORT/PATH.
 
-    ssh takes the home from the system and not from the environment, so airlock is run where
-    /etc/passwd names the test's home: `run_at_home()`.
+    ssh looks the home directory up in /etc/passwd and not in the environment, so airlock is run
+    where /etc/passwd names the test's home: `at_home()`.
     """
 
     def __init__(self, case, base):
-        self.case, self.base, self.port = case, base, free_port()
+        self.case, self.base = case, base
         self.keys = case.base / "sshd"
         self.keys.mkdir()
         dot_ssh = case.home / ".ssh"
@@ -108,12 +125,16 @@ class Sshd:
                             str(path)], check=True)
         shutil.copy(dot_ssh / "id_ed25519.pub", self.keys / "authorized")
         config = self.keys / "config"
-        config.write_text(SSHD_CONFIG.format(port=self.port, keys=self.keys), encoding="utf-8")
         argv = [program("sshd", "/usr/sbin"), "-D", "-e", "-f", str(config)]
         if os.geteuid() == 0:  # privilege separation wants a directory that only an install makes
             argv = [program("unshare"), "--mount", "sh", "-c",
                     'mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec "$@"', "sh", *argv]
-        self.process = Process(case, argv, b"Server listening on")
+
+        def start(port):
+            config.write_text(SSHD_CONFIG.format(port=port, keys=self.keys), encoding="utf-8")
+            return Process(case, argv, b"Server listening on")
+
+        self.port, self.process = on_a_free_port(start)
         self.passwd = case.base / "passwd"
         name = pwd.getpwuid(os.geteuid()).pw_name
         entry = ":".join((name, "x", "0", "0", "", str(case.home), "/bin/sh"))
@@ -124,7 +145,7 @@ class Sshd:
         return f"ssh://127.0.0.1:{self.port}{self.base}/{name}"
 
     def trust(self):
-        """What a person does who connects once and accepts the host key."""
+        """Accept the host key, as a user does at the first connection."""
         kind, key = (self.keys / "host.pub").read_text(encoding="utf-8").split()[:2]
         (self.case.home / ".ssh/known_hosts").write_text(
             f"[127.0.0.1]:{self.port} {kind} {key}\n", encoding="utf-8")
@@ -166,7 +187,6 @@ class Http:
     user, password = "person", "pass:word@1"
 
     def __init__(self, case, base):
-        self.port = free_port()
         exec_path = subprocess.run([program("git"), "--exec-path"], check=True,
                                    capture_output=True, text=True).stdout.strip()
         backend = pathlib.Path(exec_path) / "git-http-backend"
@@ -174,23 +194,27 @@ class Http:
         token = base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
         door.write_text(DOOR.format(token=token, user=self.user, backend=backend), encoding="utf-8")
         door.chmod(0o755)
-        config.write_text(LIGHTTPD_CONFIG.format(
-            base=base, port=self.port, door=door, home=case.home, path=os.environ["PATH"],
-            backend=backend), encoding="utf-8")
-        self.process = Process(case, [program("lighttpd", "/usr/sbin"), "-D", "-f", str(config)],
-                               b"server started")
+
+        def start(port):
+            config.write_text(LIGHTTPD_CONFIG.format(
+                base=base, port=port, door=door, home=case.home, path=os.environ["PATH"],
+                backend=backend), encoding="utf-8")
+            return Process(case, [program("lighttpd", "/usr/sbin"), "-D", "-f", str(config)],
+                           b"server started")
+
+        self.port, self.process = on_a_free_port(start)
 
     def url(self, name, user=""):
-        """The address of a repository, for everybody."""
+        """The address of a repository that everybody may read."""
         return f"http://{user}127.0.0.1:{self.port}/git/{name}"
 
     def private(self, name, user=""):
-        """The same for those who sign in."""
+        """The address of a repository behind a password."""
         return f"http://{user}127.0.0.1:{self.port}/private/{name}"
 
 
 class Silent:
-    """Takes connections and never says a word."""
+    """Accepts connections and never sends a byte."""
 
     def __init__(self, case):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -199,7 +223,7 @@ class Silent:
 
 
 class Cut:
-    """Passes connections on to another port, and cuts each once so many bytes came back."""
+    """Forwards connections to another port, and cuts each after a number of bytes came back."""
 
     def __init__(self, case, port, after):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -220,13 +244,13 @@ class Cut:
 
     @staticmethod
     def forward(source, target):
-        """What the client says, all of it."""
+        """Forward all that the client sends."""
         with contextlib.suppress(OSError):
             while piece := source.recv(65536):
                 target.sendall(piece)
 
     def back(self, server, client):
-        """What the server says, up to the cut."""
+        """Forward what the server sends, up to the cut."""
         left = self.after
         with contextlib.suppress(OSError):
             while left and (piece := server.recv(min(left, 65536))):
@@ -239,7 +263,7 @@ class Cut:
 
 
 class Held(Cut):
-    """Passes connections on, and holds back what comes after so many bytes until it is let go."""
+    """Forwards connections, and holds back what follows a number of bytes until `go` is set."""
 
     def __init__(self, case, port, after):
         self.go = threading.Event()
