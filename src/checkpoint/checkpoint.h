@@ -2,7 +2,7 @@
 /*
  * Checkpoints: what a repository was, byte for byte, before and after an execution.
  *
- * A checkpoint is a commit in a bare repository of airlock's own, the store. docs/CHECKPOINTS.md
+ * A checkpoint is a commit in a bare repository of airlock's own, the store.  docs/CHECKPOINTS.md
  * describes the format.  Taking a checkpoint opens the repository's files by descriptor and writes
  * to the store alone.  It runs no hook and no filter, takes no lock in the repository and writes
  * nothing there.
@@ -49,8 +49,8 @@ struct al_checkpoint_settings {
     /** Checkpoints younger than this stay even in a store that is too large.  Otherwise an agent
      * could fill the store to get rid of what was taken before. */
     uint32_t keep_s;
-    /** When this session began, since 1970.  Checkpoints taken since then stay as well. 0: unknown.
-     */
+    /** When this session began (since 1970; 0 when unknown).  Checkpoints taken since then stay as
+     * well. */
     int64_t began_ns;
     uint32_t max_age_days; /**< older checkpoints are dropped */
     /** Larger files are left out, with a warning that names them. */

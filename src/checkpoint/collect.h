@@ -17,7 +17,7 @@
 /** A nested repository with more levels of directories than this is refused. */
 #define AL_FILE_LIST_DEPTH_MAX 256
 
-/** The files of a repository, and what is needed besides of its index. */
+/** The files of a repository, and two facts about its index. */
 struct al_collected_files {
     struct al_file_list names; /**< every file, in order */
     /** Objects of unmerged index entries.  No file of the working tree can have their content. */

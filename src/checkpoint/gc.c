@@ -29,9 +29,9 @@
 #define ROUNDS_MAX        4
 #define FILL_PERCENT      80u /* a store that was too large shrinks to this part of its limit */
 
-/* Lock the store shared again. flock(2) may have released this lock when an exclusive one was asked
- * for.  Only a gc locks the store exclusively, and not for long.  The store was locked before, so
- * this file system has locks. */
+/* Lock the store shared again.  flock(2) may have released this lock when an exclusive one was
+ * asked for.  Only a gc locks the store exclusively, and not for long.  The store was locked
+ * before, so this file system has locks. */
 static void lock_shared(const struct al_store *store)
 {
     while (flock(store->lock_fd, LOCK_SH) < 0 && errno == EINTR)

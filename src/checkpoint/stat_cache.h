@@ -95,7 +95,7 @@ void al_stat_cache_write_known(struct al_stat_cache_writer *writer, const struct
 void al_stat_cache_write_file(struct al_stat_cache_writer *writer, const char *path,
                               const struct al_stat_cache_file *file);
 
-/** Replace the cache file. 0 or -errno. */
+/** Replace the cache file.  0 or -errno. */
 int al_stat_cache_save(const struct al_stat_cache_writer *writer,
                        const struct al_stat_cache_head *head, int dir_fd, bool sha256);
 

@@ -33,7 +33,7 @@ struct al_chain {
 };
 
 /* Lock the chain.  A file system without locks is an error: two writers would overwrite each
- * other's head. 0 or -errno. */
+ * other's head.  0 or -errno. */
 static int lock(struct al_chain *chain)
 {
     int r;

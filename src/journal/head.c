@@ -24,7 +24,7 @@ _Static_assert(AL_HEAD_BYTES == SIGNED_BYTES + AL_MAC_HEX + 1, "the head has fiv
 const char al_mac_none[AL_MAC_HEX + 1] =
     "0000000000000000000000000000000000000000000000000000000000000000";
 
-/* Without its key no line could be verified any more. 0 or -errno. */
+/* Without its key no line could be verified any more.  0 or -errno. */
 static int sync_key(int dir_fd, const char *name)
 {
     al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -115,7 +115,7 @@ static int read_files(const char *file, int head_fd, const struct al_key *key,
     return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
-/* Lock the head until the descriptor is closed. 0 or -errno. */
+/* Lock the head until the descriptor is closed.  0 or -errno. */
 static int lock(int head_fd)
 {
     int r;

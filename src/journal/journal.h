@@ -140,7 +140,7 @@ int al_journal_close_record(struct al_journal *journal, struct al_record *record
  * never ended. */
 typedef void al_journal_running_fn(void *payload, long pid, const json_t *call);
 
-/** Report every call that is running, in any process. 0 or -errno.  No journal means no call. */
+/** Report every call that is running, in any process.  0 or -errno.  No journal means no call. */
 int al_journal_running(const char *file, al_journal_running_fn *found, void *payload);
 
 /** Copy a value or a text with `[redacted]` in place of secrets: members whose name is on the
@@ -161,7 +161,7 @@ struct al_verdict {
     char *problem;     /**< what is wrong, owned; NULL when nothing is */
 };
 
-/** Check the chain of a journal. 0 when it could be read: *ret_verdict says whether it is intact.
+/** Check the chain of a journal.  0 when it could be read: *ret_verdict says whether it is intact.
  */
 int al_journal_verify(const char *file, struct al_verdict *ret_verdict, struct al_error *err);
 

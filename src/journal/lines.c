@@ -21,7 +21,7 @@ uint64_t al_lines_offset(const struct al_lines *lines)
     return lines->at - al_lines_rest(lines);
 }
 
-/* Read the next part of the file. 1; 0 at its end; -errno. */
+/* Read the next part of the file.  1; 0 at its end; -errno. */
 static int fill(struct al_lines *lines)
 {
     uint64_t left = lines->limit - lines->at;

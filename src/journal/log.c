@@ -170,7 +170,7 @@ static void add_end(struct al_str *line, const struct al_record_end *end,
     al_str_adds(line, MEMBER("prev") "null");
 }
 
-/* Add all members, in order. al_chain_append() fills in the two that are null. */
+/* Add all members, in order.  al_chain_append() fills in the two that are null. */
 static void add_line(const struct al_record *record, const struct al_record_end *end,
                      struct al_str *line)
 {

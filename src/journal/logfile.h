@@ -29,7 +29,7 @@ void al_logfile_clear(struct al_logfile *log);
  * regular file. */
 int al_logfile_open_regular(int dir_fd, const char *name, int flags);
 
-/** Open the file that has the name now, or create it. 0 or -errno. */
+/** Open the file that has the name now, or create it.  0 or -errno. */
 int al_logfile_open(struct al_logfile *log);
 
 /**
@@ -39,11 +39,11 @@ int al_logfile_open(struct al_logfile *log);
  */
 int al_logfile_is_current(const struct al_logfile *log, uint64_t *ret_size);
 
-/** The size of the open file. 0 or -errno. */
+/** The size of the open file.  0 or -errno. */
 int al_logfile_size(const struct al_logfile *log, uint64_t *ret_size);
 
 /** Append text with one write(2) to a file of `size` bytes.  A partial write, as on a full disk, is
- * truncated again. 0 or -errno. */
+ * truncated again.  0 or -errno. */
 int al_logfile_add(const struct al_logfile *log, const struct al_str *text, uint64_t size);
 
 /** Whether the byte before offset `size` is not a newline. */

@@ -116,7 +116,7 @@ static int lock_file(int fd)
     return is_linked(fd) ? 0 : -EEXIST;
 }
 
-/* Create a file with this name. -EEXIST when the name is taken. */
+/* Create a file with this name.  -EEXIST when the name is taken. */
 static int create_named(struct al_open_records *records, const char *name, int *ret_fd)
 {
     int fd =
@@ -167,7 +167,7 @@ static int prepare_current(struct al_open_records *records)
     return records->current ? 0 : create(records);
 }
 
-/* Write all of the text at an offset. 0 or -errno. */
+/* Write all of the text at an offset.  0 or -errno. */
 static int write_at(int fd, const struct al_str *text, uint64_t at)
 {
     size_t done = 0;

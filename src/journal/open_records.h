@@ -65,11 +65,11 @@ int al_open_records_dir(const struct al_open_records *records);
 int al_open_records_begin(struct al_open_records *records, uint64_t serial,
                           const struct al_str *members, struct al_open_record *ret_record);
 
-/** Record what became known of a call. 0 or -errno; then nothing is recorded. */
+/** Record what became known of a call.  0 or -errno; then nothing is recorded. */
 int al_open_records_note(struct al_open_records *records, const struct al_open_record *record,
                          const struct al_str *members);
 
-/** Synchronise the call's lines and the file's name with the disk. 0 or -errno. */
+/** Synchronise the call's lines and the file's name with the disk.  0 or -errno. */
 int al_open_records_sync(struct al_open_records *records, const struct al_open_record *record);
 
 /** Record that the log has the call's line. */

@@ -76,7 +76,7 @@ static bool parse_name(const char *name, long *ret_pid)
            (!name[used] || !strcmp(name + used, ".jsonl"));
 }
 
-/* Lock the file until it is closed. -EWOULDBLOCK when its process has it locked. */
+/* Lock the file until it is closed.  -EWOULDBLOCK when its process has it locked. */
 static int lock_file(int fd, int how)
 {
     int r;

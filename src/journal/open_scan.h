@@ -19,7 +19,7 @@
  * calls' lines in the log.  Caller owns the reference. */
 json_t *al_open_scan_calls(const char *text, size_t len);
 
-/** Receives the open calls of one file. 0 when the file is no longer needed. */
+/** Receives the open calls of one file.  0 when the file is no longer needed. */
 typedef int al_open_scan_fn(void *payload, long pid, json_t *calls);
 
 /** Report each file whose process died, and remove it if `found` returns 0.  If several processes

@@ -21,7 +21,7 @@ struct al_recorded_end {
     size_t text_len;
 };
 
-/** Record that an execution began. 0, also without a journal; AL_ERR_EXECUTION when the journal
+/** Record that an execution began.  0, also without a journal; AL_ERR_EXECUTION when the journal
  * cannot be written. */
 int al_recorded_open(struct al_recorded *recorded, struct al_journal *journal,
                      const struct al_record_begin *begin, struct al_error *err);
@@ -30,11 +30,12 @@ int al_recorded_open(struct al_recorded *recorded, struct al_journal *journal,
 int al_recorded_update(const struct al_recorded *recorded, const struct al_record_end *known,
                        struct al_error *err);
 
-/** Check, before anything is changed, that the line can probably be written. 0 or AL_ERR_EXECUTION.
+/** Check, before anything is changed, that the line can probably be written.  0 or
+ * AL_ERR_EXECUTION.
  */
 int al_recorded_check(const struct al_recorded *recorded, struct al_error *err);
 
-/** Record what is known on the disk, see al_journal_note(). 0 when there is no record. */
+/** Record what is known on the disk, see al_journal_note().  0 when there is no record. */
 int al_recorded_note(const struct al_recorded *recorded, const struct al_record_end *known,
                      struct al_error *err);
 

@@ -72,7 +72,7 @@ static int find_next(const struct al_tail *tail, const struct al_history *histor
     return next < count ? al_history_file(history, next) : -ENOENT;
 }
 
-/* Continue with the next file. 1; 0 when there is none yet; -errno. */
+/* Continue with the next file.  1; 0 when there is none yet; -errno. */
 static int open_next(struct al_tail *tail)
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;

@@ -13,7 +13,7 @@ struct al_tail {
     int fd; /* the file being read; -1 while there is none */
 };
 
-/** Begin with file `index` of a history. 0 or -errno. */
+/** Begin with file `index` of a history.  0 or -errno. */
 int al_tail_start(struct al_tail *tail, const char *file, const struct al_history *history,
                   size_t index);
 void al_tail_clear(struct al_tail *tail);

@@ -20,7 +20,7 @@ struct al_plan {
  * Plan to undo the last executions that changed something.  If the last execution is a rollback
  * that was interrupted, the plan continues it, provided that `count` is its count or 0.
  *
- * @param count  How many executions to undo. 0: one, or as many as the interrupted rollback.
+ * @param count  How many executions to undo.  0: one, or as many as the interrupted rollback.
  * @return 0; AL_ERR_NOT_FOUND when there are not so many.  The message says how many there are.
  */
 int al_plan_make(struct al_store *store, const struct al_executions *executions, size_t count,
@@ -35,7 +35,7 @@ int al_plan_redo(struct al_store *store, const struct al_executions *executions,
                  struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err);
 
 /** Count the executions to undo in order to go one execution further back than this plan, once it
- * has been carried out.  The rollback then is an execution, too. 0 when there is nothing further
+ * has been carried out.  The rollback then is an execution, too.  0 when there is nothing further
  * back. */
 int al_plan_further(struct al_store *store, const struct al_executions *executions,
                     const struct al_plan *plan, struct al_run_limits *budget, size_t *ret_count,

@@ -3,7 +3,7 @@
  * Going back to before some executions.
  *
  * The present is checkpointed first, so that a rollback can be undone like any other execution.  If
- * other changes since then would be lost, the rollback stops unless it is forced. docs/ROLLBACK.md
+ * other changes since then would be lost, the rollback stops unless it is forced.  docs/ROLLBACK.md
  * has the details.
  */
 #ifndef AL_ROLLBACK_ROLLBACK_H
@@ -32,8 +32,8 @@ struct al_rollback_options {
 /** The result.  Set up with AL_ROLLBACK_INIT. */
 struct al_rollback {
     size_t count; /**< executions that are undone */
-    /** The count for a rollback that goes one execution further back. 0: there is none, or this was
-     * a dry run. */
+    /** The count for a rollback that goes one execution further back.  0: there is none, or this
+     * was a dry run. */
     size_t further;
     bool resumed; /**< it continued a rollback that was interrupted */
     /** Changes in words that no execution made and that would be lost. */
