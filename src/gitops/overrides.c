@@ -30,6 +30,8 @@ static const struct override writing[] = {
     { "maintenance.auto", "false" },
     /* an identity is configured or there is none: never one made up from the host's name */
     { "user.useconfigonly", "true" },
+    /* a merge finds its base by what the commits say */
+    { "core.commitgraph", "false" },
 };
 
 /* Handed over when the repository sets the key (as git lists it: in lower case). */

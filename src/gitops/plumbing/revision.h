@@ -10,6 +10,10 @@
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
 
+/** For `git -c`, where a user decides by the history: a commit-graph is a file that anybody could
+ * have written, and git believes what it says about parents. */
+#define AL_NO_COMMIT_GRAPH "core.commitGraph=false"
+
 /** Run a command that answers with one word; *ret_word, which the caller frees, is NULL when git
  * says no. */
 int al_git_run_word(const struct al_repo *repo, struct al_git_command *command,

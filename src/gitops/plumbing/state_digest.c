@@ -37,8 +37,9 @@ static const char *const own_files[] = {
     "REVERT_HEAD", "config.worktree", "info/sparse-checkout",
 };
 
-/* Those of all working trees that change what git makes of a file or of a name. */
-static const char *const common_files[] = { "config", "info/attributes", "info/exclude" };
+/* Those of all working trees that change what git makes of a file, of a name or of a history. */
+static const char *const common_files[] = { "config", "info/attributes", "info/exclude",
+                                            "shallow" };
 
 static const char *const sequence_dirs[] = { "rebase-merge", "rebase-apply", "sequencer" };
 

@@ -9,6 +9,7 @@
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/porcelain/parse.h"
+#include "gitops/preview/commits.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 
@@ -53,26 +54,19 @@ int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_byt
 int al_git_branch_preview(const struct al_repo *repo, const char *name,
                           struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_freep) char *others = al_asprintf("--exclude=refs/heads/%s", name);
+    const char *const words[] = { ref, "--not", others, "--all", NULL };
+    bool any;
 
-    al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", NULL);
-    al_strv_addf(&command.argv, "refs/heads/%s", name);
-    al_strv_add(&command.argv, "--not");
-    al_strv_addf(&command.argv, "--exclude=refs/heads/%s", name);
-    al_strv_adds(&command.argv, "--all", "--", NULL);
-    r = al_git_run(
-        &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES) },
-        budget, &output, err);
-    if (r < 0)
-        return r;
-    if (al_git_read_well(&output) && output.out.out.len) {
-        al_str_adds(out, "Lost, because nothing else holds these commits:\n");
-        al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
-    }
-    return 0;
+    if (!al_ref_exists(&repo->at, ref)) /* git says so when it is deleted */
+        return 0;
+    return al_git_commits_excerpt(
+        repo,
+        &(struct al_commits_shown){ .words = words,
+                                    .format = "%h %s",
+                                    .title = "Lost, because nothing else holds these commits:" },
+        budget, out, &any, err);
 }
 
 /* Where a branch has to be merged to: its upstream where that is there, else HEAD. */

@@ -9,6 +9,7 @@
 #include "gitops/oid.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/revision.h"
 #include "gitops/preview/steady.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -206,7 +207,7 @@ int al_git_check_genuine_commits(const struct al_repo *repo, const char *const *
     struct al_buffer ids = { .max_bytes = LIST_MAX_BYTES };
     int r;
 
-    al_strv_adds(&command.argv, "git", "rev-list", NULL);
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", NULL);
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
     al_strv_add(&command.argv, "--");

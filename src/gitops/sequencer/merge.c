@@ -5,21 +5,18 @@
 
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
-#include "gitops/excerpt.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/preview/commits.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/genuine.h"
 #include "gitops/refs.h"
 #include "gitops/repo/signature.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/vet.h"
-
-#define COMMITS_BYTES (64u * 1024u)
 
 void al_merge_outcome_clear(struct al_merge_outcome *outcome)
 {
@@ -32,7 +29,8 @@ static int merge_base(const struct al_repo *repo, const char *commit, struct al_
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    al_strv_adds(&command.argv, "git", "merge-base", "HEAD", commit, NULL);
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", "HEAD", commit,
+                 NULL);
     return al_git_run_word(repo, &command, budget, ret_oid, err);
 }
 
@@ -149,61 +147,26 @@ int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options
     return make_plan(repo, options, budget, &plan, err);
 }
 
-/* What somebody wrote in the place of a commit would be shown instead of it. */
-static int check_commits(const struct al_repo *repo, const struct plan *plan,
-                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
-{
-    al_auto(al_freep) char *without = *plan->head ? al_asprintf("^%s", plan->head) : NULL;
-    const char *const words[] = { plan->oid, without, NULL };
-    bool all = true;
-    int r = al_git_check_genuine_commits(repo, words, budget, &all, err);
-
-    if (r == 0 && !all)
-        al_str_adds(out, "There are too many commits to verify all of them.\n");
-    return r;
-}
-
-static int show_commits(const struct al_repo *repo, const char *range, struct al_run_limits *budget,
-                        struct al_str *out, bool *ret_any, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
-
-    command.show_controls = true;
-    al_strv_adds(&command.argv, "git", "log", "--format=  %h %s", "--no-decorate",
-                 "--no-show-signature", "--no-color", range, "--", NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, COMMITS_BYTES),
-                                         .checked = true },
-                   budget, &output, err);
-    if (r < 0)
-        return r;
-    *ret_any = output.out.out.len > 0;
-    if (!*ret_any)
-        return 0;
-    al_str_adds(out, "These commits come in:\n");
-    al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
-    return 0;
-}
-
 int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_options *options,
                          struct al_run_limits *budget, struct al_str *out, bool *ret_any,
                          struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
-    al_auto(al_freep) char *range = NULL;
+    al_auto(al_freep) char *without = NULL;
     struct al_diff_options change = { .unified = -1 };
     int r = make_plan(repo, options, budget, &plan, err);
 
     if (r < 0)
         return r;
-    range = *plan.head ? al_asprintf("HEAD..%s", plan.oid) : al_strdup(plan.oid);
+    without = *plan.head ? al_asprintf("^%s", plan.head) : NULL;
     if (!moves_only(&plan, options))
         al_git_show_unsigned(repo, out);
-    r = check_commits(repo, &plan, budget, out, err);
-    if (r == 0)
-        r = show_commits(repo, range, budget, out, ret_any, err);
+    r = al_git_commits_excerpt(
+        repo,
+        &(struct al_commits_shown){ .words = (const char *const[]){ plan.oid, without, NULL },
+                                    .format = "  %h %s",
+                                    .title = "These commits come in:" },
+        budget, out, ret_any, err);
     if (r < 0 || !*ret_any || !plan.base || !strcmp(plan.base, plan.oid))
         return r;
     al_str_adds(out, "What they change:\n");

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/excerpt.h"
+#include "gitops/preview/commits.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"
@@ -149,21 +149,12 @@ static int add_commits(const struct al_repo *repo, const char *commit, const cha
                        const char *title, struct al_run_limits *budget, struct al_str *out,
                        struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
+    const char *const words[] = { commit, "--not", without ? without : "--remotes", NULL };
+    bool any;
 
-    al_strv_adds(&command.argv, "git", "log", "--oneline", "--no-show-signature", commit, "--not",
-                 without ? without : "--remotes", "--", NULL);
-    r = al_git_run(
-        &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, AL_GIT_EXCERPT_MAX_BYTES) },
-        budget, &output, err);
-    if (r == 0 && al_git_read_well(&output) && output.out.out.len) {
-        al_str_addf(out, "%s\n", title);
-        al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
-    }
-    return r;
+    return al_git_commits_excerpt(
+        repo, &(struct al_commits_shown){ .words = words, .format = "%h %s", .title = title },
+        budget, out, &any, err);
 }
 
 int al_git_push_preview(const struct al_repo *repo, const char *commit, const char *seen,
