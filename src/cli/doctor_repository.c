@@ -11,6 +11,7 @@
 #include "cli/setup.h"
 #include "gitops/command.h"
 #include "gitops/index_lock.h"
+#include "gitops/locate.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/partial.h"
 #include "gitops/plumbing/skipped.h"

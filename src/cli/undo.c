@@ -15,6 +15,7 @@
 #include "cli/setup.h"
 #include "cli/signals.h"
 #include "gitops/command.h"
+#include "gitops/locate.h"
 #include "gitops/location.h"
 #include "gitops/repo/repo.h"
 #include "guard/root.h"

@@ -2,7 +2,8 @@
 /* `git config --list -z --show-scope --show-origin`, read as it comes and never kept whole. */
 #include "gitops/config_list.h"
 
-#include "gitops/vet.h"
+#include <string.h>
+#include <strings.h>
 
 #define TOKEN_MAX_BYTES (64u * 1024u)
 

@@ -3,7 +3,18 @@
 #ifndef AL_GITOPS_CONFIG_LIST_H
 #define AL_GITOPS_CONFIG_LIST_H
 
-#include "gitops/vet.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/str.h"
+
+/** One configured value, as `git config --list` tells it. */
+struct al_config_entry {
+    bool of_repository; /**< scope local or worktree */
+    const char *origin; /**< file it came from, NULL for none */
+    const char *key;    /**< section and name in lower case, subsection as written */
+    const char *value;
+};
 
 /** Reads "scope NUL file:origin NUL key LF value NUL" records and hands each on. */
 struct al_config_list {

@@ -6,6 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/layer.h"
 #include "gitops/location.h"
+#include "gitops/overrides.h"
 #include "gitops/vet.h"
 #include "guard/env.h"
 #include "util/fs.h"

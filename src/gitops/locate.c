@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gitops/locate.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/alternates.h"
 #include "gitops/location.h"
 #include "gitops/refs.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
-#define POINTER_MAX_BYTES    4096u
-#define ALTERNATES_MAX_BYTES (64u * 1024u)
-#define STORES_MAX           64
+#define POINTER_MAX_BYTES 4096u
 
 enum found { NOTHING, FOUND };
 
@@ -198,70 +199,6 @@ static int find_git_dir(struct al_location *at, const struct al_roots *roots, co
     return r;
 }
 
-/* Object stores looked at; each one once, so that they cannot fan out. */
-struct stores {
-    const struct al_roots *roots;
-    const char *given;
-    struct al_strv seen;
-};
-
-/* A line of info/alternates: remember the store it names.  git skips one that is not there. */
-static int add_store(struct stores *stores, const char *objects, const char *line,
-                     struct al_error *err)
-{
-    al_auto(al_freep) char *path = NULL;
-    al_auto(al_freep) char *abs = NULL;
-    al_auto(al_closep) int fd = -1;
-    int r;
-
-    if (!*line || *line == '#')
-        return 0;
-    if (*line == '"') /* a quoted path: rare, and not worth an unquoting of our own */
-        return outside(stores->given, ALTERNATE, err);
-    path = al_fs_join(objects, line);
-    r = al_roots_open(stores->roots, path, O_PATH | O_DIRECTORY, &fd, &abs, NULL);
-    if (r == AL_ERR_SANDBOX)
-        return outside(stores->given, ALTERNATE, err);
-    if (r == 0 && !al_strv_contains(&stores->seen, abs))
-        al_strv_take(&stores->seen, al_take(&abs));
-    return stores->seen.count > STORES_MAX ? outside(stores->given, ALTERNATE, err) : 0;
-}
-
-static int read_alternates(struct stores *stores, const char *objects, struct al_error *err)
-{
-    al_auto(al_freep) char *path = al_fs_join(objects, "info/alternates");
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    char *save = NULL, *line;
-    int r = al_fs_read(AT_FDCWD, path, ALTERNATES_MAX_BYTES, &text);
-
-    if (r == -ENOENT || r == -ENOTDIR)
-        return 0;
-    if (r < 0)
-        return outside(stores->given, ALTERNATE, err);
-    for (line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        r = add_store(stores, objects, line, err);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-static int check_alternates(const struct al_roots *roots, const char *objects, const char *given,
-                            struct al_error *err)
-{
-    struct stores stores = { .roots = roots, .given = given };
-    int r = 0;
-
-    al_strv_add(&stores.seen, objects);
-    for (size_t i = 0; i < stores.seen.count && r == 0; i++) {
-        al_auto(al_freep) char *store = al_strdup(stores.seen.items[i]);
-
-        r = read_alternates(&stores, store, err);
-    }
-    al_strv_clear(&stores.seen);
-    return r;
-}
-
 static int find_common_dir(struct al_location *at, const struct al_roots *roots, const char *given,
                            struct al_error *err)
 {
@@ -342,7 +279,9 @@ static int find_parts(struct al_location *at, const struct al_roots *roots, cons
         return r;
     path = al_fs_join(at->common_dir, "objects");
     r = open_part(roots, path, given, OBJECTS, &objects, &fd, err);
-    return r < 0 ? r : check_alternates(roots, objects, given, err);
+    if (r < 0)
+        return r;
+    return al_alternates_are_inside(roots, objects) ? 0 : outside(given, ALTERNATE, err);
 }
 
 static bool is_there(int dir_fd, const char *name, mode_t type)

@@ -17,7 +17,6 @@
 struct al_git;
 struct al_git_config;
 struct al_root;
-struct al_roots;
 
 struct al_location {
     struct al_git *git;         /**< borrowed */
@@ -48,20 +47,6 @@ struct al_git_config {
 /** Close and free what it holds. */
 void al_location_clear(struct al_location *at);
 
-/**
- * Find the repository that holds `at->dir`, which is open, and fill in the rest.  Every part of it
- * has to lie in the roots.
- *
- * @param given  The agent's word for the directory, for messages.
- * @return as al_repo_open().
- */
-int al_location_find(struct al_location *at, const struct al_roots *roots, const char *given,
-                     struct al_error *err);
-
-/** The same for a repository at `at->dir` itself, bare or not. */
-int al_location_find_at(struct al_location *at, const struct al_roots *roots, const char *given,
-                        struct al_error *err);
-
 /** Whether the effective user owns it, as git's own check has it (git-config(1) safe.directory). */
 bool al_location_is_owned(const struct al_location *at);
 
@@ -77,16 +62,6 @@ bool al_location_is_bare(const struct al_location *at);
 int al_location_open_top(const struct al_location *at, int *ret_fd, struct al_error *err);
 int al_location_open_git_dir(const struct al_location *at, int *ret_fd, struct al_error *err);
 int al_location_open_common_dir(const struct al_location *at, int *ret_fd, struct al_error *err);
-
-/** The path in a one-line file such as `.git` ("gitdir: …") or commondir, made absolute;
- * NULL when it holds no such line.  Caller frees. */
-char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, const char *base);
-
-/** What to do about a bare repository. */
-extern const char al_git_bare_remedy[];
-
-/** Whether a directory is a git directory by itself, as a bare repository is. */
-bool al_git_is_bare_dir(const char *dir);
 
 /** The name of a file below the top, NULL for a file that is git's own.  Points into `file`. */
 const char *al_location_worktree_name(const struct al_location *at, const char *file);

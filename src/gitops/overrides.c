@@ -10,9 +10,12 @@
  * call, 3 add 0.03).  Therefore a key goes along only when the repository sets it, or when git's
  * own default is not what we want.
  */
-#include <fnmatch.h>
+#include "gitops/overrides.h"
 
-#include "gitops/vet.h"
+#include <fnmatch.h>
+#include <string.h>
+
+#include "util/mem.h"
 
 struct override {
     const char *key, *value;

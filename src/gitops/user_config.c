@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The few keys of the person's own configuration that a child gets, in a file that stands in for
- * ~/.gitconfig, so that a repository's own values still win over them as they do in git.
- */
-#include <fnmatch.h>
+#include "gitops/user_config.h"
 
-#include "gitops/vet.h"
+#include <fnmatch.h>
+#include <string.h>
 
 bool al_user_config_wants(const char *key)
 {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "gitops/layer.h"
+#include "gitops/vet_config.h"
 
 #define RACY_NS 20000000
 

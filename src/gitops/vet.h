@@ -72,40 +72,4 @@ void al_vetting_unref(struct al_git *git, const struct al_vetting *vetting);
 /** Drop what is remembered. */
 void al_git_forget_vettings(struct al_git *git);
 
-/* The parts vet.c is made of. */
-
-/** gather.c: list the configuration and fill `vetting` from it. */
-int al_vetting_read_config(const struct al_location *at, struct al_run_limits *budget,
-                           struct al_vetting *vetting, struct al_error *err);
-
-/** One configured value, as `git config --list` tells it. */
-struct al_config_entry {
-    bool of_repository; /**< scope local or worktree */
-    const char *origin; /**< file it came from, NULL for none */
-    const char *key;    /**< section and name in lower case, subsection as written */
-    const char *value;
-};
-
-/** remotevet.c: keep what an entry says about other repositories. */
-void al_vetting_note_remote(struct al_vetting *vetting, const struct al_config_entry *entry);
-
-/** overrides.c: append what every child gets, as "key", "value" pairs. */
-void al_overrides_add_always(struct al_strv *pairs, const char *excludes, const char *attributes);
-
-/** overrides.c: append what a child that writes gets besides. */
-void al_overrides_add_writing(struct al_strv *pairs);
-
-/** overrides.c: when a key set by a repository is one it must not decide, append what neutralises
- * it, once however often it is set.  True when that was a driver key not seen before. */
-bool al_overrides_add_for(struct al_strv *pairs, const char *key);
-
-/** userconfig.c: whether a key of the person's configuration goes into GIT_CONFIG_GLOBAL. */
-bool al_user_config_wants(const char *key);
-
-/** userconfig.c: whether one of those matters to a command that is reads_content_only. */
-bool al_user_config_matters_to_content(const char *key);
-
-/** userconfig.c: append one value in git's file format. */
-void al_user_config_add(struct al_str *out, const char *key, const char *value);
-
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reading a repository's configuration once, and making what stands in its way. */
+#include "gitops/vet_config.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,12 +12,14 @@
 #include "gitops/config_list.h"
 #include "gitops/failure.h"
 #include "gitops/layer.h"
+#include "gitops/overrides.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
+#include "gitops/user_config.h"
 #include "gitops/vet.h"
+#include "gitops/vet_files.h"
+#include "gitops/vet_remotes.h"
 #include "guard/root.h"
-
-#define PERSONAL_FILE_MAX_BYTES (1u << 20)
 
 /* For a file that is to be empty: found missing by one look, where /dev/null is opened and read. */
 #define NO_FILE "/nonexistent"
@@ -49,13 +53,6 @@ static char *expand(const struct al_git *git, const char *origin, const char *pa
         return al_strdup(path);
     *slash = '\0';
     return al_fs_join(dir, path);
-}
-
-static void depend_on(struct al_vetting *vetting, const char *path)
-{
-    if (path && vetting->sources.count < AL_VETTING_SOURCES_MAX &&
-        !al_strv_contains(&vetting->sources, path))
-        al_strv_add(&vetting->sources, path);
 }
 
 static void replace(char **place, char *value)
@@ -136,7 +133,7 @@ static void depend_on_branch(const struct al_location *at, struct al_vetting *ve
     for (size_t i = 0; i < refs.count; i++) {
         al_auto(al_freep) char *path = al_fs_join(at->common_dir, refs.items[i]);
 
-        depend_on(vetting, path);
+        al_vetting_depend_on(vetting, path);
     }
 }
 
@@ -190,7 +187,7 @@ static void take(void *payload, const struct al_config_entry *entry)
 
     if (g->drivers > AL_DRIVER_KEYS_MAX)
         return; /* it is refused: nothing more is kept of it */
-    depend_on(g->vetting, origin);
+    al_vetting_depend_on(g->vetting, origin);
     note_identity(g, entry->key, *entry->value != '\0');
     note_storage(g->vetting, entry);
     note_signing(g->vetting, entry);
@@ -210,7 +207,7 @@ static void take(void *payload, const struct al_config_entry *entry)
         (al_starts_with(entry->key, "includeif.") && al_ends_with(entry->key, ".path"))) {
         al_auto(al_freep) char *target = expand(g->at->git, origin, entry->value);
 
-        depend_on(g->vetting, target); /* it may be absent now and there later */
+        al_vetting_depend_on(g->vetting, target); /* it may be absent now and there later */
         g->leads_outside |= entry->of_repository && is_outside(g->at, target);
     }
     al_vetting_note_remote(g->vetting, entry);
@@ -262,14 +259,6 @@ static int list_config(struct gathering *g, struct al_run_limits *budget, struct
     return 0;
 }
 
-/* $XDG_CONFIG_HOME/git/<name>, or its default place.  NULL without a home.  Caller frees. */
-static char *personal_place(const struct al_git *git, const char *name)
-{
-    if (git->config_home && *git->config_home)
-        return al_asprintf("%s/git/%s", git->config_home, name);
-    return git->home ? al_asprintf("%s/.config/git/%s", git->home, name) : NULL;
-}
-
 /* Files whose appearance would change the answer, beside those git read. */
 static void depend_on_standard_places(const struct al_location *at, struct al_vetting *vetting)
 {
@@ -277,66 +266,26 @@ static void depend_on_standard_places(const struct al_location *at, struct al_ve
     al_auto(al_freep) char *config = al_fs_join(at->common_dir, "config");
     al_auto(al_freep) char *worktree = al_fs_join(at->git_dir, "config.worktree");
     al_auto(al_freep) char *head = al_fs_join(at->git_dir, "HEAD");
-    al_auto(al_freep) char *place = personal_place(git, "config");
+    al_auto(al_freep) char *place = al_user_config_place(git, "config");
 
-    depend_on(vetting, config);
-    depend_on(vetting, worktree);
-    depend_on(vetting, head); /* includeIf "onbranch:…" */
-    depend_on(vetting, "/etc/gitconfig");
-    depend_on(vetting, place);
+    al_vetting_depend_on(vetting, config);
+    al_vetting_depend_on(vetting, worktree);
+    al_vetting_depend_on(vetting, head); /* includeIf "onbranch:…" */
+    al_vetting_depend_on(vetting, "/etc/gitconfig");
+    al_vetting_depend_on(vetting, place);
     if (git->home) {
         al_auto(al_freep) char *dot = al_fs_join(git->home, ".gitconfig");
 
-        depend_on(vetting, dot);
+        al_vetting_depend_on(vetting, dot);
     }
-}
-
-static int make_dir(struct al_git *git, struct al_vetting *vetting)
-{
-    if (vetting->dir)
-        return 0;
-    (void)pthread_mutex_lock(&git->lock);
-    vetting->dir = al_asprintf("%s/config-%u", git->private_dir, git->private_serial++);
-    (void)pthread_mutex_unlock(&git->lock);
-    return mkdir(vetting->dir, 0700) < 0 ? -errno : 0;
-}
-
-static char *write_private(struct al_git *git, struct al_vetting *vetting, const char *name,
-                           const struct al_str *text)
-{
-    al_auto(al_freep) char *path = NULL;
-    al_auto(al_closep) int fd = -1;
-
-    if (make_dir(git, vetting) < 0)
-        return NULL;
-    path = al_fs_join(vetting->dir, name);
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 || al_write_all(fd, text->buf, text->len) < 0)
-        return NULL;
-    return al_take(&path);
-}
-
-/* A private copy of a file of the person's; NULL when there is nothing in one. */
-static char *copy_personal(struct gathering *g, const char *configured, const char *name)
-{
-    al_auto(al_freep) char *place =
-        configured ? al_strdup(configured) : personal_place(g->at->git, name);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_closep) int fd = -1;
-
-    depend_on(g->vetting, place);
-    if (place) /* links are followed: it is the person's file */
-        fd = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 || al_fs_read_fd(fd, PERSONAL_FILE_MAX_BYTES, &text) < 0 || !text.len)
-        return NULL;
-    return write_private(g->at->git, g->vetting, name, &text);
 }
 
 /* A configuration file of ours, or the name of none: git then does not even open it. */
 static int write_config(struct gathering *g, const char *name, const struct al_str *text,
                         char **ret_path, struct al_error *err)
 {
-    *ret_path = text->len ? write_private(g->at->git, g->vetting, name, text) : al_strdup(NO_FILE);
+    *ret_path =
+        text->len ? al_vetting_write_file(g->at->git, g->vetting, name, text) : al_strdup(NO_FILE);
     return *ret_path ? 0 : al_error_errno(err, errno, "cannot write a private configuration file");
 }
 
@@ -362,8 +311,10 @@ static void add_overrides(struct gathering *g, const char *excludes, const char 
 static int build_env(struct gathering *g, struct al_error *err)
 {
     struct al_vetting *vetting = g->vetting;
-    al_auto(al_freep) char *excludes = copy_personal(g, g->excludes, "ignore");
-    al_auto(al_freep) char *attributes = copy_personal(g, g->attributes, "attributes");
+    al_auto(al_freep) char *excludes =
+        al_vetting_copy_user_file(g->at->git, g->vetting, g->excludes, "ignore");
+    al_auto(al_freep) char *attributes =
+        al_vetting_copy_user_file(g->at->git, g->vetting, g->attributes, "attributes");
     int r = write_config(g, "config", &g->personal, &vetting->config.global, err);
 
     if (r == 0)
@@ -375,7 +326,8 @@ static int build_env(struct gathering *g, struct al_error *err)
     vetting->attributes_path = al_take(&attributes);
     vetting->excludes_path = al_take(&excludes);
     if (g->authorities) {
-        vetting->ca_path = copy_personal(g, g->authorities, "authorities");
+        vetting->ca_path =
+            al_vetting_copy_user_file(g->at->git, g->vetting, g->authorities, "authorities");
         if (!vetting->ca_path) /* it is still not the machine's that count */
             vetting->ca_path = al_strdup("/dev/null");
     }

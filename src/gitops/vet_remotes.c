@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What vetting keeps about other repositories: configured remotes, and who may say where they are.
  */
-#include <stdlib.h>
+#include "gitops/vet_remotes.h"
 
-#include "gitops/vet.h"
+#include <stdlib.h>
 
 /* Settings of http that a repository may have: they lead nowhere, or a command sets them again. */
 static const char *const harmless[] = {

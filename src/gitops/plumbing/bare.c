@@ -5,98 +5,15 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/environment.h"
-#include "gitops/failure.h"
-#include "gitops/layer.h"
-#include "gitops/ruleset.h"
-#include "gitops/run.h"
+#include "gitops/plumbing/bare_run.h"
 #include "util/fs.h"
 
-#define ID_MAX_BYTES    128u /* of an object id, as text */
-#define ERR_MAX_BYTES   (64u * 1024u)
-#define WRITER_GRACE_MS 2000u /* for git to remove what is half written */
-#define LINE_MAX_BYTES  256u  /* of what cat-file says before an object */
-
-static void build_env(struct al_git_env *env, const struct al_bare *bare, const char *index,
-                      bool borrows)
-{
-    const struct al_git *git = bare->repo->at.git;
-
-    al_git_env_base(env, &AL_GIT_COMMAND_INIT);
-    al_git_env_add(env, "HOME", git->private_dir);
-    al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
-    al_git_env_borrow(env, "GIT_CONFIG_GLOBAL=/dev/null");
-    al_git_env_borrow(env, "GIT_DIR=."); /* the child starts there */
-    al_git_env_borrow(env, "TMPDIR=.");
-    if (index)
-        al_git_env_add(env, "GIT_INDEX_FILE", index);
-    if (borrows) {
-        al_auto(al_freep) char *objects = al_fs_join(bare->repo->at.common_dir, "objects");
-        al_auto(al_freep) char *shallow = al_fs_join(bare->repo->at.common_dir, "shallow");
-
-        al_strv_take(&env->made, al_git_alternate(objects));
-        al_git_env_borrow(env, env->made.items[env->made.count - 1]);
-        al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
-    }
-}
+#define ID_MAX_BYTES   128u /* of an object id, as text */
+#define LINE_MAX_BYTES 256u /* of what cat-file says before an object */
 
 static bool add_text(void *payload, const char *data, size_t len)
 {
     return al_text_add(payload, data, len);
-}
-
-/* Run git in the bare repository; an exit code other than 0 is an error. */
-static int run(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
-               struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = {
-        .out = AL_TEXT_INIT(0),
-        .err = AL_TEXT_INIT(ERR_MAX_BYTES),
-        .exit_code = -1,
-    };
-    al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
-    struct al_git *git = bare->repo->at.git;
-    struct al_ruleset *ruleset = NULL;
-    struct al_proc_result result;
-    int r;
-
-    if (!git->program)
-        return al_git_none(err);
-    r = al_git_bare_ruleset(git, bare->dir_fd, borrows, &ruleset, err);
-    if (r < 0)
-        return r;
-    build_env(&env, bare, command->index, borrows);
-    r = al_proc_run(
-        &(struct al_proc_spec){
-            .program = git->program,
-            .argv = (const char *const *)command->argv.items,
-            .envp = env.entries,
-            .cwd_fd = bare->dir_fd,
-            .input = command->input,
-            .input_len = command->input_len,
-            .out = sink,
-            .err = { add_text, &output.err },
-            .drains = command->class == AL_GIT_WRITE,
-            .sandbox =
-                &(struct al_sandbox){
-                    .ruleset = ruleset,
-                    .exec_once = !command->starts_children,
-                    .no_sockets = true,
-                    .limits = al_git_limits(command, budget->left_ms),
-                },
-            .cancel = budget->cancel,
-            .timeout_ms = budget->left_ms,
-            .grace_ms = command->class == AL_GIT_WRITE ? WRITER_GRACE_MS : 0,
-        },
-        &result, err);
-    al_ruleset_free(ruleset);
-    if (r < 0)
-        return r;
-    budget->left_ms -= result.ran_ms < budget->left_ms ? result.ran_ms : budget->left_ms - 1;
-    al_text_end(&output.err);
-    output.exit_code = result.exit_code;
-    output.stopped = result.stopped;
-    return al_git_read_well(&output) ? 0 : al_git_failed(&output, err);
 }
 
 static bool drop(void *payload, const char *data, size_t len)
@@ -111,7 +28,7 @@ static bool drop(void *payload, const char *data, size_t len)
 static int run_quietly(const struct al_bare *bare, struct al_git_command *command,
                        struct al_run_limits *budget, struct al_error *err)
 {
-    return run(bare, command, false, (struct al_sink){ drop, NULL }, budget, err);
+    return al_bare_run(bare, command, false, (struct al_sink){ drop, NULL }, budget, err);
 }
 
 /* The answers of `cat-file --batch`: "<oid> <type> <size>" LF, the bytes, LF. */
@@ -227,7 +144,7 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
     command.input = input.buf;
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = run(bare, &command, false, (struct al_sink){ add_objects, &reading }, budget, err);
+    r = al_bare_run(bare, &command, false, (struct al_sink){ add_objects, &reading }, budget, err);
     al_str_clear(&reading.line);
     if (reading.status < 0)
         return reading.status;
@@ -259,7 +176,7 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname) %(objecttype)",
                  "--buffer", NULL);
-    r = run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
+    r = al_bare_run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
     for (char *line = strtok_r(output.buf, "\n", &save); r == 0 && line;
          line = strtok_r(NULL, "\n", &save)) {
         char *type = strchr(line, ' ');
@@ -287,7 +204,7 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
         /* What is missing was lost before, or not downloaded, and is no reason to lose the rest. */
         al_strv_adds(&command.argv, "--revs", "--missing=allow-any", NULL);
     al_strv_add(&command.argv, "objects/pack/pack");
-    r = run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
+    r = al_bare_run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
     if (r < 0)
         return r;
     al_str_trim_end(&output);
@@ -304,7 +221,7 @@ int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const cha
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--full-tree", treeish, "--", NULL);
     for (size_t i = 0; i < nnames; i++)
         al_strv_add(&command.argv, names[i]);
-    return run(bare, &command, false, sink, budget, err);
+    return al_bare_run(bare, &command, false, sink, budget, err);
 }
 
 /* Two trees that are compared. */
@@ -328,7 +245,7 @@ static int diff(const struct al_bare *bare, const struct comparison *of, size_t 
         al_strv_addf(&command.argv, "--relative=%s", of->below);
     al_strv_adds(&command.argv, of->from, of->to, NULL);
     text.show_controls = true;
-    r = run(bare, &command, !of->below, (struct al_sink){ add_text, &text }, budget, err);
+    r = al_bare_run(bare, &command, !of->below, (struct al_sink){ add_text, &text }, budget, err);
     al_text_end(&text);
     if (r == 0)
         al_str_add(ret_text, text.out.buf, text.out.len);
@@ -367,7 +284,7 @@ int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
     command.class = AL_GIT_WRITE;
     command.index = name;
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
-    r = run(bare, &command, true, (struct al_sink){ add_text, &text }, budget, err);
+    r = al_bare_run(bare, &command, true, (struct al_sink){ add_text, &text }, budget, err);
     (void)unlinkat(bare->dir_fd, name, 0); /* it is replaced by the next, and does no harm */
     al_text_end(&text);
     if (r == 0)
@@ -383,7 +300,7 @@ int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_
 
     al_strv_adds(&command.argv, "git", "for-each-ref",
                  "--format=%(objectname) %(refname) %(contents:body)", NULL);
-    return run(bare, &command, false, sink, budget, err);
+    return al_bare_run(bare, &command, false, sink, budget, err);
 }
 
 int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,

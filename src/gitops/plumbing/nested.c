@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "gitops/layer.h"
+#include "gitops/locate.h"
 #include "gitops/location.h"
 #include "gitops/refs.h"
 #include "guard/root.h"

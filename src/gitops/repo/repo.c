@@ -10,6 +10,7 @@
 
 #include "gitops/command.h"
 #include "gitops/layer.h"
+#include "gitops/locate.h"
 #include "gitops/location.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/write_lock.h"

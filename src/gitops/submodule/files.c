@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The entries of an index against the files.  What a file looks like tells whether it is the one
- * that was staged, as long as the index is younger than the file; otherwise its content does.
- *
- * Names come from a file that anyone may have written: they are opened below the top of the working
- * tree and through no link.
- */
+#include "gitops/submodule/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +12,6 @@
 #include "gitops/oid.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/nested.h"
-#include "gitops/submodule/look.h"
 #include "gitops/submodule/submodules.h"
 #include "gitops/vet.h"
 #include "guard/nofollow.h"
@@ -35,7 +29,7 @@ static const char converted[] = "what its files are is for a filter to say";
 static const char unknown_index[] = "its index cannot be read";
 
 struct comparison {
-    struct al_look *look;
+    struct al_submodule_scan *scan;
     struct timespec index_time;
     char *parent;  /* the directory of the entry before … */
     int parent_fd; /* … open, or -errno */
@@ -55,7 +49,7 @@ static int parent_of(struct comparison *c, const char *name, const char **ret_ba
     free(c->parent);
     al_close(c->parent_fd);
     c->parent = al_strndup(name, len);
-    c->parent_fd = al_nofollow_open(c->look->top, c->parent, O_PATH | O_DIRECTORY);
+    c->parent_fd = al_nofollow_open(c->scan->top, c->parent, O_PATH | O_DIRECTORY);
     return c->parent_fd;
 }
 
@@ -102,7 +96,7 @@ static bool is_of_another_type(const struct stat *st, const struct al_index_entr
 static bool has_id(const struct comparison *c, const struct al_index_entry *entry, const char *data,
                    size_t len)
 {
-    const bool sha256 = c->look->repo->vetting->is_sha256;
+    const bool sha256 = c->scan->repo->vetting->is_sha256;
     al_auto(al_freep) char *id = al_git_blob_id(sha256, data, len);
     char text[65];
 
@@ -130,35 +124,35 @@ static void compare_link(struct comparison *c, const struct al_index_entry *entr
     ssize_t len = readlinkat(parent, base, target, sizeof(target));
 
     if (len < 0)
-        c->look->unseen = unreadable;
+        c->scan->unseen = unreadable;
     else if (!has_id(c, entry, target, (size_t)len))
-        c->look->content |= AL_MODIFIED_CONTENT;
+        c->scan->content |= AL_MODIFIED_CONTENT;
 }
 
 static void compare_content(struct comparison *c, const struct al_index_entry *entry, int parent,
                             const char *base, uint64_t size)
 {
-    struct al_look *look = c->look;
+    struct al_submodule_scan *scan = c->scan;
     al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
     al_auto(al_closep) int fd = -1;
     int r;
 
-    if (size > look->room->bytes) {
-        look->unseen = too_big;
+    if (size > scan->bounds->bytes) {
+        scan->unseen = too_big;
         return;
     }
-    look->room->bytes -= size;
+    scan->bounds->bytes -= size;
     fd = al_nofollow_open(parent, base, O_RDONLY);
     r = fd < 0 ? fd : al_fs_read_fd(fd, AL_SUBMODULE_HASHED_MAX, &content);
     if (r < 0)
-        look->unseen = unreadable;
+        scan->unseen = unreadable;
     else if (!has_id(c, entry, content.buf, content.len) && !has_id_with_lf(c, entry, &content))
         c->differs = true;
 }
 
 static void compare_file(struct comparison *c, const struct al_index_entry *entry)
 {
-    struct al_look *look = c->look;
+    struct al_submodule_scan *scan = c->scan;
     const char *base;
     int parent = parent_of(c, entry->name, &base), error = parent < 0 ? -parent : 0;
     struct stat st;
@@ -166,13 +160,13 @@ static void compare_file(struct comparison *c, const struct al_index_entry *entr
     if (!error && fstatat(parent, base, &st, AT_SYMLINK_NOFOLLOW) < 0)
         error = errno;
     if (is_gone(error))
-        look->content |= entry->skipped ? 0 : AL_MODIFIED_CONTENT;
+        scan->content |= entry->skipped ? 0 : AL_MODIFIED_CONTENT;
     else if (error)
-        look->unseen = unreadable;
+        scan->unseen = unreadable;
     else if (looks_the_same(c, &st, entry))
         return;
     else if (is_of_another_type(&st, entry) || (entry->size && entry->size != (uint32_t)st.st_size))
-        look->content |= AL_MODIFIED_CONTENT;
+        scan->content |= AL_MODIFIED_CONTENT;
     else if (S_ISLNK(st.st_mode))
         compare_link(c, entry, parent, base);
     else
@@ -183,23 +177,23 @@ static void compare_file(struct comparison *c, const struct al_index_entry *entr
  * looked at when its turn comes. */
 static void compare_gitlink(struct comparison *c, const struct al_index_entry *entry)
 {
-    struct al_look *look = c->look;
-    al_auto(al_freep) char *path = al_asprintf("%s/%s", look->path, entry->name);
-    al_auto(al_freep) char *abs = al_fs_join(look->repo->at.top, path);
+    struct al_submodule_scan *scan = c->scan;
+    al_auto(al_freep) char *path = al_asprintf("%s/%s", scan->path, entry->name);
+    al_auto(al_freep) char *abs = al_fs_join(scan->repo->at.top, path);
     al_auto(al_freep) char *head = NULL;
-    al_auto(al_closep) int fd = al_nofollow_open(look->top, entry->name, O_PATH | O_DIRECTORY);
+    al_auto(al_closep) int fd = al_nofollow_open(scan->top, entry->name, O_PATH | O_DIRECTORY);
     char text[65];
 
     if (fd < 0) {
-        look->content |= is_gone(-fd) && !entry->skipped ? AL_MODIFIED_CONTENT : 0;
+        scan->content |= is_gone(-fd) && !entry->skipped ? AL_MODIFIED_CONTENT : 0;
         return;
     }
-    head = al_git_nested_head(&look->repo->at, abs);
-    for (size_t i = 0; i < (look->repo->vetting->is_sha256 ? 32u : 20u); i++)
+    head = al_git_nested_head(&scan->repo->at, abs);
+    for (size_t i = 0; i < (scan->repo->vetting->is_sha256 ? 32u : 20u); i++)
         (void)snprintf(text + 2 * i, 3, "%02x", entry->oid[i]);
     if (head && *head && strcmp(head, text) != 0)
-        look->content |= AL_MODIFIED_CONTENT;
-    al_strv_take(look->nested, al_take(&path));
+        scan->content |= AL_MODIFIED_CONTENT;
+    al_strv_take(scan->nested, al_take(&path));
 }
 
 /* Attributes that make what is stored another thing than what is in the file, line ends apart. */
@@ -222,44 +216,44 @@ static bool may_convert(int dir_fd, const char *name)
 static bool take_entry(void *payload, const struct al_index_entry *entry)
 {
     struct comparison *c = payload;
-    struct al_look *look = c->look;
+    struct al_submodule_scan *scan = c->scan;
 
-    if (!look->room->entries) {
-        look->unseen = al_look_too_many;
+    if (!scan->bounds->entries) {
+        scan->unseen = al_scan_too_many;
         return false;
     }
-    if (--look->room->entries % ENTRIES_PER_CLOCK == 0 && !al_look_has_time(look))
+    if (--scan->bounds->entries % ENTRIES_PER_CLOCK == 0 && !al_scan_has_time(scan))
         return false;
-    al_strv_add(&look->names, entry->name);
+    al_strv_add(&scan->names, entry->name);
     if (al_ends_with(entry->name, ATTRIBUTES) && !c->converts)
-        c->converts = may_convert(look->top, entry->name);
+        c->converts = may_convert(scan->top, entry->name);
     if (entry->stage || entry->is_intended)
-        look->content |= AL_MODIFIED_CONTENT;
+        scan->content |= AL_MODIFIED_CONTENT;
     else if ((entry->mode & 0170000u) == TYPE_GITLINK)
         compare_gitlink(c, entry);
-    else if (!(look->content & AL_MODIFIED_CONTENT))
+    else if (!(scan->content & AL_MODIFIED_CONTENT))
         compare_file(c, entry);
     return true;
 }
 
-void al_look_at_files(struct al_look *look, int index_fd)
+void al_scan_files(struct al_submodule_scan *scan, int index_fd)
 {
-    struct comparison c = { .look = look, .parent_fd = -1 };
+    struct comparison c = { .scan = scan, .parent_fd = -1 };
     enum al_index_end end;
     struct stat st;
 
     if (fstat(index_fd, &st) == 0)
         c.index_time = st.st_mtim;
-    c.converts = may_convert(look->common, "info/attributes");
-    end = al_index_read(index_fd, look->repo->vetting->is_sha256 ? 32 : 20, take_entry, &c);
+    c.converts = may_convert(scan->common, "info/attributes");
+    end = al_index_read(index_fd, scan->repo->vetting->is_sha256 ? 32 : 20, take_entry, &c);
     if (end == AL_INDEX_NOT_UNDERSTOOD || end == AL_INDEX_SPLIT || end == AL_INDEX_SPARSE) {
-        look->content = 0; /* what was taken may be no entry */
-        look->unseen = unknown_index;
+        scan->content = 0; /* what was taken may be no entry */
+        scan->unseen = unknown_index;
     }
     if (c.differs && !c.converts)
-        look->content |= AL_MODIFIED_CONTENT;
-    else if (c.differs && !look->unseen && !(look->content & AL_MODIFIED_CONTENT))
-        look->unseen = converted;
+        scan->content |= AL_MODIFIED_CONTENT;
+    else if (c.differs && !scan->unseen && !(scan->content & AL_MODIFIED_CONTENT))
+        scan->unseen = converted;
     free(c.parent);
     al_close(c.parent_fd);
 }

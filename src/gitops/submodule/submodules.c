@@ -14,7 +14,9 @@
 #include "gitops/plumbing/nested.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
-#include "gitops/submodule/look.h"
+#include "gitops/submodule/files.h"
+#include "gitops/submodule/scan.h"
+#include "gitops/submodule/untracked.h"
 #include "gitops/vet.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
@@ -23,9 +25,6 @@
 
 #define TYPE_GITLINK 0160000u
 #define NAMED_MAX    20
-
-const char al_look_too_many[] = "it has too many files";
-const char al_look_too_long[] = "it takes too long";
 
 static const char outside[] = "its git directory lies outside the allowed roots";
 static const char no_git_dir[] = "its .git leads to no git directory";
@@ -47,16 +46,6 @@ void al_submodules_clear(struct al_submodules *submodules)
     free(submodules->items);
     *submodules = AL_SUBMODULES_INIT;
 }
-
-bool al_look_has_time(struct al_look *look)
-{
-    if (al_clock_ms() < look->room->deadline_ms)
-        return true;
-    look->unseen = al_look_too_long;
-    return false;
-}
-
-/* Which submodules there are. */
 
 static bool is_within(const char *name, const char *within)
 {
@@ -118,8 +107,6 @@ static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
     queue->owners = queue->paths.count;
 }
 
-/* What is staged in one. */
-
 /* An object store that borrows from others might lead anywhere. */
 static bool has_store(int common)
 {
@@ -133,8 +120,8 @@ static bool has_store(int common)
  * Its index against its commit: by a git of the repository around it, to which only these two and
  * the objects are the submodule's.
  */
-static void look_at_staged(struct al_look *look, const char *index, const char *common_dir,
-                           const char *head, struct al_run_limits *budget)
+static void scan_staged(struct al_submodule_scan *scan, const char *index, const char *common_dir,
+                        const char *head, struct al_run_limits *budget)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -142,8 +129,8 @@ static void look_at_staged(struct al_look *look, const char *index, const char *
     al_auto(al_freep) char *objects = al_fs_join(common_dir, "objects");
     const struct al_git_link link = { .protocol = "none", .env = &env };
 
-    if (!al_is_oid(head, strlen(head)) || !has_store(look->common)) {
-        look->unseen = no_commit;
+    if (!al_is_oid(head, strlen(head)) || !has_store(scan->common)) {
+        scan->unseen = no_commit;
         return;
     }
     al_strv_take(&env, al_git_alternate(objects));
@@ -151,20 +138,18 @@ static void look_at_staged(struct al_look *look, const char *index, const char *
     command.link = &link;
     al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--quiet", "--no-ext-diff",
                  "--no-textconv", "--ignore-submodules=dirty", head, "--", NULL);
-    if (al_git_run(&look->repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, budget,
+    if (al_git_run(&scan->repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, budget,
                    &output, NULL) < 0 ||
         (output.exit_code != 0 && output.exit_code != 1))
-        look->unseen = no_commit;
+        scan->unseen = no_commit;
     else if (output.exit_code == 1)
-        look->content |= AL_MODIFIED_CONTENT;
+        scan->content |= AL_MODIFIED_CONTENT;
 }
 
-/* One of them. */
-
-static void look_at_repository(struct al_look *look, const char *git_dir, const char *common_dir,
-                               struct al_run_limits *budget)
+static void scan_repository(struct al_submodule_scan *scan, const char *git_dir,
+                            const char *common_dir, struct al_run_limits *budget)
 {
-    const struct al_location nested = { .git = look->repo->at.git,
+    const struct al_location nested = { .git = scan->repo->at.git,
                                         .git_dir = (char *)git_dir,
                                         .common_dir = (char *)common_dir,
                                         .git_fd = -1 };
@@ -174,37 +159,37 @@ static void look_at_repository(struct al_look *look, const char *git_dir, const 
     al_auto(al_freep) char *head = al_ref_head(&nested);
 
     if (fd < 0 || common < 0) {
-        look->unseen = no_index;
+        scan->unseen = no_index;
         return;
     }
-    look->common = common;
-    al_look_at_files(look, fd);
-    if (!look->unseen && !(look->content & AL_MODIFIED_CONTENT))
-        look_at_staged(look, index, common_dir, head, budget);
-    if (!look->unseen && !look->room->no_untracked)
-        al_look_for_untracked(look);
+    scan->common = common;
+    al_scan_files(scan, fd);
+    if (!scan->unseen && !(scan->content & AL_MODIFIED_CONTENT))
+        scan_staged(scan, index, common_dir, head, budget);
+    if (!scan->unseen && !scan->bounds->no_untracked)
+        al_scan_untracked(scan);
 }
 
 /* A directory without a `.git` is a submodule that nobody has checked out. */
-static void look_at(struct al_look *look, struct al_run_limits *budget)
+static void scan_submodule(struct al_submodule_scan *scan, struct al_run_limits *budget)
 {
-    al_auto(al_freep) char *top = al_fs_join(look->repo->at.top, look->path);
+    al_auto(al_freep) char *top = al_fs_join(scan->repo->at.top, scan->path);
     al_auto(al_freep) char *git_dir = NULL;
     al_auto(al_freep) char *common_dir = NULL;
-    int r = al_git_nested_dirs(&look->repo->at, top, &git_dir, &common_dir);
+    int r = al_git_nested_dirs(&scan->repo->at, top, &git_dir, &common_dir);
 
     if (r == 0)
-        look_at_repository(look, git_dir, common_dir, budget);
+        scan_repository(scan, git_dir, common_dir, budget);
     else if (r != AL_ERR_NOT_FOUND)
-        look->unseen = r == AL_ERR_SANDBOX ? outside : no_git_dir;
+        scan->unseen = r == AL_ERR_SANDBOX ? outside : no_git_dir;
 }
 
 /* Adds to what is known of `name`, whose part it is. */
-static void keep(struct al_submodules *to, const char *name, const struct al_look *look)
+static void keep(struct al_submodules *to, const char *name, const struct al_submodule_scan *scan)
 {
     struct al_submodule *item = NULL;
 
-    if (!look->content && !look->unseen)
+    if (!scan->content && !scan->unseen)
         return;
     for (size_t i = 0; i < to->count; i++)
         if (!strcmp(to->items[i].name, name))
@@ -214,8 +199,8 @@ static void keep(struct al_submodules *to, const char *name, const struct al_loo
         item = &to->items[to->count++];
         *item = (struct al_submodule){ .name = al_strdup(name) };
     }
-    item->content |= look->content;
-    item->unseen = item->unseen ? item->unseen : look->unseen;
+    item->content |= scan->content;
+    item->unseen = item->unseen ? item->unseen : scan->unseen;
 }
 
 /* The submodule of the repository itself that a path is or lies in. */
@@ -227,32 +212,35 @@ static const char *owner_of(const struct queue *queue, const char *path)
     return path;
 }
 
-static void look_at_number(const struct al_repo *repo, int top, struct queue *queue, size_t number,
-                           struct al_look_room *room, struct al_run_limits *budget,
-                           struct al_submodules *to)
+static void scan_next(const struct al_repo *repo, int top, struct queue *queue, size_t number,
+                      struct al_scan_bounds *bounds, struct al_run_limits *budget,
+                      struct al_submodules *to)
 {
     al_auto(al_freep) char *path = al_strdup(queue->paths.items[number]);
     al_auto(al_closep) int fd = al_nofollow_open(top, path, O_PATH | O_DIRECTORY);
-    struct al_look look = {
-        .repo = repo, .room = room, .path = path, .top = fd, .common = -1, .nested = &queue->paths
-    };
+    struct al_submodule_scan scan = { .repo = repo,
+                                      .bounds = bounds,
+                                      .path = path,
+                                      .top = fd,
+                                      .common = -1,
+                                      .nested = &queue->paths };
 
     if (fd < 0)
         return; /* git says that it is gone, or no directory */
     if (number >= AL_SUBMODULES_MAX)
-        look.unseen = too_many_submodules;
-    else if (al_look_has_time(&look))
-        look_at(&look, budget);
-    keep(to, owner_of(queue, path), &look);
-    al_strv_clear(&look.names);
+        scan.unseen = too_many_submodules;
+    else if (al_scan_has_time(&scan))
+        scan_submodule(&scan, budget);
+    keep(to, owner_of(queue, path), &scan);
+    al_strv_clear(&scan.names);
 }
 
-void al_git_look_into_submodules(const struct al_repo *repo, const char *within, bool untracked,
-                                 struct al_run_limits *budget, struct al_submodules *ret_submodules)
+void al_git_scan_submodules(const struct al_repo *repo, const char *within, bool untracked,
+                            struct al_run_limits *budget, struct al_submodules *ret_submodules)
 {
     struct queue queue = { .within = within };
     struct al_submodules found = AL_SUBMODULES_INIT;
-    struct al_look_room room = {
+    struct al_scan_bounds bounds = {
         .entries = AL_SUBMODULE_ENTRIES_MAX,
         .listed = AL_SUBMODULE_ENTRIES_MAX,
         .bytes = AL_SUBMODULE_HASHED_MAX,
@@ -264,15 +252,13 @@ void al_git_look_into_submodules(const struct al_repo *repo, const char *within,
     find_gitlinks(repo, &queue, budget);
     if (queue.owners && al_location_open_top(&repo->at, &top, NULL) == 0)
         for (size_t i = 0; i < queue.paths.count; i++)
-            look_at_number(repo, top, &queue, i, &room, budget, &found);
+            scan_next(repo, top, &queue, i, &bounds, budget, &found);
     al_close(top);
     al_strv_clear(&queue.paths);
     *ret_submodules = found;
 }
 
-/* What is said of them. */
-
-static void say_one(const struct al_submodule *submodule, struct al_str *out)
+static void add_one(const struct al_submodule *submodule, struct al_str *out)
 {
     static const char *const words[] = {
         [AL_MODIFIED_CONTENT] = "modified content",
@@ -290,7 +276,7 @@ static void say_one(const struct al_submodule *submodule, struct al_str *out)
     al_str_addc(out, ')');
 }
 
-void al_submodules_say(const struct al_submodules *submodules, struct al_str *out)
+void al_submodules_add_line(const struct al_submodules *submodules, struct al_str *out)
 {
     if (!submodules->count)
         return;
@@ -299,7 +285,7 @@ void al_submodules_say(const struct al_submodules *submodules, struct al_str *ou
     al_str_adds(out, "airlock: inside submodules: ");
     for (size_t i = 0; i < submodules->count && i < NAMED_MAX; i++) {
         al_str_adds(out, i ? ", " : "");
-        say_one(&submodules->items[i], out);
+        add_one(&submodules->items[i], out);
     }
     if (submodules->count > NAMED_MAX)
         al_str_addf(out, ", and %zu more", submodules->count - NAMED_MAX);

@@ -53,12 +53,11 @@ void al_submodules_clear(struct al_submodules *submodules);
  * @param within     A path below the top, as git has it: only submodules there; NULL: all.
  * @param untracked  Untracked content counts.
  */
-void al_git_look_into_submodules(const struct al_repo *repo, const char *within, bool untracked,
-                                 struct al_run_limits *budget,
-                                 struct al_submodules *ret_submodules);
+void al_git_scan_submodules(const struct al_repo *repo, const char *within, bool untracked,
+                            struct al_run_limits *budget, struct al_submodules *ret_submodules);
 
 /** Append one line about them, without its end; none when there are none.  Where `out` has text, an
  * end of line comes first. */
-void al_submodules_say(const struct al_submodules *submodules, struct al_str *out);
+void al_submodules_add_line(const struct al_submodules *submodules, struct al_str *out);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The directories of a submodule against the names in its index. */
+#include "gitops/submodule/untracked.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "gitops/submodule/ignore.h"
-#include "gitops/submodule/look.h"
 #include "gitops/submodule/submodules.h"
 #include "gitops/vet.h"
 #include "guard/nofollow.h"
@@ -16,7 +16,7 @@
 #define ENTRIES_PER_CLOCK 256
 
 struct search {
-    struct al_look *look;
+    struct al_submodule_scan *scan;
     struct al_ignore_rules rules;
     struct al_strv dirs; /* yet to be listed, with '/' at the end; "" is the top */
 };
@@ -65,29 +65,29 @@ static bool is_repository(int dir_fd, const char *name)
 
 static void take_directory(struct search *search, int dir_fd, const char *name, char *path)
 {
-    struct al_look *look = search->look;
-    enum tracked tracked = find(&look->names, path);
+    struct al_submodule_scan *scan = search->scan;
+    enum tracked tracked = find(&scan->names, path);
 
     if (tracked == IS_TRACKED ||
         (tracked == NOT_TRACKED && al_ignore_rules_may_match(&search->rules, path)))
         return;
     if (tracked == NOT_TRACKED && is_repository(dir_fd, name))
-        look->content |= AL_UNTRACKED_CONTENT;
+        scan->content |= AL_UNTRACKED_CONTENT;
     else
         al_strv_addf(&search->dirs, "%s/", path);
 }
 
 static void take(struct search *search, int dir_fd, const char *dir, const struct dirent *entry)
 {
-    struct al_look *look = search->look;
+    struct al_submodule_scan *scan = search->scan;
     al_auto(al_freep) char *path = al_asprintf("%s%s", dir, entry->d_name);
     unsigned char type = type_of(dir_fd, entry);
 
     if (type == DT_DIR)
         take_directory(search, dir_fd, entry->d_name, path);
-    else if ((type == DT_REG || type == DT_LNK) && find(&look->names, path) != IS_TRACKED &&
+    else if ((type == DT_REG || type == DT_LNK) && find(&scan->names, path) != IS_TRACKED &&
              !al_ignore_rules_may_match(&search->rules, path))
-        look->content |= AL_UNTRACKED_CONTENT;
+        scan->content |= AL_UNTRACKED_CONTENT;
 }
 
 static bool is_nothing(const char *name)
@@ -113,40 +113,40 @@ static void read_excludes(struct search *search, const char *path)
 
 static void list(struct search *search, const char *dir)
 {
-    struct al_look *look = search->look;
+    struct al_submodule_scan *scan = search->scan;
     al_auto(al_freep) char *rules = al_asprintf("%s.gitignore", dir);
     al_auto(al_freep) char *name = al_strndup(dir, *dir ? strlen(dir) - 1 : 0);
     al_auto(al_closedirp) DIR *listing =
-        al_fs_list(al_nofollow_open(look->top, name, O_RDONLY | O_DIRECTORY));
+        al_fs_list(al_nofollow_open(scan->top, name, O_RDONLY | O_DIRECTORY));
     struct dirent *entry;
 
     if (!listing)
         return;
-    read_rules(search, look->top, rules, dir);
-    while (!(look->content & AL_UNTRACKED_CONTENT) && (entry = readdir(listing))) {
+    read_rules(search, scan->top, rules, dir);
+    while (!(scan->content & AL_UNTRACKED_CONTENT) && (entry = readdir(listing))) {
         if (is_nothing(entry->d_name))
             continue;
-        if (!look->room->listed) {
-            look->unseen = al_look_too_many;
+        if (!scan->bounds->listed) {
+            scan->unseen = al_scan_too_many;
             return;
         }
-        if (--look->room->listed % ENTRIES_PER_CLOCK == 0 && !al_look_has_time(look))
+        if (--scan->bounds->listed % ENTRIES_PER_CLOCK == 0 && !al_scan_has_time(scan))
             return;
         take(search, dirfd(listing), dir, entry);
     }
 }
 
-void al_look_for_untracked(struct al_look *look)
+void al_scan_untracked(struct al_submodule_scan *scan)
 {
-    struct search search = { .look = look };
-    const char *excludes = look->repo->vetting->excludes_path;
+    struct search search = { .scan = scan };
+    const char *excludes = scan->repo->vetting->excludes_path;
 
     al_strv_add(&search.dirs, "");
-    read_rules(&search, look->common, "info/exclude", "");
+    read_rules(&search, scan->common, "info/exclude", "");
     if (excludes)
         read_excludes(&search, excludes);
     for (size_t i = 0;
-         i < search.dirs.count && !look->unseen && !(look->content & AL_UNTRACKED_CONTENT); i++) {
+         i < search.dirs.count && !scan->unseen && !(scan->content & AL_UNTRACKED_CONTENT); i++) {
         al_auto(al_freep) char *dir = al_strdup(search.dirs.items[i]);
 
         list(&search, dir);

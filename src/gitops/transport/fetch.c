@@ -6,6 +6,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/run.h"
 #include "gitops/transport/network.h"
+#include "gitops/transport/network_failure.h"
 
 /* "From <where>" says nothing a caller does not know. */
 static void add_changes(const struct al_git_output *output, struct al_str *out)

@@ -14,8 +14,11 @@
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
+#include "gitops/transport/exchange.h"
+#include "gitops/transport/http_auth.h"
 #include "gitops/transport/leftovers.h"
-#include "gitops/transport/netparts.h"
+#include "gitops/transport/local_server.h"
+#include "gitops/transport/network_config.h"
 
 #define NAME_BYTES 16
 

@@ -56,16 +56,12 @@ const char *al_network_shown(const struct al_network *network);
  * output shows no user information of an address, and the address instead of how git was led there.
  *
  * @param progress  May be NULL.
- * @return as al_git_run_text(): a non-zero exit code is a success here, and al_network_failed()
+ * @return as al_git_run(): a non-zero exit code is a success here, and al_network_failed()
  *         makes an error of it; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR where a server asks for
  *         credentials and there are none, or not the right ones.
  */
 int al_network_run(struct al_network *network, struct al_git_command *command, size_t max_bytes,
                    const struct al_progress *progress, struct al_run_limits *budget,
                    struct al_git_output *ret_output, struct al_error *err);
-
-/** An error of what a failed git said: AL_CODE_REMOTE_ERROR, a cause and a remedy. */
-int al_network_failed(const struct al_network *network, const struct al_git_output *output,
-                      struct al_error *err);
 
 #endif

@@ -51,9 +51,9 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
-    al_git_look_into_submodules(al_call_repo(call), NULL, args->untracked, al_call_budget(call),
-                                &submodules);
-    al_submodules_say(&submodules, &notes);
+    al_git_scan_submodules(al_call_repo(call), NULL, args->untracked, al_call_budget(call),
+                           &submodules);
+    al_submodules_add_line(&submodules, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     if (args->porcelain) /* git's long format contains it */
         note_progress(call, result);

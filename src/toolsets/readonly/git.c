@@ -151,9 +151,8 @@ static void note_submodules(struct al_call *call, const struct git_args *args,
 
     if (args->op != AL_READONLY_STATUS || result->exit_code != 0)
         return;
-    al_git_look_into_submodules(al_call_repo(call), args->path, true, al_call_budget(call),
-                                &submodules);
-    al_submodules_say(&submodules, &line);
+    al_git_scan_submodules(al_call_repo(call), args->path, true, al_call_budget(call), &submodules);
+    al_submodules_add_line(&submodules, &line);
     if (line.len)
         al_result_note(result, line.buf);
 }

@@ -94,7 +94,7 @@ static void note_submodules(const struct al_submodules *submodules, struct al_re
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_submodules_say(submodules, &line);
+    al_submodules_add_line(submodules, &line);
     if (line.len)
         al_result_note(result, line.buf);
 }
@@ -109,8 +109,8 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
     int r;
 
     (void)args;
-    al_git_look_into_submodules(al_call_repo(call), NULL, true, al_call_budget(call),
-                                &parts.submodules);
+    al_git_scan_submodules(al_call_repo(call), NULL, true, al_call_budget(call),
+                           &parts.submodules);
     r = al_git_read_status(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                            &status, err);
     if (r < 0)

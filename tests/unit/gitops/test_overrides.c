@@ -2,7 +2,7 @@
 /* gitops/vet.h, overrides: no key of a repository decides what git runs, whatever its name. */
 #include <strings.h>
 
-#include "gitops/vet.h"
+#include "gitops/overrides.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/git_fixture.h"
 

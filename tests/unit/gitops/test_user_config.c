@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/vet.h, userconfig: few keys of the person's reach a child, and those unchanged. */
-#include "gitops/vet.h"
+#include "gitops/user_config.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/git_fixture.h"
 #include "util/fs.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What git is told about the other end, in place of what the repository says. */
+#include "gitops/transport/network_config.h"
+
 #include "gitops/layer.h"
-#include "gitops/transport/netparts.h"
+#include "gitops/transport/exchange.h"
 #include "gitops/vet.h"
 #include "guard/env.h"
 

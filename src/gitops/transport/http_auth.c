@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A server of http that asks who we are. */
+#include "gitops/transport/http_auth.h"
+
 #include <errno.h>
 
 #include "gitops/command.h"
@@ -8,7 +9,6 @@
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"
 #include "gitops/transport/credential.h"
-#include "gitops/transport/netparts.h"
 #include "gitops/transport/network.h"
 #include "guard/credential_hosts.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The other repository is on this machine: git's server for it runs beside the client, confined and
- * with our overrides, and the two talk over a socket.  Neither a shell nor a hook is started.
- */
+#include "gitops/transport/local_server.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -10,9 +8,7 @@
 #include "gitops/command.h"
 #include "gitops/layer.h"
 #include "gitops/repo/write_lock.h"
-#include "gitops/run.h"
-#include "gitops/transport/netparts.h"
-#include "gitops/transport/network.h"
+#include "gitops/transport/network_config.h"
 
 #define SERVER_STACK_BYTES   ((size_t)256 * 1024)
 #define SERVER_ERR_MAX_BYTES 4096

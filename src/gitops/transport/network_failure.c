@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a git that could not talk to another repository said, as a cause and a remedy. */
+#include "gitops/transport/network_failure.h"
+
 #include "gitops/failure.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/transport/network.h"

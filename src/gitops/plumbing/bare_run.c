@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/plumbing/bare_run.h"
+
+#include <stdlib.h>
+
+#include "gitops/environment.h"
+#include "gitops/failure.h"
+#include "gitops/layer.h"
+#include "gitops/ruleset.h"
+#include "gitops/run.h"
+#include "util/fs.h"
+
+#define ERR_MAX_BYTES   (64u * 1024u)
+#define WRITER_GRACE_MS 2000u /* for git to remove what is half written */
+
+static void build_env(struct al_git_env *env, const struct al_bare *bare, const char *index,
+                      bool borrows)
+{
+    const struct al_git *git = bare->repo->at.git;
+
+    al_git_env_base(env, &AL_GIT_COMMAND_INIT);
+    al_git_env_add(env, "HOME", git->private_dir);
+    al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
+    al_git_env_borrow(env, "GIT_CONFIG_GLOBAL=/dev/null");
+    al_git_env_borrow(env, "GIT_DIR=."); /* the child starts there */
+    al_git_env_borrow(env, "TMPDIR=.");
+    if (index)
+        al_git_env_add(env, "GIT_INDEX_FILE", index);
+    if (borrows) {
+        al_auto(al_freep) char *objects = al_fs_join(bare->repo->at.common_dir, "objects");
+        al_auto(al_freep) char *shallow = al_fs_join(bare->repo->at.common_dir, "shallow");
+
+        al_strv_take(&env->made, al_git_alternate(objects));
+        al_git_env_borrow(env, env->made.items[env->made.count - 1]);
+        al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
+    }
+}
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    return al_text_add(payload, data, len);
+}
+
+int al_bare_run(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
+                struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = {
+        .out = AL_TEXT_INIT(0),
+        .err = AL_TEXT_INIT(ERR_MAX_BYTES),
+        .exit_code = -1,
+    };
+    al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
+    struct al_git *git = bare->repo->at.git;
+    struct al_ruleset *ruleset = NULL;
+    struct al_proc_result result;
+    int r;
+
+    if (!git->program)
+        return al_git_none(err);
+    r = al_git_bare_ruleset(git, bare->dir_fd, borrows, &ruleset, err);
+    if (r < 0)
+        return r;
+    build_env(&env, bare, command->index, borrows);
+    r = al_proc_run(
+        &(struct al_proc_spec){
+            .program = git->program,
+            .argv = (const char *const *)command->argv.items,
+            .envp = env.entries,
+            .cwd_fd = bare->dir_fd,
+            .input = command->input,
+            .input_len = command->input_len,
+            .out = sink,
+            .err = { add_text, &output.err },
+            .drains = command->class == AL_GIT_WRITE,
+            .sandbox =
+                &(struct al_sandbox){
+                    .ruleset = ruleset,
+                    .exec_once = !command->starts_children,
+                    .no_sockets = true,
+                    .limits = al_git_limits(command, budget->left_ms),
+                },
+            .cancel = budget->cancel,
+            .timeout_ms = budget->left_ms,
+            .grace_ms = command->class == AL_GIT_WRITE ? WRITER_GRACE_MS : 0,
+        },
+        &result, err);
+    al_ruleset_free(ruleset);
+    if (r < 0)
+        return r;
+    budget->left_ms -= result.ran_ms < budget->left_ms ? result.ran_ms : budget->left_ms - 1;
+    al_text_end(&output.err);
+    output.exit_code = result.exit_code;
+    output.stopped = result.stopped;
+    return al_git_read_well(&output) ? 0 : al_git_failed(&output, err);
+}
