@@ -141,9 +141,10 @@ int al_undo_open(struct al_undo *undo, const char *command, const char *const *f
         r = al_setup_session(&undo->setup, &err);
     if (r < 0)
         return al_cli_fail(&err);
-    undo->budget = (struct al_run_limits){
-        .cancel = al_cancel_new(), .left_ms = TIME_LIMIT_MS, .waits = al_cli_note, .exit_code = -1
-    };
+    undo->budget = (struct al_run_limits){ .cancel = al_cancel_new(),
+                                           .left_ms = TIME_LIMIT_MS,
+                                           .on_lock_wait = al_cli_note,
+                                           .exit_code = -1 };
     al_signals_handle(&undo->setup, al_cancel_ref(undo->budget.cancel));
     return find_repository(undo, command);
 }

@@ -33,11 +33,12 @@ enum al_git_class {
 
 /** What limits the children of one call. */
 struct al_run_limits {
-    struct al_cancel *cancel;        /**< may be NULL */
-    uint32_t left_ms;                /**< counted down by the time children ran */
-    void (*waits)(const char *line); /**< told when a foreign lock is waited for; NULL: nobody */
-    int exit_code;                   /**< of the child that ended last; -1 when it did not exit */
-    bool in_full;                    /**< what a user decides by is not cut to an excerpt */
+    struct al_cancel *cancel; /**< may be NULL */
+    uint32_t left_ms;         /**< counted down by the time children ran */
+    void (*on_lock_wait)(
+        const char *line);    /**< told when a foreign lock is waited for; NULL: nobody */
+    int exit_code;            /**< of the child that ended last; -1 when it did not exit */
+    bool in_full;             /**< what a user decides by is not cut to an excerpt */
     struct al_steady *steady; /**< gets the objects a user decides by; NULL: nobody is asked */
 };
 

@@ -10,28 +10,28 @@ struct al_deadline al_deadline_begin(struct al_run_limits *budget)
 {
     return (struct al_deadline){ .budget = budget,
                                  .deadline_ms = al_clock_ms() + budget->left_ms,
-                                 .whole_ms = budget->left_ms };
+                                 .total_ms = budget->left_ms };
 }
 
-void al_deadline_sync(struct al_deadline *watch)
+void al_deadline_sync(struct al_deadline *deadline)
 {
-    int64_t left = watch->deadline_ms - al_clock_ms();
+    int64_t left = deadline->deadline_ms - al_clock_ms();
 
-    watch->budget->left_ms = left > 0 ? (uint32_t)left : 1;
+    deadline->budget->left_ms = left > 0 ? (uint32_t)left : 1;
 }
 
-int al_deadline_check(struct al_deadline *watch, struct al_error *err)
+int al_deadline_check(struct al_deadline *deadline, struct al_error *err)
 {
-    watch->steps = 0;
-    if (watch->budget->cancel && al_cancel_fired(watch->budget->cancel))
+    deadline->steps = 0;
+    if (deadline->budget->cancel && al_cancel_fired(deadline->budget->cancel))
         return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
-    if (al_clock_ms() >= watch->deadline_ms)
+    if (al_clock_ms() >= deadline->deadline_ms)
         return al_error_set_code(err, AL_ERR_TIMEOUT, AL_CODE_TIMEOUT,
-                                 "git command timed out after %ums", (unsigned)watch->whole_ms);
+                                 "git command timed out after %ums", (unsigned)deadline->total_ms);
     return 0;
 }
 
-int al_deadline_step(struct al_deadline *watch, struct al_error *err)
+int al_deadline_step(struct al_deadline *deadline, struct al_error *err)
 {
-    return ++watch->steps < STEPS ? 0 : al_deadline_check(watch, err);
+    return ++deadline->steps < STEPS ? 0 : al_deadline_check(deadline, err);
 }

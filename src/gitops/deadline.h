@@ -12,7 +12,7 @@
 struct al_deadline {
     struct al_run_limits *budget; /* borrowed; for children, after al_deadline_sync() */
     int64_t deadline_ms;
-    uint32_t whole_ms; /* what was left at the beginning, for the message */
+    uint32_t total_ms; /* what was left at the beginning, for the message */
     unsigned steps;
 };
 
@@ -20,13 +20,13 @@ struct al_deadline {
 struct al_deadline al_deadline_begin(struct al_run_limits *budget);
 
 /** Take the time that passed off the budget; a child may be started then. */
-void al_deadline_sync(struct al_deadline *watch);
+void al_deadline_sync(struct al_deadline *deadline);
 
 /** Called for every file or so: 0, AL_ERR_TIMEOUT or AL_ERR_CANCELLED.  Looks at the clock now and
  * then. */
-int al_deadline_step(struct al_deadline *watch, struct al_error *err);
+int al_deadline_step(struct al_deadline *deadline, struct al_error *err);
 
 /** The same, looking at once. */
-int al_deadline_check(struct al_deadline *watch, struct al_error *err);
+int al_deadline_check(struct al_deadline *deadline, struct al_error *err);
 
 #endif

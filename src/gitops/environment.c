@@ -14,7 +14,7 @@
 void al_git_env_clear(struct al_git_env *env)
 {
     free(env->entries);
-    al_strv_clear(&env->made);
+    al_strv_clear(&env->owned);
     *env = AL_GIT_ENV_INIT;
 }
 
@@ -36,15 +36,15 @@ static void borrow_all(struct al_git_env *env, const struct al_strv *entries)
 }
 
 /* The entry that was made last. */
-static void borrow_made(struct al_git_env *env)
+static void borrow_last_owned(struct al_git_env *env)
 {
-    al_git_env_borrow(env, env->made.items[env->made.count - 1]);
+    al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
 }
 
 void al_git_env_add(struct al_git_env *env, const char *name, const char *value)
 {
-    al_env_add(&env->made, name, value);
-    borrow_made(env);
+    al_env_add(&env->owned, name, value);
+    borrow_last_owned(env);
 }
 
 /* The list is separated by ':', and a quote begins what may hold one. */
@@ -128,10 +128,10 @@ static void add_overrides(struct al_git_env *env, const struct al_git_config *wi
         al_strv_add(&more, config->items[i]);
     borrow_all(env, &with->overrides);
     for (size_t i = 0; i < more.count; i += 2, count++) {
-        al_strv_addf(&env->made, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
-        borrow_made(env);
-        al_strv_addf(&env->made, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
-        borrow_made(env);
+        al_strv_addf(&env->owned, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
+        borrow_last_owned(env);
+        al_strv_addf(&env->owned, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
+        borrow_last_owned(env);
     }
     al_str_addu(&total, count);
     al_git_env_add(env, "GIT_CONFIG_COUNT", total.buf);

@@ -15,7 +15,7 @@
 struct al_git_env {
     const char **entries; /**< NULL-terminated; what to give to a child */
     size_t count, room;
-    struct al_strv made; /**< those that nobody else keeps */
+    struct al_strv owned; /**< those that nobody else keeps */
 };
 
 #define AL_GIT_ENV_INIT ((struct al_git_env){ .entries = NULL })

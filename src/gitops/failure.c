@@ -95,7 +95,7 @@ int al_git_failed(const struct al_git_output *output, struct al_error *err)
     return r;
 }
 
-bool al_git_did_all(const struct al_git_output *output)
+bool al_git_wrote_all_files(const struct al_git_output *output)
 {
     static const char beginning[] = "\nerror: ";
     const char *said = output->err.out.buf;
@@ -119,7 +119,7 @@ bool al_git_failed_on_index_lock(const struct al_location *at, const struct al_g
     return false;
 }
 
-bool al_git_complained(int r, const struct al_run_limits *budget)
+bool al_git_exited_with_error(int r, const struct al_run_limits *budget)
 {
     return r == AL_ERR_EXECUTION && budget->exit_code > 0;
 }
@@ -132,7 +132,7 @@ int al_git_no_identity(struct al_error *err)
         "user.name 'Your Name' && git config --global user.email 'you@example.com'");
 }
 
-int al_git_none(struct al_error *err)
+int al_git_not_available(struct al_error *err)
 {
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_GIT, "git binary not available");
 }

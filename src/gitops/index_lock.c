@@ -120,7 +120,7 @@ static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, struct al_run_l
     int n = poll(wait, 2, (int)(*told || left_ms < TELL_AFTER_MS ? left_ms : TELL_AFTER_MS));
 
     if (n == 0 && !*told) {
-        budget->waits("waiting for index.lock, which another git process holds");
+        budget->on_lock_wait("waiting for index.lock, which another git process holds");
         *told = true;
     }
     return n;
@@ -131,20 +131,20 @@ int al_index_lock_wait(const struct al_location *at, struct al_run_limits *budge
 {
     al_auto(al_freep) char *path = al_fs_join(at->git_dir, "index.lock");
     int64_t deadline = al_clock_ms() + budget->left_ms;
-    al_auto(al_closep) int watch = -1;
-    bool told = !budget->waits;
+    al_auto(al_closep) int inotify_fd = -1;
+    bool told = !budget->on_lock_wait;
     struct stat st;
 
     if (lstat(path, &st) < 0)
         return 0;
     if (al_git_lock_is_stale(at, &st))
         return left_over(path, err);
-    watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (watch < 0 || inotify_add_watch(watch, at->git_dir, IN_DELETE | IN_MOVED_FROM) < 0)
+    inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (inotify_fd < 0 || inotify_add_watch(inotify_fd, at->git_dir, IN_DELETE | IN_MOVED_FROM) < 0)
         return lock_timeout(path, err);
     while (lstat(path, &st) == 0) {
         struct pollfd wait[2] = {
-            { .fd = watch, .events = POLLIN },
+            { .fd = inotify_fd, .events = POLLIN },
             { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
         };
         int64_t left = deadline - al_clock_ms();
@@ -156,7 +156,7 @@ int al_index_lock_wait(const struct al_location *at, struct al_run_limits *budge
             return lock_timeout(path, err);
         if (wait_and_tell(wait, left, budget, &told) < 0 && errno != EINTR)
             return al_error_errno(err, errno, "cannot wait for '%s'", strrchr(path, '/') + 1);
-        while (read(watch, events, sizeof(events)) > 0)
+        while (read(inotify_fd, events, sizeof(events)) > 0)
             continue; /* which file went does not matter: lstat() tells */
     }
     budget->left_ms = deadline > al_clock_ms() ? (uint32_t)(deadline - al_clock_ms()) : 1;

@@ -20,8 +20,8 @@ struct al_write_lock;
 /** A ruleset and who uses it. */
 struct al_held_ruleset {
     struct al_ruleset *ruleset;
-    int64_t looked_at_ms; /* when its paths were last seen to name what it holds … */
-    unsigned refs;        /* … and this: guarded by the al_git's lock */
+    int64_t checked_at_ms; /* when its paths were last seen to name what it holds … */
+    unsigned refs;         /* … and this: guarded by the al_git's lock */
 };
 
 /** Set up and released by gitops/repo/git.h. */
@@ -52,7 +52,7 @@ struct al_git {
     pthread_mutex_t lock; /* guards what follows */
     struct al_held_ruleset *rulesets[AL_GIT_CLASSES];
     struct al_vetting *vettings[AL_VETTINGS_KEPT]; /* most recently used first */
-    struct al_write_lock *turns; /* writers of repositories, see gitops/repo/write_lock.h */
+    struct al_write_lock *write_locks; /* writers of repositories, see gitops/repo/write_lock.h */
 };
 
 #endif

@@ -62,7 +62,7 @@ static int not_a_repository(const char *given, struct al_error *err)
 }
 
 /* `.git` is a file, and what it names is no git directory. */
-static int is_dangling(const char *given, struct al_error *err)
+static int dangling_gitfile(const char *given, struct al_error *err)
 {
     int r = not_a_repository(given, err);
 
@@ -113,8 +113,8 @@ static int open_part(const struct al_roots *roots, const char *path, const char 
 }
 
 /* `<dir>/.git`, a directory or a file that names one.  Sets at->git_dir when it is one. */
-static int look_in(struct al_location *at, const struct al_roots *roots, const char *dir,
-                   int dir_fd, const char *given, enum found *ret_found, struct al_error *err)
+static int find_dot_git(struct al_location *at, const struct al_roots *roots, const char *dir,
+                        int dir_fd, const char *given, enum found *ret_found, struct al_error *err)
 {
     al_auto(al_freep) char *path = NULL;
     al_auto(al_freep) char *abs = NULL;
@@ -128,7 +128,7 @@ static int look_in(struct al_location *at, const struct al_roots *roots, const c
     if (S_ISREG(st.st_mode)) {
         path = al_git_read_pointer(dir_fd, ".git", "gitdir: ", dir);
         if (!path)
-            return is_dangling(given, err);
+            return dangling_gitfile(given, err);
     } else if (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) {
         path = al_fs_join(dir, ".git");
     } else {
@@ -136,11 +136,11 @@ static int look_in(struct al_location *at, const struct al_roots *roots, const c
     }
     r = open_part(roots, path, given, GIT_DIR, &abs, &fd, err);
     if (r == AL_ERR_EXECUTION && S_ISREG(st.st_mode))
-        return is_dangling(given, err);
+        return dangling_gitfile(given, err);
     if (r < 0)
         return r;
     if (!is_git_dir(fd))
-        return S_ISREG(st.st_mode) ? is_dangling(given, err) : 0;
+        return S_ISREG(st.st_mode) ? dangling_gitfile(given, err) : 0;
     at->top = al_strdup(dir);
     at->git_dir = al_take(&abs);
     *ret_found = FOUND;
@@ -182,7 +182,7 @@ static int find_git_dir(struct al_location *at, const struct al_roots *roots, co
 
         r = open_part(roots, dir, given, TOP, &abs, &fd, err);
         if (r == 0)
-            r = look_in(at, roots, dir, fd, given, &found, err);
+            r = find_dot_git(at, roots, dir, fd, given, &found, err);
         if (r < 0 || found == FOUND)
             return r;
         bare |= is_git_dir(fd);
@@ -337,7 +337,8 @@ int al_location_find(struct al_location *at, const struct al_roots *roots, const
  * git's servers look for a `.git` in the directory they are given before they take it for a bare
  * repository.  A git directory with another one inside would be that other one to them.
  */
-static int check_is_no_nest(const struct al_location *at, const char *given, struct al_error *err)
+static int check_no_inner_git_dir(const struct al_location *at, const char *given,
+                                  struct al_error *err)
 {
     al_auto(al_freep) char *nested = al_fs_join(at->git_dir, ".git");
     struct stat st;
@@ -349,7 +350,7 @@ int al_location_find_at(struct al_location *at, const struct al_roots *roots, co
                         struct al_error *err)
 {
     enum found found = NOTHING;
-    int r = look_in(at, roots, at->dir, at->dir_fd, given, &found, err);
+    int r = find_dot_git(at, roots, at->dir, at->dir_fd, given, &found, err);
 
     if (r == 0 && found == NOTHING) {
         if (!is_git_dir(at->dir_fd))
@@ -358,6 +359,6 @@ int al_location_find_at(struct al_location *at, const struct al_roots *roots, co
         at->git_dir = al_strdup(at->dir);
     }
     if (r == 0)
-        r = check_is_no_nest(at, given, err);
+        r = check_no_inner_git_dir(at, given, err);
     return r < 0 ? r : find_parts(at, roots, given, err);
 }

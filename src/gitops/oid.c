@@ -71,26 +71,26 @@ void al_hash_init(struct al_hash *hash, bool sha256)
 {
     hash->sha256 = sha256;
     if (sha256)
-        sha256_init(&hash->ctx.two);
+        sha256_init(&hash->ctx.sha256);
     else
-        sha1_init(&hash->ctx.one);
+        sha1_init(&hash->ctx.sha1);
 }
 
 void al_hash_add(struct al_hash *hash, const void *data, size_t len)
 {
     if (hash->sha256)
-        sha256_update(&hash->ctx.two, len, data);
+        sha256_update(&hash->ctx.sha256, len, data);
     else
-        sha1_update(&hash->ctx.one, len, data);
+        sha1_update(&hash->ctx.sha1, len, data);
 }
 
 void al_hash_end(struct al_hash *hash, struct al_oid *ret_oid)
 {
     *ret_oid = (struct al_oid){ .bytes = { 0 } };
     if (hash->sha256)
-        sha256_digest(&hash->ctx.two, SHA256_DIGEST_SIZE, ret_oid->bytes);
+        sha256_digest(&hash->ctx.sha256, SHA256_DIGEST_SIZE, ret_oid->bytes);
     else
-        sha1_digest(&hash->ctx.one, SHA1_DIGEST_SIZE, ret_oid->bytes);
+        sha1_digest(&hash->ctx.sha1, SHA1_DIGEST_SIZE, ret_oid->bytes);
 }
 
 void al_hash_init_object(struct al_hash *hash, bool sha256, enum al_object_type type, uint64_t size)

@@ -36,8 +36,8 @@ bool al_oid_is_none(const struct al_oid *oid);
 struct al_hash {
     bool sha256;
     union {
-        struct sha1_ctx one;
-        struct sha256_ctx two;
+        struct sha1_ctx sha1;
+        struct sha256_ctx sha256;
     } ctx;
 };
 

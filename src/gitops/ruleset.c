@@ -18,7 +18,7 @@
  * allow before, and refuses the new files.  So looking is not part of what confines a child, and a
  * dozen stats of the system's files for each child would be a tenth of a short call.
  */
-#define LOOK_MS 200
+#define RECHECK_MS 200
 
 struct rules {
     struct al_confine_rule items[RULES_MAX];
@@ -180,7 +180,7 @@ static void drop(struct al_held_ruleset *held)
 static int make(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
                 struct al_error *err)
 {
-    struct al_held_ruleset fresh = { .looked_at_ms = al_clock_ms(), .refs = 1 };
+    struct al_held_ruleset fresh = { .checked_at_ms = al_clock_ms(), .refs = 1 };
     int r = build(git, class, &fresh.ruleset, err);
 
     if (r < 0)
@@ -195,24 +195,24 @@ static struct al_held_ruleset *get_current(struct al_git *git, enum al_git_class
 {
     const int64_t now_ms = al_clock_ms();
     struct al_held_ruleset *held;
-    bool looks = now;
+    bool check = now;
 
     (void)pthread_mutex_lock(&git->lock);
     held = git->rulesets[class];
     if (held) {
         held->refs++;
-        looks |= now_ms - held->looked_at_ms >= LOOK_MS;
+        check |= now_ms - held->checked_at_ms >= RECHECK_MS;
     }
     (void)pthread_mutex_unlock(&git->lock);
-    if (!held || !looks)
+    if (!held || !check)
         return held;
     if (!al_ruleset_is_current(held->ruleset)) {
         al_git_ruleset_put(git, held);
         return NULL;
     }
     (void)pthread_mutex_lock(&git->lock);
-    if (held->looked_at_ms < now_ms)
-        held->looked_at_ms = now_ms;
+    if (held->checked_at_ms < now_ms)
+        held->checked_at_ms = now_ms;
     (void)pthread_mutex_unlock(&git->lock);
     return held;
 }

@@ -88,7 +88,7 @@ static int start(const struct al_location *at, const struct al_git_command *comm
 
     budget->exit_code = -1;
     if (!git->program)
-        return al_git_none(err);
+        return al_git_not_available(err);
     al_git_command_env(&env, at, command);
     r = run_confined(
         git, command,
@@ -200,7 +200,7 @@ static bool did_well(const struct al_git_command *command, const struct al_git_r
                      const struct al_git_output *output)
 {
     if (options->waits_for_lock)
-        return al_git_did_all(output);
+        return al_git_wrote_all_files(output);
     return al_git_class_writes(command->class) ? output->exit_code == 0 : al_git_read_well(output);
 }
 

@@ -33,7 +33,8 @@ struct al_git_run {
     bool checked;         /**< a git that fails is an error, see al_git_failed() */
     bool waits_for_lock;  /**< for a command that writes the index, with the write lock held: when
                                a foreign index.lock got in between, wait for it and run again.  With
-                               `checked` also what git did by halves fails, see al_git_did_all() */
+                               `checked` also what git did by halves fails, see
+                             al_git_wrote_all_files() */
     bool may_time_out;    /**< the deadline is an outcome: the output holds what came until then,
                                `timed_out` is set and the exit code is -1 */
 };

@@ -23,7 +23,7 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
     int r;
 
     if (!program)
-        return al_git_none(err);
+        return al_git_not_available(err);
     r = al_proc_run(
         &(struct al_proc_spec){
             .program = program,

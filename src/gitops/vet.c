@@ -46,7 +46,7 @@ static void identify_sources(struct al_vetting *vetting)
 
 /* Below the git directory where that is open: it is the one git gets to see, and the way is short.
  */
-static struct al_file_id look_at(const struct al_location *at, const char *path)
+static struct al_file_id source_id(const struct al_location *at, const char *path)
 {
     const char *name = at->git_fd >= 0 ? al_fs_below(at->git_dir, path) : NULL;
 
@@ -58,7 +58,7 @@ static struct al_file_id look_at(const struct al_location *at, const char *path)
 static bool is_current(const struct al_vetting *vetting, const struct al_location *at)
 {
     for (size_t i = 0; i < vetting->sources.count; i++) {
-        struct al_file_id now = look_at(at, vetting->sources.items[i]);
+        struct al_file_id now = source_id(at, vetting->sources.items[i]);
 
         if (!al_file_id_equal(&now, &vetting->ids[i]))
             return false;

@@ -52,7 +52,7 @@ struct al_vetting {
     char *refused_key; /**< the first key of the repository that could lead git elsewhere than
                             a remote's address says, NULL */
     struct al_strv safe_directories; /**< of the person's configuration */
-    bool hooks_path_is_personal;     /**< core.hooksPath came from the person's configuration */
+    bool hooks_path_is_users;        /**< core.hooksPath came from the person's configuration */
     char *hooks_path;                /**< core.hooksPath as configured, NULL */
     char *attributes_path;           /**< the person's attributes file (a private copy), NULL */
     char *excludes_path;             /**< the same of core.excludesFile, NULL */

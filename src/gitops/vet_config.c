@@ -25,20 +25,20 @@
 #define NO_FILE "/nonexistent"
 
 /* What is gathered while the configuration is read. */
-struct gathering {
+struct config_scan {
     const struct al_location *at;
     struct al_vetting *vetting;
     size_t drivers;
     bool leads_outside;             /* the repository includes a file outside the roots */
     struct al_strv pairs;           /* overrides of driver keys */
-    struct al_str personal;         /* the stand-in for ~/.gitconfig … */
+    struct al_str user_config;      /* the stand-in for ~/.gitconfig … */
     struct al_str for_content_only; /* … and its part for commands that are reads_content_only */
-    char *excludes, *attributes, *authorities; /* files of the person */
-    bool has_name[2], has_email[2];            /* author, committer */
+    char *excludes, *attributes, *ca_file; /* files of the person */
+    bool has_name[2], has_email[2];        /* author, committer */
 };
 
 /* `~/x` as git expands it; a relative path is relative to the file that names it. */
-static char *expand(const struct al_git *git, const char *origin, const char *path)
+static char *expand_path(const struct al_git *git, const char *origin, const char *path)
 {
     al_auto(al_freep) char *dir = NULL;
     char *slash;
@@ -55,26 +55,26 @@ static char *expand(const struct al_git *git, const char *origin, const char *pa
     return al_fs_join(dir, path);
 }
 
-static void replace(char **place, char *value)
+static void set_string(char **string, char *value)
 {
-    free(*place);
-    *place = value;
+    free(*string);
+    *string = value;
 }
 
-static void note_identity(struct gathering *g, const char *key, bool given)
+static void note_identity(struct config_scan *scan, const char *key, bool given)
 {
     if (!strcmp(key, "user.name"))
-        g->has_name[0] = g->has_name[1] = given;
+        scan->has_name[0] = scan->has_name[1] = given;
     else if (!strcmp(key, "user.email"))
-        g->has_email[0] = g->has_email[1] = given;
+        scan->has_email[0] = scan->has_email[1] = given;
     else if (!strcmp(key, "author.name"))
-        g->has_name[0] |= given;
+        scan->has_name[0] |= given;
     else if (!strcmp(key, "committer.name"))
-        g->has_name[1] |= given;
+        scan->has_name[1] |= given;
     else if (!strcmp(key, "author.email"))
-        g->has_email[0] |= given;
+        scan->has_email[0] |= given;
     else if (!strcmp(key, "committer.email"))
-        g->has_email[1] |= given;
+        scan->has_email[1] |= given;
 }
 
 /* "<section>.<name>.<variable>" with a value that is not empty: remember the name. */
@@ -93,34 +93,34 @@ static void note_driver(struct al_strv *names, const char *section, const char *
         al_strv_add(names, name);
 }
 
-static void note_filter(struct gathering *g, const struct al_config_entry *entry,
+static void note_filter(struct config_scan *scan, const struct al_config_entry *entry,
                         const char *variable)
 {
-    note_driver(&g->vetting->filters, "filter.", variable, entry);
+    note_driver(&scan->vetting->filters, "filter.", variable, entry);
     if (entry->of_repository)
-        note_driver(&g->vetting->own_filters, "filter.", variable, entry);
+        note_driver(&scan->vetting->own_filters, "filter.", variable, entry);
 }
 
-static void take_personal(struct gathering *g, const struct al_config_entry *entry)
+static void scan_user_entry(struct config_scan *scan, const struct al_config_entry *entry)
 {
-    const struct al_git *git = g->at->git;
+    const struct al_git *git = scan->at->git;
 
     if (al_user_config_wants(entry->key)) {
-        al_user_config_add(&g->personal, entry->key, entry->value);
+        al_user_config_add(&scan->user_config, entry->key, entry->value);
         if (al_user_config_matters_to_content(entry->key))
-            al_user_config_add(&g->for_content_only, entry->key, entry->value);
+            al_user_config_add(&scan->for_content_only, entry->key, entry->value);
     }
     if (!strcmp(entry->key, "safe.directory")) {
         if (*entry->value)
-            al_strv_take(&g->vetting->safe_directories, expand(git, NULL, entry->value));
+            al_strv_take(&scan->vetting->safe_directories, expand_path(git, NULL, entry->value));
         else
-            al_strv_clear(&g->vetting->safe_directories);
+            al_strv_clear(&scan->vetting->safe_directories);
     } else if (!strcmp(entry->key, "core.excludesfile")) {
-        replace(&g->excludes, expand(git, entry->origin, entry->value));
+        set_string(&scan->excludes, expand_path(git, entry->origin, entry->value));
     } else if (!strcmp(entry->key, "core.attributesfile")) {
-        replace(&g->attributes, expand(git, entry->origin, entry->value));
+        set_string(&scan->attributes, expand_path(git, entry->origin, entry->value));
     } else if (!strcmp(entry->key, "http.sslcainfo")) {
-        replace(&g->authorities, expand(git, entry->origin, entry->value));
+        set_string(&scan->ca_file, expand_path(git, entry->origin, entry->value));
     }
 }
 
@@ -147,11 +147,11 @@ static bool is_outside(const struct al_location *at, const char *path)
 }
 
 /* Unlike an included file, this one is looked for from the top, where git blame runs. */
-static void take_ignore_revs(struct gathering *g, const char *value)
+static void take_ignore_revs(struct config_scan *scan, const char *value)
 {
-    struct al_strv *files = &g->vetting->ignore_revs;
-    al_auto(al_freep) char *path = expand(g->at->git, NULL, value);
-    al_auto(al_freep) char *abs = al_fs_join(g->at->top, path);
+    struct al_strv *files = &scan->vetting->ignore_revs;
+    al_auto(al_freep) char *path = expand_path(scan->at->git, NULL, value);
+    al_auto(al_freep) char *abs = al_fs_join(scan->at->top, path);
 
     /* One more than allowed, so that blame can tell that there were more. */
     if (files->count <= AL_IGNORE_REVS_MAX && !al_strv_contains(files, abs))
@@ -179,42 +179,42 @@ static void note_storage(struct al_vetting *vetting, const struct al_config_entr
         vetting->has_reftable = strcmp(entry->value, "files") != 0;
 }
 
-static void take(void *payload, const struct al_config_entry *entry)
+static void scan_entry(void *payload, const struct al_config_entry *entry)
 {
-    struct gathering *g = payload;
+    struct config_scan *scan = payload;
     bool of_file = entry->origin != NULL;
-    al_auto(al_freep) char *origin = of_file ? al_fs_join(g->at->top, entry->origin) : NULL;
+    al_auto(al_freep) char *origin = of_file ? al_fs_join(scan->at->top, entry->origin) : NULL;
 
-    if (g->drivers > AL_DRIVER_KEYS_MAX)
+    if (scan->drivers > AL_DRIVER_KEYS_MAX)
         return; /* it is refused: nothing more is kept of it */
-    al_vetting_depend_on(g->vetting, origin);
-    note_identity(g, entry->key, *entry->value != '\0');
-    note_storage(g->vetting, entry);
-    note_signing(g->vetting, entry);
-    note_filter(g, entry, "clean");
-    note_filter(g, entry, "smudge");
-    note_filter(g, entry, "process");
-    note_driver(&g->vetting->merge_drivers, "merge.", "driver", entry);
+    al_vetting_depend_on(scan->vetting, origin);
+    note_identity(scan, entry->key, *entry->value != '\0');
+    note_storage(scan->vetting, entry);
+    note_signing(scan->vetting, entry);
+    note_filter(scan, entry, "clean");
+    note_filter(scan, entry, "smudge");
+    note_filter(scan, entry, "process");
+    note_driver(&scan->vetting->merge_drivers, "merge.", "driver", entry);
     if (entry->of_repository && !strcmp(entry->key, "blame.ignorerevsfile") && *entry->value)
-        take_ignore_revs(g, entry->value);
+        take_ignore_revs(scan, entry->value);
     if (!strcmp(entry->key, "core.hookspath")) {
-        replace(&g->vetting->hooks_path, expand(g->at->git, NULL, entry->value));
-        g->vetting->hooks_path_is_personal = !entry->of_repository;
+        set_string(&scan->vetting->hooks_path, expand_path(scan->at->git, NULL, entry->value));
+        scan->vetting->hooks_path_is_users = !entry->of_repository;
     }
     if (entry->of_repository && al_starts_with(entry->key, "includeif.onbranch:"))
-        depend_on_branch(g->at, g->vetting);
+        depend_on_branch(scan->at, scan->vetting);
     if (!strcmp(entry->key, "include.path") ||
         (al_starts_with(entry->key, "includeif.") && al_ends_with(entry->key, ".path"))) {
-        al_auto(al_freep) char *target = expand(g->at->git, origin, entry->value);
+        al_auto(al_freep) char *target = expand_path(scan->at->git, origin, entry->value);
 
-        al_vetting_depend_on(g->vetting, target); /* it may be absent now and there later */
-        g->leads_outside |= entry->of_repository && is_outside(g->at, target);
+        al_vetting_depend_on(scan->vetting, target); /* it may be absent now and there later */
+        scan->leads_outside |= entry->of_repository && is_outside(scan->at, target);
     }
-    al_vetting_note_remote(g->vetting, entry);
+    al_vetting_note_remote(scan->vetting, entry);
     if (!entry->of_repository)
-        take_personal(g, entry);
+        scan_user_entry(scan, entry);
     else
-        g->drivers += al_overrides_add_for(&g->pairs, entry->key);
+        scan->drivers += al_overrides_add_for(&scan->pairs, entry->key);
 }
 
 /*
@@ -235,23 +235,25 @@ static int unreadable(const struct al_location *at, const struct al_git_output *
                         "or git cannot read it; 'git config --list' there says more");
 }
 
-static int list_config(struct gathering *g, struct al_run_limits *budget, struct al_error *err)
+static int list_config(struct config_scan *scan, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_config_list_clear) struct al_config_list list = AL_CONFIG_LIST_INIT(take, g);
+    al_auto(al_config_list_clear) struct al_config_list list =
+        AL_CONFIG_LIST_INIT(scan_entry, scan);
     int r;
 
     command.class = AL_GIT_CONFIG;
     al_strv_adds(&command.argv, "git", "config", "--list", "-z", "--show-scope", "--show-origin",
                  "--includes", NULL);
-    r = al_git_run(g->at, &command, &(struct al_git_run){ .sink = { al_config_list_add, &list } },
-                   budget, &output, err);
+    r = al_git_run(scan->at, &command,
+                   &(struct al_git_run){ .sink = { al_config_list_add, &list } }, budget, &output,
+                   err);
     if (r < 0)
         return r;
-    if (!al_git_read_well(&output) || g->leads_outside)
-        return unreadable(g->at, &output, err);
-    if (g->drivers > AL_DRIVER_KEYS_MAX)
+    if (!al_git_read_well(&output) || scan->leads_outside)
+        return unreadable(scan->at, &output, err);
+    if (scan->drivers > AL_DRIVER_KEYS_MAX)
         return al_error_set(err, AL_ERR_SANDBOX,
                             "The repository's configuration sets more than %d driver keys; remove "
                             "what is not needed from its config file",
@@ -260,13 +262,13 @@ static int list_config(struct gathering *g, struct al_run_limits *budget, struct
 }
 
 /* Files whose appearance would change the answer, beside those git read. */
-static void depend_on_standard_places(const struct al_location *at, struct al_vetting *vetting)
+static void depend_on_standard_files(const struct al_location *at, struct al_vetting *vetting)
 {
     const struct al_git *git = at->git;
     al_auto(al_freep) char *config = al_fs_join(at->common_dir, "config");
     al_auto(al_freep) char *worktree = al_fs_join(at->git_dir, "config.worktree");
     al_auto(al_freep) char *head = al_fs_join(at->git_dir, "HEAD");
-    al_auto(al_freep) char *place = al_user_config_place(git, "config");
+    al_auto(al_freep) char *place = al_user_config_path(git, "config");
 
     al_vetting_depend_on(vetting, config);
     al_vetting_depend_on(vetting, worktree);
@@ -281,77 +283,78 @@ static void depend_on_standard_places(const struct al_location *at, struct al_ve
 }
 
 /* A configuration file of ours, or the name of none: git then does not even open it. */
-static int write_config(struct gathering *g, const char *name, const struct al_str *text,
+static int write_config(struct config_scan *scan, const char *name, const struct al_str *text,
                         char **ret_path, struct al_error *err)
 {
-    *ret_path =
-        text->len ? al_vetting_write_file(g->at->git, g->vetting, name, text) : al_strdup(NO_FILE);
+    *ret_path = text->len ? al_vetting_write_file(scan->at->git, scan->vetting, name, text)
+                          : al_strdup(NO_FILE);
     return *ret_path ? 0 : al_error_errno(err, errno, "cannot write a private configuration file");
 }
 
-static void add_overrides(struct gathering *g, const char *excludes, const char *attributes)
+static void add_overrides(struct config_scan *scan, const char *excludes, const char *attributes)
 {
     al_auto(al_strv_clear) struct al_strv pairs = AL_STRV_INIT;
-    struct al_vetting *vetting = g->vetting;
+    struct al_vetting *vetting = scan->vetting;
     size_t count;
 
     al_overrides_add_always(&pairs, excludes ? excludes : NO_FILE,
                             attributes ? attributes : NO_FILE);
-    count = (pairs.count + g->pairs.count) / 2;
+    count = (pairs.count + scan->pairs.count) / 2;
     vetting->config.noverrides = count;
     for (size_t i = 0; i < count; i++) {
         char **pair =
-            2 * i < pairs.count ? &pairs.items[2 * i] : &g->pairs.items[2 * i - pairs.count];
+            2 * i < pairs.count ? &pairs.items[2 * i] : &scan->pairs.items[2 * i - pairs.count];
 
         al_strv_addf(&vetting->config.overrides, "GIT_CONFIG_KEY_%zu=%s", i, pair[0]);
         al_strv_addf(&vetting->config.overrides, "GIT_CONFIG_VALUE_%zu=%s", i, pair[1]);
     }
 }
 
-static int build_env(struct gathering *g, struct al_error *err)
+static int build_env(struct config_scan *scan, struct al_error *err)
 {
-    struct al_vetting *vetting = g->vetting;
+    struct al_vetting *vetting = scan->vetting;
     al_auto(al_freep) char *excludes =
-        al_vetting_copy_user_file(g->at->git, g->vetting, g->excludes, "ignore");
+        al_vetting_copy_user_file(scan->at->git, scan->vetting, scan->excludes, "ignore");
     al_auto(al_freep) char *attributes =
-        al_vetting_copy_user_file(g->at->git, g->vetting, g->attributes, "attributes");
-    int r = write_config(g, "config", &g->personal, &vetting->config.global, err);
+        al_vetting_copy_user_file(scan->at->git, scan->vetting, scan->attributes, "attributes");
+    int r = write_config(scan, "config", &scan->user_config, &vetting->config.global, err);
 
     if (r == 0)
-        r = write_config(g, "config-of-content", &g->for_content_only,
+        r = write_config(scan, "config-of-content", &scan->for_content_only,
                          &vetting->config.for_content_only, err);
     if (r < 0)
         return r;
-    add_overrides(g, excludes, attributes);
+    add_overrides(scan, excludes, attributes);
     vetting->attributes_path = al_take(&attributes);
     vetting->excludes_path = al_take(&excludes);
-    if (g->authorities) {
+    if (scan->ca_file) {
         vetting->ca_path =
-            al_vetting_copy_user_file(g->at->git, g->vetting, g->authorities, "authorities");
+            al_vetting_copy_user_file(scan->at->git, scan->vetting, scan->ca_file, "authorities");
         if (!vetting->ca_path) /* it is still not the machine's that count */
             vetting->ca_path = al_strdup("/dev/null");
     }
-    vetting->has_identity = g->has_name[0] && g->has_name[1] && g->has_email[0] && g->has_email[1];
+    vetting->has_identity =
+        scan->has_name[0] && scan->has_name[1] && scan->has_email[0] && scan->has_email[1];
     return 0;
 }
 
 int al_vetting_read_config(const struct al_location *at, struct al_run_limits *budget,
                            struct al_vetting *vetting, struct al_error *err)
 {
-    struct gathering g = {
-        .at = at, .vetting = vetting, .personal = AL_STR_INIT, .for_content_only = AL_STR_INIT
+    struct config_scan scan = {
+        .at = at, .vetting = vetting, .user_config = AL_STR_INIT, .for_content_only = AL_STR_INIT
     };
     int r;
 
-    depend_on_standard_places(at, vetting);
-    r = list_config(&g, budget, err);
+    depend_on_standard_files(at, vetting);
+    r = list_config(&scan, budget, err);
     if (r == 0)
-        r = build_env(&g, err);
-    al_strv_clear(&g.pairs);
-    al_str_clear(&g.personal);
-    al_str_clear(&g.for_content_only);
-    free(g.excludes);
-    free(g.attributes);
-    free(g.authorities);
+        r = build_env(&scan, err);
+    al_strv_clear(&scan.pairs);
+    al_str_clear(&scan.user_config);
+    al_str_clear(&scan.for_content_only);
+    free(scan.excludes);
+    free(scan.attributes);
+    free(scan.ca_file);
     return r;
 }

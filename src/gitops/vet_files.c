@@ -19,7 +19,7 @@ void al_vetting_depend_on(struct al_vetting *vetting, const char *path)
         al_strv_add(&vetting->sources, path);
 }
 
-char *al_user_config_place(const struct al_git *git, const char *name)
+char *al_user_config_path(const struct al_git *git, const char *name)
 {
     if (git->config_home && *git->config_home)
         return al_asprintf("%s/git/%s", git->config_home, name);
@@ -55,7 +55,7 @@ char *al_vetting_copy_user_file(struct al_git *git, struct al_vetting *vetting,
                                 const char *configured, const char *name)
 {
     al_auto(al_freep) char *path =
-        configured ? al_strdup(configured) : al_user_config_place(git, name);
+        configured ? al_strdup(configured) : al_user_config_path(git, name);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_closep) int fd = -1;
 

@@ -10,7 +10,7 @@
 void al_vetting_depend_on(struct al_vetting *vetting, const char *path);
 
 /** $XDG_CONFIG_HOME/git/<name>, or its default place.  NULL without a home.  Caller frees. */
-char *al_user_config_place(const struct al_git *git, const char *name);
+char *al_user_config_path(const struct al_git *git, const char *name);
 
 /** Write a file into the vetting's private folder.  Its path, which the caller frees; NULL with
  * errno when it cannot be written. */

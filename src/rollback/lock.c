@@ -51,7 +51,7 @@ static int take_index_lock(struct al_rollback_context *ctx, struct al_error *err
 {
     struct al_run_limits wait = { .cancel = ctx->budget->cancel,
                                   .left_ms = ctx->options->lock_wait_ms,
-                                  .waits = ctx->budget->waits,
+                                  .on_lock_wait = ctx->budget->on_lock_wait,
                                   .exit_code = -1 };
     int r = al_lockfile_token(ctx->token, err);
 

@@ -50,7 +50,7 @@ int al_approval_bind(struct al_call *call, char ret_state[65], struct al_error *
         al_strv_add(&paths, files->items[i]);
     al_resolved_write(&call->resolved, &objects);
     if (call->repo)
-        return al_repo_state(call->repo, &paths, &objects, ret_state, err);
+        return al_repo_state_digest(call->repo, &paths, &objects, ret_state, err);
     (void)snprintf(ret_state, 65, "no repository");
     return 0;
 }

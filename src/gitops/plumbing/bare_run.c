@@ -30,8 +30,8 @@ static void build_env(struct al_git_env *env, const struct al_bare *bare, const 
         al_auto(al_freep) char *objects = al_fs_join(bare->repo->at.common_dir, "objects");
         al_auto(al_freep) char *shallow = al_fs_join(bare->repo->at.common_dir, "shallow");
 
-        al_strv_take(&env->made, al_git_alternate(objects));
-        al_git_env_borrow(env, env->made.items[env->made.count - 1]);
+        al_strv_take(&env->owned, al_git_alternate(objects));
+        al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
         al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
     }
 }
@@ -56,7 +56,7 @@ int al_bare_run(const struct al_bare *bare, const struct al_git_command *command
     int r;
 
     if (!git->program)
-        return al_git_none(err);
+        return al_git_not_available(err);
     r = al_git_bare_ruleset(git, bare->dir_fd, borrows, &ruleset, err);
     if (r < 0)
         return r;

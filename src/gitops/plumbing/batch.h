@@ -20,7 +20,7 @@ struct al_git_command;
 struct al_repo;
 
 /** Paths beyond this are too many to look at; the call is refused, saying so. */
-#define AL_FILTERED_MAX_BYTES (8u << 20)
+#define AL_PATH_LIST_MAX_BYTES (8u << 20)
 
 /** What the words of one batch take at most, each counted with its NUL and a pointer to it. */
 size_t al_batch_max_bytes(void);

@@ -41,7 +41,8 @@ static char *below(const char *dir, const char *name)
     return *dir ? al_fs_join(dir, name) : al_strdup(name);
 }
 
-static void look_at(struct search *search, const char *dir, int dir_fd, const struct dirent *entry)
+static void check_entry(struct search *search, const char *dir, int dir_fd,
+                        const struct dirent *entry)
 {
     const char *name = entry->d_name;
     mode_t type;
@@ -55,34 +56,35 @@ static void look_at(struct search *search, const char *dir, int dir_fd, const st
         search->found = below(dir, name);
 }
 
-static void look_into(struct search *search, const char *path)
+static void search_dir(struct search *search, const char *path)
 {
     al_auto(al_closedirp) DIR *dir =
         al_fs_list(al_nofollow_open(search->top_fd, path, O_RDONLY | O_DIRECTORY));
     const struct dirent *entry;
 
     while (dir && !search->found && al_clock_ms() < search->deadline_ms && (entry = readdir(dir)))
-        look_at(search, path, dirfd(dir), entry);
+        check_entry(search, path, dirfd(dir), entry);
 }
 
-static void look(struct search *search)
+static void search_all(struct search *search)
 {
     al_strv_add(&search->dirs, "");
     while (!search->found && search->done < search->dirs.count &&
            al_clock_ms() < search->deadline_ms) {
         al_auto(al_freep) char *dir = al_strdup(search->dirs.items[search->done++]);
 
-        look_into(search, dir);
+        search_dir(search, dir);
     }
 }
 
 char *al_git_find_blocking_file(const struct al_repo *repo)
 {
-    struct search search = { .top_fd = -1, .deadline_ms = al_clock_ms() + AL_WAITS_MAX_MS };
+    struct search search = { .top_fd = -1,
+                             .deadline_ms = al_clock_ms() + AL_BLOCKING_FILES_MAX_MS };
     al_auto(al_freep) char *word = NULL;
 
     if (al_location_open_top(&repo->at, &search.top_fd, NULL) == 0)
-        look(&search);
+        search_all(&search);
     al_close(search.top_fd);
     al_strv_clear(&search.dirs);
     if (!search.found)

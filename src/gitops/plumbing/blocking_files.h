@@ -11,7 +11,7 @@
 
 /**
  * Look for one, nearest to the top first, and open no file meanwhile.  Gives up after
- * AL_WAITS_MAX_MS.
+ * AL_BLOCKING_FILES_MAX_MS.
  *
  * @return one line for people, which names it and has no period; NULL when none was found.  Caller
  *         frees.
@@ -19,6 +19,6 @@
 char *al_git_find_blocking_file(const struct al_repo *repo);
 
 /** Milliseconds that looking may take. */
-#define AL_WAITS_MAX_MS 500
+#define AL_BLOCKING_FILES_MAX_MS 500
 
 #endif

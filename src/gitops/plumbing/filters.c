@@ -41,7 +41,7 @@ static int has_loose_attributes(const struct al_repo *repo, struct al_run_limits
                                 bool *ret_has, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer found = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer found = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r;
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others", "--",
@@ -58,7 +58,7 @@ struct attribute_check {
 };
 
 /* check-attr -z prints "path NUL attribute NUL value NUL". */
-static bool take_attribute(void *payload, char *const *fields)
+static bool check_attribute(void *payload, char *const *fields)
 {
     struct attribute_check *check = payload;
 
@@ -104,7 +104,7 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct attribute_check check = { .drivers = drivers };
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(3, take_attribute, &check);
+        AL_NUL_RECORDS_INIT(3, check_attribute, &check);
     int r;
 
     command.input = list->data;

@@ -43,7 +43,7 @@ static uint32_t number(const unsigned char *at)
 }
 
 /* Have `n` bytes together, or as many as there are; gives how many. */
-static size_t look(struct input *in, size_t n)
+static size_t peek(struct input *in, size_t n)
 {
     if (in->left < (int64_t)n)
         n = in->left > 0 ? (size_t)in->left : 0;
@@ -67,7 +67,7 @@ static const unsigned char *take(struct input *in, size_t n)
 {
     const unsigned char *bytes;
 
-    if (look(in, n) < n)
+    if (peek(in, n) < n)
         return NULL;
     bytes = in->piece + in->at;
     in->at += n;
@@ -90,7 +90,7 @@ static bool skip(struct input *in, int64_t n)
 /* Append what stands before the next NUL, and go past that. */
 static bool take_string(struct input *in)
 {
-    size_t there = look(in, NAME_MAX_BYTES);
+    size_t there = peek(in, NAME_MAX_BYTES);
     const unsigned char *end = memchr(in->piece + in->at, '\0', there);
     size_t len = end ? (size_t)(end - in->piece) - in->at : 0;
 
@@ -171,8 +171,8 @@ static bool take_entry(struct input *in, unsigned char oid[32], struct al_index_
         extended = (uint32_t)at[0] << 8 | at[1];
         fixed += 2;
     }
-    ret_entry->skipped = extended & SKIP_WORKTREE;
-    ret_entry->is_intended = extended & INTENT_TO_ADD;
+    ret_entry->skip_worktree = extended & SKIP_WORKTREE;
+    ret_entry->intent_to_add = extended & INTENT_TO_ADD;
     if (in->version != 4)
         ret_entry->name = take_padded_name(in, fixed, flags & NAME_MASK);
     else if (take_compressed_name(in))

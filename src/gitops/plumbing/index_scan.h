@@ -17,8 +17,8 @@ struct al_index_entry {
     const unsigned char *oid; /**< 20 bytes, or 32 */
     uint32_t mode;            /**< as git has it: 0100644, 0100755, 0120000, 0160000, 0040000 */
     unsigned stage;           /**< 0, or a side of a conflict */
-    bool skipped;             /**< it need not be in the working tree (skip-worktree) */
-    bool is_intended;         /**< nothing but its name was staged (intent-to-add) */
+    bool skip_worktree;       /**< it need not be in the working tree (skip-worktree) */
+    bool intent_to_add;       /**< nothing but its name was staged (intent-to-add) */
     uint32_t size; /**< of the file, cut to 32 bits; 0 also when git wants it looked at */
     uint32_t ino;  /**< cut to 32 bits */
     uint32_t mtime_s, mtime_ns, ctime_s, ctime_ns;

@@ -42,7 +42,7 @@ static void needed_clear(struct needed *needed)
 
 /* ":<mode> SP <mode> SP <oid> SP <oid> SP <status>", then the path: the first of each pair is what
  * would be written.  Absent there, and a submodule's commit, are no content. */
-static bool take(void *payload, char *const *fields)
+static bool add_needed(void *payload, char *const *fields)
 {
     static const char absent[] = ":000000", gitlink[] = ":160000";
     struct needed *needed = payload;
@@ -67,7 +67,7 @@ static int list_batch(const struct al_repo *repo, const char *from, const struct
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(2, take, needed);
+        AL_NUL_RECORDS_INIT(2, add_needed, needed);
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-z", "--no-abbrev", "--no-renames",

@@ -11,7 +11,7 @@ int al_git_remote_branches(const struct al_repo *repo, const char *name,
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     char *save = NULL;
     int r;
 

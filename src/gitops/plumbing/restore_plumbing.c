@@ -47,7 +47,7 @@ static void add_lines(const struct al_strv *lines, struct al_str *out)
 }
 
 /* "<mode> <oid> <stage>\t<path>" */
-static bool take_entry(void *payload, char *const *fields)
+static bool add_entry(void *payload, char *const *fields)
 {
     const char *oid = strchr(fields[0], ' ');
     size_t len = oid ? strcspn(oid + 1, " ") : 0;
@@ -63,7 +63,7 @@ int al_git_index_objects(const struct al_repo *repo, const char *index_path,
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_entry, ret_oids);
+        AL_NUL_RECORDS_INIT(1, add_entry, ret_oids);
 
     command.index = index_path;
     al_strv_adds(&command.argv, "git", "ls-files", "--stage", "-z", "--full-name", ":/", NULL);
@@ -76,7 +76,7 @@ struct missing {
     struct al_strv *oids;
 };
 
-static bool take_answer(void *payload, const char *data, size_t len)
+static bool add_missing(void *payload, const char *data, size_t len)
 {
     struct missing *missing = payload;
 
@@ -107,7 +107,7 @@ int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oid
     add_lines(oids, &input);
     set_input(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname)", "--buffer", NULL);
-    r = run(repo, &command, (struct al_sink){ take_answer, &missing }, 0, budget, err);
+    r = run(repo, &command, (struct al_sink){ add_missing, &missing }, 0, budget, err);
     al_str_clear(&missing.line);
     return r;
 }
@@ -251,7 +251,7 @@ int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves
 
 /* --- Ignored files --- */
 
-static bool take_path(void *payload, char *const *fields)
+static bool add_path(void *payload, char *const *fields)
 {
     al_strv_add(payload, fields[0]);
     return true;
@@ -263,7 +263,7 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_path, ret_ignored);
+        AL_NUL_RECORDS_INIT(1, add_path, ret_ignored);
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
 
     if (!paths->count)

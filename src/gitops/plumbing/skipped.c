@@ -38,7 +38,7 @@ static bool is_hook(const struct al_repo *repo, const char *path)
     struct stat st;
     int r;
 
-    if (repo->vetting->hooks_path_is_personal)
+    if (repo->vetting->hooks_path_is_users)
         return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
     r = al_roots_open(repo->at.git->roots, path, O_PATH, &fd, &abs, NULL);
     if (r < 0)

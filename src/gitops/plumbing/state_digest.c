@@ -270,8 +270,8 @@ static void add_configuration(struct digest *digest)
     }
 }
 
-int al_repo_state(const struct al_repo *repo, const struct al_strv *paths,
-                  const struct al_str *objects, char ret_hex[65], struct al_error *err)
+int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths,
+                         const struct al_str *objects, char ret_hex[65], struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     struct digest digest = { .repo = repo, .err = err };

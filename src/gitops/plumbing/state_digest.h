@@ -13,7 +13,7 @@
  * @param objects  More bytes to be bound: what the words of the call were resolved to; or NULL.
  * @return 0, or AL_ERR_EXECUTION naming a file that cannot be read.
  */
-int al_repo_state(const struct al_repo *repo, const struct al_strv *paths,
-                  const struct al_str *objects, char ret_hex[65], struct al_error *err);
+int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths,
+                         const struct al_str *objects, char ret_hex[65], struct al_error *err);
 
 #endif

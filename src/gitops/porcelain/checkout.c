@@ -19,7 +19,7 @@
 static int check_target(const struct al_repo *repo, const char *target,
                         struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = al_git_list_changed(repo, "HEAD", target, budget, &list, err);
 
     if (r == 0)
@@ -56,7 +56,7 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
     }
     r = check_target(repo, target, budget, &complaint);
     /* A target that does not exist, or an unborn HEAD, is for git itself to complain about. */
-    if (al_git_complained(r, budget))
+    if (al_git_exited_with_error(r, budget))
         return options->branch ? check_remote_branches(repo, options->branch, budget, err) : 0;
     if (r < 0 && err) {
         *err = complaint;
@@ -84,7 +84,7 @@ static int run_or_put_back(struct al_repo *repo, const struct al_git_command *co
     r = al_git_run(&repo->at, command,
                    &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
                    &output, err);
-    if (r == 0 && !al_git_did_all(&output)) {
+    if (r == 0 && !al_git_wrote_all_files(&output)) {
         r = al_git_failed(&output, err);
         return noted ? al_savepoint_undo(repo, &before, r, err) : r;
     }

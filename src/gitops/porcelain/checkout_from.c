@@ -47,7 +47,7 @@ static int list_files(const struct al_repo *repo, const struct al_checkout_from 
 int al_git_checkout_from_check(const struct al_repo *repo, const struct al_checkout_from *from,
                                struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = list_files(repo, from, budget, &list, err);
 
     /* A file may lie between two sets of attributes: those that are there, and those it brings. */

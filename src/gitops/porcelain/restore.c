@@ -14,7 +14,7 @@ int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths
 {
     static const char *const tracked[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r;
 
     if (!repo->vetting->filters.count)
@@ -45,7 +45,7 @@ int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
         NULL,
     };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = al_repo_pathspecs(repo, paths, budget, &words, err);
 
     if (r == 0)

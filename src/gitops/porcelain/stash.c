@@ -115,7 +115,7 @@ static int list_untracked(const struct al_repo *repo, const struct al_stash_opti
         al_strv_addf(&command.argv, "%s^3", entry);
     }
     r = al_git_list_paths(repo, &command, budget, list, err);
-    return al_git_complained(r, budget) ? 0 : r; /* most entries have none */
+    return al_git_exited_with_error(r, budget) ? 0 : r; /* most entries have none */
 }
 
 /* Content goes through filters on its way in and out: by the attributes of the files, and by those
@@ -138,7 +138,7 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
 {
     al_auto(al_freep) char *entry = al_asprintf("stash@{%" PRId64 "}", options->index);
     al_auto(al_freep) char *parent = al_asprintf("%s^", entry);
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     bool pushes = options->action == AL_STASH_PUSH;
     bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
     al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
@@ -156,7 +156,7 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
         r = list_untracked(repo, options, entry, budget, &list, &complaint);
     if (r == 0)
         r = check_programs(repo, options, pushes ? "HEAD" : entry, &list, budget, err);
-    else if (al_git_complained(r, budget))
+    else if (al_git_exited_with_error(r, budget))
         r = 0; /* no such entry, no commit yet: for git itself to complain about */
     else if (err && complaint.message) {
         *err = complaint;

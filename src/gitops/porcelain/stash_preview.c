@@ -115,7 +115,7 @@ static int add_part(const struct al_repo *repo, const char *from, const char *to
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_git_diff_excerpt(repo, &change, budget, &text, &why);
 
-    if (al_git_complained(r, budget)) {
+    if (al_git_exited_with_error(r, budget)) {
         al_str_addf(out, "%s(git cannot show it)\n", title);
         return 0;
     }

@@ -51,7 +51,7 @@ int al_git_affected_files(const struct al_repo *repo, const struct al_strv *path
                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = words_of(repo, paths, budget, &words, err);
 
     if (r == 0)
@@ -80,7 +80,7 @@ int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *p
                              struct al_error *err)
 {
     al_auto(al_hidden_clear) struct al_hidden hidden = AL_HIDDEN_INIT;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = find_lost(repo, paths, untracked, budget, &list, &hidden, err);
 
     if (r == 0) {
@@ -95,7 +95,7 @@ int al_git_hidden_excerpt(const struct al_repo *repo, const struct al_strv *path
                           struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_hidden_clear) struct al_hidden hidden = AL_HIDDEN_INIT;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     struct al_diff_options change = { .unified = -1 };
     int r = find_lost(repo, paths, false, budget, &list, &hidden, err);
 

@@ -130,7 +130,7 @@ static int ask_git(const struct search *search, struct al_run_limits *budget,
     int r;
 
     hidden->index = al_git_private_name(repo->at.git, "index");
-    hidden->names.max_bytes = AL_FILTERED_MAX_BYTES;
+    hidden->names.max_bytes = AL_PATH_LIST_MAX_BYTES;
     fill.class = AL_GIT_WRITE;
     fill.index = list.index = hidden->index;
     fill.input = search->lines.buf;

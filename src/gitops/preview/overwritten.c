@@ -44,7 +44,7 @@ static int list_of(const struct al_repo *repo, const char *target, const struct 
         "--",
         NULL,
     };
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = al_batch_list(repo, command, words, budget, &list, err);
 
     for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
@@ -83,9 +83,9 @@ int al_git_overwritten(const struct al_repo *repo, const char *target, const str
     if (r < 0)
         return r;
     r = list_of(repo, target, &words, top_fd, budget, out, &complaint);
-    if (al_git_complained(r, budget) && !strcmp(target, "HEAD"))
+    if (al_git_exited_with_error(r, budget) && !strcmp(target, "HEAD"))
         return 0; /* there is no commit yet */
-    if (al_git_complained(r, budget))
+    if (al_git_exited_with_error(r, budget))
         return list_of_remotes(repo, target, &words, top_fd, budget, out, err);
     if (r < 0 && err) {
         *err = complaint;

@@ -32,7 +32,7 @@ struct al_git_pipeline {
     struct al_held_ruleset *held;
 };
 
-#define AL_GIT_STAGE_INIT ((struct al_git_pipeline){ .git = NULL })
+#define AL_GIT_PIPELINE_INIT ((struct al_git_pipeline){ .git = NULL })
 
 /**
  * Prepare one.
@@ -42,7 +42,7 @@ struct al_git_pipeline {
  * @return 0, or AL_ERR_EXECUTION "git binary not available" or when no ruleset can be built.
  */
 int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words, uint32_t left_ms,
-                         struct al_git_pipeline *ret_stage, struct al_error *err);
-void al_git_pipeline_close(struct al_git_pipeline *stage);
+                         struct al_git_pipeline *ret_pipeline, struct al_error *err);
+void al_git_pipeline_close(struct al_git_pipeline *pipeline);
 
 #endif

@@ -37,8 +37,8 @@ struct flag {
 /* An operation. */
 struct row {
     const char *name;
-    const char *words[WORDS_MAX]; /* the command, and what always goes with it */
-    const char *held[WORDS_MAX];  /* what git can be told on its command line alone */
+    const char *words[WORDS_MAX];  /* the command, and what always goes with it */
+    const char *forced[WORDS_MAX]; /* what git can be told on its command line alone */
     struct flag flags[FLAGS_MAX];
     enum need ref, path;
     bool ranges; /* A..B is a reference too */
@@ -48,7 +48,7 @@ struct row {
 static const struct row rows[] = {
     [AL_READONLY_STATUS] = { .name = "status",
                              .words = { "status", "--porcelain" },
-                             .held = { "--ignore-submodules=dirty" },
+                             .forced = { "--ignore-submodules=dirty" },
                              .path = MAY },
     [AL_READONLY_LOG] = { .name = "log",
                           .words = { "log" },
@@ -62,20 +62,20 @@ static const struct row rows[] = {
                           .path = MAY },
     [AL_READONLY_DIFF] = { .name = "diff",
                            .words = { "diff" },
-                           .held = { "--no-ext-diff", "--no-textconv",
-                                     "--ignore-submodules=dirty" },
+                           .forced = { "--no-ext-diff", "--no-textconv",
+                                       "--ignore-submodules=dirty" },
                            .ref = MAY,
                            .ranges = true,
                            .path = MAY },
     [AL_READONLY_SHOW] = { .name = "show",
                            .words = { "show" },
-                           .held = { "--no-ext-diff", "--no-textconv" },
+                           .forced = { "--no-ext-diff", "--no-textconv" },
                            .ref = MUST,
                            .path = MAY },
     [AL_READONLY_BRANCH] = { .name = "branch", .words = { "branch", "-a", "--no-color" } },
     [AL_READONLY_BLAME] = { .name = "blame",
                             .words = { "blame" },
-                            .held = { "--no-textconv" },
+                            .forced = { "--no-textconv" },
                             .ref = MAY,
                             .path = MUST },
     [AL_READONLY_LS_FILES] = { .name = "ls_files", .words = { "ls-files" }, .path = MAY },
@@ -279,7 +279,7 @@ static void build(const struct al_repo *repo, const struct al_readonly_options *
 
     al_strv_adds(argv, repo->at.git->program, "-C", options->dir, NULL);
     add_words(argv, row->words);
-    add_words(argv, row->held);
+    add_words(argv, row->forced);
     for (size_t i = 0; i < options->args->count; i++)
         al_strv_add(argv, options->args->items[i]);
     if (ref)
@@ -301,16 +301,16 @@ static bool cut(struct al_str *text, size_t max_bytes)
 }
 
 int al_git_read_only(const struct al_repo *repo, const struct al_readonly_options *options,
-                     struct al_run_limits *budget, struct al_readonly_run *ret_inspection,
+                     struct al_run_limits *budget, struct al_readonly_run *ret_run,
                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_readonly_run found = AL_READONLY_RUN_INIT;
+    struct al_readonly_run run = AL_READONLY_RUN_INIT;
     al_auto(al_freep) char *path = NULL;
     int r = 0;
 
     if (!repo->at.git->program)
-        return al_git_none(err);
+        return al_git_not_available(err);
     if (options->op == AL_READONLY_BLAME)
         r = al_git_blame_check(repo, err);
     if (r == 0 && options->path)
@@ -323,19 +323,19 @@ int al_git_read_only(const struct al_repo *repo, const struct al_readonly_option
                    &(struct al_git_run){ .max_bytes = AL_READONLY_OUT_MAX_BYTES,
                                          .max_err_bytes = AL_READONLY_ERR_MAX_BYTES,
                                          .may_time_out = true },
-                   budget, &found.output, err);
+                   budget, &run.output, err);
     if (r < 0)
         return r;
-    found.out_truncated = cut(&found.output.out.out, AL_READONLY_OUT_MAX_BYTES);
-    found.err_truncated = cut(&found.output.err.out, AL_READONLY_ERR_MAX_BYTES);
-    found.argv = command.argv;
+    run.out_truncated = cut(&run.output.out.out, AL_READONLY_OUT_MAX_BYTES);
+    run.err_truncated = cut(&run.output.err.out, AL_READONLY_ERR_MAX_BYTES);
+    run.argv = command.argv;
     command.argv = AL_STRV_INIT;
-    *ret_inspection = found;
+    *ret_run = run;
     return 0;
 }
 
-void al_readonly_run_clear(struct al_readonly_run *inspection)
+void al_readonly_run_clear(struct al_readonly_run *run)
 {
-    al_strv_clear(&inspection->argv);
-    al_git_output_clear(&inspection->output);
+    al_strv_clear(&run->argv);
+    al_git_output_clear(&run->output);
 }

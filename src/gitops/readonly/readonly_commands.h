@@ -67,7 +67,7 @@ struct al_readonly_run {
 
 #define AL_READONLY_RUN_INIT ((struct al_readonly_run){ .output = { .exit_code = -1 } })
 
-void al_readonly_run_clear(struct al_readonly_run *inspection);
+void al_readonly_run_clear(struct al_readonly_run *run);
 
 /**
  * Run an operation in the repository, under the rights of a reader.
@@ -79,7 +79,7 @@ void al_readonly_run_clear(struct al_readonly_run *inspection);
  *         AL_ERR_EXECUTION or AL_ERR_CANCELLED when git did not run.
  */
 int al_git_read_only(const struct al_repo *repo, const struct al_readonly_options *options,
-                     struct al_run_limits *budget, struct al_readonly_run *ret_inspection,
+                     struct al_run_limits *budget, struct al_readonly_run *ret_run,
                      struct al_error *err);
 
 #endif

@@ -20,8 +20,8 @@ struct address {
     bool to_push; /* else to fetch alone */
 };
 
-struct seen {
-    struct al_file_id place; /* the common directory: device and inode */
+struct repository {
+    struct al_file_id id; /* the common directory: device and inode */
     struct address *items;
     size_t count;
 };
@@ -29,7 +29,7 @@ struct seen {
 struct al_known_remotes {
     pthread_mutex_t lock; /* guards what follows */
     int64_t began_ns;     /* of the wall clock, as files have it */
-    struct seen *items;
+    struct repository *items;
     size_t count;
 };
 
@@ -64,56 +64,60 @@ void al_known_remotes_free(struct al_known_remotes *known)
     free(known);
 }
 
-/* Looked at before the lock is taken: a place may not answer. */
-static struct al_file_id place_of(const struct al_repo *repo)
+/* Looked at before the lock is taken: a id may not answer. */
+static struct al_file_id id_of(const struct al_repo *repo)
 {
     return al_file_id_at(AT_FDCWD, repo->at.common_dir);
 }
 
 /* The rest is called with the lock held. */
 
-static struct seen *find(const struct al_known_remotes *known, const struct al_file_id *place)
+static struct repository *find(const struct al_known_remotes *known, const struct al_file_id *id)
 {
-    for (size_t i = 0; place->exists && i < known->count; i++)
-        if (known->items[i].place.dev == place->dev && known->items[i].place.ino == place->ino)
+    for (size_t i = 0; id->exists && i < known->count; i++)
+        if (known->items[i].id.dev == id->dev && known->items[i].id.ino == id->ino)
             return &known->items[i];
     return NULL;
 }
 
-static struct address *find_address(const struct seen *seen, const char *name, const char *url)
+static struct address *find_address(const struct repository *known_repo, const char *name,
+                                    const char *url)
 {
-    for (size_t i = 0; seen && i < seen->count; i++)
-        if (!strcmp(seen->items[i].name, name) && !strcmp(seen->items[i].url, url))
-            return &seen->items[i];
+    for (size_t i = 0; known_repo && i < known_repo->count; i++)
+        if (!strcmp(known_repo->items[i].name, name) && !strcmp(known_repo->items[i].url, url))
+            return &known_repo->items[i];
     return NULL;
 }
 
-static void allow(struct seen *seen, const char *name, const char *url, bool to_push)
+static void allow(struct repository *known_repo, const char *name, const char *url, bool to_push)
 {
-    struct address *found = find_address(seen, name, url);
+    struct address *found = find_address(known_repo, name, url);
 
     if (found) {
         found->to_push |= to_push;
         return;
     }
-    if (seen->count == ENTRIES_MAX)
+    if (known_repo->count == ENTRIES_MAX)
         return;
-    seen->items = al_reallocarray(seen->items, seen->count + 1, sizeof(*seen->items));
-    seen->items[seen->count++] = (struct address){ al_strdup(name), al_strdup(url), to_push };
+    known_repo->items =
+        al_reallocarray(known_repo->items, known_repo->count + 1, sizeof(*known_repo->items));
+    known_repo->items[known_repo->count++] =
+        (struct address){ al_strdup(name), al_strdup(url), to_push };
 }
 
-static void allow_all(struct seen *seen, const char *name, const struct al_strv *urls, bool to_push)
+static void allow_all(struct repository *known_repo, const char *name, const struct al_strv *urls,
+                      bool to_push)
 {
     for (size_t i = 0; i < urls->count; i++)
-        allow(seen, name, urls->items[i], to_push);
+        allow(known_repo, name, urls->items[i], to_push);
 }
 
-static struct seen *add(struct al_known_remotes *known, const struct al_file_id *place)
+static struct repository *add(struct al_known_remotes *known, const struct al_file_id *id)
 {
-    if (!place->exists || known->count == AL_KNOWN_REPOSITORIES_MAX)
+    if (!id->exists || known->count == AL_KNOWN_REPOSITORIES_MAX)
         return NULL;
     known->items = al_reallocarray(known->items, known->count + 1, sizeof(*known->items));
-    known->items[known->count] = (struct seen){ .place = *place };
+    known->items[known->count] = (struct repository){ .id = *id };
     return &known->items[known->count++];
 }
 
@@ -142,13 +146,13 @@ static bool changed_since(const struct al_repo *repo, int64_t began_ns)
     return vetting->sources.count >= AL_VETTING_SOURCES_MAX;
 }
 
-static void note(struct al_known_remotes *known, const struct al_repo *repo,
-                 const struct al_file_id *place)
+static void remember(struct al_known_remotes *known, const struct al_repo *repo,
+                     const struct al_file_id *id)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    struct seen *seen = find(known, place) ? NULL : add(known, place);
+    struct repository *known_repo = find(known, id) ? NULL : add(known, id);
 
-    if (!seen || changed_since(repo, known->began_ns))
+    if (!known_repo || changed_since(repo, known->began_ns))
         return;
     al_remote_names(repo, &names);
     for (size_t i = 0; names.count <= NAMES_MAX && i < names.count; i++) {
@@ -156,31 +160,31 @@ static void note(struct al_known_remotes *known, const struct al_repo *repo,
         al_auto(al_strv_clear) struct al_strv push_urls = AL_STRV_INIT;
 
         (void)al_remote_addresses(repo, names.items[i], &urls, &push_urls);
-        allow_all(seen, names.items[i], &urls, true);
-        allow_all(seen, names.items[i], &push_urls, true);
+        allow_all(known_repo, names.items[i], &urls, true);
+        allow_all(known_repo, names.items[i], &push_urls, true);
     }
 }
 
-static bool is_new(const struct seen *seen, const char *name, const char *url,
+static bool is_new(const struct repository *known_repo, const char *name, const char *url,
                    enum al_direction direction)
 {
-    const struct address *found = find_address(seen, name, url);
+    const struct address *found = find_address(known_repo, name, url);
 
     return !found || (direction == AL_PUSHES && !found->to_push);
 }
 
-static void forget(struct seen *seen, const char *name)
+static void forget(struct repository *known_repo, const char *name)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; seen && i < seen->count; i++) {
-        if (!strcmp(seen->items[i].name, name))
-            clear_address(&seen->items[i]);
+    for (size_t i = 0; known_repo && i < known_repo->count; i++) {
+        if (!strcmp(known_repo->items[i].name, name))
+            clear_address(&known_repo->items[i]);
         else
-            seen->items[kept++] = seen->items[i];
+            known_repo->items[kept++] = known_repo->items[i];
     }
-    if (seen)
-        seen->count = kept;
+    if (known_repo)
+        known_repo->count = kept;
 }
 
 /* From here on it is taken. */
@@ -188,10 +192,10 @@ static void forget(struct seen *seen, const char *name)
 void al_known_remotes_note(const struct al_repo *repo)
 {
     struct al_known_remotes *known = repo->at.git->known_remotes;
-    const struct al_file_id place = place_of(repo);
+    const struct al_file_id id = id_of(repo);
 
     (void)pthread_mutex_lock(&known->lock);
-    note(known, repo, &place);
+    remember(known, repo, &id);
     (void)pthread_mutex_unlock(&known->lock);
 }
 
@@ -199,11 +203,11 @@ bool al_remote_address_is_new(const struct al_repo *repo, const char *name, cons
                               enum al_direction direction)
 {
     struct al_known_remotes *known = repo->at.git->known_remotes;
-    const struct al_file_id place = place_of(repo);
+    const struct al_file_id id = id_of(repo);
     bool answer;
 
     (void)pthread_mutex_lock(&known->lock);
-    answer = is_new(find(known, &place), name, address, direction);
+    answer = is_new(find(known, &id), name, address, direction);
     (void)pthread_mutex_unlock(&known->lock);
     return answer;
 }
@@ -223,24 +227,24 @@ void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote
                       enum al_direction direction)
 {
     struct al_known_remotes *known = repo->at.git->known_remotes;
-    const struct al_file_id place = place_of(repo);
-    struct seen *seen;
+    const struct al_file_id id = id_of(repo);
+    struct repository *known_repo;
 
     (void)pthread_mutex_lock(&known->lock);
-    seen = find(known, &place);
-    if (seen && direction == AL_PUSHES)
-        allow_all(seen, remote->name, &remote->push_urls, true);
-    else if (seen)
-        allow_all(seen, remote->name, &remote->urls, false);
+    known_repo = find(known, &id);
+    if (known_repo && direction == AL_PUSHES)
+        allow_all(known_repo, remote->name, &remote->push_urls, true);
+    else if (known_repo)
+        allow_all(known_repo, remote->name, &remote->urls, false);
     (void)pthread_mutex_unlock(&known->lock);
 }
 
 void al_remote_forget(const struct al_repo *repo, const char *name)
 {
     struct al_known_remotes *known = repo->at.git->known_remotes;
-    const struct al_file_id place = place_of(repo);
+    const struct al_file_id id = id_of(repo);
 
     (void)pthread_mutex_lock(&known->lock);
-    forget(find(known, &place), name);
+    forget(find(known, &id), name);
     (void)pthread_mutex_unlock(&known->lock);
 }

@@ -15,40 +15,40 @@
 
 static bool is_first(const struct al_git *git, const struct al_write_lock *mine)
 {
-    for (const struct al_write_lock *at = git->turns; at != mine; at = at->next)
+    for (const struct al_write_lock *at = git->write_locks; at != mine; at = at->next)
         if (!strcmp(at->common_dir, mine->common_dir))
             return false;
     return true;
 }
 
-static void append(struct al_git *git, struct al_write_lock *turn)
+static void enqueue(struct al_git *git, struct al_write_lock *lock)
 {
-    struct al_write_lock **end = &git->turns;
+    struct al_write_lock **end = &git->write_locks;
 
     while (*end)
         end = &(*end)->next;
-    *end = turn;
+    *end = lock;
 }
 
 /* Take a turn off the list and wake whoever is first now. */
-static void leave(struct al_git *git, struct al_write_lock *turn)
+static void release(struct al_git *git, struct al_write_lock *lock)
 {
     (void)pthread_mutex_lock(&git->lock);
-    for (struct al_write_lock **at = &git->turns; *at; at = &(*at)->next) {
-        if (*at == turn) {
-            *at = turn->next;
+    for (struct al_write_lock **at = &git->write_locks; *at; at = &(*at)->next) {
+        if (*at == lock) {
+            *at = lock->next;
             break;
         }
     }
-    for (struct al_write_lock *at = git->turns; at; at = at->next) {
-        if (!strcmp(at->common_dir, turn->common_dir)) {
+    for (struct al_write_lock *at = git->write_locks; at; at = at->next) {
+        if (!strcmp(at->common_dir, lock->common_dir)) {
             (void)eventfd_write(at->ready_fd, 1);
             break;
         }
     }
     (void)pthread_mutex_unlock(&git->lock);
-    al_close(turn->ready_fd);
-    free(turn);
+    al_close(lock->ready_fd);
+    free(lock);
 }
 
 static int cancelled(struct al_error *err)
@@ -59,7 +59,7 @@ static int cancelled(struct al_error *err)
 /* Called with the lock held: who has the turn of a repository that somebody waits for. */
 static const struct al_write_lock *holder_of(const struct al_git *git, const char *common_dir)
 {
-    const struct al_write_lock *at = git->turns;
+    const struct al_write_lock *at = git->write_locks;
 
     while (strcmp(at->common_dir, common_dir) != 0)
         at = at->next;
@@ -67,19 +67,19 @@ static const struct al_write_lock *holder_of(const struct al_git *git, const cha
 }
 
 /* Called with the lock held: what the holder of a turn waits for besides, NULL: nothing. */
-static const struct al_write_lock *waiting_with(const struct al_git *git,
-                                                const struct al_write_lock *held)
+static const struct al_write_lock *waiter_holding(const struct al_git *git,
+                                                  const struct al_write_lock *held)
 {
-    const struct al_write_lock *at = git->turns;
+    const struct al_write_lock *at = git->write_locks;
 
     while (at && at->held != held)
         at = at->next;
     return at;
 }
 
-/* Called with the lock held: whether the turn we have is what those before us wait for.  A circle
+/* Called with the lock held: whether the turn we have is what those before us wait for.  A deadlock
  * can only close with the one who comes last, so that there is none among the others. */
-static bool closes_circle(const struct al_git *git, const struct al_write_lock *mine)
+static bool would_deadlock(const struct al_git *git, const struct al_write_lock *mine)
 {
     const struct al_write_lock *at = mine->held ? mine : NULL;
 
@@ -88,12 +88,12 @@ static bool closes_circle(const struct al_git *git, const struct al_write_lock *
 
         if (holder == mine->held)
             return true;
-        at = waiting_with(git, holder);
+        at = waiter_holding(git, holder);
     }
     return false;
 }
 
-static int would_never_end(struct al_error *err)
+static int deadlock_error(struct al_error *err)
 {
     int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
                               "The other repository is busy with a push that waits for this one");
@@ -104,60 +104,60 @@ static int would_never_end(struct al_error *err)
 }
 
 /* Wait for a turn; `held` is the one the caller has already, NULL: none. */
-static int begin(struct al_repo *repo, const struct al_write_lock *held, struct al_cancel *cancel,
-                 struct al_error *err)
+static int acquire(struct al_repo *repo, const struct al_write_lock *held, struct al_cancel *cancel,
+                   struct al_error *err)
 {
     al_auto(al_closep) int ready_fd = eventfd(0, EFD_CLOEXEC);
     struct al_git *git = repo->at.git;
-    struct al_write_lock *turn;
-    bool first, circle;
+    struct al_write_lock *lock;
+    bool first, deadlock;
 
     /* Without it nobody could be told that the turn has come. */
     if (ready_fd < 0)
         return al_error_errno(err, errno, "cannot wait for a turn");
-    turn = al_calloc(1, sizeof(*turn));
-    turn->common_dir = repo->at.common_dir;
-    turn->ready_fd = al_take_fd(&ready_fd);
-    turn->held = held;
+    lock = al_calloc(1, sizeof(*lock));
+    lock->common_dir = repo->at.common_dir;
+    lock->ready_fd = al_take_fd(&ready_fd);
+    lock->held = held;
     (void)pthread_mutex_lock(&git->lock);
-    append(git, turn);
-    first = is_first(git, turn);
-    circle = closes_circle(git, turn);
+    enqueue(git, lock);
+    first = is_first(git, lock);
+    deadlock = would_deadlock(git, lock);
     (void)pthread_mutex_unlock(&git->lock);
-    if (circle) {
-        leave(git, turn);
-        return would_never_end(err);
+    if (deadlock) {
+        release(git, lock);
+        return deadlock_error(err);
     }
     while (!first) {
         struct pollfd wait[2] = {
-            { .fd = turn->ready_fd, .events = POLLIN },
+            { .fd = lock->ready_fd, .events = POLLIN },
             { .fd = al_cancel_fd(cancel), .events = POLLIN },
         };
 
         (void)poll(wait, 2, -1);
         if (al_cancel_fired(cancel)) {
-            leave(git, turn);
+            release(git, lock);
             return cancelled(err);
         }
         (void)pthread_mutex_lock(&git->lock);
-        first = is_first(git, turn);
+        first = is_first(git, lock);
         (void)pthread_mutex_unlock(&git->lock);
     }
-    repo->write_lock = turn;
+    repo->write_lock = lock;
     return 0;
 }
 
 int al_write_lock_acquire(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err)
 {
-    return begin(repo, NULL, cancel, err);
+    return acquire(repo, NULL, cancel, err);
 }
 
-int al_write_lock_acquire_beside(struct al_repo *other, const struct al_repo *own,
-                                 struct al_cancel *cancel, struct al_error *err)
+int al_write_lock_acquire_other(struct al_repo *other, const struct al_repo *own,
+                                struct al_cancel *cancel, struct al_error *err)
 {
     if (!strcmp(other->at.common_dir, own->at.common_dir))
         return 0;
-    return begin(other, own->write_lock, cancel, err);
+    return acquire(other, own->write_lock, cancel, err);
 }
 
 int al_write_lock_acquire_with_index(struct al_repo *repo, struct al_run_limits *budget,
@@ -176,5 +176,5 @@ int al_write_lock_acquire_with_index(struct al_repo *repo, struct al_run_limits 
 void al_write_lock_release(struct al_repo *repo)
 {
     if (repo && repo->write_lock)
-        leave(repo->at.git, al_take(&repo->write_lock));
+        release(repo->at.git, al_take(&repo->write_lock));
 }

@@ -33,8 +33,8 @@ int al_write_lock_acquire(struct al_repo *repo, struct al_cancel *cancel, struct
  * @return as al_write_lock_acquire(); AL_ERR_EXECUTION with AL_CODE_LOCK_TIMEOUT where the holder
  *         waits for the turn we have.
  */
-int al_write_lock_acquire_beside(struct al_repo *other, const struct al_repo *own,
-                                 struct al_cancel *cancel, struct al_error *err);
+int al_write_lock_acquire_other(struct al_repo *other, const struct al_repo *own,
+                                struct al_cancel *cancel, struct al_error *err);
 
 /** NULL is fine. */
 void al_write_lock_release(struct al_repo *repo);

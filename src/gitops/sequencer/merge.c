@@ -37,7 +37,7 @@ static int merge_base(const struct al_repo *repo, const char *commit, struct al_
 static int check_programs_of(const struct al_repo *repo, const char *from, const char *to,
                              struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = al_git_list_changed(repo, from, to, budget, &list, err);
 
     if (r == 0)
@@ -101,7 +101,7 @@ static int check_filters_of_all(const struct al_repo *repo, const char *oid,
                                 struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r;
 
     if (!repo->vetting->filters.count)

@@ -29,7 +29,7 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
         r = al_git_conflicts(repo, budget, &conflicts, err);
     if (r < 0)
         return r;
-    if (!al_git_did_all(&output) && !conflicts.count)
+    if (!al_git_wrote_all_files(&output) && !conflicts.count)
         return al_git_failed(&output, err);
     al_conflicts_add_paths(&conflicts, &outcome->conflicts);
     outcome->conflicted = conflicts.count > 0;

@@ -163,7 +163,7 @@ static char *goes_back_to(const struct al_repo *repo)
 int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
                        struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     al_auto(al_freep) char *target = NULL;
     int r;
 

@@ -160,7 +160,7 @@ static void compare_file(struct comparison *c, const struct al_index_entry *entr
     if (!error && fstatat(parent, base, &st, AT_SYMLINK_NOFOLLOW) < 0)
         error = errno;
     if (is_gone(error))
-        scan->content |= entry->skipped ? 0 : AL_MODIFIED_CONTENT;
+        scan->content |= entry->skip_worktree ? 0 : AL_MODIFIED_CONTENT;
     else if (error)
         scan->unseen = unreadable;
     else if (looks_the_same(c, &st, entry))
@@ -185,7 +185,7 @@ static void compare_gitlink(struct comparison *c, const struct al_index_entry *e
     char text[65];
 
     if (fd < 0) {
-        scan->content |= is_gone(-fd) && !entry->skipped ? AL_MODIFIED_CONTENT : 0;
+        scan->content |= is_gone(-fd) && !entry->skip_worktree ? AL_MODIFIED_CONTENT : 0;
         return;
     }
     head = al_git_nested_head(&scan->repo->at, abs);
@@ -227,7 +227,7 @@ static bool take_entry(void *payload, const struct al_index_entry *entry)
     al_strv_add(&scan->names, entry->name);
     if (al_ends_with(entry->name, ATTRIBUTES) && !c->converts)
         c->converts = may_convert(scan->top, entry->name);
-    if (entry->stage || entry->is_intended)
+    if (entry->stage || entry->intent_to_add)
         scan->content |= AL_MODIFIED_CONTENT;
     else if ((entry->mode & 0170000u) == TYPE_GITLINK)
         compare_gitlink(c, entry);

@@ -59,7 +59,7 @@ static bool take_gitlink(void *payload, const struct al_index_entry *entry)
 {
     struct queue *queue = payload;
 
-    if ((entry->mode & 0170000u) != TYPE_GITLINK || entry->stage || entry->skipped ||
+    if ((entry->mode & 0170000u) != TYPE_GITLINK || entry->stage || entry->skip_worktree ||
         !is_within(entry->name, queue->within))
         return true;
     al_strv_add(&queue->paths, entry->name);

@@ -47,7 +47,7 @@ static int run(struct al_git *git, const char *action, const struct al_str *inpu
                struct al_run_limits *budget, struct al_buffer *out, int *ret_exit_code,
                struct al_error *err)
 {
-    static const struct al_sandbox open_air;
+    static const struct al_sandbox unconfined;
     const char *const argv[] = { "git", "credential", action, NULL };
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     al_auto(al_closep) int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -64,7 +64,7 @@ static int run(struct al_git *git, const char *action, const struct al_str *inpu
             .input = input->buf,
             .input_len = input->len,
             .out = al_buffer_sink(out),
-            .sandbox = &open_air,
+            .sandbox = &unconfined,
             .cancel = budget->cancel,
             .timeout_ms = budget->left_ms,
         },
@@ -92,7 +92,7 @@ static char *value_of(const struct al_str *lines, const char *name)
 }
 
 /* No value can hold a newline: al_url_parse() let none through. */
-static void describe(struct al_str *out, const struct al_url *url)
+static void add_request(struct al_str *out, const struct al_url *url)
 {
     const char *host = url->origin + strlen(url->protocol) + strlen("://");
 
@@ -111,7 +111,7 @@ int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_r
     int exit_code = -1, r;
 
     *ret_found = false;
-    describe(&input, url);
+    add_request(&input, url);
     r = run(git, "fill", &input, budget, &out, &exit_code, err);
     if (out.len) {
         al_str_add(&found.answer, out.data, out.len);
@@ -132,8 +132,8 @@ int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_r
     return 0;
 }
 
-void al_credential_tell(struct al_git *git, const struct al_credential *credential, bool was_right,
-                        struct al_run_limits *budget)
+void al_credential_report(struct al_git *git, const struct al_credential *credential,
+                          bool was_right, struct al_run_limits *budget)
 {
     struct al_buffer out = { .max_bytes = ANSWER_MAX_BYTES };
     int exit_code;

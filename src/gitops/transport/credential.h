@@ -32,8 +32,8 @@ int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_r
                        struct al_credential *ret_credential, bool *ret_found, struct al_error *err);
 
 /** Tell the helpers that a server took it (they may keep it), or did not (they forget it). */
-void al_credential_tell(struct al_git *git, const struct al_credential *credential, bool was_right,
-                        struct al_run_limits *budget);
+void al_credential_report(struct al_git *git, const struct al_credential *credential,
+                          bool was_right, struct al_run_limits *budget);
 
 /**
  * A file in memory with the answers to the prompts git has for this address, for our askpass: it

@@ -15,9 +15,9 @@ struct al_network {
     char *address; /* as the remote has it */
     char *name;    /* of the remote, for this exchange alone */
     struct al_repo
-        *other;   /* the repository at the other end when it is on this machine, else NULL */
-    int other_fd; /* its git directory, open; -1 when it is elsewhere */
-    char *place;  /* device and inode of that directory; "" when it is elsewhere */
+        *other;          /* the repository at the other end when it is on this machine, else NULL */
+    int other_fd;        /* its git directory, open; -1 when it is elsewhere */
+    char *repository_id; /* device and inode of that directory; "" when it is elsewhere */
 };
 
 /** One run of a command over the exchange. */

@@ -61,7 +61,7 @@ static int list_all(const struct al_repo *repo, struct al_run_limits *budget,
 int al_git_count_updated(const struct al_repo *repo, const char *before,
                          struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = *before ? al_git_list_changed(repo, before, "HEAD", budget, &list, err)
                     : list_all(repo, budget, &list, err);
     uint64_t count = 0;

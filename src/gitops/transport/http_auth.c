@@ -17,7 +17,7 @@ static bool says(const struct al_git_output *output, const char *words)
     return strstr(output->err.out.buf, words);
 }
 
-static bool asks(const struct al_git_output *output)
+static bool asks_for_credentials(const struct al_git_output *output)
 {
     return output->exit_code != 0 && (says(output, "fatal: could not read Username for '") ||
                                       says(output, "fatal: could not read Password for '"));
@@ -101,8 +101,8 @@ static int run_with_helpers(const struct al_network_job *job, struct al_git_outp
     r = run_with(job, credential.user, credential.password, ret_output, err);
     if (r < 0)
         return r;
-    right = !was_refused(ret_output) && !asks(ret_output);
-    al_credential_tell(git, &credential, right, job->budget);
+    right = !was_refused(ret_output) && !asks_for_credentials(ret_output);
+    al_credential_report(git, &credential, right, job->budget);
     if (right)
         return 0;
     al_git_output_clear(ret_output);
@@ -119,7 +119,7 @@ int al_network_run_http(const struct al_network_job *job, struct al_git_output *
 
     if (r < 0)
         return r;
-    if (!asks(&output) && !was_refused(&output)) {
+    if (!asks_for_credentials(&output) && !was_refused(&output)) {
         *ret_output = output;
         return 0;
     }

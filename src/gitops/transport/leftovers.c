@@ -51,7 +51,7 @@ static bool is_git_in(const struct al_repo *repo, const char *pid)
            (al_fs_below(repo->at.top, target) || al_fs_below(repo->at.common_dir, target));
 }
 
-static bool somebody_works(const struct al_repo *repo)
+static bool is_git_at_work(const struct al_repo *repo)
 {
     DIR *dir = opendir("/proc");
     const struct dirent *entry;
@@ -119,7 +119,7 @@ void al_leftovers_remove(const struct al_repo *repo, int64_t since)
     al_auto(al_closep) int common_fd = -1;
     al_auto(al_closep) int objects_fd = -1;
 
-    if (somebody_works(repo) || al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
+    if (is_git_at_work(repo) || al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
         return;
     objects_fd = openat(common_fd, "objects", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (objects_fd < 0)

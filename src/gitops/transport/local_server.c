@@ -29,14 +29,14 @@ struct server {
 };
 
 /* Two ends of a socket, or why there are none. */
-struct pair {
+struct socket_pair {
     int fds[2];
     int error;
 };
 
 /* A push moves references of the other repository and never its files: those have rules, grants and
  * checkpoints of their own.  So it does not move the branch the files belong to either. */
-static void add_receiving(struct al_strv *config)
+static void add_receive_config(struct al_strv *config)
 {
     al_strv_adds(config, "receive.denycurrentbranch", "refuse", NULL);
 }
@@ -55,7 +55,7 @@ static void *serve(void *payload)
     };
     bool pushes = server->direction == AL_PUSHES;
 
-    add_receiving(&config);
+    add_receive_config(&config);
     command.link = &link;
     command.cwd_fd = server->dir_fd;
     command.class = pushes ? AL_GIT_WRITE : AL_GIT_READ;
@@ -95,7 +95,7 @@ static int start_server(struct server *server, struct al_error *err)
 /* The same, for the two ends of a socket. */
 static void make_pair(void *payload)
 {
-    struct pair *pair = payload;
+    struct socket_pair *pair = payload;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair->fds) < 0)
         pair->error = errno;
@@ -128,7 +128,7 @@ static int run_client(const struct al_network_job *job, struct server *server,
 }
 
 /* What the server complains of comes after what git says, unless git got its answer. */
-static void add_complaint(struct al_git_output *output, const struct server *server)
+static void add_server_error(struct al_git_output *output, const struct server *server)
 {
     if (server->r == 0 && output->exit_code != 0 && server->output.err.out.len)
         al_str_add(&output->err.out, server->output.err.out.buf, server->output.err.out.len);
@@ -145,7 +145,7 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
                              .direction = network->direction,
                              .budget = *job->budget,
                              .output = { .out = AL_TEXT_INIT(0), .err = AL_TEXT_INIT(0) } };
-    struct pair pair = { .error = 0 };
+    struct socket_pair pair = { .error = 0 };
     int r;
 
     r = al_proc_acquire_job(job->budget->cancel, err);
@@ -172,20 +172,20 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
     r = run_client(job, &server, ret_output, err);
     al_proc_release_job();
     if (r == 0)
-        add_complaint(ret_output, &server);
+        add_server_error(ret_output, &server);
     al_git_output_clear(&server.output);
     al_error_clear(&server.err);
     return r;
 }
 
-int al_network_run_beside(const struct al_network_job *job, struct al_git_output *ret_output,
-                          struct al_error *err)
+int al_network_run_local(const struct al_network_job *job, struct al_git_output *ret_output,
+                         struct al_error *err)
 {
     struct al_network *network = job->network;
     int r = 0;
 
     if (network->direction == AL_PUSHES)
-        r = al_write_lock_acquire_beside(network->other, network->repo, job->budget->cancel, err);
+        r = al_write_lock_acquire_other(network->other, network->repo, job->budget->cancel, err);
     if (r < 0)
         return r;
     r = run_both(job, ret_output, err);

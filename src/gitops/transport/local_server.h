@@ -9,7 +9,7 @@
 #include "gitops/transport/exchange.h"
 
 /** Run a job whose exchange is with a repository on this machine.  Returns as al_network_run(). */
-int al_network_run_beside(const struct al_network_job *job, struct al_git_output *ret_output,
-                          struct al_error *err);
+int al_network_run_local(const struct al_network_job *job, struct al_git_output *ret_output,
+                         struct al_error *err);
 
 #endif

@@ -46,8 +46,8 @@ static int hold_other(struct al_network *network, struct al_error *err)
         r = al_error_errno(err, errno, "cannot look at the other repository");
     if (r < 0)
         return r;
-    free(network->place);
-    network->place = al_asprintf("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+    free(network->repository_id);
+    network->repository_id = al_asprintf("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
     return 0;
 }
 
@@ -94,7 +94,7 @@ int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
     network->direction = direction;
     network->url = AL_URL_INIT;
     network->address = al_strdup(address);
-    network->place = al_strdup("");
+    network->repository_id = al_strdup("");
     network->other_fd = -1;
     network->name = unknown_name();
     if (!network->name)
@@ -117,7 +117,7 @@ void al_network_end(struct al_network *network)
     al_url_clear(&network->url);
     al_repo_free(network->other);
     al_close(network->other_fd);
-    free(network->place);
+    free(network->repository_id);
     free(network->address);
     free(network->name);
     free(network);
@@ -133,9 +133,9 @@ const struct al_repo *al_network_other(const struct al_network *network)
     return network->other;
 }
 
-const char *al_network_place(const struct al_network *network)
+const char *al_network_repository_id(const struct al_network *network)
 {
-    return network->place;
+    return network->repository_id;
 }
 
 const char *al_network_name(const struct al_network *network)
@@ -220,7 +220,7 @@ int al_network_run(struct al_network *network, struct al_git_command *command, s
     command->link = &link;
     command->starts_children = true; /* helpers, pack-objects, index-pack, rev-list */
     if (network->other)
-        r = al_network_run_beside(&job, ret_output, err);
+        r = al_network_run_local(&job, ret_output, err);
     else if (network->url.kind == AL_URL_HTTP)
         r = al_network_run_http(&job, ret_output, err);
     else

@@ -43,7 +43,7 @@ const struct al_repo *al_network_other(const struct al_network *network);
 
 /** Which repository on this machine is held open, as device and inode; "" when it is elsewhere.
  * Borrowed. */
-const char *al_network_place(const struct al_network *network);
+const char *al_network_repository_id(const struct al_network *network);
 
 /** The name under which git knows the remote in a command of this exchange.  Borrowed. */
 const char *al_network_name(const struct al_network *network);

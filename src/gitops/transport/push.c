@@ -90,7 +90,8 @@ static int rejected(const struct al_git_output *output, const char *branch, cons
                            hook.len ? ". It says: " : "", hook.buf);
 }
 
-static void take(const struct al_git_output *output, const char *status, struct al_pushed *pushed)
+static void parse_status(const struct al_git_output *output, const char *status,
+                         struct al_pushed *pushed)
 {
     pushed->up_to_date = *status == '=';
     pushed->is_new = *status == '*';
@@ -140,7 +141,7 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
         return rejected(&output, options->branch, status, err);
     if (output.exit_code != 0 || !status)
         return al_network_failed(network, &output, err);
-    take(&output, status, ret_pushed);
+    parse_status(&output, status, ret_pushed);
     return 0;
 }
 

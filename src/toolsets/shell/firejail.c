@@ -55,7 +55,7 @@ static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo, ui
 {
     for (size_t i = 0; i < plan->nsteps; i++) {
         struct al_shell_step *step = &plan->steps[i];
-        struct al_git_pipeline stage = AL_GIT_STAGE_INIT;
+        struct al_git_pipeline stage = AL_GIT_PIPELINE_INIT;
         int r;
 
         if (step->kind != AL_SHELL_GIT || !repo)
@@ -77,7 +77,7 @@ int al_shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
                           struct al_shell_outcome *outcome, struct al_error *err)
 {
     const struct al_root *root = &shell->options.roots->items[0];
-    al_auto(al_git_pipeline_close) struct al_git_pipeline git = AL_GIT_STAGE_INIT;
+    al_auto(al_git_pipeline_close) struct al_git_pipeline git = AL_GIT_PIPELINE_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_freep) char *whitelist = al_asprintf("--whitelist=%s", root->path);
     const char *argv[] = { "firejail",

@@ -339,7 +339,7 @@ static int run_stages(struct run *run, const struct al_shell_plan *plan, struct 
                                  .out_fd = -1,
                                  .err_fd = -1,
                                  .closed_pipe_fd = -1,
-                                 .git = AL_GIT_STAGE_INIT };
+                                 .git = AL_GIT_PIPELINE_INIT };
         r = prepare(run, stage, err);
     }
     if (r == 0)

@@ -277,7 +277,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     const struct checkout_args *args = p;
     const struct al_checkout_from from = source_of(call, args);
-    struct al_buffer files = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer files = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r;
 
     if (!restores(args))

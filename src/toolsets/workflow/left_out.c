@@ -76,7 +76,7 @@ int al_workflow_leave_out(struct al_call *call, struct al_strv *ret_names, struc
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_closep) int top = -1;
-    struct al_buffer list = { .max_bytes = AL_FILTERED_MAX_BYTES };
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = al_location_open_top(&repo->at, &top, err);
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--others",

@@ -109,8 +109,7 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
     int r;
 
     (void)args;
-    al_git_scan_submodules(al_call_repo(call), NULL, true, al_call_budget(call),
-                           &parts.submodules);
+    al_git_scan_submodules(al_call_repo(call), NULL, true, al_call_budget(call), &parts.submodules);
     r = al_git_read_status(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                            &status, err);
     if (r < 0)

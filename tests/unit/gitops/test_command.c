@@ -126,7 +126,7 @@ static void runs_a_program_that_was_replaced(void **state)
         assert_string_equal(output.out.out.buf, "new\n");
         assert_null(w->err.message); /* of the attempt that found it replaced */
         if (al_confine_abi() > 0)
-            w->git->rulesets[AL_GIT_READ]->looked_at_ms = INT64_MAX;
+            w->git->rulesets[AL_GIT_READ]->checked_at_ms = INT64_MAX;
         install_shell(w);
     }
 }

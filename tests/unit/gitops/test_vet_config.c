@@ -22,22 +22,23 @@ static char *numbered(const char *pattern, int number)
 }
 
 /* What is kept when the repository sets so many of these keys; '*' stands for their number. */
-static struct al_vetting *gather(struct world *w, const char *key, const char *value, int count)
+static struct al_vetting *scan_many(struct world *w, const char *key, const char *value, int count)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     struct al_vetting *vetting = al_calloc(1, sizeof(*vetting));
-    struct gathering g = { .at = &repo->at, .vetting = vetting, .personal = AL_STR_INIT };
+    struct config_scan scan = { .at = &repo->at, .vetting = vetting, .user_config = AL_STR_INIT };
 
     for (int i = 0; i < count; i++) {
         al_auto(al_freep) char *key_i = numbered(key, i);
         al_auto(al_freep) char *value_i = numbered(value, i);
 
-        take(&g,
-             &(struct al_config_entry){
-                 .of_repository = true, .origin = ".git/config", .key = key_i, .value = value_i });
+        scan_entry(&scan, &(struct al_config_entry){ .of_repository = true,
+                                                     .origin = ".git/config",
+                                                     .key = key_i,
+                                                     .value = value_i });
     }
-    al_strv_clear(&g.pairs);
-    al_str_clear(&g.personal);
+    al_strv_clear(&scan.pairs);
+    al_str_clear(&scan.user_config);
     return vetting;
 }
 
@@ -54,7 +55,7 @@ static void freep(struct al_vetting **vetting)
 static void keeps_one_of_equal_ignore_revs_files(void **state)
 {
     al_auto(freep) struct al_vetting *vetting =
-        gather(*state, "blame.ignorerevsfile", "revs", MANY);
+        scan_many(*state, "blame.ignorerevsfile", "revs", MANY);
 
     assert_int_equal(vetting->ignore_revs.count, 1);
 }
@@ -66,7 +67,7 @@ static void keeps_ignore_revs_files_up_to_one_too_many(void **state)
 
     for (size_t i = 0; i < AL_COUNT(counts); i++) {
         al_auto(freep) struct al_vetting *vetting =
-            gather(*state, "blame.ignorerevsfile", "revs*", counts[i]);
+            scan_many(*state, "blame.ignorerevsfile", "revs*", counts[i]);
 
         assert_int_equal(vetting->ignore_revs.count,
                          counts[i] < MANY ? counts[i] : AL_IGNORE_REVS_MAX + 1);
@@ -75,8 +76,8 @@ static void keeps_ignore_revs_files_up_to_one_too_many(void **state)
 
 static void keeps_no_more_drivers_of_a_configuration_with_too_many(void **state)
 {
-    al_auto(freep) struct al_vetting *filters = gather(*state, "filter.f*.clean", "x", MANY);
-    al_auto(freep) struct al_vetting *drivers = gather(*state, "merge.m*.driver", "x", MANY);
+    al_auto(freep) struct al_vetting *filters = scan_many(*state, "filter.f*.clean", "x", MANY);
+    al_auto(freep) struct al_vetting *drivers = scan_many(*state, "merge.m*.driver", "x", MANY);
 
     assert_in_range(filters->filters.count, 1, AL_DRIVER_KEYS_MAX + 1);
     assert_in_range(filters->own_filters.count, 1, AL_DRIVER_KEYS_MAX + 1);

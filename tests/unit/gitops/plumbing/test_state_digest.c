@@ -156,7 +156,7 @@ static struct digest digest_of(struct world *w, const char *const *paths)
 
     for (; paths && *paths; paths++)
         al_strv_add(&list, *paths);
-    assert_int_equal(al_repo_state(repo, &list, NULL, digest.hex, NULL), 0);
+    assert_int_equal(al_repo_state_digest(repo, &list, NULL, digest.hex, NULL), 0);
     assert_int_equal(strlen(digest.hex), 64);
     return digest;
 }
@@ -290,7 +290,7 @@ static void is_bound_to_no_file_that_cannot_be_read(void **state)
 
     assert_int_equal(unlinkat(w->repo->fd, ".git/index", 0), 0);
     tmpdir_mkdir(w->repo, ".git/index");
-    assert_int_equal(al_repo_state(repo, NULL, NULL, hex, &err), AL_ERR_EXECUTION);
+    assert_int_equal(al_repo_state_digest(repo, NULL, NULL, hex, &err), AL_ERR_EXECUTION);
     assert_non_null(strstr(err.message, "'index'"));
     al_error_clear(&err);
 }
@@ -356,9 +356,9 @@ static void looks_at_paths_from_the_working_directory(void **state)
     tmpdir_write(w->repo, "deep/f", "x\n");
     repo = must_open(w, "repo/deep");
     al_strv_add(&paths, "f");
-    assert_int_equal(al_repo_state(repo, &paths, NULL, before, NULL), 0);
+    assert_int_equal(al_repo_state_digest(repo, &paths, NULL, before, NULL), 0);
     tmpdir_write(w->repo, "deep/f", "y\n");
-    assert_int_equal(al_repo_state(repo, &paths, NULL, after, NULL), 0);
+    assert_int_equal(al_repo_state_digest(repo, &paths, NULL, after, NULL), 0);
     assert_string_not_equal(before, after);
 }
 
@@ -494,7 +494,7 @@ static void survives_an_index_that_shrinks(void **state)
     assert_int_equal(pthread_create(&thread, NULL, shrink_and_grow, path), 0);
     for (int i = 0; i < 200; i++) {
         (void)al_repo_may_have_gitlinks(&repo->at);
-        assert_int_equal(al_repo_state(repo, NULL, NULL, hex, NULL), 0);
+        assert_int_equal(al_repo_state_digest(repo, NULL, NULL, hex, NULL), 0);
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_true(al_repo_may_have_gitlinks(&repo->at)); /* all zero now, which is no index */

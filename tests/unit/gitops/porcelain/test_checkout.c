@@ -88,7 +88,7 @@ static int check_filters(struct world *w, const char *tree)
     const struct al_buffer list = {
         .data = paths,
         .len = sizeof(paths),
-        .max_bytes = AL_FILTERED_MAX_BYTES,
+        .max_bytes = AL_PATH_LIST_MAX_BYTES,
     };
     struct al_run_limits budget = long_budget();
 
@@ -135,11 +135,11 @@ static void only_a_complaint_of_git_is_one(void **state)
                                killed = { .exit_code = -1 };
 
     (void)state;
-    assert_true(al_git_complained(AL_ERR_EXECUTION, &complained));
-    assert_false(al_git_complained(AL_ERR_EXECUTION, &ended));
-    assert_false(al_git_complained(AL_ERR_EXECUTION, &killed));
-    assert_false(al_git_complained(AL_ERR_TIMEOUT, &complained));
-    assert_false(al_git_complained(0, &complained));
+    assert_true(al_git_exited_with_error(AL_ERR_EXECUTION, &complained));
+    assert_false(al_git_exited_with_error(AL_ERR_EXECUTION, &ended));
+    assert_false(al_git_exited_with_error(AL_ERR_EXECUTION, &killed));
+    assert_false(al_git_exited_with_error(AL_ERR_TIMEOUT, &complained));
+    assert_false(al_git_exited_with_error(0, &complained));
 }
 
 int main(void)

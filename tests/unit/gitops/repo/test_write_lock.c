@@ -62,7 +62,7 @@ static size_t count_turns(struct al_git *git)
     size_t count = 0;
 
     (void)pthread_mutex_lock(&git->lock);
-    for (const struct al_write_lock *at = git->turns; at; at = at->next)
+    for (const struct al_write_lock *at = git->write_locks; at; at = at->next)
         count++;
     (void)pthread_mutex_unlock(&git->lock);
     return count;
@@ -178,7 +178,7 @@ static void *take_both(void *payload)
     struct pair *pair = payload;
     struct al_run_limits budget = long_budget();
 
-    pair->r = al_write_lock_acquire_beside(pair->other, pair->own, budget.cancel, &pair->err);
+    pair->r = al_write_lock_acquire_other(pair->other, pair->own, budget.cancel, &pair->err);
     al_write_lock_release(pair->other);
     al_write_lock_release(pair->own);
     return NULL;
@@ -221,7 +221,7 @@ static void takes_no_second_turn_of_one_repository(void **state)
     struct al_run_limits budget = long_budget();
 
     assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, NULL), 0);
-    assert_int_equal(al_write_lock_acquire_beside(again, repo, NULL, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_other(again, repo, NULL, NULL), 0);
     assert_int_equal(count_turns(w->git), 1);
     al_write_lock_release(again);
     al_write_lock_release(repo);
