@@ -17,7 +17,8 @@
 #define FILE_MAX_BYTES (1ull << 30)
 #define FILES_MAX      256u
 
-/* The sanitizers reserve terabytes in airlock itself, which is askpass and the wrapper of ssh. */
+/* AddressSanitizer and ThreadSanitizer reserve terabytes of address space, and airlock itself runs
+ * as askpass and as the wrapper of ssh. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif

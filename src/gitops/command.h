@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The one place where a git command line, its environment and its confinement meet.
+ * A git command: its words, its environment and its confinement.  The sources of gitops/ are the
+ * only ones that write git command lines.
  *
- * Every option is one written in this folder.  Values of an agent follow as "--option=value",
- * behind
- * "--", or on standard input.
+ * Every option on a command line is a constant of these sources.  An agent's values follow as
+ * "--option=value", after "--", or on standard input.
  */
 #ifndef AL_GITOPS_COMMAND_H
 #define AL_GITOPS_COMMAND_H
@@ -20,61 +20,60 @@
 struct al_held_ruleset;
 struct al_steady;
 
-/** What git may do to the file system and beyond; each class has its own Landlock ruleset. */
+/** What git may do with files and the network; each class has its own Landlock ruleset. */
 enum al_git_class {
-    AL_GIT_CONFIG, /**< list the configuration: reads the person's files as well, runs nothing */
+    AL_GIT_CONFIG, /**< list the configuration: reads the user's files as well, runs nothing */
     AL_GIT_READ,   /**< read the roots */
     AL_GIT_WRITE,  /**< read and write the roots */
-    AL_GIT_TCP,    /**< the same, and connect: the protocol git:// */
-    AL_GIT_HTTP,   /**< the same, with git's helper for it, certificates, and our askpass */
-    AL_GIT_SSH,    /**< the same, with ssh, our wrapper of it, and the person's ~/.ssh */
+    AL_GIT_TCP,    /**< read and write the roots, and connect: the protocol git:// */
+    AL_GIT_HTTP,   /**< as AL_GIT_TCP, with git-remote-http, certificates and our askpass */
+    AL_GIT_SSH,    /**< as AL_GIT_TCP, with ssh, our wrapper of it and the user's ~/.ssh */
     AL_GIT_CLASSES,
 };
 
-/** What limits the children of one call. */
+/** The limits of the children of one call, and what is known of the last one. */
 struct al_run_limits {
     struct al_cancel *cancel; /**< may be NULL */
-    uint32_t left_ms;         /**< counted down by the time children ran */
+    uint32_t left_ms;         /**< reduced by the time that each child runs */
     void (*on_lock_wait)(
-        const char *line);    /**< told when a foreign lock is waited for; NULL: nobody */
-    int exit_code;            /**< of the child that ended last; -1 when it did not exit */
-    bool in_full;             /**< what a user decides by is not cut to an excerpt */
-    struct al_steady *steady; /**< gets the objects a user decides by; NULL: nobody is asked */
+        const char *line);    /**< told about a wait for a foreign lock; NULL: nobody */
+    int exit_code;            /**< of the last child; -1 when it did not exit */
+    bool in_full;             /**< what a user decides by is shown in full, not as an excerpt */
+    struct al_steady *steady; /**< records what a user is shown; may be NULL */
 };
 
-/** What a command has that talks to another repository.  All of it borrowed. */
+/** What a command needs to talk to another repository.  All of it is borrowed. */
 struct al_git_link {
     const char *protocol;         /**< the only one git may use; "none" for a server */
-    const struct al_strv *config; /**< more overrides: key, value, key, value … */
-    const struct al_strv *env;    /**< "NAME=value"; replaces what is set otherwise */
-    const int *fds;               /**< what a helper further down inherits */
+    const struct al_strv *config; /**< more overrides: key, value, key, ... */
+    const struct al_strv *env;    /**< "NAME=value" entries that replace those set otherwise */
+    const int *fds;               /**< descriptors that git's own children inherit */
     size_t nfds;
-    int socket_fd; /**< git is the other side: its standard input and output, and it finds its
-                        repository by itself; 0: it is not */
-    bool
-        has_job; /**< the caller holds a turn (al_proc_acquire_job()) for this and its other side */
-    uint64_t max_file_bytes;            /**< of a file it writes; 0: any */
-    const struct al_progress *progress; /**< gets what git says about it; NULL: nobody */
+    int socket_fd; /**< standard input and output of a git that serves; such a git finds its
+                      repository by itself.  0: this git does not serve */
+    bool has_job;  /**< the caller has acquired a job (al_proc_acquire_job()) for this git and its
+                      server */
+    uint64_t max_file_bytes;            /**< of each file that git writes; 0: no limit */
+    const struct al_progress *progress; /**< gets git's progress; NULL: nobody */
 };
 
-/** One git command to be.  Set up with AL_GIT_COMMAND_INIT, then add words. */
+/** A git command.  Set it up with AL_GIT_COMMAND_INIT, then add words. */
 struct al_git_command {
     struct al_strv argv; /**< "git" first */
     enum al_git_class class;
-    bool reads_content_only; /**< it reads what people wrote, and asks the configuration for
-                          nobody's name and no connection */
-    bool buffered; /**< what came of its output before a deadline is of no use, so that it need
-                        not be flushed */
-    bool starts_children;  /**< git starts gits of its own, so exec-once cannot be put on */
-    const char *index;     /**< GIT_INDEX_FILE, NULL: the repository's own; borrowed */
-    const char *work_tree; /**< GIT_WORK_TREE, NULL: the repository's own; borrowed */
+    bool reads_content_only; /**< only content is read: neither identity nor network settings of the
+                                user's configuration matter */
+    bool buffered; /**< partial output before a deadline is of no use, so git need not flush */
+    bool starts_children;  /**< git starts other gits, so exec-once cannot be applied */
+    const char *index;     /**< GIT_INDEX_FILE; NULL: the repository's own; borrowed */
+    const char *work_tree; /**< GIT_WORK_TREE; NULL: the repository's own; borrowed */
     int cwd_fd;            /**< directory to start in; 0: the repository's working directory */
     const void *input;     /**< standard input; borrowed */
     size_t input_len;
-    bool quotes_names;              /**< as the configuration says; else git writes names as they
-                                         are, but for control characters */
-    bool show_controls;             /**< in the text of its output, see al_text */
-    const struct al_git_link *link; /**< NULL: it concerns this repository alone; borrowed */
+    bool quotes_names;  /**< quote names as the configuration says; otherwise git quotes only names
+                           with control characters */
+    bool show_controls; /**< show control characters of the output, see al_text */
+    const struct al_git_link *link; /**< NULL: this repository alone; borrowed */
 };
 
 #define AL_GIT_COMMAND_INIT ((struct al_git_command){ .class = AL_GIT_READ })
@@ -89,10 +88,10 @@ bool al_git_class_writes(enum al_git_class class);
 /** Whether commands of a class reach over the network. */
 bool al_git_class_connects(enum al_git_class class);
 
-/** How much a git child may use. */
+/** The resource limits of a git child that may run for `left_ms`. */
 struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms);
 
-/** What a child of a command that has this much time is held to. */
+/** The sandbox of a git child that may run for `left_ms`.  `held` may be NULL. */
 struct al_sandbox al_git_command_sandbox(const struct al_git_command *command,
                                          const struct al_held_ruleset *held, uint32_t left_ms);
 

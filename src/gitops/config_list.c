@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `git config --list -z --show-scope --show-origin`, read as it comes and never kept whole. */
 #include "gitops/config_list.h"
 
 #include <string.h>
@@ -31,7 +30,7 @@ static void entry_done(struct al_config_list *list)
                });
 }
 
-/* A value longer than the limit is cut; no key of interest has one. */
+/* A longer value is cut; no key of interest has one. */
 static void add_piece(struct al_str *token, const char *data, size_t len)
 {
     size_t room = token->len < TOKEN_MAX_BYTES ? TOKEN_MAX_BYTES - token->len : 0;

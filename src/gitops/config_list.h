@@ -10,13 +10,13 @@
 
 /** One configured value, as `git config --list` tells it. */
 struct al_config_entry {
-    bool of_repository; /**< scope local or worktree */
-    const char *origin; /**< file it came from, NULL for none */
+    bool of_repository; /**< the scope is local or worktree */
+    const char *origin; /**< the file it came from; NULL: none */
     const char *key;    /**< section and name in lower case, subsection as written */
     const char *value;
 };
 
-/** Reads "scope NUL file:origin NUL key LF value NUL" records and hands each on. */
+/** Reads records "scope NUL file:origin NUL key LF value NUL" and passes each to `take`. */
 struct al_config_list {
     struct al_str token[3]; /* scope, origin, key and value */
     size_t at;              /* the token being read */
@@ -30,10 +30,10 @@ struct al_config_list {
 
 void al_config_list_clear(struct al_config_list *list);
 
-/** Feed bytes, split anywhere.  The form of a sink; always wants more. */
+/** Feed bytes, split anywhere.  An al_sink function; always true. */
 bool al_config_list_add(void *payload, const char *data, size_t len);
 
-/** Whether a configured value means yes; what git would refuse does, too. */
+/** Whether a configured value is true.  A value that git would refuse counts as true. */
 bool al_git_is_true(const char *value);
 
 #endif

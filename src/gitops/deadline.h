@@ -8,25 +8,25 @@
 #include "gitops/command.h"
 #include "util/error.h"
 
-/** A call's time while airlock works.  Set up with al_deadline_begin(). */
+/** The deadline of a call while airlock works.  Set it up with al_deadline_begin(). */
 struct al_deadline {
-    struct al_run_limits *budget; /* borrowed; for children, after al_deadline_sync() */
+    struct al_run_limits *budget; /* borrowed; current for children after al_deadline_sync() */
     int64_t deadline_ms;
-    uint32_t total_ms; /* what was left at the beginning, for the message */
+    uint32_t total_ms; /* the time at the beginning, for the message */
     unsigned steps;
 };
 
-/** Begin to count. */
+/** Begin to count the time. */
 struct al_deadline al_deadline_begin(struct al_run_limits *budget);
 
-/** Take the time that passed off the budget; a child may be started then. */
+/** Subtract the time that passed from the budget; do this before a child is started. */
 void al_deadline_sync(struct al_deadline *deadline);
 
-/** Called for every file or so: 0, AL_ERR_TIMEOUT or AL_ERR_CANCELLED.  Looks at the clock now and
- * then. */
+/** Call it about once for each file.  0, AL_ERR_TIMEOUT or AL_ERR_CANCELLED.  Reads the clock every
+ * 128 calls. */
 int al_deadline_step(struct al_deadline *deadline, struct al_error *err);
 
-/** The same, looking at once. */
+/** 0, AL_ERR_TIMEOUT or AL_ERR_CANCELLED.  Reads the clock at once. */
 int al_deadline_check(struct al_deadline *deadline, struct al_error *err);
 
 #endif

@@ -20,7 +20,7 @@ void al_git_env_clear(struct al_git_env *env)
 
 void al_git_env_borrow(struct al_git_env *env, const char *entry)
 {
-    /* Room for what most children get, doubled where one gets more; and for the NULL. */
+    /* 64 entries are enough for most children; one more is the final NULL. */
     if (env->count + 1 >= env->room) {
         env->room = env->room ? 2 * env->room : 64;
         env->entries = al_reallocarray(env->entries, env->room, sizeof(*env->entries));
@@ -35,7 +35,6 @@ static void borrow_all(struct al_git_env *env, const struct al_strv *entries)
         al_git_env_borrow(env, entries->items[i]);
 }
 
-/* The entry that was made last. */
 static void borrow_last_owned(struct al_git_env *env)
 {
     al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
@@ -47,7 +46,7 @@ void al_git_env_add(struct al_git_env *env, const char *name, const char *value)
     borrow_last_owned(env);
 }
 
-/* The list is separated by ':', and a quote begins what may hold one. */
+/* The variable is a list separated by ':'; a path with a ':' in it has to be quoted. */
 char *al_git_alternate(const char *objects)
 {
     al_auto(al_str_clear) struct al_str quoted = AL_STR_INIT;
@@ -65,8 +64,8 @@ char *al_git_alternate(const char *objects)
     return al_asprintf("GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", quoted.buf);
 }
 
-/* What a link sets wins: a name that is in an environment twice means the first to some and the
- * last to others. */
+/* A variable that the link sets replaces ours: of a name that occurs twice some programs read the
+ * first entry and others the last. */
 static bool is_replaced(const struct al_git_command *command, const char *entry)
 {
     al_auto(al_freep) char *name = NULL;
@@ -77,8 +76,7 @@ static bool is_replaced(const struct al_git_command *command, const char *entry)
     return al_env_get(command->link->env, name);
 }
 
-/* What every git child gets, whatever it does.  Without a place for translations git does not look
- * for those of C.UTF-8, of which there are none. */
+/* GIT_TEXTDOMAINDIR spares git the search for translations of C.UTF-8, which do not exist. */
 void al_git_env_base(struct al_git_env *env, const struct al_git_command *command)
 {
     static const char *const base[] = {
@@ -111,7 +109,8 @@ void al_git_env_base(struct al_git_env *env, const struct al_git_command *comman
         al_git_env_borrow(env, "GIT_ALLOW_PROTOCOL=none");
 }
 
-/* The overrides of this repository, and behind them, where they win, those of the command. */
+/* The overrides of the repository come first and those of the command last: the last value of a key
+ * wins. */
 static void add_overrides(struct al_git_env *env, const struct al_git_config *with,
                           const struct al_git_command *command)
 {
@@ -138,10 +137,11 @@ static void add_overrides(struct al_git_env *env, const struct al_git_config *wi
 }
 
 /*
- * Which repository; the other side of a link finds its own, as it would for plain git.  A reader in
- * the usual layout gets the names plain git goes by at the top: short, since git walks down from
- * them to dozens of files, and below the very directory that was looked at, whatever is renamed
- * above it.
+ * GIT_DIR and its relatives, except for the server of a link, which finds its repository by itself.
+ *
+ * A reader in the usual layout gets the names that plain git uses at the top, ".git" and ".". They
+ * are short, which counts because git resolves dozens of files below them, and they lead to the
+ * directory that was checked even if a parent directory is renamed.
  */
 static void add_repository(struct al_git_env *env, const struct al_location *at,
                            const struct al_git_command *command)
@@ -160,7 +160,7 @@ static void add_repository(struct al_git_env *env, const struct al_location *at,
         al_git_env_add(env, "GIT_INDEX_FILE", command->index);
 }
 
-/* The listing of the configuration sees the person's own files; everything else our stand-in. */
+/* `git config --list` reads the user's own files; every other command reads our copy. */
 static void add_configuration(struct al_git_env *env, const struct al_location *at,
                               const struct al_git_command *command)
 {

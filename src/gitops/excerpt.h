@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What git said, for a user who decides by it: an excerpt, or all of it. */
+/* Output of git that a user decides by: an excerpt, or all of it. */
 #ifndef AL_GITOPS_EXCERPT_H
 #define AL_GITOPS_EXCERPT_H
 
 #include "gitops/command.h"
 #include "util/str.h"
 
-/** How much of a diff is read for an excerpt: more than is shown, so that the number of further
+/** Bytes of a diff that are read for an excerpt: more than is shown, so that the number of further
  * lines is usually exact. */
 #define AL_GIT_EXCERPT_MAX_BYTES (256u * 1024u)
 
-/** More than this is not read where all is wanted. */
+/** The most bytes that are read when the whole text is wanted. */
 #define AL_GIT_IN_FULL_MAX_BYTES (64u << 20)
 
-/** How much is to be read of what an excerpt needs `wanted` bytes of. */
+/** The number of bytes to read: `wanted`, or AL_GIT_IN_FULL_MAX_BYTES with budget->in_full. */
 size_t al_git_excerpt_bytes(const struct al_run_limits *budget, size_t wanted);
 
-/** al_text_add_excerpt(), or with budget->in_full the whole text, every control character shown. */
+/** Append an excerpt, as al_text_add_excerpt() does; with budget->in_full the whole text, with
+ * every control character shown. */
 void al_git_add_excerpt(const struct al_run_limits *budget, const char *text, size_t len, bool more,
                         struct al_str *out);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a git that failed said, as an error. */
 #include "gitops/failure.h"
 
 #include "gitops/command.h"
 
-/* A transfer of the tools keeps the filter that the clone was made with. */
+/* git_fetch and git_pull keep the filter of the clone, so they do not download the object either.
+ */
 const char al_not_downloaded[] =
     "Not downloaded: this is a partial clone that lacks what is needed here, and no tool brings "
     "it; a user runs this very command with git itself, or 'git fetch --refetch --no-filter'.";
 
-/* What a caller can act on, told from git's own words (in the C locale we run it in). */
+/* Messages of git (in the C locale, which every child gets) with the reason and code they mean. */
 static const struct {
     const char *words, *reason;
     enum al_code code;
@@ -37,7 +37,7 @@ static const struct {
     { ".lock': File exists", NULL, AL_CODE_LOCK_TIMEOUT },
 };
 
-/* Advice about commands that an agent does not have. */
+/* Advice names commands that an agent cannot run. */
 static bool is_advice(const char *line)
 {
     static const char *const beginnings[] = {
@@ -54,7 +54,7 @@ static bool is_advice(const char *line)
     return !strcmp(line, "Aborting");
 }
 
-/* The lines of a text without those of advice, unless there are no others. */
+/* Append the lines that are not advice; all lines if there are no others. */
 static void add_without_advice(const char *said, struct al_str *out)
 {
     for (const char *line = said; *line;) {
@@ -106,7 +106,7 @@ bool al_git_wrote_all_files(const struct al_git_output *output)
 
 bool al_git_failed_on_index_lock(const struct al_location *at, const struct al_git_output *output)
 {
-    static const char *const beginnings[] = { "fatal", "error" }; /* as the command has it */
+    static const char *const beginnings[] = { "fatal", "error" }; /* depends on the command */
     const char *said = output->err.out.buf;
 
     for (size_t i = 0; output->exit_code != 0 && i < AL_COUNT(beginnings); i++) {

@@ -18,7 +18,7 @@
 
 #define NAME_MAX_BYTES 64u
 
-/** A lock that is held for longer is worth a word. */
+/** The user is told once about a lock that is held for longer. */
 #define TELL_AFTER_MS 1000
 
 static bool is_old(const struct stat *lock)
@@ -29,7 +29,8 @@ static bool is_old(const struct stat *lock)
            now.tv_sec - lock->st_mtim.tv_sec > AL_STALE_AFTER_S;
 }
 
-/* Whether a process has the file open.  One whose descriptors cannot be read is another user's. */
+/* Whether a process has the file open.  A process whose descriptors cannot be read belongs to
+ * another user and counts as no. */
 static bool has_open(int process, const struct stat *lock)
 {
     al_auto(al_closedirp) DIR *fds =
@@ -99,7 +100,8 @@ static int lock_timeout(const char *path, struct al_error *err)
                              strrchr(path, '/') + 1);
 }
 
-/* Nobody will ever remove it, so waiting is for nothing.  It is the user's, and stays. */
+/* A stale lock is an error at once: no process will ever remove it.  airlock leaves the file alone.
+ */
 static int left_over(const char *path, struct al_error *err)
 {
     int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
@@ -113,7 +115,7 @@ static int left_over(const char *path, struct al_error *err)
     return r;
 }
 
-/* Wait for something to happen, and say once what is waited for.  Gives poll(2)'s value. */
+/* Wait for an event, and tell the user once after TELL_AFTER_MS.  Returns the value of poll(2). */
 static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, struct al_run_limits *budget,
                          bool *told)
 {
@@ -157,7 +159,7 @@ int al_index_lock_wait(const struct al_location *at, struct al_run_limits *budge
         if (wait_and_tell(wait, left, budget, &told) < 0 && errno != EINTR)
             return al_error_errno(err, errno, "cannot wait for '%s'", strrchr(path, '/') + 1);
         while (read(inotify_fd, events, sizeof(events)) > 0)
-            continue; /* which file went does not matter: lstat() tells */
+            continue; /* the loop condition checks whether the lock is gone */
     }
     budget->left_ms = deadline > al_clock_ms() ? (uint32_t)(deadline - al_clock_ms()) : 1;
     return 0;

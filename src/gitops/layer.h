@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the git layer of one session knows, for the files of gitops/ alone. */
+/* The git layer of one session: the members of struct al_git, for the files of gitops/ alone. */
 #ifndef AL_GITOPS_LAYER_H
 #define AL_GITOPS_LAYER_H
 
@@ -17,26 +17,27 @@ struct al_write_lock;
 
 #define AL_VETTINGS_KEPT 16
 
-/** A ruleset and who uses it. */
+/** A ruleset and the number of its users.  The al_git's lock guards `checked_at_ms` and `refs`. */
 struct al_held_ruleset {
     struct al_ruleset *ruleset;
-    int64_t checked_at_ms; /* when its paths were last seen to name what it holds … */
-    unsigned refs;         /* … and this: guarded by the al_git's lock */
+    int64_t checked_at_ms; /* when the paths were last found to name the inodes it holds */
+    unsigned refs;         /* number of users */
 };
 
-/** Set up and released by gitops/repo/git.h. */
+/** Created and freed by gitops/repo/git.h. */
 struct al_git {
-    char *program;              /* NULL: there is no git */
-    char *interp;               /* its ELF interpreter, NULL when it has none */
-    char *core;                 /* <exec-path>/git, NULL when it was not found */
-    char *http_helper;          /* <exec-path>/git-remote-http, NULL without core */
-    char *ssh, *self;           /* as in al_git_options */
-    char *ssh_dir;              /* ssh_home's .ssh */
-    struct al_strv env_helpers; /* all of ours but GIT_*, for the person's credential helpers */
-    struct al_strv env_network; /* "NAME=value" of ours that children with the network get */
+    char *program;     /* NULL: there is no git */
+    char *interp;      /* its ELF interpreter; NULL when it has none */
+    char *core;        /* <exec-path>/git; NULL when it was not found */
+    char *http_helper; /* <exec-path>/git-remote-http; NULL without core */
+    char *ssh, *self;  /* as in al_git_options */
+    char *ssh_dir;     /* ssh_home's .ssh */
+    struct al_strv
+        env_helpers; /* our own entries without GIT_*, for the user's credential helpers */
+    struct al_strv env_network; /* our own entries that children with network access get */
     char *home, *config_home;
     const struct al_roots *roots;
-    struct al_strv env_allowed; /* "NAME=value" the person let through */
+    struct al_strv env_allowed; /* entries that the user allowed */
     char *ceiling;              /* GIT_CEILING_DIRECTORIES */
     uint64_t max_fetch_bytes;
     struct al_strv credential_hosts; /* the user's patterns, see guard/credential_hosts.h */
@@ -46,13 +47,13 @@ struct al_git {
     char confinement[32];
 
     char *private_dir; /* <state>/run/<random>; holds tmp/ and one folder per vetting */
-    int private_fd;    /* locked while we live, so that others can tell a leftover */
+    int private_fd; /* locked while the process lives, so that others can tell an abandoned one */
     unsigned private_serial;
 
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     struct al_held_ruleset *rulesets[AL_GIT_CLASSES];
     struct al_vetting *vettings[AL_VETTINGS_KEPT]; /* most recently used first */
-    struct al_write_lock *write_locks; /* writers of repositories, see gitops/repo/write_lock.h */
+    struct al_write_lock *write_locks;             /* see gitops/repo/write_lock.h */
 };
 
 #endif

@@ -18,10 +18,10 @@
 
 enum found { NOTHING, FOUND };
 
-/** What of a repository may lie outside the roots. */
+/** The parts of a repository that may lie outside the roots. */
 enum part { TOP, GIT_DIR, COMMON_DIR, OBJECTS, ALTERNATE };
 
-/* Which part it is may be said, and never where it is or what is in it. */
+/* An error may say which part lies outside, but neither where it is nor what is in it. */
 static const char *const outside_remedies[] = {
     [TOP] = "The top of the working tree lies above the allowed roots; a person can start airlock "
             "with --root <top of the working tree>.",
@@ -61,7 +61,7 @@ static int not_a_repository(const char *given, struct al_error *err)
                              "Not a git repository: %s", word);
 }
 
-/* `.git` is a file, and what it names is no git directory. */
+/* `.git` is a file that names no git directory. */
 static int dangling_gitfile(const char *given, struct al_error *err)
 {
     int r = not_a_repository(given, err);
@@ -71,7 +71,8 @@ static int dangling_gitfile(const char *given, struct al_error *err)
     return r;
 }
 
-/* What git takes for a git directory: HEAD, an object store and refs (gitrepository-layout(5)). */
+/* Whether git takes it for a git directory: it has HEAD, an object store and refs
+ * (gitrepository-layout(5)). */
 static bool is_git_dir(int fd)
 {
     struct stat st;
@@ -101,7 +102,7 @@ char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, cons
     return al_fs_join(base, text.buf + strlen(prefix));
 }
 
-/* Open what a part of the repository says is another part of it; it has to be inside. */
+/* Open a directory that the repository names as one of its parts; it must lie inside the roots. */
 static int open_part(const struct al_roots *roots, const char *path, const char *given,
                      enum part part, char **ret_abs, int *ret_fd, struct al_error *err)
 {
@@ -112,7 +113,7 @@ static int open_part(const struct al_roots *roots, const char *path, const char 
     return r < 0 ? not_a_repository(given, err) : 0;
 }
 
-/* `<dir>/.git`, a directory or a file that names one.  Sets at->git_dir when it is one. */
+/* Look for `<dir>/.git`, a directory or a file that names one, and set at->top and at->git_dir. */
 static int find_dot_git(struct al_location *at, const struct al_roots *roots, const char *dir,
                         int dir_fd, const char *given, enum found *ret_found, struct al_error *err)
 {
@@ -147,7 +148,7 @@ static int find_dot_git(struct al_location *at, const struct al_roots *roots, co
     return 0;
 }
 
-/* A repository above the root is somebody else's business: refused, and not described. */
+/* A repository above the root is refused and not described. */
 static bool is_repository_above(const char *root)
 {
     al_auto(al_freep) char *dir = al_strdup(root);
@@ -225,7 +226,7 @@ static int find_common_dir(struct al_location *at, const struct al_roots *roots,
     return r;
 }
 
-/* HEAD may be a link to the ref it stands for, as it was long ago; not one that leads outside. */
+/* HEAD may be a symbolic link to a ref, an old form, but not one that leads outside. */
 static int check_head(const struct al_location *at, const struct al_roots *roots, const char *given,
                       struct al_error *err)
 {
@@ -238,8 +239,8 @@ static int check_head(const struct al_location *at, const struct al_roots *roots
 }
 
 /*
- * References kept in tables are not where we look for them: an approval would be bound to nothing,
- * and an older git does not know the repository.  git marks it with a HEAD that no branch can have.
+ * A repository with reftable is refused: airlock reads references from files, so an approval would
+ * be bound to nothing.  git marks such a repository with a HEAD that no branch can have.
  *
  * Source: git's Documentation/technical/reftable.txt, "Compatibility".
  */
@@ -261,7 +262,7 @@ static int check_ref_storage(const struct al_location *at, struct al_error *err)
                         "changes that");
 }
 
-/* The parts of a repository whose git directory is known. */
+/* Find the common directory and check every part, given the git directory. */
 static int find_parts(struct al_location *at, const struct al_roots *roots, const char *given,
                       struct al_error *err)
 {
@@ -298,11 +299,9 @@ static bool is_absent(int dir_fd, const char *name)
     return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-/*
- * The usual layout: `.git` is a directory right here, and none of its parts is a link or names
- * another place.  A few looks below an open directory that is inside a root tell as much then as
- * resolving each part by its path, which is what takes the time.
- */
+/* The usual layout: `.git` is a directory in `dir`, and none of its parts is a link or names
+ * another directory.  A few stats below that open directory then prove as much as resolving each
+ * part by its path, which takes most of the time otherwise. */
 static bool is_plain(int fd, struct al_file_id *ret_head)
 {
     struct stat head;
@@ -333,10 +332,8 @@ int al_location_find(struct al_location *at, const struct al_roots *roots, const
     return r < 0 ? r : find_parts(at, roots, given, err);
 }
 
-/*
- * git's servers look for a `.git` in the directory they are given before they take it for a bare
- * repository.  A git directory with another one inside would be that other one to them.
- */
+/* git's servers look for `.git` in the directory they are given before they take it for a bare
+ * repository.  So a git directory that contains a `.git` would mean another repository to them. */
 static int check_no_inner_git_dir(const struct al_location *at, const char *given,
                                   struct al_error *err)
 {

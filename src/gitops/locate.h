@@ -15,8 +15,8 @@
 struct al_roots;
 
 /**
- * Find the repository that holds `at->dir`, which is open, and fill in the rest.  Every part of it
- * has to lie in the roots.
+ * Find the repository that holds `at->dir`, which is open, and set the other members.  Every part
+ * of the repository has to lie in the roots.
  *
  * @param given  The agent's word for the directory, for messages.
  * @return as al_repo_open().
@@ -24,18 +24,19 @@ struct al_roots;
 int al_location_find(struct al_location *at, const struct al_roots *roots, const char *given,
                      struct al_error *err);
 
-/** The same for a repository at `at->dir` itself, bare or not. */
+/** Set the members for the repository at `at->dir` itself, bare or not.  Parents are not searched.
+ * Otherwise like al_location_find(). */
 int al_location_find_at(struct al_location *at, const struct al_roots *roots, const char *given,
                         struct al_error *err);
 
-/** The path in a one-line file such as `.git` ("gitdir: …") or commondir, made absolute;
- * NULL when it holds no such line.  Caller frees. */
+/** The path in a one-line file such as `.git` ("gitdir: ...") or commondir, made absolute; NULL
+ * when the file holds no such line.  Caller frees. */
 char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, const char *base);
 
-/** What to do about a bare repository. */
+/** The remedy for a bare repository. */
 extern const char al_git_bare_remedy[];
 
-/** Whether a directory is a git directory by itself, as a bare repository is. */
+/** Whether a directory is itself a git directory, as a bare repository is. */
 bool al_git_is_bare_dir(const char *dir);
 
 #endif

@@ -27,7 +27,7 @@ bool al_location_is_bare(const struct al_location *at)
     return !strcmp(at->top, at->git_dir);
 }
 
-/* By its place below the root it lies in, which is open. */
+/* Open it relative to the descriptor of its root. */
 static int open_part(const struct al_location *at, const char *path, int *ret_fd,
                      struct al_error *err)
 {
@@ -58,7 +58,7 @@ int al_location_open_common_dir(const struct al_location *at, int *ret_fd, struc
     return open_part(at, at->common_dir, ret_fd, err);
 }
 
-/* git accepts root's own files and, under sudo, those of the person who called it. */
+/* Like git: under sudo, root may also use the files of the user who called sudo. */
 static bool is_own(const struct stat *st)
 {
     const uid_t own = geteuid();
@@ -88,13 +88,13 @@ bool al_location_is_owned(const struct al_location *at)
 {
     al_auto(al_freep) char *dot_git = NULL;
 
-    if (at->git_fd >= 0) /* then dir is the top, and these two are all there is */
+    if (at->git_fd >=
+        0) /* in the usual layout dir is the top, and these two directories are all there is */
         return owned_fd(at->dir_fd) && owned_fd(at->git_fd);
     dot_git = al_fs_join(at->top, ".git");
     return owned(at->top) && (al_location_is_bare(at) || owned(dot_git)) && owned(at->git_dir);
 }
 
-/* The name below the top, NULL for a file that is git's own. */
 const char *al_location_worktree_name(const struct al_location *at, const char *file)
 {
     if (al_fs_below(at->top, at->common_dir) && al_fs_below(at->common_dir, file))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a repository is: its directories, open and by name, and the configuration git runs with
- * there.  It is all that a git child needs to know of a repository.
+ * The location of a repository: its directories, open and by name, and the configuration that git
+ * runs with there.  A git child needs to know nothing else about a repository.
  *
  * Source: gitrepository-layout(5), git-worktree(1).
  */
@@ -20,50 +20,53 @@ struct al_root;
 
 struct al_location {
     struct al_git *git;         /**< borrowed */
-    const struct al_root *root; /**< the root the working directory lies in; borrowed */
-    char *dir;                  /**< working directory, canonical */
-    int dir_fd;                 /**< the same, open */
-    char *top;                  /**< top of the working tree, canonical */
+    const struct al_root *root; /**< the root that `dir` lies in; borrowed */
+    char *dir;                  /**< the working directory, canonical */
+    int dir_fd;                 /**< `dir`, open */
+    char *top;                  /**< the top of the working tree, canonical */
     char *git_dir;              /**< canonical */
-    char *common_dir;           /**< canonical; git_dir unless this is a linked worktree */
-    int git_fd;                 /**< git_dir, open, when it is `.git` in dir and all of the
-                                     repository is in it; else -1; private, as is … */
-    struct al_file_id head;     /**< … what its HEAD was then */
-    bool uses_absolute_paths; /**< … git gets absolute paths; see al_repo_use_absolute_paths() */
+    char *common_dir;           /**< canonical; equal to git_dir unless this is a linked worktree */
+    int git_fd; /**< git_dir, open, in the usual layout (`.git` in `dir`, no part elsewhere); -1
+                   otherwise; private */
+    struct al_file_id head;   /**< stat of HEAD when git_fd was opened; private */
+    bool uses_absolute_paths; /**< git gets absolute paths; see al_repo_use_absolute_paths();
+                                 private */
     const struct al_git_config *config; /**< borrowed; NULL until the repository is vetted */
 };
 
-/** What git gets instead of the configuration files of the user. */
+/** What git gets in place of the user's configuration files. */
 struct al_git_config {
-    char *global;             /**< what stands in for ~/.gitconfig, a file that is not there for
-                                   nothing … */
-    char *for_content_only;   /**< … and the same for a command that is reads_content_only */
-    struct al_strv overrides; /**< the GIT_CONFIG_{KEY,VALUE} overrides … */
-    size_t noverrides;        /**< … and their number */
+    char
+        *global; /**< path of the file for GIT_CONFIG_GLOBAL; does not exist if it would be empty */
+    char *for_content_only;   /**< path of that file for commands that are reads_content_only */
+    struct al_strv overrides; /**< GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n entries */
+    size_t noverrides;        /**< the number of keys in `overrides` */
 };
 
 #define AL_LOCATION_INIT ((struct al_location){ .dir_fd = -1, .git_fd = -1 })
 
-/** Close and free what it holds. */
+/** Close and free everything it holds. */
 void al_location_clear(struct al_location *at);
 
-/** Whether the effective user owns it, as git's own check has it (git-config(1) safe.directory). */
+/** Whether the effective user owns the repository, by the rule of git's own check (git-config(1)
+ * safe.directory). */
 bool al_location_is_owned(const struct al_location *at);
 
-/** Whether it was found without a working tree: `top` is then its git directory. */
+/** Whether the repository has no working tree; `top` then equals `git_dir`. */
 bool al_location_is_bare(const struct al_location *at);
 
 /**
- * Open the top of the working tree, the git directory or the common one, by the path it was found
- * at and through no link, for the calls that take a descriptor (O_PATH).
+ * Open the top of the working tree, the git directory or the common directory with O_PATH.  The
+ * path is the one it was found at, and no link is followed.
  *
- * @return 0, or AL_ERR_EXECUTION when it is no longer there.
+ * @return 0, or AL_ERR_EXECUTION when it no longer exists.
  */
 int al_location_open_top(const struct al_location *at, int *ret_fd, struct al_error *err);
 int al_location_open_git_dir(const struct al_location *at, int *ret_fd, struct al_error *err);
 int al_location_open_common_dir(const struct al_location *at, int *ret_fd, struct al_error *err);
 
-/** The name of a file below the top, NULL for a file that is git's own.  Points into `file`. */
+/** The name of a file relative to the top; NULL for a file in the git directory or outside.  Points
+ * into `file`. */
 const char *al_location_worktree_name(const struct al_location *at, const char *file);
 
 #endif

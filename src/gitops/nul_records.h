@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* NUL-separated output, read as it comes: records of a fixed number of fields. */
+/* A streaming reader of NUL-separated output: records with a fixed number of fields. */
 #ifndef AL_GITOPS_NUL_RECORDS_H
 #define AL_GITOPS_NUL_RECORDS_H
 
@@ -15,7 +15,7 @@
 struct al_nul_records {
     struct al_str field[AL_RECORD_FIELDS_MAX];
     size_t nfields, at;
-    /** Called with the fields of one record; false ends the reading (and stops git). */
+    /** Gets the fields of one record; false ends the reading and stops git. */
     bool (*take)(void *payload, char *const *fields);
     void *payload;
 };
@@ -28,16 +28,16 @@ struct al_nul_records {
 
 void al_nul_records_clear(struct al_nul_records *records);
 
-/** Feed bytes, split anywhere.  The form of a sink. */
+/** Feed bytes, split anywhere.  An al_sink function. */
 bool al_nul_records_add(void *payload, const char *data, size_t len);
 
-/** Run a command whose output is records, and feed them; a git that fails is an error, one that
- * `records` wanted no more of is not. */
+/** Run a command and feed its output to `records`.  A git that fails is an error; a git that was
+ * stopped because `records` wanted no more is not. */
 int al_git_read_records(const struct al_location *at, const struct al_git_command *command,
                         struct al_nul_records *records, struct al_run_limits *budget,
                         struct al_error *err);
 
-/** The same, counting records of one field. */
+/** Run a command and count the records of one field that it prints. */
 int al_git_count_records(const struct al_location *at, const struct al_git_command *command,
                          struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err);
 

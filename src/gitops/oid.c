@@ -119,7 +119,8 @@ void al_oid_set_clear(struct al_oid_set *set)
     *set = (struct al_oid_set){ .slots = NULL };
 }
 
-/* An id is as good as random, so its first bytes are its place.  A free slot holds no id. */
+/* The first bytes of an id are its hash value: ids are evenly distributed.  A free slot holds no
+ * id. */
 static struct al_oid *slot_of(const struct al_oid_set *set, const struct al_oid *oid)
 {
     size_t at;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Object ids, by SHA-1 or SHA-256, and how they come about. */
+/* Object ids, by SHA-1 or SHA-256, and how they are computed. */
 #ifndef AL_GITOPS_OID_H
 #define AL_GITOPS_OID_H
 
@@ -11,28 +11,29 @@
 
 #define AL_OID_MAX_BYTES 32
 
-/** Bytes of an object id as text, with its NUL: SHA-256's 64 digits at most. */
+/** The size of an object id as text, with its NUL: 64 digits for SHA-256. */
 #define AL_OID_TEXT 65
 
-/** An id; bytes behind a SHA-1 are zero, so that ids compare as a whole. */
+/** An id.  The bytes after a SHA-1 are zero, so that ids compare as a whole. */
 struct al_oid {
     uint8_t bytes[AL_OID_MAX_BYTES];
 };
 
-/** The bytes of an id: 20 or 32. */
+/** The number of bytes of an id: 20 or 32. */
 size_t al_oid_bytes(bool sha256);
 
-/** As hex. */
+/** Convert an id to hex. */
 void al_oid_text(const struct al_oid *oid, bool sha256, char ret_text[AL_OID_TEXT]);
 
-/** From hex that ends after the id; false when it is none. */
+/** Parse hex digits; false unless exactly one id is there and the next character is no hex digit.
+ */
 bool al_oid_parse(const char *text, bool sha256, struct al_oid *ret_oid);
 
-/** Whether two ids are the same, and whether one is the zero-initialised none. */
+/** Whether two ids are equal, and whether an id is all zeros. */
 bool al_oid_equal(const struct al_oid *a, const struct al_oid *b);
 bool al_oid_is_none(const struct al_oid *oid);
 
-/** A hash on its way. */
+/** A hash that is being computed. */
 struct al_hash {
     bool sha256;
     union {
@@ -42,14 +43,14 @@ struct al_hash {
 };
 
 void al_hash_init(struct al_hash *hash, bool sha256);
-/** The next bytes, and the id at the end. */
+/** Add bytes; then get the id at the end. */
 void al_hash_add(struct al_hash *hash, const void *data, size_t len);
 void al_hash_end(struct al_hash *hash, struct al_oid *ret_oid);
 
-/** What an object is. */
+/** The types of objects. */
 enum al_object_type { AL_OBJECT_COMMIT = 1, AL_OBJECT_TREE = 2, AL_OBJECT_BLOB = 3 };
 
-/** Begin the id of an object: its type and size come first. */
+/** Begin the id of an object: the hash starts with its type and size. */
 void al_hash_init_object(struct al_hash *hash, bool sha256, enum al_object_type type,
                          uint64_t size);
 
@@ -57,18 +58,18 @@ void al_hash_init_object(struct al_hash *hash, bool sha256, enum al_object_type 
 void al_oid_of(bool sha256, enum al_object_type type, const void *data, size_t len,
                struct al_oid *ret_oid);
 
-/** A set of ids.  Zero-initialised is empty. */
+/** A set of ids.  Zero-initialised, it is empty. */
 struct al_oid_set {
     struct al_oid *slots;
     size_t count, capacity;
 };
 
 void al_oid_set_clear(struct al_oid_set *set);
-/** Add one; false when it was there. */
+/** Add an id; false when it was in the set already. */
 bool al_oid_set_add(struct al_oid_set *set, const struct al_oid *oid);
 bool al_oid_set_has(const struct al_oid_set *set, const struct al_oid *oid);
 
-/** The id of a blob with this content, as hex.  Caller frees. */
+/** The id of a blob, as hex.  Caller frees. */
 char *al_git_blob_id(bool sha256, const void *data, size_t len);
 
 #endif

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Configuration that a repository must not decide.
+ * Overrides are passed as GIT_CONFIG_KEY_n/GIT_CONFIG_VALUE_n, not as `-c`, which cannot express a
+ * driver named "a=b".  The last value of a key wins, and the overrides come last.
  *
- * Handed over as GIT_CONFIG_KEY_n/GIT_CONFIG_VALUE_n, never as `-c`: a driver named "a=b" cannot be
- * written there.  The last value wins, and these come last.
- *
- * git looks through all of them each time it reads its configuration, and the environment for each
- * of them, so their cost grows with the square of their number (measured: 90 pairs add 0.8 ms to a
- * call, 3 add 0.03).  Therefore a key goes along only when the repository sets it, or when git's
- * own default is not what we want.
+ * git goes through all of them each time it reads its configuration, and searches the environment
+ * for each, so their cost grows with the square of their number (measured: 90 pairs add 0.8 ms to a
+ * call, 3 pairs add 0.03 ms).  Therefore a key is overridden only when the repository sets it, or
+ * when git's own default is wrong for us.
  */
 #include "gitops/overrides.h"
 
@@ -21,23 +19,23 @@ struct override {
     const char *key, *value;
 };
 
-/* git's default would not do: always handed over. */
+/* Always passed: git's default is wrong for us. */
 static const struct override always[] = {
     { "core.hookspath", "/dev/null" },
     { "diff.ignoresubmodules", "dirty" },
 };
 
-/* The same for what only a git that writes would do. */
+/* Passed to commands that write: git's default is wrong for us. */
 static const struct override writing[] = {
     { "gc.auto", "0" },
     { "maintenance.auto", "false" },
-    /* an identity is configured or there is none: never one made up from the host's name */
+    /* no identity made up from the host's name */
     { "user.useconfigonly", "true" },
     /* a merge finds its base by what the commits say */
     { "core.commitgraph", "false" },
 };
 
-/* Handed over when the repository sets the key (as git lists it: in lower case). */
+/* Passed when the repository sets the key.  Keys are in lower case, as git lists them. */
 static const struct override fixed[] = {
     /* programs git would start */
     { "core.fsmonitor", "false" },
@@ -67,7 +65,7 @@ static const struct override fixed[] = {
     { "gc.autodetach", "false" },
     { "receive.autogc", "false" },
     { "trailer.ifmissing", "doNothing" },
-    /* submodules, where git would go on in another repository */
+    /* submodules, where git would run in another repository */
     { "diff.submodule", "short" },
     { "status.submodulesummary", "false" },
     { "submodule.recurse", "false" },
@@ -89,11 +87,12 @@ static const struct override fixed[] = {
     { "pull.rebase", "false" },
     { "protocol.allow", "never" },
     { "protocol.ext.allow", "never" },
-    /* answers that must mean what they say */
+    /* settings that change the form or meaning of output that airlock reads */
     { "format.pretty", "medium" },
     { "commit.cleanup", "whitespace" },
     { "i18n.logoutputencoding", "UTF-8" },
-    { "i18n.commitencoding", "UTF-8" }, /* what messages come in, and the default of the above */
+    { "i18n.commitencoding",
+      "UTF-8" }, /* the encoding of messages, and the default of the key above */
     { "color.ui", "false" },
     { "color.status", "false" },
     { "color.diff", "false" },
@@ -110,13 +109,13 @@ static const struct override fixed[] = {
     { "diff.noprefix", "false" },
     { "diff.mnemonicprefix", "false" },
     { "diff.suppressblankempty", "false" },
-    { "core.bigfilethreshold", "512m" }, /* what is larger counts as binary */
+    { "core.bigfilethreshold", "512m" }, /* larger files count as binary */
 };
 
-/* Keys with a name of the repository's choosing; '*' stands for it.  NULL ends a row. */
+/* Keys with a name that the repository chooses; '*' stands for it. */
 static const struct driver {
     const char *pattern, *value;
-    const char *also, *also_value; /* a further name below the same subsection */
+    const char *also, *also_value; /* another variable of the same subsection */
 } drivers[] = {
     { "filter.*.clean", "", "required", "false" },
     { "filter.*.smudge", "", "required", "false" },
@@ -124,7 +123,7 @@ static const struct driver {
     { "filter.*.required", "false", NULL, NULL },
     { "diff.*.command", "", NULL, NULL },
     { "diff.*.textconv", "", NULL, NULL },
-    { "diff.*.binary", "auto", NULL, NULL }, /* content tells */
+    { "diff.*.binary", "auto", NULL, NULL }, /* by the content */
     { "diff.*.xfuncname", "^[[:alpha:]_$]", NULL, NULL },
     { "diff.*.funcname", "^[[:alpha:]_$]", NULL, NULL },
     { "merge.*.driver", "false", NULL, NULL },
@@ -169,7 +168,7 @@ void al_overrides_add_writing(struct al_strv *pairs)
         al_strv_adds(pairs, writing[i].key, writing[i].value, NULL);
 }
 
-/* A key may be set a hundred times; one override answers all of them. */
+/* A key that is set many times needs one override. */
 static bool add_once(struct al_strv *pairs, const char *key, const char *value)
 {
     for (size_t i = 0; i < pairs->count; i += 2)
@@ -181,7 +180,7 @@ static bool add_once(struct al_strv *pairs, const char *key, const char *value)
 
 static bool is_driver(const struct driver *driver, const char *key)
 {
-    /* Most keys differ in the section: fnmatch(3) would be slow on a huge configuration. */
+    /* Compare the section first: fnmatch(3) is slow on a huge configuration. */
     return strncmp(driver->pattern, key, strcspn(driver->pattern, "*")) == 0 &&
            fnmatch(driver->pattern, key, 0) == 0;
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A directory of our own below the state directory, so outside every root: git's TMPDIR, and the
- * configuration files made for it.  It is locked while its server lives; the next start removes
- * what a killed one left behind.
- */
+/* The directory lies below the state directory, outside every root.  Its process holds a lock on
+ * it; the next start removes unlocked ones. */
 #include "gitops/private_dir.h"
 
 #include <dirent.h>
@@ -38,10 +35,8 @@ static void remove_leftovers(const char *run_dir)
     (void)closedir(dir);
 }
 
-/*
- * The name is taken and locked in two steps.  A start that looks in between would remove the new
- * directory, so starts take turns by a lock on the parent.
- */
+/* Creating and locking the directory are two steps.  Another start in between would remove it as
+ * abandoned, so starts are serialised by a lock on the parent. */
 static int make_locked(struct al_git *git, const char *run_dir)
 {
     al_auto(al_closep) int parent = open(run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -61,7 +56,7 @@ static int make_locked(struct al_git *git, const char *run_dir)
     return mkdir(tmp, 0700) < 0 ? -errno : 0;
 }
 
-/* What git starts as askpass and as ssh is airlock itself, which goes by the name it has there. */
+/* git starts airlock as askpass and as ssh; airlock tells which by the name of the link. */
 static int make_links(const struct al_git *git)
 {
     static const char *const names[] = { "airlock-askpass", "airlock-ssh" };

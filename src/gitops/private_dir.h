@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A directory of our own, outside every root: git's TMPDIR and the configuration files made for it.
- */
+/* A private directory of the process, outside every root: git's TMPDIR, and the configuration files
+ * made for git. */
 #ifndef AL_GITOPS_PRIVATE_DIR_H
 #define AL_GITOPS_PRIVATE_DIR_H
 
@@ -8,12 +8,12 @@
 
 struct al_git;
 
-/** Make and remove it, and remove what earlier servers left behind. */
+/** Create the directory, and remove those of processes that ended without; then remove it. */
 int al_git_make_private_dir(struct al_git *git, const char *state_dir, struct al_error *err);
 void al_git_remove_private_dir(struct al_git *git);
 
-/** A new name for a file in the part of the private directory that writing children may write.
- * Caller frees, and removes the file. */
+/** A new file name in the part of the directory that writing children may write.  The caller frees
+ * the name and removes the file. */
 char *al_git_private_name(struct al_git *git, const char *prefix);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "guard/text.h"
 
-/* Longer than any line of progress; what is longer is passed on in pieces. */
+/* Longer than any progress line; a longer line is passed on in pieces. */
 #define LINE_MAX_BYTES 1024
 
 static const char *skip_remote(const char *line)
@@ -13,7 +13,7 @@ static const char *skip_remote(const char *line)
     return al_starts_with(line, "remote: ") ? line + strlen("remote: ") : line;
 }
 
-/* What git counts aloud; a hook that counts something else is to be heard. */
+/* Titles of git's own counters.  Other counters come from hooks and are passed on. */
 static const char *const titles[] = {
     "Enumerating objects", "Counting objects",    "Compressing objects", "Writing objects",
     "Receiving objects",   "Unpacking objects",   "Resolving deltas",    "Checking connectivity",
@@ -43,7 +43,7 @@ bool al_is_progress(const char *line)
            al_starts_with(line, "Delta compression using up to ");
 }
 
-/* A line is whole: `end` is what ended it, or 0. */
+/* Handle a complete line; `end` is the byte that ended it, or 0. */
 static void take_line(struct al_progress_filter *filter, char end)
 {
     struct al_str *line = &filter->line;
@@ -75,7 +75,7 @@ bool al_progress_filter_add(void *payload, const char *data, size_t len)
         if (filter->line.len == LINE_MAX_BYTES)
             take_line(filter, 0);
     }
-    return true; /* progress goes on when the text is full */
+    return true; /* progress is still reported when the sink is full */
 }
 
 void al_progress_filter_end(struct al_progress_filter *filter)

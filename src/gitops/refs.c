@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a repository is at, read from its files: no git is started for it. */
 #include "gitops/refs.h"
 
 #include <errno.h>
@@ -29,7 +28,7 @@ bool al_is_oid(const char *text, size_t len)
     return len > 0 && strspn(text, "0123456789abcdef") == len;
 }
 
-/* Open a reference, or the link that it is; -1 when something on the way leads outside. */
+/* Open a reference, or the symbolic link in its place; -1 when a part of its path leads outside. */
 static int open_reference(const struct al_location *at, const char *ref, int flags)
 {
     al_auto(al_freep) char *path = al_fs_join(at->common_dir, ref);
@@ -42,8 +41,8 @@ static int open_reference(const struct al_location *at, const char *ref, int fla
     return fd;
 }
 
-/* The first line of a regular file.  git takes an id or a name from there however long the file is,
- * so what follows must not hide it. */
+/* The first line of a regular file.  git reads an id or a name there however long the file is, so
+ * longer files must not be refused. */
 static char *read_line(int fd)
 {
     char text[REF_MAX_BYTES + 1];
@@ -69,7 +68,7 @@ char *al_ref_read_loose(const struct al_location *at, const char *ref)
     return read_line(fd);
 }
 
-/* The line in HEAD, MERGE_HEAD or another file that is a working tree's own. */
+/* The line in a file of the working tree's own git directory, such as HEAD or MERGE_HEAD. */
 static char *read_own(const struct al_location *at, const char *name)
 {
     al_auto(al_freep) char *path = al_fs_join(at->git_dir, name);
@@ -83,7 +82,7 @@ char *al_ref_read_head(const struct al_location *at)
     return read_own(at, "HEAD");
 }
 
-/* `<oid> SP <ref>` in one piece of packed-refs. */
+/* Find `<oid> SP <ref>` in one piece of packed-refs. */
 static char *find_packed(const char *piece, size_t len, const char *needle)
 {
     const char *at = memmem(piece, len, needle, strlen(needle)), *line;
@@ -95,8 +94,8 @@ static char *find_packed(const char *piece, size_t len, const char *needle)
     return al_strndup(line, (size_t)(at - line));
 }
 
-/* packed-refs has no limit.  It is read in pieces that overlap by more than a line of this
- * reference has. */
+/* packed-refs has no size limit.  It is read in pieces that overlap by more than one line of this
+ * reference. */
 static char *read_packed(const char *common_dir, const char *ref)
 {
     al_auto(al_freep) char *path = al_fs_join(common_dir, "packed-refs");
@@ -127,7 +126,7 @@ bool al_ref_exists(const struct al_location *at, const char *ref)
     return loose || packed;
 }
 
-/* Where a reference leads by what it holds, NULL when that is a commit. */
+/* The target of a symbolic reference; NULL when the value is an object id. */
 static char *symref_target(const char *value)
 {
     if (!value || !al_starts_with(value, "ref:"))
@@ -135,7 +134,7 @@ static char *symref_target(const char *value)
     return al_strdup(value + 4 + strspn(value + 4, " \t"));
 }
 
-/* Where a link leads, which is an old form of the same; NULL when it is none. */
+/* The target of a symbolic link, an old form of symbolic reference; NULL when it is not one. */
 static char *link_target(int dir_fd, const char *path)
 {
     char target[REF_MAX_BYTES];
@@ -181,7 +180,8 @@ void al_ref_follow_head(const struct al_location *at, struct al_strv *ret_refs)
     follow_all(at, follow_head(at), ret_refs);
 }
 
-/* What the last reference holds.  What leads on leads too far, or to where nothing is read. */
+/* The object id that the last reference holds, "" when it has none or is itself symbolic (the chain
+ * is too deep or leads outside). */
 static char *commit_at_end(const struct al_location *at, const struct al_strv *refs)
 {
     const char *last = refs->count ? refs->items[refs->count - 1] : NULL;
@@ -208,7 +208,7 @@ char *al_ref_oid(const struct al_location *at, const char *ref)
     return refs.count ? commit_at_end(at, &refs) : al_strdup("");
 }
 
-/* The branch that a stopped rebase will move when it has gone on to its end. */
+/* Append the branch that a stopped rebase will move when it is completed. */
 static void add_rebased(const struct al_location *at, struct al_strv *refs)
 {
     static const char *const files[] = { "rebase-merge/head-name", "rebase-apply/head-name" };

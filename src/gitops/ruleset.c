@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The Landlock rules of each class of git child: docs/SECURITY-MODEL.md says why each is there. */
 #include "gitops/ruleset.h"
 
 #include <stdlib.h>
@@ -13,10 +12,10 @@
 #define RULES_MAX 96
 
 /*
- * How long a ruleset goes unlooked at.  What it may say is fixed by the files it holds, wherever
- * their names lead by now: one that is stale, as after a package upgrade, allows nothing it did not
- * allow before, and refuses the new files.  So looking is not part of what confines a child, and a
- * dozen stats of the system's files for each child would be a tenth of a short call.
+ * How long a ruleset is used without a check of its paths.  A ruleset is bound to the inodes that
+ * were opened for it: a stale one, for example after a package upgrade, allows nothing new and
+ * refuses the new files.  The check is therefore not part of the confinement, and a dozen stats for
+ * each child would take a tenth of a short call.
  */
 #define RECHECK_MS 200
 
@@ -34,8 +33,8 @@ static void add(struct rules *rules, const char *path, unsigned rights, bool opt
 
 static void add_system(struct rules *rules, const struct al_git *git)
 {
-    /* Not /etc/passwd: a link in .git could bring what is readable here into an answer, and with
-     * user.useConfigOnly git asks nobody for a name. */
+    /* Not /etc/passwd: a link in .git could bring a file that is readable here into an answer.
+     * With user.useConfigOnly git does not ask for the user's name. */
     static const char *const readable[] = {
         "/usr/lib",
         "/lib",
@@ -49,7 +48,7 @@ static void add_system(struct rules *rules, const struct al_git *git)
         "/dev/urandom",
     };
 
-    /* A program that went away is missed by execve, which names it. */
+    /* If a program is gone, execve fails and names it. */
     add(rules, git->program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
     add(rules, git->core, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
     add(rules, git->interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
@@ -58,7 +57,7 @@ static void add_system(struct rules *rules, const struct al_git *git)
     add(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
 }
 
-/* What a name on the network is looked up with. */
+/* Files that the resolver reads. */
 static void add_resolver(struct rules *rules)
 {
     static const char *const readable[] = {
@@ -70,7 +69,7 @@ static void add_resolver(struct rules *rules)
         add(rules, readable[i], AL_RIGHT_READ, true);
 }
 
-/* git-remote-https is a link to it, or the same again.  Certificates, but no private keys. */
+/* git-remote-https is a link to git-remote-http, or a copy.  Certificates, but no private keys. */
 static void add_http(struct rules *rules, const struct al_git *git)
 {
     static const char *const readable[] = {
@@ -93,7 +92,7 @@ static void add_http(struct rules *rules, const struct al_git *git)
     add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
 }
 
-/* ssh asks for the person's name and home. */
+/* ssh looks up the user's name and home, hence passwd and group. */
 static void add_ssh(struct rules *rules, const struct al_git *git)
 {
     add(rules, git->ssh, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
@@ -104,7 +103,7 @@ static void add_ssh(struct rules *rules, const struct al_git *git)
     add(rules, git->ssh_dir, AL_RIGHT_READ, true);
 }
 
-/* By descriptor: a root inside another root can be swapped for a link to anywhere. */
+/* By descriptor: a root inside another root could be replaced by a link to anywhere. */
 static int add_roots(struct rules *rules, const struct al_roots *roots, unsigned rights,
                      struct al_error *err)
 {
@@ -164,7 +163,8 @@ static int build(struct al_git *git, enum al_git_class class, struct al_ruleset 
                     : al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
 }
 
-/* A call may still use a ruleset that another call found stale, hence the count. */
+/* With the lock held.  A call may still use a ruleset that another call found stale, hence the
+ * count. */
 static void drop(struct al_held_ruleset *held)
 {
     if (!held || --held->refs > 0)
@@ -173,10 +173,7 @@ static void drop(struct al_held_ruleset *held)
     free(held);
 }
 
-/*
- * Without the lock, as looking is: a path that does not answer, on a dead file server say, holds up
- * this call alone.
- */
+/* Build a ruleset without the lock: a path on a dead file server then stops only this call. */
 static int make(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
                 struct al_error *err)
 {
@@ -190,7 +187,7 @@ static int make(struct al_git *git, enum al_git_class class, struct al_held_rule
     return 0;
 }
 
-/* One that is current, held for the caller; NULL when it has to be made. */
+/* A current ruleset, with a reference for the caller; NULL when one has to be built. */
 static struct al_held_ruleset *get_current(struct al_git *git, enum al_git_class class, bool now)
 {
     const int64_t now_ms = al_clock_ms();
@@ -225,7 +222,7 @@ int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
 
     *ret_held = NULL;
     if (al_confine_abi() == 0)
-        return 0; /* al_git_new() refused already where confinement is required */
+        return 0; /* al_git_new() refuses when confinement is required */
     held = get_current(git, class, now);
     if (held) {
         *ret_held = held;
@@ -235,7 +232,7 @@ int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
     if (r < 0)
         return r;
     (void)pthread_mutex_lock(&git->lock);
-    drop(git->rulesets[class]); /* of two calls that make one at once the last leaves its own */
+    drop(git->rulesets[class]); /* if two calls build one at the same time, the last one stays */
     git->rulesets[class] = held;
     held->refs++;
     *ret_held = held;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The Landlock rules of each class of git child. */
+/* The Landlock ruleset of each class of git child; docs/SECURITY-MODEL.md says why each rule is
+ * there. */
 #ifndef AL_GITOPS_RULESET_H
 #define AL_GITOPS_RULESET_H
 
@@ -11,15 +12,18 @@ struct al_git;
 struct al_held_ruleset;
 struct al_ruleset;
 
-/** The ruleset of a class, rebuilt when a path of it names another inode; given back
- * with al_git_ruleset_put().  *ret_held is NULL where the kernel has no Landlock.  Its paths are
- * looked at now and then; `now` when the caller cannot go on with a stale one. */
+/**
+ * The ruleset of a class, rebuilt when one of its paths names another inode.  Release it with
+ * al_git_ruleset_put().  *ret_held is NULL when the kernel has no Landlock.
+ *
+ * @param now  Check the paths even if they were checked within the last 200 ms.
+ */
 int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
                    struct al_held_ruleset **ret_held, struct al_error *err);
 void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held);
 
-/** A ruleset for one bare repository of our own, written below `dir_fd`.  The caller
- * frees it; NULL where the kernel has no Landlock. */
+/** A ruleset for one bare repository of airlock's own, which may be written below `dir_fd`.  The
+ * caller frees it; NULL when the kernel has no Landlock. */
 int al_git_bare_ruleset(struct al_git *git, int dir_fd, bool reads_roots,
                         struct al_ruleset **ret_ruleset, struct al_error *err);
 

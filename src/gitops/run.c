@@ -10,15 +10,15 @@
 #include "gitops/progress.h"
 #include "gitops/ruleset.h"
 
-/* Enough for a user to see what git complained of when a program reads its output. */
+/* Enough to see what git complained about, when a sink takes its output. */
 #define ERR_MAX_BYTES (64u * 1024u)
 
-/* Enough of what a git that writes says to tell from it what it did. */
+/* Enough of the output of a git that writes to tell what it did. */
 #define WRITER_KEPT_BYTES (64u * 1024u)
 
 #define LOCK_ATTEMPTS_MAX 16
 
-/* git removes its lock files when it gets SIGTERM, which is a matter of milliseconds. */
+/* git removes its lock files on SIGTERM within milliseconds. */
 #define WRITER_GRACE_MS 2000u
 
 void al_git_output_clear(struct al_git_output *output)
@@ -43,8 +43,8 @@ static int run_under(struct al_held_ruleset *held, const struct al_git_command *
     return al_proc_run(&confined, ret_result, err);
 }
 
-/* A git that was replaced since the ruleset was looked at cannot be executed under it.  Nothing ran
- * then, so it is tried once more under one that is current. */
+/* If git was replaced since the ruleset was checked, it cannot be executed under it.  Nothing ran
+ * then, so it is tried once more under a current ruleset. */
 static int run_confined(struct al_git *git, const struct al_git_command *command,
                         const struct al_proc_spec *spec, struct al_proc_result *ret_result,
                         struct al_error *err)
@@ -126,7 +126,7 @@ static bool add_text(void *payload, const char *data, size_t len)
     return al_text_add(payload, data, len);
 }
 
-/* Output until the deadline is not lost: it follows the message. */
+/* Keep the output until the deadline as the detail of the error. */
 static void keep_partial(struct al_git_output *output, struct al_error *err)
 {
     if (!err || err->detail)
@@ -141,7 +141,7 @@ static void keep_partial(struct al_git_output *output, struct al_error *err)
         err->detail = al_strdup(output->out.out.buf);
 }
 
-/* Output with the caps that the options ask for. */
+/* Empty output, with the caps of the options. */
 static struct al_git_output new_output(const struct al_git_command *command,
                                        const struct al_git_run *options)
 {
@@ -195,7 +195,7 @@ static int run_once(const struct al_location *at, const struct al_git_command *c
     return 0;
 }
 
-/* Whether git did all that it was asked. */
+/* Whether the run counts as a success for `checked`. */
 static bool did_well(const struct al_git_command *command, const struct al_git_run *options,
                      const struct al_git_output *output)
 {
@@ -211,7 +211,7 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
     struct al_git_output output;
     int r = run_once(at, command, options, budget, &output, err);
 
-    /* The words may also be an agent's, in a path git complains of: they do not count for ever. */
+    /* An agent can put the same words into a path that git prints, so attempts are limited. */
     for (int attempt = 1; r == 0 && options->waits_for_lock && attempt < LOCK_ATTEMPTS_MAX &&
                           al_git_failed_on_index_lock(at, &output);
          attempt++) {

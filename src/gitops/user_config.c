@@ -19,7 +19,7 @@ bool al_user_config_wants(const char *key)
     return false;
 }
 
-/* The rest says who the person is, how to connect, and what a new repository is like. */
+/* The other keys are about identity, connections and new repositories. */
 bool al_user_config_matters_to_content(const char *key)
 {
     return al_starts_with(key, "core.");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which git is there. */
+/* The version of the installed git. */
 #ifndef AL_GITOPS_VERSION_H
 #define AL_GITOPS_VERSION_H
 
@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /**
- * Ask a git for its version, "2.39.5".  The one git child that runs without a repository: confined
- * like a reader of nothing.
+ * Ask a git for its version, such as "2.39.5".  This is the only git child without a repository;
+ * its sandbox lets it start no program and open no socket.
  *
  * @return 0, or AL_ERR_EXECUTION.  Caller frees *ret_version.
  */

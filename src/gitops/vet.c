@@ -44,8 +44,8 @@ static void identify_sources(struct al_vetting *vetting)
         vetting->ids[i] = al_file_id_at(AT_FDCWD, vetting->sources.items[i]);
 }
 
-/* Below the git directory where that is open: it is the one git gets to see, and the way is short.
- */
+/* The stat of a source.  Relative to the git directory if that is open: it is the directory that
+ * git will use, and the lookup is short. */
 static struct al_file_id source_id(const struct al_location *at, const char *path)
 {
     const char *name = at->git_fd >= 0 ? al_fs_below(at->git_dir, path) : NULL;
@@ -66,10 +66,9 @@ static bool is_current(const struct al_vetting *vetting, const struct al_locatio
     return true;
 }
 
-/*
- * A file changed so shortly before it was read could change again with the same stat, since file
- * times tick coarsely.  As git does with its index, such an answer is used but not remembered.
- */
+/* A file that changed just before it was read could change again with the same stat, since file
+ * times tick coarsely.  Such a vetting is used but not remembered, as git does with its index
+ * ("racy git"). */
 static bool is_racy(const struct al_vetting *vetting, int64_t began_ns)
 {
     for (size_t i = 0; i < vetting->sources.count; i++)
@@ -99,7 +98,7 @@ static int vet(const struct al_location *at, struct al_run_limits *budget,
     return 0;
 }
 
-/* Called with the lock held: the remembered vetting of a repository moves to the front. */
+/* With the lock held.  The remembered vetting of a repository, moved to the front. */
 static struct al_vetting *recall(struct al_git *git, const char *git_dir)
 {
     for (size_t i = 0; i < AL_VETTINGS_KEPT && git->vettings[i]; i++) {
@@ -134,8 +133,8 @@ static void remember(struct al_git *git, struct al_vetting *vetting)
     vetting->refs++;
 }
 
-/* What is remembered, if it is current; the caller owns a reference.  A place that does not answer
- * may be among the sources: nobody else waits for it. */
+/* The remembered vetting, if it is current; the caller owns a reference.  The sources are stat'ed
+ * without the lock, so that a dead mount among them stops only this call. */
 static struct al_vetting *get_current(const struct al_location *at)
 {
     struct al_git *git = at->git;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading a repository's configuration once, and making what stands in its way. */
 #include "gitops/vet_config.h"
 
 #include <errno.h>
@@ -21,23 +20,24 @@
 #include "gitops/vet_remotes.h"
 #include "guard/root.h"
 
-/* For a file that is to be empty: found missing by one look, where /dev/null is opened and read. */
+/* Stands for an empty file: one lookup finds it missing, whereas /dev/null would be opened and
+ * read. */
 #define NO_FILE "/nonexistent"
 
-/* What is gathered while the configuration is read. */
+/* The state of one listing of the configuration. */
 struct config_scan {
     const struct al_location *at;
     struct al_vetting *vetting;
     size_t drivers;
-    bool leads_outside;             /* the repository includes a file outside the roots */
-    struct al_strv pairs;           /* overrides of driver keys */
-    struct al_str user_config;      /* the stand-in for ~/.gitconfig … */
-    struct al_str for_content_only; /* … and its part for commands that are reads_content_only */
-    char *excludes, *attributes, *ca_file; /* files of the person */
+    bool leads_outside;                    /* the repository includes a file outside the roots */
+    struct al_strv pairs;                  /* overrides of driver keys */
+    struct al_str user_config;             /* text of the stand-in for ~/.gitconfig */
+    struct al_str for_content_only;        /* its part for reads_content_only commands */
+    char *excludes, *attributes, *ca_file; /* paths of the user's files */
     bool has_name[2], has_email[2];        /* author, committer */
 };
 
-/* `~/x` as git expands it; a relative path is relative to the file that names it. */
+/* Expand `~/` as git does; a relative path is relative to the file that names it. */
 static char *expand_path(const struct al_git *git, const char *origin, const char *path)
 {
     al_auto(al_freep) char *dir = NULL;
@@ -77,7 +77,7 @@ static void note_identity(struct config_scan *scan, const char *key, bool given)
         scan->has_email[1] |= given;
 }
 
-/* "<section>.<name>.<variable>" with a value that is not empty: remember the name. */
+/* If the key is "<section>.<name>.<variable>" and its value is not empty, remember the name. */
 static void note_driver(struct al_strv *names, const char *section, const char *variable,
                         const struct al_config_entry *entry)
 {
@@ -124,7 +124,8 @@ static void scan_user_entry(struct config_scan *scan, const struct al_config_ent
     }
 }
 
-/* The branch may be another name for one: then HEAD stays the same when that changes. */
+/* With includeIf "onbranch" the vetting depends on the branch, which may be a symbolic reference:
+ * HEAD stays the same when that one changes. */
 static void depend_on_branch(const struct al_location *at, struct al_vetting *vetting)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
@@ -137,7 +138,8 @@ static void depend_on_branch(const struct al_location *at, struct al_vetting *ve
     }
 }
 
-/* Whether it is there or not does not matter: saying so would tell the agent. */
+/* Whether a path leads outside the roots.  The answer does not tell an agent whether the file
+ * exists. */
 static bool is_outside(const struct al_location *at, const char *path)
 {
     al_auto(al_freep) char *abs = NULL;
@@ -146,7 +148,7 @@ static bool is_outside(const struct al_location *at, const char *path)
     return al_roots_open(at->git->roots, path, O_PATH, &fd, &abs, NULL) == AL_ERR_SANDBOX;
 }
 
-/* Unlike an included file, this one is looked for from the top, where git blame runs. */
+/* Relative to the top, where git blame runs, and not to the file that names it. */
 static void take_ignore_revs(struct config_scan *scan, const char *value)
 {
     struct al_strv *files = &scan->vetting->ignore_revs;
@@ -158,7 +160,8 @@ static void take_ignore_revs(struct config_scan *scan, const char *value)
         al_strv_take(files, al_take(&abs));
 }
 
-/* The last value counts, as in git; what the user wants is not for a repository to say. */
+/* The last value wins, as in git.  The user's own value is kept apart: no repository may change
+ * what the user wants. */
 static void note_signing(struct al_vetting *vetting, const struct al_config_entry *entry)
 {
     if (strcmp(entry->key, "commit.gpgsign") != 0)
@@ -168,7 +171,7 @@ static void note_signing(struct al_vetting *vetting, const struct al_config_entr
         vetting->user_wants_signatures = vetting->wants_signatures;
 }
 
-/* How the repository is stored, which only its own configuration can say. */
+/* Object format and reference storage, which only the repository's own configuration can set. */
 static void note_storage(struct al_vetting *vetting, const struct al_config_entry *entry)
 {
     if (!entry->of_repository)
@@ -186,7 +189,7 @@ static void scan_entry(void *payload, const struct al_config_entry *entry)
     al_auto(al_freep) char *origin = of_file ? al_fs_join(scan->at->top, entry->origin) : NULL;
 
     if (scan->drivers > AL_DRIVER_KEYS_MAX)
-        return; /* it is refused: nothing more is kept of it */
+        return; /* the repository will be refused: keep nothing more of it */
     al_vetting_depend_on(scan->vetting, origin);
     note_identity(scan, entry->key, *entry->value != '\0');
     note_storage(scan->vetting, entry);
@@ -207,7 +210,7 @@ static void scan_entry(void *payload, const struct al_config_entry *entry)
         (al_starts_with(entry->key, "includeif.") && al_ends_with(entry->key, ".path"))) {
         al_auto(al_freep) char *target = expand_path(scan->at->git, origin, entry->value);
 
-        al_vetting_depend_on(scan->vetting, target); /* it may be absent now and there later */
+        al_vetting_depend_on(scan->vetting, target); /* even if absent: it may appear later */
         scan->leads_outside |= entry->of_repository && is_outside(scan->at, target);
     }
     al_vetting_note_remote(scan->vetting, entry);
@@ -217,11 +220,9 @@ static void scan_entry(void *payload, const struct al_config_entry *entry)
         scan->drivers += al_overrides_add_for(&scan->pairs, entry->key);
 }
 
-/*
- * One answer for an include that leads outside and for what git cannot read at all: git's own words
- * would tell what lies there.  Only a wrong line of the repository's own file is said as git says
- * it.
- */
+/* The same error for an include that leads outside and for a file that git cannot read: git's own
+ * message would tell what lies there.  Only a syntax error in the repository's own file is
+ * reported in git's words. */
 static int unreadable(const struct al_location *at, const struct al_git_output *output,
                       struct al_error *err)
 {
@@ -261,7 +262,7 @@ static int list_config(struct config_scan *scan, struct al_run_limits *budget, s
     return 0;
 }
 
-/* Files whose appearance would change the answer, beside those git read. */
+/* Files that git reads if they exist: their appearance changes the configuration. */
 static void depend_on_standard_files(const struct al_location *at, struct al_vetting *vetting)
 {
     const struct al_git *git = at->git;
@@ -272,7 +273,7 @@ static void depend_on_standard_files(const struct al_location *at, struct al_vet
 
     al_vetting_depend_on(vetting, config);
     al_vetting_depend_on(vetting, worktree);
-    al_vetting_depend_on(vetting, head); /* includeIf "onbranch:…" */
+    al_vetting_depend_on(vetting, head); /* for includeIf "onbranch:" */
     al_vetting_depend_on(vetting, "/etc/gitconfig");
     al_vetting_depend_on(vetting, place);
     if (git->home) {
@@ -282,7 +283,7 @@ static void depend_on_standard_files(const struct al_location *at, struct al_vet
     }
 }
 
-/* A configuration file of ours, or the name of none: git then does not even open it. */
+/* Write a configuration file; NO_FILE when it would be empty, so that git opens none. */
 static int write_config(struct config_scan *scan, const char *name, const struct al_str *text,
                         char **ret_path, struct al_error *err)
 {
@@ -330,7 +331,7 @@ static int build_env(struct config_scan *scan, struct al_error *err)
     if (scan->ca_file) {
         vetting->ca_path =
             al_vetting_copy_user_file(scan->at->git, scan->vetting, scan->ca_file, "authorities");
-        if (!vetting->ca_path) /* it is still not the machine's that count */
+        if (!vetting->ca_path) /* unreadable: still not the authorities of the system */
             vetting->ca_path = al_strdup("/dev/null");
     }
     vetting->has_identity =

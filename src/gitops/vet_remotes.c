@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* Settings of http that a repository may have: they lead nowhere, or a command sets them again. */
+/* http.* settings that a repository may have: they redirect nothing, or each command overrides
+ * them. */
 static const char *const harmless[] = {
     "postbuffer",      "lowspeedlimit",  "lowspeedtime",  "version",           "maxrequests",
     "minsessions",     "maxretries",     "useragent",     "sslverify",         "proxy",
@@ -21,7 +22,7 @@ static bool is_harmless(const char *variable)
     return false;
 }
 
-/* Whether a key of the repository decides where git goes, or whom it trusts there. */
+/* Whether a key decides where git connects, or whom git trusts there. */
 static bool leads_elsewhere(const char *key)
 {
     const char *variable = strrchr(key, '.');
@@ -31,7 +32,7 @@ static bool leads_elsewhere(const char *key)
     if (al_starts_with(key, "url."))
         return !strcmp(variable, ".insteadof") || !strcmp(variable, ".pushinsteadof");
     if (!strcmp(key, "fetch.bundleuri"))
-        return true; /* of newer gits: objects from yet another place */
+        return true; /* newer gits: objects from one more address */
     return al_starts_with(key, "http.") && !is_harmless(variable + 1);
 }
 
@@ -51,7 +52,7 @@ void al_vetting_note_remote(struct al_vetting *vetting, const struct al_config_e
                  (al_starts_with(entry->key, "branch.") &&
                   (al_ends_with(entry->key, ".remote") || al_ends_with(entry->key, ".merge")));
 
-    /* One more than allowed, so that it shows. */
+    /* One more than the limit, so that the caller can tell that there were more. */
     if (about && vetting->remotes.count / 2 <= AL_REMOTE_VALUES_MAX)
         al_strv_adds(&vetting->remotes, entry->key, entry->value, NULL);
     if (entry->of_repository) {

@@ -8,8 +8,8 @@
 #include "gitops/plumbing/bare_run.h"
 #include "util/fs.h"
 
-#define ID_MAX_BYTES   128u /* of an object id, as text */
-#define LINE_MAX_BYTES 256u /* of what cat-file says before an object */
+#define ID_MAX_BYTES   128u /* an object id as text */
+#define LINE_MAX_BYTES 256u /* the header of an object in cat-file's output */
 
 static bool add_text(void *payload, const char *data, size_t len)
 {
@@ -24,14 +24,14 @@ static bool drop(void *payload, const char *data, size_t len)
     return true;
 }
 
-/* Run for what it does and not for what it says. */
+/* Run a command and drop its output. */
 static int run_quietly(const struct al_bare *bare, struct al_git_command *command,
                        struct al_run_limits *budget, struct al_error *err)
 {
     return al_bare_run(bare, command, false, (struct al_sink){ drop, NULL }, budget, err);
 }
 
-/* The answers of `cat-file --batch`: "<oid> <type> <size>" LF, the bytes, LF. */
+/* State of reading `cat-file --batch`: "<oid> <type> <size>" LF, the bytes, LF. */
 struct reading {
     const char *const *oids;
     size_t noids, which;
@@ -39,7 +39,7 @@ struct reading {
     void *payload;
     struct al_str line;
     bool in_object;
-    uint64_t left; /* bytes of the object and the line feed behind it */
+    uint64_t left; /* bytes left of the object and the line feed after it */
     int status;
     struct al_error *err;
 };
@@ -69,7 +69,7 @@ static bool begin_object(struct reading *reading)
     return true;
 }
 
-/* Some bytes of an object; how many were used. */
+/* Pass on bytes of an object.  Returns how many were used; 0: the reader failed. */
 static size_t go_on(struct reading *reading, const char *data, size_t len)
 {
     size_t piece = len < reading->left ? len : (size_t)reading->left;
@@ -201,7 +201,7 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", NULL);
     if (reachable)
-        /* What is missing was lost before, or not downloaded, and is no reason to lose the rest. */
+        /* Missing objects were lost before, or never downloaded; the others are still packed. */
         al_strv_adds(&command.argv, "--revs", "--missing=allow-any", NULL);
     al_strv_add(&command.argv, "objects/pack/pack");
     r = al_bare_run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
@@ -224,12 +224,11 @@ int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const cha
     return al_bare_run(bare, &command, false, sink, budget, err);
 }
 
-/* Two trees that are compared. */
+/* A comparison of two trees. */
 struct comparison {
     const char *from, *to;
-    const char *below; /* names are relative to this directory of both; NULL: they are a
-                          repository's own */
-    bool lines;        /* the patch, and not the statistics */
+    const char *below; /* names are relative to this directory of both trees; NULL: to the top */
+    bool lines;        /* a patch instead of statistics */
 };
 
 static int diff(const struct al_bare *bare, const struct comparison *of, size_t max_bytes,
@@ -285,7 +284,7 @@ int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
     command.index = name;
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
     r = al_bare_run(bare, &command, true, (struct al_sink){ add_text, &text }, budget, err);
-    (void)unlinkat(bare->dir_fd, name, 0); /* it is replaced by the next, and does no harm */
+    (void)unlinkat(bare->dir_fd, name, 0); /* if this fails, the next call replaces it */
     al_text_end(&text);
     if (r == 0)
         *ret_tree = al_strndup(text.out.buf, strcspn(text.out.buf, "\n"));
@@ -338,7 +337,7 @@ int al_bare_prune(const struct al_bare *bare, struct al_run_limits *budget, stru
 
     command.class = AL_GIT_WRITE;
     command.starts_children = true;
-    /* Deltas that are there are used again; looking for new ones would take the time of a call. */
+    /* Existing deltas are reused; the search for new ones would take the time of a call. */
     al_strv_adds(&command.argv, "git", "repack", "-a", "-d", "-q", "--window=0", NULL);
     return run_quietly(bare, &command, budget, err);
 }

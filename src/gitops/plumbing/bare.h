@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Git on a bare repository of airlock's own, outside every root.
+ * git in a bare repository of airlock's own, outside every root.
  *
- * The child may write there and nowhere else.  It reads the roots only where objects are borrowed
- * from a repository in them, which is said in the environment of that one child and never written
- * down: whoever forges objects in a repository must not forge them here.
+ * The child may write only there.  It may read the roots only for a command that borrows objects
+ * from a repository in them.  The borrowing is set in the environment of that one child and never
+ * stored, so that objects forged in a repository are not trusted later.
  */
 #ifndef AL_GITOPS_PLUMBING_BARE_H
 #define AL_GITOPS_PLUMBING_BARE_H
@@ -17,14 +17,15 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** The repository; borrowed. */
+/** The bare repository.  Both members are borrowed. */
 struct al_bare {
-    const struct al_repo *repo; /**< whose objects may be borrowed, and whose git layer runs git */
-    int dir_fd;                 /**< its directory, open */
+    const struct al_repo
+        *repo;  /**< the repository whose objects may be borrowed, and whose git layer runs git */
+    int dir_fd; /**< the directory of the bare repository, open */
 };
 
-/** Takes the bytes of objects in the order asked for, each in pieces; `last` with the final one.  A
- * negative status ends the reading. */
+/** Gets the bytes of objects in the order of the request, each object in pieces; `last` is set with
+ * its final piece.  A negative status ends the reading. */
 typedef int (*al_object_fn)(void *payload, size_t which, const char *data, size_t len, bool last,
                             struct al_error *err);
 
@@ -33,46 +34,49 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
                  al_object_fn take, void *payload, struct al_run_limits *budget,
                  struct al_error *err);
 
-/** Append the lines of the objects among `oids` that exist here or in the borrowed repository.
- * With `blobs`, only blobs. */
+/** Append the ids, one a line, of the objects among `oids` that exist here or in the borrowed
+ * repository.  With `blobs`, only blobs. */
 int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,
                      struct al_str *ret_lines, struct al_run_limits *budget, struct al_error *err);
 
 /**
  * Pack objects, borrowed ones included, into the bare repository.
  *
- * @param lines  With `reachable` revisions as rev-list takes them, else object ids; a line each.
- * @param[out] ret_hash  The name of the pack, pack-<hash>; "" when there was nothing to pack.
+ * @param lines  One a line: revisions as rev-list takes them if `reachable`, else object ids.
+ * @param[out] ret_hash  The hash in the name of the pack, pack-<hash>; "" when there was nothing to
+ *                       pack.
  */
 int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
                  struct al_run_limits *budget, char **ret_hash, struct al_error *err);
 
 /**
- * The files of a tree, all levels: "<mode> SP blob SP <oid> TAB <path>" NUL each.
- * @param names  Entries of the tree to look at.
+ * List the files of a tree recursively: "<mode> SP blob SP <oid> TAB <path>" NUL each.
+ *
+ * @param names  Entries of the tree to list.
  */
 int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *names,
                       size_t nnames, struct al_sink sink, struct al_run_limits *budget,
                       struct al_error *err);
 
-/** What differs between two checkpoints' working trees, as safe text for people: how much, file by
- * file, or the lines themselves. */
+/** The differences between the working trees of two checkpoints, as safe text: a diffstat, or with
+ * `lines` a patch. */
 int al_bare_diff(const struct al_bare *bare, const char *from, const char *to, bool lines,
                  size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
                  struct al_error *err);
 
-/** The same of two trees or commits of this repository or the borrowed one. */
+/** The differences between two trees or commits of this repository or the borrowed one, in the form
+ * of al_bare_diff(). */
 int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char *to, bool lines,
                        size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
                        struct al_error *err);
 
-/** Write the tree that an index file's entries are, and give its id, which the caller frees.
- * AL_ERR_EXECUTION when they are none, for instance in a conflict. */
+/** Write the tree of an index file's entries and give its id, which the caller frees.
+ * AL_ERR_EXECUTION when they form no tree, for example in a conflict. */
 int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
                        struct al_run_limits *budget, char **ret_tree, struct al_error *err);
 
-/** The references: "<oid> SP <name> SP <all but the first paragraph of the commit's message>" LF
- * each. */
+/** List the references: "<oid> SP <name> SP <commit message without its first paragraph>" LF each.
+ */
 int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
                  struct al_error *err);
 
@@ -80,10 +84,10 @@ int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_
 int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
                         struct al_run_limits *budget, struct al_error *err);
 
-/** Join small packs, and put the references in one file. */
+/** Combine small packs (geometric repack) and pack the references. */
 int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err);
 
-/** Keep what a reference or a kept pack holds, and nothing else. */
+/** Delete objects that neither a reference nor a kept pack holds. */
 int al_bare_prune(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err);
 
 #endif

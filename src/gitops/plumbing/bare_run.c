@@ -11,7 +11,7 @@
 #include "util/fs.h"
 
 #define ERR_MAX_BYTES   (64u * 1024u)
-#define WRITER_GRACE_MS 2000u /* for git to remove what is half written */
+#define WRITER_GRACE_MS 2000u /* time for git to remove unfinished files */
 
 static void build_env(struct al_git_env *env, const struct al_bare *bare, const char *index,
                       bool borrows)
@@ -22,7 +22,7 @@ static void build_env(struct al_git_env *env, const struct al_bare *bare, const 
     al_git_env_add(env, "HOME", git->private_dir);
     al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
     al_git_env_borrow(env, "GIT_CONFIG_GLOBAL=/dev/null");
-    al_git_env_borrow(env, "GIT_DIR=."); /* the child starts there */
+    al_git_env_borrow(env, "GIT_DIR=."); /* the child starts in the bare repository */
     al_git_env_borrow(env, "TMPDIR=.");
     if (index)
         al_git_env_add(env, "GIT_INDEX_FILE", index);

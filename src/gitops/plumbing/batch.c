@@ -9,10 +9,10 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/run.h"
 
-/* What every kernel since 2.6.23 takes with the usual stack of 8 MiB. */
+/* Every kernel since 2.6.23 takes this much with the usual stack of 8 MiB. */
 #define COMMAND_LINE_MAX_BYTES ((size_t)2 * 1024 * 1024)
 
-/* The environment, which git also gets from the configuration, has the other half. */
+/* The other half is for the environment, to which git adds for its own children. */
 size_t al_batch_max_bytes(void)
 {
     long bytes = sysconf(_SC_ARG_MAX);
@@ -46,7 +46,7 @@ static int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Words of two batches may name the same file, and a conflict is an entry for each side. */
+/* Words of two batches may name the same file, and a conflict has one entry for each side. */
 static void sort_once(struct al_buffer *list)
 {
     al_auto(al_str_clear) struct al_str sorted = AL_STR_INIT;

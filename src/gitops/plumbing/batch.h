@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Paths on command lines, for the git commands that do not read them from standard input: as many
- * command lines as it takes.
+ * Paths on command lines, for git commands that cannot read them from standard input: as many
+ * command lines as necessary.
  *
  * Source: execve(2), "Limits on size of arguments and environment".
  */
@@ -19,38 +19,43 @@ struct al_run_limits;
 struct al_git_command;
 struct al_repo;
 
-/** Paths beyond this are too many to look at; the call is refused, saying so. */
+/** The most bytes of a list of paths; a call with more is refused. */
 #define AL_PATH_LIST_MAX_BYTES (8u << 20)
 
-/** What the words of one batch take at most, each counted with its NUL and a pointer to it. */
+/** The most bytes of the words of one batch, each counted with its NUL and a pointer. */
 size_t al_batch_max_bytes(void);
 
 /**
- * Append the next words to a command line: as many as one holds, and at least one.
+ * Append the next words to a command line: as many as fit, and at least one.
  *
- * @param words  Words with a NUL behind each, as al_repo_pathspecs() gives them.
- * @param at     Where the next word begins; moved behind those that were added.
+ * @param words  Words ended by NUL each, as al_repo_pathspecs() gives them.
+ * @param at     Offset of the next word; moved past the words that were added.
  * @return whether words are left.
  */
 bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at);
 
 /**
- * The paths that a command prints with -z for these words, from one run a batch; sorted, each of
- * them once, appended to `ret_list`, which was empty.
+ * Run a command with -z for these words, in batches, and append the paths it prints to `ret_list`,
+ * which was empty: sorted and without duplicates.
  *
- * @param command  Its words up to "--", ending with NULL.
+ * @param command  Its words up to "--", ended by NULL.
  * @return 0, or as al_git_list_paths().
  */
 int al_batch_list(const struct al_repo *repo, const char *const *command,
                   const struct al_str *words, struct al_run_limits *budget,
                   struct al_buffer *ret_list, struct al_error *err);
 
-/** Run a command that prints NUL-terminated paths relative to the top, and append them. */
+/**
+ * Run a command that prints NUL-terminated paths relative to the top, and append them.
+ *
+ * @return 0; AL_ERR_EXECUTION when git failed or there were more paths than the list may hold.
+ */
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
                       struct al_run_limits *budget, struct al_buffer *ret_list,
                       struct al_error *err);
 
-/** Paths that differ between two commits, or (`to` NULL) between a commit and the working tree. */
+/** List the paths that differ between two commits, or between a commit and the working tree if `to`
+ * is NULL. */
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
                         struct al_run_limits *budget, struct al_buffer *ret_list,
                         struct al_error *err);

@@ -8,8 +8,9 @@
 #include "guard/root.h"
 #include "util/fs.h"
 
-/* git prints the first line of such a file when it is no list of commits, so it must not lie where
- * the agent may not read.  No override helps: git reads the repository's own first. */
+/* git prints the first line of such a file if it is no list of commits, so the file must not lie
+ * where an agent may not read.  An override cannot help: git reads the repository's own value
+ * first. */
 int al_git_blame_check(const struct al_repo *repo, struct al_error *err)
 {
     const struct al_strv *files = &repo->vetting->ignore_revs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether blame may read what its configuration names. */
+/* A check that git blame reads no file outside the roots. */
 #ifndef AL_GITOPS_PLUMBING_BLAME_CHECK_H
 #define AL_GITOPS_PLUMBING_BLAME_CHECK_H
 

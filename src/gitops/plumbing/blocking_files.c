@@ -12,10 +12,10 @@
 #include "util/clock.h"
 #include "util/fs.h"
 
-/* A directory at a time, so that what lies near the top is found in any tree. */
+/* Breadth first, so that a file near the top is found in any tree. */
 struct search {
     int top_fd;
-    struct al_strv dirs; /* to be looked at, the first `done` of them were */
+    struct al_strv dirs; /* directories to search; the first `done` of them have been */
     size_t done;
     int64_t deadline_ms;
     char *found;
@@ -26,7 +26,7 @@ static bool is_opened_by_git(const char *name)
     return !strcmp(name, ".gitignore") || !strcmp(name, ".gitattributes");
 }
 
-/* st_mode's type, 0 when it is gone. */
+/* The type bits of st_mode; 0 when the file is gone. */
 static mode_t type_of(int dir_fd, const struct dirent *entry)
 {
     struct stat st;

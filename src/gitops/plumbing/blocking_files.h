@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What in a working tree makes git wait: a fifo or a device by the name of a file that git opens in
- * every directory it goes through.  Nothing stops git from opening it, so it is looked for when git
- * has taken long; docs/SECURITY-MODEL.md says what that leaves.
+ * A file in a working tree that makes git hang: a fifo or a device named .gitignore or
+ * .gitattributes, which git opens in every directory it visits.  Nothing can stop git from opening
+ * it, so the search runs after git has taken long; docs/SECURITY-MODEL.md states the remaining
+ * risk.
  */
 #ifndef AL_GITOPS_PLUMBING_BLOCKING_FILES_H
 #define AL_GITOPS_PLUMBING_BLOCKING_FILES_H
@@ -10,15 +11,15 @@
 #include "gitops/repo/repo.h"
 
 /**
- * Look for one, nearest to the top first, and open no file meanwhile.  Gives up after
+ * Search for such a file, nearest to the top first, without opening any file.  Gives up after
  * AL_BLOCKING_FILES_MAX_MS.
  *
- * @return one line for people, which names it and has no period; NULL when none was found.  Caller
- *         frees.
+ * @return One line for the user that names the file, without a period; NULL when none was found.
+ *         Caller frees.
  */
 char *al_git_find_blocking_file(const struct al_repo *repo);
 
-/** Milliseconds that looking may take. */
+/** The most milliseconds of a search. */
 #define AL_BLOCKING_FILES_MAX_MS 500
 
 #endif

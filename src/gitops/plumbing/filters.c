@@ -36,7 +36,7 @@ int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
         repo, &(const struct al_buffer){ .data = names.buf, .len = names.len }, NULL, budget, err);
 }
 
-/* Attribute files that no index has: a checkout reads them where the target has none. */
+/* Whether there are untracked attribute files: a checkout reads them where the target has none. */
 static int has_loose_attributes(const struct al_repo *repo, struct al_run_limits *budget,
                                 bool *ret_has, struct al_error *err)
 {
@@ -54,7 +54,7 @@ static int has_loose_attributes(const struct al_repo *repo, struct al_run_limits
 
 struct attribute_check {
     const struct al_strv *drivers;
-    char *path, *driver; /* the first that would run */
+    char *path, *driver; /* the first path that goes through a driver, and the driver */
 };
 
 /* check-attr -z prints "path NUL attribute NUL value NUL". */
@@ -80,7 +80,8 @@ static int refuse(const struct attribute_check *check, const char *attribute, st
                         path, !strcmp(attribute, "filter") ? "filter" : "merge driver", driver);
 }
 
-/* An index of its own that holds a commit's tree, so that its attributes can be asked for. */
+/* Read a commit's tree into a temporary index, so that `check-attr --cached` uses its attributes.
+ */
 static int read_tree(const struct al_repo *repo, const char *tree, const char *index,
                      struct al_run_limits *budget, struct al_error *err)
 {

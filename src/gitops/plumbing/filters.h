@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Programs that would have to run for git to write the right content: filter drivers (LFS and its
- * like) and merge drivers.  airlock runs none of them; writing the raw content in silence would be
- * worse than refusing.
+ * Filter drivers (such as LFS) and merge drivers: programs that git would run to write the right
+ * content.  airlock runs none of them.  It refuses instead of writing the raw content silently.
  *
  * Source: gitattributes(5) "filter" and "merge".
  */
@@ -16,15 +15,15 @@
  * Refuse when one of these paths goes through a configured filter driver.
  *
  * @param list  NUL-terminated paths relative to the top.
- * @param tree  Whose .gitattributes count: NULL for the working tree's, else a commit's (and those
- *              that lie about in the working tree, which git reads where the commit has none).
- * @return 0 or AL_ERR_EXECUTION naming file and filter.
+ * @param tree  The commit whose .gitattributes count, besides untracked ones in the working tree,
+ *              which git reads where the commit has none; NULL: those of the working tree.
+ * @return 0, or AL_ERR_EXECUTION naming file and filter.
  */
 int al_git_check_filters(const struct al_repo *repo, const struct al_buffer *list, const char *tree,
                          struct al_run_limits *budget, struct al_error *err);
 
-/** The same for merge drivers; the attributes of the working tree always count, and those of `tree`
- * when it is not NULL. */
+/** Refuse when one of these paths goes through a configured merge driver.  The attributes of the
+ * working tree always count, and those of `tree` unless it is NULL. */
 int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffer *list,
                                const char *tree, struct al_run_limits *budget,
                                struct al_error *err);
@@ -32,8 +31,8 @@ int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffe
 /** Whether any filter driver is configured. */
 bool al_git_has_filters(const struct al_repo *repo);
 
-/** Refuse when the content of one of these files would go through a configured filter driver,
- * naming file and filter. */
+/** Refuse when one of these files (absolute paths) goes through a configured filter driver, naming
+ * file and filter. */
 int al_git_check_files(const struct al_repo *repo, const struct al_strv *files,
                        struct al_run_limits *budget, struct al_error *err);
 

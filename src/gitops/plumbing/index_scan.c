@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * An index is read in pieces and never mapped: the file may shrink.  What names and contents look
- * like decides nothing.
- */
+/* An index is read in pieces and never mapped, since the file may shrink.  Names and ids are passed
+ * on unchecked. */
 #include "gitops/plumbing/index_scan.h"
 
 #include <errno.h>
@@ -19,20 +17,20 @@
 #define INDEX_MAX_BYTES (INT64_C(1) << 30)
 
 #define HEADER_BYTES    12
-#define STAT_BYTES      40 /* before the object id */
+#define STAT_BYTES      40 /* the stat data before the object id */
 #define NAME_MASK       0x0fffu
 #define EXTENDED        0x4000u
 #define STAGE_SHIFT     12
 #define SKIP_WORKTREE   0x4000u /* of the extended flags */
 #define INTENT_TO_ADD   0x2000u
 
-/* A file from its beginning to what its size was when it was opened. */
+/* The index file, up to the size it had when it was opened. */
 struct input {
     int fd;
     unsigned char *piece;
     size_t len, at;
-    int64_t left;        /* bytes that were not taken yet */
-    struct al_str *name; /* of the entry before: version 4 goes on from it */
+    int64_t left;        /* bytes not consumed yet */
+    struct al_str *name; /* of the previous entry, from which version 4 continues */
     size_t oid_bytes;
     uint32_t version;
 };
@@ -42,7 +40,7 @@ static uint32_t number(const unsigned char *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* Have `n` bytes together, or as many as there are; gives how many. */
+/* Buffer `n` bytes, or as many as are left.  Returns how many. */
 static size_t peek(struct input *in, size_t n)
 {
     if (in->left < (int64_t)n)
@@ -62,7 +60,7 @@ static size_t peek(struct input *in, size_t n)
     return n;
 }
 
-/* The next `n` bytes, which last until more are taken; NULL when there are fewer. */
+/* Consume `n` bytes.  They are valid until the next call; NULL when there are fewer. */
 static const unsigned char *take(struct input *in, size_t n)
 {
     const unsigned char *bytes;
@@ -87,7 +85,7 @@ static bool skip(struct input *in, int64_t n)
     return true;
 }
 
-/* Append what stands before the next NUL, and go past that. */
+/* Append the bytes before the next NUL to the name, and consume both. */
 static bool take_string(struct input *in)
 {
     size_t there = peek(in, NAME_MAX_BYTES);
@@ -100,7 +98,7 @@ static bool take_string(struct input *in)
     return skip(in, (int64_t)len + 1);
 }
 
-/* Version 4: how much of the last name goes, then what follows. */
+/* Version 4: the number of bytes to drop from the previous name, then the rest of the new one. */
 static bool take_compressed_name(struct input *in)
 {
     uint64_t gone = 0;
@@ -117,8 +115,8 @@ static bool take_compressed_name(struct input *in)
     return take_string(in);
 }
 
-/* Entries up to version 3 have one to eight NULs behind the name, up to a multiple of eight.  A
- * name that is counted stays where it is. */
+/* Up to version 3, one to eight NULs pad an entry to a multiple of eight bytes.  A name whose
+ * length is in the flags is used in place. */
 static const char *take_padded_name(struct input *in, size_t fixed, size_t len)
 {
     const size_t padded = ((fixed + len + 8) & ~(size_t)7) - fixed;
@@ -180,7 +178,8 @@ static bool take_entry(struct input *in, unsigned char oid[32], struct al_index_
     return ret_entry->name && is_known_mode(ret_entry->mode);
 }
 
-/* A split index has its entries elsewhere; a sparse one has directories for entries. */
+/* The extensions tell a split index (entries in another file) and a sparse one (directories as
+ * entries). */
 static enum al_index_end read_extensions(struct input *in)
 {
     enum al_index_end end = AL_INDEX_WHOLE;
@@ -241,7 +240,7 @@ enum al_index_end al_index_read(int fd, size_t oid_bytes,
     return read_all(&in, give, payload);
 }
 
-/* What a directory of a sparse index stands for is not in there. */
+/* An entry for a directory of a sparse index may stand for gitlinks. */
 static bool is_a_file(void *payload, const struct al_index_entry *entry)
 {
     (void)payload;
@@ -255,7 +254,7 @@ bool al_index_may_have_gitlinks(const char *path)
 
     if (fd < 0)
         return errno != ENOENT;
-    /* Only one of the two fits to its end. */
+    /* Only one of the two lengths fits the whole file. */
     for (size_t i = 0; i < AL_COUNT(oid_bytes); i++) {
         enum al_index_end end = al_index_read(fd, oid_bytes[i], is_a_file, NULL);
 

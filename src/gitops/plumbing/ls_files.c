@@ -9,7 +9,7 @@
 struct listing {
     al_listed_fn take;
     void *payload;
-    bool broken; /* git said something that is no listing */
+    bool broken; /* git printed a line in an unknown form */
 };
 
 /* "<tag> SP <mode> SP <oid> SP <stage> TAB <path>" */

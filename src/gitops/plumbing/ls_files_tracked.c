@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which names are files of the index.  For paths that are not on the disk, where only the index can
- * tell a file from a directory. */
 #include "gitops/plumbing/ls_files_tracked.h"
 
 #include "gitops/command.h"

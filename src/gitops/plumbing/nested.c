@@ -13,7 +13,7 @@
 #include "guard/root.h"
 #include "util/fs.h"
 
-/* A directory that a repository names, inside the roots. */
+/* Open a directory that a repository names, inside the roots. */
 static int open_dir(const struct al_location *at, const char *path, char **ret_abs)
 {
     al_auto(al_closep) int fd = -1;
@@ -22,7 +22,7 @@ static int open_dir(const struct al_location *at, const char *path, char **ret_a
     return r == AL_ERR_NOT_FOUND ? AL_ERR_EXECUTION : r;
 }
 
-/* The git directory of the working tree at `top`. */
+/* Find the git directory of the working tree at `top`. */
 static int find_git_dir(const struct al_location *at, const char *top, char **ret_dir)
 {
     al_auto(al_freep) char *path = al_fs_join(top, ".git");
@@ -41,7 +41,7 @@ static int find_git_dir(const struct al_location *at, const char *top, char **re
     return named ? open_dir(at, named, ret_dir) : AL_ERR_EXECUTION;
 }
 
-/* Where its references are: in the git directory, unless this is a linked working tree. */
+/* Find the common directory, which is the git directory unless this is a linked working tree. */
 static int find_common_dir(const struct al_location *at, const char *git_dir, char **ret_dir)
 {
     al_auto(al_freep) char *named = NULL;
@@ -77,7 +77,7 @@ char *al_git_nested_head(const struct al_location *at, const char *path)
 
     if (find_git_dir(at, top, &git_dir) < 0)
         return NULL;
-    /* What lies outside the roots is not read, and a commit may stand in HEAD itself. */
+    /* References outside the roots are not read; HEAD itself may still hold the commit. */
     if (find_common_dir(at, git_dir, &common_dir) < 0)
         common_dir = al_strdup(git_dir);
     nested.git_dir = git_dir;

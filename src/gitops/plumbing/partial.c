@@ -28,7 +28,7 @@ bool al_repo_is_partial(const struct al_repo *repo)
     return false;
 }
 
-/** Files that differ from where they come from, and their content there. */
+/** The files that would be written, and the ids of the content they would get. */
 struct needed {
     struct al_strv paths, oids;
     bool broken;
@@ -40,8 +40,8 @@ static void needed_clear(struct needed *needed)
     al_strv_clear(&needed->oids);
 }
 
-/* ":<mode> SP <mode> SP <oid> SP <oid> SP <status>", then the path: the first of each pair is what
- * would be written.  Absent there, and a submodule's commit, are no content. */
+/* A record is ":<mode> SP <mode> SP <oid> SP <oid> SP <status>", then the path.  The first mode and
+ * id are those that would be written; a deletion and a gitlink have no content. */
 static bool add_needed(void *payload, char *const *fields)
 {
     static const char absent[] = ":000000", gitlink[] = ":160000";

@@ -9,7 +9,7 @@
 
 #define ANSWER_MAX_BYTES 4096u
 
-/* Run for what goes to `sink`; an exit code up to `max_exit_code` is no error. */
+/* Run a command with its output to `sink`; exit codes up to `max_exit_code` are no error. */
 static int run(const struct al_repo *repo, const struct al_git_command *command,
                struct al_sink sink, int max_exit_code, struct al_run_limits *budget,
                struct al_error *err)
@@ -147,7 +147,7 @@ int al_git_store_pack(const struct al_repo *repo, const void *pack, size_t len,
     return run(repo, &command, nowhere, 0, budget, err);
 }
 
-/* --- References --- */
+/* References. */
 
 static bool is_symbolic(const char *value)
 {
@@ -161,7 +161,8 @@ static bool is_below(const char *name, const char *dir)
     return !strncmp(name, dir, len) && name[len] == '/';
 }
 
-/* A reference that goes makes room for one in a directory of its name: git wants it gone first. */
+/* Whether a deleted reference makes room for another one: "a" and "a/b" cannot exist together, so
+ * git has to delete the old one first. */
 static bool makes_room(const struct al_ref_move *moves, size_t nmoves, const char *gone)
 {
     for (size_t i = 0; i < nmoves; i++)
@@ -171,7 +172,7 @@ static bool makes_room(const struct al_ref_move *moves, size_t nmoves, const cha
     return false;
 }
 
-/* One transaction, of the moves that make room for others or of the rest. */
+/* One transaction: the deletions that make room for others, or the remaining moves. */
 static int move_some(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
                      bool room, struct al_run_limits *budget, struct al_error *err)
 {
@@ -249,7 +250,7 @@ int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves
     return r;
 }
 
-/* --- Ignored files --- */
+/* Ignored files. */
 
 static bool add_path(void *payload, char *const *fields)
 {

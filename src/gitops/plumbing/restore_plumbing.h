@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What going back asks of git in the person's repository: which objects are missing, storing them,
- * and moving references.  No hook runs for any of it.
+ * The git commands of a rollback in the user's repository: find missing objects, store objects,
+ * move references.  No hook runs for any of them.
  *
  * Source: git-update-ref(1) --stdin, git-rev-list(1), git-index-pack(1), git-check-ignore(1).
  */
@@ -15,38 +15,37 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** The objects the entries of an index file name, gitlinks excepted, appended to `ret_oids`. */
+/** Append the ids of the entries of an index file, without gitlinks. */
 int al_git_index_objects(const struct al_repo *repo, const char *index_path,
                          struct al_run_limits *budget, struct al_strv *ret_oids,
                          struct al_error *err);
 
-/** Append those of some objects that the repository does not have. */
+/** Append those of `oids` that the repository lacks. */
 int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,
                            struct al_run_limits *budget, struct al_strv *ret_missing,
                            struct al_error *err);
 
-/** Whether all that some objects reach is there, down to what references reach. */
+/** Whether everything reachable from `tips` exists, down to what references reach. */
 int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
                         struct al_run_limits *budget, bool *ret_connected, struct al_error *err);
 
-/** Store the objects of a pack; its bytes are borrowed. */
+/** Store the objects of a pack.  The bytes are borrowed. */
 int al_git_store_pack(const struct al_repo *repo, const void *pack, size_t len,
                       struct al_run_limits *budget, struct al_error *err);
 
-/** Where a reference is to lead.  Values are object ids, or "ref: <name>"; NULL for absent. */
+/** A move of a reference.  Values are object ids, or "ref: <name>"; NULL: the reference does not
+ * exist. */
 struct al_ref_move {
     const char *name, *from, *to;
 };
 
-/**
- * Move references from where they are said to be, all or none; that one of them is elsewhere by now
- * is an error.  Symbolic ones are moved one by one, after the others.
- */
+/** Move references, all or none; an error if one does not have its `from` value any more.  Symbolic
+ * references are moved one by one, after the others. */
 int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
                      struct al_run_limits *budget, struct al_error *err);
 
-/** Append those of some paths, relative to the top, that the ignore rules of the files on the disk
- * name, tracked or not. */
+/** Append those of `paths` (relative to the top) that the ignore rules on disk match, tracked or
+ * not. */
 int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al_strv *paths,
                          struct al_run_limits *budget, struct al_strv *ret_ignored,
                          struct al_error *err);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Saying what did not run, so that an answer is never silently another than git's. */
 #include "gitops/plumbing/skipped.h"
 
 #include <fcntl.h>
@@ -26,11 +25,8 @@ static char *hooks_dir(const struct al_repo *repo)
                       : al_fs_join(repo->at.common_dir, "hooks");
 }
 
-/*
- * Whether git would run this file.  The person's own hooks may lie anywhere; for the repository's,
- * what lies outside the roots counts as a hook whether it is there or not, so that nothing is told
- * about it.
- */
+/* Whether git would run this file.  The user's own hooks may lie anywhere.  A repository's hook
+ * outside the roots counts whether it exists or not, so that an agent learns nothing about it. */
 static bool is_hook(const struct al_repo *repo, const char *path)
 {
     al_auto(al_freep) char *abs = NULL;
@@ -65,7 +61,7 @@ void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, 
     al_text_add_list(out, &there, there.count);
 }
 
-/* Whether a line of an attributes file gives `filter=<name>` to something. */
+/* Whether an attributes file assigns `filter=<name>`. */
 static bool mentions(const char *text, const char *name)
 {
     al_auto(al_freep) char *needle = al_asprintf("filter=%s", name);
@@ -88,18 +84,16 @@ static void add_attributes(struct al_str *text, const char *dir, const char *nam
     }
 }
 
-/*
- * Whether a tracked file goes through a filter, wherever the attribute is given.  One more git, so
- * only for the filters a repository brings itself; a person's own (LFS in ~/.gitconfig) would make
- * every answer of every repository cost it.
- */
+/* Whether a tracked file goes through a filter, whichever file assigns the attribute.  It takes one
+ * more git child, so it is used only for filters that the repository itself configures; a filter
+ * of the user's (LFS in ~/.gitconfig) would cost every call that child. */
 static bool is_used(const struct al_repo *repo, const char *name, struct al_run_limits *budget)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
     if (strpbrk(name, "\\,()") || !*name)
-        return true; /* not to be written in a pathspec */
+        return true; /* cannot be written in a pathspec */
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
     al_strv_addf(&command.argv, ":(top,attr:filter=%s)", name);
     return al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, budget, &output,

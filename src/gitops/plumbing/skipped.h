@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What did not run: hooks and filters. */
+/* Notes about hooks and filters that airlock did not run, so that a result never differs silently
+ * from git's own. */
 #ifndef AL_GITOPS_PLUMBING_SKIPPED_H
 #define AL_GITOPS_PLUMBING_SKIPPED_H
 
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
 
-/** Hooks of this list (NULL-terminated) that are there and would have run. */
+/** Append the hooks of this list (NULL-terminated) that exist and would have run. */
 void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out);
 
-/** Filter drivers that reading the working tree would have run. */
+/** Append the filter drivers that a command on the working tree would have run. */
 void al_git_skipped_filters(const struct al_repo *repo, struct al_run_limits *budget,
                             struct al_str *out);
 

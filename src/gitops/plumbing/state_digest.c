@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What an approval is bound to: one digest of everything in a repository that decides what an
- * approved call would do.
- *
- * Files that git reads are taken with all of their bytes.  git verifies neither an index's checksum
- * nor how long MERGE_HEAD is, so a part of a file says nothing about the rest.
+ * Files that git reads are hashed with all their bytes.  git verifies neither the checksum of an
+ * index nor the length of MERGE_HEAD, so no part of a file proves anything about the rest.
  *
  * Source: gitrepository-layout(5), gitformat-index(5) "Split index".
  */
@@ -29,21 +26,20 @@
 #define PIECE_BYTES   (64u * 1024u)
 #define OID_MAX_BYTES 32u
 
-/* The working tree's own files that say what is checked out, what is in progress and how it goes
- * on. */
+/* Files of one working tree: what is checked out, and which operation is in progress. */
 static const char *const own_files[] = {
     "HEAD",        "MERGE_HEAD",      "MERGE_MODE",
     "MERGE_MSG",   "SQUASH_MSG",      "CHERRY_PICK_HEAD",
     "REVERT_HEAD", "config.worktree", "info/sparse-checkout",
 };
 
-/* Those of all working trees that change what git makes of a file, of a name or of a history. */
+/* Files shared by all working trees that change how git treats a file, a name or a history. */
 static const char *const common_files[] = { "config", "info/attributes", "info/exclude",
                                             "shallow" };
 
 static const char *const sequence_dirs[] = { "rebase-merge", "rebase-apply", "sequencer" };
 
-/* Which of these files there are differs between an interactive rebase, `am` and a sequence. */
+/* An interactive rebase, `am` and a sequence use different ones of these. */
 static const char *const sequence_files[] = {
     "git-rebase-todo",
     "done",
@@ -100,7 +96,7 @@ static void add_id(struct digest *digest, const struct al_file_id *id)
     add_number(digest, (uint64_t)id->ctime_ns);
 }
 
-/* An answer may not be bound to a file that cannot be read. */
+/* An approval must not be bound to a file that cannot be read. */
 static int cannot_read(struct digest *digest, const char *path, int error)
 {
     al_auto(al_freep) char *name = al_text_sanitize_line(path);
@@ -108,7 +104,8 @@ static int cannot_read(struct digest *digest, const char *path, int error)
     return al_error_errno(digest->err, error, "cannot read '%s', so nobody can be asked", name);
 }
 
-/* The bytes and their number; what grows meanwhile differs next time. */
+/* Add the bytes of a file and their number.  A file that grows meanwhile gives another digest next
+ * time. */
 static int add_bytes(struct digest *digest, const char *path, int fd, struct al_str *ret_copy)
 {
     al_auto(al_freep) char *piece = al_malloc(PIECE_BYTES);
@@ -129,7 +126,7 @@ static int add_bytes(struct digest *digest, const char *path, int fd, struct al_
     return 0;
 }
 
-/* Add what `dir`/`name` holds; a link is followed as git follows it, inside the roots. */
+/* Add the content of `dir`/`name`.  A link is followed as git follows it, inside the roots. */
 static int add_file(struct digest *digest, const char *dir, const char *name,
                     struct al_str *ret_copy)
 {
@@ -175,10 +172,9 @@ static int add_sequences(struct digest *digest)
     return r;
 }
 
-/*
- * A split index names the file with most of its entries by an id that git does not verify.  Every
- * word that could be such a name is looked for, so nothing has to be parsed that an agent wrote.
- */
+/* A split index names the file with most of its entries by an id that git does not verify.  Every
+ * position that could hold such a name is tried, so that nothing written by an agent has to be
+ * parsed. */
 static int add_shared_index(struct digest *digest, const struct al_str *index)
 {
     const char *at = index->buf, *end = index->buf + index->len;
@@ -191,7 +187,7 @@ static int add_shared_index(struct digest *digest, const struct al_str *index)
         const unsigned char *size = (const unsigned char *)(at += 4);
         const char *oid = at + 4;
 
-        /* An extension is shorter than what follows; most words of a path are not. */
+        /* The extension must fit into the rest of the file; most matches inside a path do not. */
         if ((size_t)(end - at) < 4 + oid_len)
             break;
         if (((size_t)size[0] << 24 | (size_t)size[1] << 16 | (size_t)size[2] << 8 | size[3]) >
@@ -214,7 +210,7 @@ static int add_index(struct digest *digest)
     return r == 0 ? add_shared_index(digest, &index) : r;
 }
 
-/* A directory stands for the commit that the repository in it is at: that is what git stages. */
+/* For a directory add the commit of the repository in it, which is what git stages. */
 static void add_nested(struct digest *digest, const char *path)
 {
     al_auto(al_freep) char *head = al_git_nested_head(&digest->repo->at, path);
@@ -223,7 +219,7 @@ static void add_nested(struct digest *digest, const char *path)
     add_word(digest, head ? head : "");
 }
 
-/* A file, and the attributes beside it that decide what git makes of it. */
+/* Add a path, and the .gitattributes beside it, which decide how git treats the file. */
 static void add_path(struct digest *digest, const char *path, struct al_str *dir)
 {
     const char *slash = strrchr(path, '/');
@@ -257,7 +253,7 @@ static void add_paths(struct digest *digest, const struct al_strv *paths)
         add_path(digest, paths->items[i], &dir);
 }
 
-/* The configuration may include other files, and those decide as much. */
+/* All files of the configuration, included ones too. */
 static void add_configuration(struct digest *digest)
 {
     const struct al_strv *sources = &digest->repo->vetting->sources;

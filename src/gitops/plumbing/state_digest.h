@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an approval is bound to. */
+/* The state that an approval is bound to, as one digest. */
 #ifndef AL_GITOPS_PLUMBING_STATE_DIGEST_H
 #define AL_GITOPS_PLUMBING_STATE_DIGEST_H
 
 #include "gitops/repo/repo.h"
 
 /**
- * What an approval is bound to, as one hex digest: HEAD, what is in progress, the whole index (a
- * shared one too), the configuration, attributes, and the stat of the paths.
+ * Compute the digest, in hex, of everything that decides what an approved call would do: HEAD, the
+ * operation in progress, the whole index (a shared one too), the configuration, attributes, and the
+ * stat of the paths.
  *
- * @param paths    Agent words that al_repo_pathspec() accepted, or NULL.
- * @param objects  More bytes to be bound: what the words of the call were resolved to; or NULL.
+ * @param paths    An agent's words that al_repo_pathspec() accepted, or NULL.
+ * @param objects  More bytes to bind: the ids that the words of the call were resolved to; or NULL.
  * @return 0, or AL_ERR_EXECUTION naming a file that cannot be read.
  */
 int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths,

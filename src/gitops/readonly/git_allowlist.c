@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * git in a pipeline: log, diff, show and status, with the options of a list.
+ * The commands and options of git in a pipeline.
  *
- * git takes every beginning of an option for the whole, so what is not in the list as written is
- * refused: a list of bad ones would have to know all beginnings of all options of every git.
+ * git accepts abbreviations of long options, so only options in the list, exactly as written, are
+ * allowed.  A list of forbidden ones would have to know every abbreviation of every option of every
+ * git version.
  */
 #include <ctype.h>
 
 #include "gitops/readonly/pipeline_git.h"
 #include "guard/text.h"
 
-/* Which commands take an option. */
+/* The commands that take an option, as a bit set. */
 enum { LOG = 1 << 0, DIFF = 1 << 1, SHOW = 1 << 2, STATUS = 1 << 3, HISTORY = LOG | SHOW };
 enum { PATCH = LOG | DIFF | SHOW, ALL = PATCH | STATUS };
 
-/* How its value is given. */
+/* How the value of an option is given. */
 enum value {
-    NONE,     /* there is none */
+    NONE,     /* no value */
     EQUALS,   /* --name=VALUE */
     MAY,      /* --name, or --name=VALUE */
     ATTACHED, /* -nVALUE, or -n */
-    NEXT,     /* -n VALUE, --name VALUE, and as EQUALS or ATTACHED */
+    NEXT,     /* -n VALUE, --name VALUE, -nVALUE or --name=VALUE */
 };
 
 static const struct option {
@@ -187,7 +188,7 @@ static bool is_option(const struct option *option, const char *word)
     return !is_long || !word[len] || word[len] == '=';
 }
 
-/* "-5", as many commits. */
+/* "-5": a number of commits. */
 static bool is_count(const char *word)
 {
     for (word++; *word; word++)
@@ -231,7 +232,7 @@ static const struct {
     unsigned command;
 } commands[] = { { "log", LOG }, { "diff", DIFF }, { "show", SHOW }, { "status", STATUS } };
 
-/* Where the command stands, and which it is; 0 when it is none of them. */
+/* The command and its position among the words; 0 when it is not allowed. */
 static unsigned find_command(const struct al_strv *words, size_t *ret_at)
 {
     size_t at = words->count > 1 && !strcmp(words->items[1], "--no-pager") ? 2 : 1;

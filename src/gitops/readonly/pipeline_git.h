@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * git as one stage of a pipeline: which words it may be given, and how it is started.
+ * git in a pipeline of bash_command: the words it may be given, and its start.
  *
- * It reads: log, diff, show and status, in a reader's environment, with the overrides and under the
- * ruleset that every other reading git of airlock has.
+ * Only log, diff, show and status are allowed.  The child gets the environment, overrides and
+ * ruleset of every other git of airlock that reads.
  */
 #ifndef AL_GITOPS_READONLY_PIPELINE_GIT_H
 #define AL_GITOPS_READONLY_PIPELINE_GIT_H
@@ -16,18 +16,19 @@
 
 struct al_held_ruleset;
 
-/** AL_ERR_SANDBOX naming what is not allowed.  `words` begins with "git". */
+/** Check the words of a git command; `words` begins with "git".  AL_ERR_SANDBOX names what is not
+ * allowed. */
 int al_git_pipeline_check(const struct al_strv *words, struct al_error *err);
 
-/** Words that passed, with those that git can be told on its command line alone. */
+/** Append checked words, with the options that can only be set on the command line. */
 void al_git_pipeline_words(const struct al_strv *given, struct al_strv *argv);
 
-/** What a git child is started with; borrowed by al_proc_spec as long as it is open. */
+/** Everything a git child is started with; borrowed by al_proc_spec until it is closed. */
 struct al_git_pipeline {
     struct al_git *git;
     const char *program;
     struct al_strv argv;
-    struct al_git_env env; /* borrows from the repository, which outlives the stage */
+    struct al_git_env env; /* borrows from the repository, which outlives it */
     struct al_sandbox sandbox;
     struct al_held_ruleset *held;
 };
@@ -35,11 +36,11 @@ struct al_git_pipeline {
 #define AL_GIT_PIPELINE_INIT ((struct al_git_pipeline){ .git = NULL })
 
 /**
- * Prepare one.
+ * Prepare a git child.
  *
- * @param words    Those of the command line, which al_git_pipeline_check() accepted.
- * @param left_ms  How long it may run, for its limits.
- * @return 0, or AL_ERR_EXECUTION "git binary not available" or when no ruleset can be built.
+ * @param words    Words that al_git_pipeline_check() accepted.
+ * @param left_ms  The time it may run, for its resource limits.
+ * @return 0, or AL_ERR_EXECUTION: "git binary not available", or no ruleset could be built.
  */
 int al_git_pipeline_open(const struct al_repo *repo, const struct al_strv *words, uint32_t left_ms,
                          struct al_git_pipeline *ret_pipeline, struct al_error *err);

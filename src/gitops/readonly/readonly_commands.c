@@ -18,30 +18,30 @@
 #define FLAGS_MAX     5
 #define REF_MAX_BYTES 200
 
-/* Letters that may stand in a reference: nothing a shell or git's own syntax for paths means. */
+/* The characters of a reference: none has a meaning to a shell or in git's path syntax. */
 #define REF_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./~^@-"
 
-/* What means something to a shell.  No shell reads these words; whoever copies the command that a
- * result shows into one must not be surprised. */
+/* Characters with a meaning to a shell.  No shell reads these words here, but a user may copy the
+ * command of a result into one. */
 #define SHELL_LETTERS "|&;<>()$`\\\"'*?[]#!{}"
 
 enum need { NEVER, MAY, MUST };
 enum value { NONE, NUMBER_FOLLOWS, TEXT_ATTACHED };
 
-/* An option of an operation. */
+/* An option that an operation accepts. */
 struct flag {
     const char *name;
     enum value value;
 };
 
-/* An operation. */
+/* One operation. */
 struct row {
     const char *name;
-    const char *words[WORDS_MAX];  /* the command, and what always goes with it */
-    const char *forced[WORDS_MAX]; /* what git can be told on its command line alone */
+    const char *words[WORDS_MAX];  /* the command and its fixed options */
+    const char *forced[WORDS_MAX]; /* options that have no configuration key to override */
     struct flag flags[FLAGS_MAX];
     enum need ref, path;
-    bool ranges; /* A..B is a reference too */
+    bool ranges; /* a range A..B is allowed as reference */
     const char *standard_ref;
 };
 
@@ -107,7 +107,7 @@ static const struct flag *find_flag(const struct row *row, const char *word)
         const struct flag *flag = &row->flags[i];
         size_t len = strlen(flag->name);
 
-        /* As written, in full: git would take an abbreviation for another option. */
+        /* Compared in full: git would take an abbreviation for another option. */
         if (flag->value == TEXT_ATTACHED ? !strncmp(word, flag->name, len) && word[len] == '='
                                          : !strcmp(word, flag->name))
             return flag;
@@ -170,7 +170,7 @@ static int check_args(const struct row *row, const struct al_strv *args, struct 
             return al_error_set(err, AL_ERR_BAD_ARGS, "args: %s is given twice", flag->name);
         seen |= bit;
         if (flag->value == NUMBER_FOLLOWS)
-            r = check_number(args->items[++i], err); /* the list ends with NULL */
+            r = check_number(args->items[++i], err); /* the list is NULL-terminated */
         else
             r = check_text(word, err);
         if (r == 0 && !strcmp(flag->name, "--since"))
@@ -246,7 +246,7 @@ int al_readonly_check(const struct al_readonly_options *options, struct al_error
 
 /* Running. */
 
-/* A path leads to something in this repository, or it is not the agent's to name. */
+/* Resolve the path; it must lead to something in this repository. */
 static int resolve_path(const struct al_repo *repo, const struct al_readonly_options *options,
                         struct al_run_limits *budget, char **ret_word, struct al_error *err)
 {
@@ -256,7 +256,7 @@ static int resolve_path(const struct al_repo *repo, const struct al_readonly_opt
         *ret_word = al_strdup(options->path);
         return 0;
     }
-    if (options->op == AL_READONLY_BLAME) /* takes a file and no pattern */
+    if (options->op == AL_READONLY_BLAME) /* blame takes a file, not a pattern */
         r = al_repo_file(repo, "path", options->path, ret_word, err);
     else
         r = al_repo_pathspec(repo, "path", options->path, budget, ret_word, err);
@@ -284,14 +284,14 @@ static void build(const struct al_repo *repo, const struct al_readonly_options *
         al_strv_add(argv, options->args->items[i]);
     if (ref)
         al_strv_add(argv, ref);
-    /* So that a word is never taken for a file; rev-parse would print it. */
+    /* "--" keeps a reference from being taken for a file; rev-parse would print it. */
     if (path || (ref && !row->standard_ref && options->op != AL_READONLY_BLAME))
         al_strv_add(argv, "--");
     if (path)
         al_strv_add(argv, path);
 }
 
-/* The text is one character longer than the cap when there was more. */
+/* Cut the text to the cap.  The text is one character longer if there was more. */
 static bool cut(struct al_str *text, size_t max_bytes)
 {
     if (text->len <= max_bytes)
@@ -318,7 +318,7 @@ int al_git_read_only(const struct al_repo *repo, const struct al_readonly_option
     if (r < 0)
         return r;
     build(repo, options, path, &command.argv);
-    command.quotes_names = true; /* what git prints, as it prints it */
+    command.quotes_names = true; /* show names as git prints them */
     r = al_git_run(&repo->at, &command,
                    &(struct al_git_run){ .max_bytes = AL_READONLY_OUT_MAX_BYTES,
                                          .max_err_bytes = AL_READONLY_ERR_MAX_BYTES,

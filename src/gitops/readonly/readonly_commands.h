@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The read-only git commands of the toolset `readonly`: which there are, what each may be given,
- * and running them.
+ * The read-only git commands of the toolset `readonly`.
  *
- * An operation is a row: its words, the options it may be given, and whether a reference or a path
- * may or must follow.  What is not in the row is refused.
+ * Each operation is a row of a table: its words, the options it accepts, and whether a reference or
+ * a path may or must follow.  Anything else is refused.
  */
 #ifndef AL_GITOPS_READONLY_READONLY_COMMANDS_H
 #define AL_GITOPS_READONLY_READONLY_COMMANDS_H
@@ -18,10 +17,10 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** What a reference may look like, as the schema of the tool has it. */
+/** The pattern of a reference, as in the tool's schema. */
 #define AL_READONLY_REF_PATTERN "^[A-Za-z0-9_./~^@-]{1,200}$"
 
-/** The operations; the number of each is its row. */
+/** The operations, which index the table. */
 enum al_readonly_op {
     AL_READONLY_STATUS,
     AL_READONLY_LOG,
@@ -32,17 +31,17 @@ enum al_readonly_op {
     AL_READONLY_LS_FILES,
     AL_READONLY_REV_PARSE,
 #ifdef AL_GUARDS_OFF
-    AL_READONLY_COMMIT, /* what no row above would let through, for the test of the kernel layer */
+    AL_READONLY_COMMIT, /* refused by every row above; for the test of the kernel layer */
     AL_READONLY_UPDATE_REF,
     AL_READONLY_CONFIG,
     AL_READONLY_GC,
 #endif
 };
 
-/** What an agent asks for.  Borrowed. */
+/** An agent's request.  Borrowed. */
 struct al_readonly_options {
     enum al_readonly_op op;
-    const char *dir;            /**< the repository's top, as given: what `-C` shows */
+    const char *dir;            /**< the top of the repository, as given; shown after `-C` */
     const struct al_strv *args; /**< options, as given */
     const char *ref, *path;     /**< NULL when not given */
 };
@@ -52,13 +51,13 @@ struct al_readonly_options {
 #define AL_READONLY_ERR_MAX_BYTES (256u * 1024u)
 
 /**
- * Check the words against the operation's row.  Looks at nothing but the words.
+ * Check the words against the operation's row.  Reads no file.
  *
  * @return 0, or AL_ERR_BAD_ARGS naming what is not allowed.
  */
 int al_readonly_check(const struct al_readonly_options *options, struct al_error *err);
 
-/** What came of it.  Set up with AL_READONLY_RUN_INIT. */
+/** The result of a run.  Set it up with AL_READONLY_RUN_INIT. */
 struct al_readonly_run {
     struct al_strv argv; /**< the command line that ran */
     struct al_git_output output;
@@ -70,11 +69,11 @@ struct al_readonly_run {
 void al_readonly_run_clear(struct al_readonly_run *run);
 
 /**
- * Run an operation in the repository, under the rights of a reader.
+ * Run an operation in the repository, as a reader.
  *
- * A git that fails and a deadline that passes (output.timed_out) are answers, not errors.
+ * A git that fails and a deadline that passes (output.timed_out) are results, not errors.
  *
- * @param options  Words that al_readonly_check() accepted.
+ * @param options  Options that al_readonly_check() accepted.
  * @return 0; AL_ERR_BAD_ARGS for a path that leads out of the repository; AL_ERR_SANDBOX,
  *         AL_ERR_EXECUTION or AL_ERR_CANCELLED when git did not run.
  */

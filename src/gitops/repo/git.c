@@ -19,7 +19,7 @@
 #include "guard/root.h"
 #include "util/log.h"
 
-/* <exec-path>/git, which on Debian is another inode than /usr/bin/git. */
+/* <exec-path>/git; on Debian it is another inode than /usr/bin/git. */
 static char *core_git_of(const char *program)
 {
     static const char *const places[] = { "lib/git-core/git", "libexec/git-core/git" };
@@ -41,7 +41,7 @@ static char *core_git_of(const char *program)
     return NULL;
 }
 
-/* Parents of the roots, where git's own search for a repository has to end. */
+/* The parents of the roots, where git's own search for a repository has to end. */
 static char *ceiling_of(const struct al_roots *roots)
 {
     struct al_str text = AL_STR_INIT;

@@ -11,24 +11,24 @@
 #include "gitops/vet.h"
 #include "guard/root.h"
 
-#define NAMES_MAX   512  /* remotes of one repository; where there are more all are new */
-#define ENTRIES_MAX 8192 /* of one repository */
+#define NAMES_MAX   512  /* remotes of one repository; if there are more, all are new */
+#define ENTRIES_MAX 8192 /* addresses of one repository */
 
-/* An address of a remote, and how far it may be used unasked. */
+/* An address of a remote that is known or accepted. */
 struct address {
     char *name, *url;
-    bool to_push; /* else to fetch alone */
+    bool to_push; /* for pushes and fetches; else for fetches only */
 };
 
 struct repository {
-    struct al_file_id id; /* the common directory: device and inode */
+    struct al_file_id id; /* device and inode of the common directory */
     struct address *items;
     size_t count;
 };
 
 struct al_known_remotes {
-    pthread_mutex_t lock; /* guards what follows */
-    int64_t began_ns;     /* of the wall clock, as files have it */
+    pthread_mutex_t lock; /* guards the members below */
+    int64_t began_ns;     /* start of the session, CLOCK_REALTIME, for comparison with file times */
     struct repository *items;
     size_t count;
 };
@@ -64,13 +64,13 @@ void al_known_remotes_free(struct al_known_remotes *known)
     free(known);
 }
 
-/* Looked at before the lock is taken: a id may not answer. */
+/* Call it without the lock: the file system may not answer. */
 static struct al_file_id id_of(const struct al_repo *repo)
 {
     return al_file_id_at(AT_FDCWD, repo->at.common_dir);
 }
 
-/* The rest is called with the lock held. */
+/* The static functions below are called with the lock held. */
 
 static struct repository *find(const struct al_known_remotes *known, const struct al_file_id *id)
 {
@@ -121,8 +121,8 @@ static struct repository *add(struct al_known_remotes *known, const struct al_fi
     return &known->items[known->count++];
 }
 
-/* Files of the configuration that an agent could write.  HEAD and branches say nothing of remotes,
- * and change all the time. */
+/* Whether a source of the configuration is a file that an agent could write.  HEAD and branches do
+ * not count: they change all the time and say nothing about remotes. */
 static bool may_be_an_agents(const struct al_repo *repo, const char *path)
 {
     const char *name = al_fs_below(repo->at.common_dir, path);
@@ -187,7 +187,7 @@ static void forget(struct repository *known_repo, const char *name)
         known_repo->count = kept;
 }
 
-/* From here on it is taken. */
+/* The public functions below take the lock. */
 
 void al_known_remotes_note(const struct al_repo *repo)
 {

@@ -8,7 +8,7 @@
 #include "guard/text.h"
 #include "guard/url.h"
 
-/* What a value under "<section>.<name>." is called, NULL when the key is another one. */
+/* The variable of a key "<section>.<name>.<variable>"; NULL when the key is another one. */
 static const char *variable_of(const char *key, const char *section, const char *name)
 {
     size_t len = strlen(section), name_len = strlen(name);
@@ -48,10 +48,11 @@ int al_remote_check_name(const char *param, const char *name, struct al_error *e
     return al_arg_check_branch(param, name, err);
 }
 
-/* The person's own url.<base>.insteadOf: the longest beginning that fits is replaced. */
+/* Apply the user's own url.<base>.insteadOf: the longest prefix that matches is replaced.  NULL
+ * when none matches. */
 static char *rewritten(const struct al_vetting *vetting, const char *url, const char *variable)
 {
-    const struct al_strv *rules = &vetting->rewrites; /* base, variable, beginning, base, … */
+    const struct al_strv *rules = &vetting->rewrites; /* base, variable, prefix, base, ... */
     const char *base = NULL, *beginning = "";
 
     for (size_t i = 0; i + 2 < rules->count; i += 3) {
@@ -95,7 +96,7 @@ bool al_remote_addresses(const struct al_repo *repo, const char *name, struct al
 
         al_strv_take(ret_push_urls, pushed ? pushed : al_strdup(ret_urls->items[i]));
     }
-    if (!ret_urls->count) /* git fetches from where it pushes to, then */
+    if (!ret_urls->count) /* git then fetches from the push address */
         for (size_t i = 0; i < ret_push_urls->count; i++)
             al_strv_add(ret_urls, ret_push_urls->items[i]);
     return ret_urls->count > 0;
@@ -119,7 +120,7 @@ void al_remote_names(const struct al_repo *repo, struct al_strv *ret_names)
     }
 }
 
-/* Where a refspec of fetch writes, NULL for nowhere. */
+/* The destination of a refspec; NULL: none. */
 static const char *target_of(const char *refspec)
 {
     const char *colon = strchr(refspec, ':');
@@ -127,7 +128,7 @@ static const char *target_of(const char *refspec)
     return colon && colon[1] ? colon + 1 : NULL;
 }
 
-/* Fetching may not move a local branch, nor anything else that is the person's own. */
+/* A fetch may write only remote-tracking branches and tags, no reference of the user's own. */
 static int check_refspec(const char *refspec, struct al_error *err)
 {
     const char *target = target_of(refspec);
@@ -143,7 +144,7 @@ static int check_refspec(const char *refspec, struct al_error *err)
                            strchr(shown, ':') + 1);
 }
 
-/* What the repository may not decide, and nothing can be set against. */
+/* Refuse settings of the repository that no override can neutralise. */
 static int check_configuration(const struct al_vetting *vetting, struct al_error *err)
 {
     al_auto(al_freep) char *key = NULL;
@@ -220,7 +221,8 @@ int al_remote_find(const struct al_repo *repo, const char *name, struct al_remot
     return 0;
 }
 
-/* Where "[+]<from>:<to>", each with at most one '*', puts a reference; NULL when it does not. */
+/* The destination of a reference by the refspec "[+]<from>:<to>", each side with at most one '*';
+ * NULL when the refspec does not match. */
 static char *mapped(const char *refspec, const char *ref)
 {
     const char *from = refspec + (*refspec == '+'), *to = target_of(refspec);

@@ -21,11 +21,11 @@
 #include "guard/root.h"
 #include "util/fs.h"
 
-/* Among so many words one is searched for that comes out of order. */
+/* A word out of order is searched for among this many. */
 #define PATHSPECS_SEARCHED 64
 
-/* Words and what they were resolved to, in the order they came.  Lists are gone through again in
- * their order, so the next one is where it was the last time; ten thousand are not searched. */
+/* Words and their pathspecs, in the order of resolution.  A list of words is usually resolved again
+ * in the same order, so the next word is found at `next` without a search. */
 struct al_pathspecs {
     struct al_strv given, specs;
     size_t next;
@@ -68,7 +68,7 @@ void al_repo_free(struct al_repo *repo)
     free(repo);
 }
 
-// safe.directory as git reads it: a path, "*" for every one, "<dir>/*" for all below.
+// safe.directory, as git reads it: a path, "*" for all, "<dir>/*" for all below <dir>.
 static bool is_declared_safe(const struct al_repo *repo)
 {
     const struct al_strv *safe = &repo->vetting->safe_directories;
@@ -126,7 +126,7 @@ static struct al_repo *new_repo(struct al_git *git)
     return repo;
 }
 
-/* A repository that was found (`r`) is vetted, and has to be its user's. */
+/* Vet a repository that was found (`r` is the result of finding it) and check its owner. */
 static int vet_found(int r, struct al_repo *repo, const char *given, struct al_run_limits *budget,
                      struct al_repo **ret_repo, struct al_error *err)
 {
@@ -191,11 +191,9 @@ static int outside_repository(const char *param, const char *given, struct al_er
     return al_error_set(err, AL_ERR_BAD_ARGS, "%s: '%s' is outside the repository", param, word);
 }
 
-/*
- * An absolute word keeps its last component: a link names itself, as it does for git.  One that
- * ends in '/', or comes here through a link from elsewhere, is the path it leads to, and nothing
- * wider.
- */
+/* An absolute word keeps its last component, so that a link names itself, as it does for git.  A
+ * word that ends in '/', or reaches the working tree through a link from elsewhere, becomes the
+ * path it leads to. */
 static char *canonical_word(const struct al_repo *repo, const char *given, const char *abs)
 {
     const char *slash = strrchr(given, '/');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Signatures of commits: none is made here, and where the configuration asks for one, that is said
- * or refused.
+ * Commit signatures: airlock makes none, and says so or refuses when the configuration asks for
+ * one.
  *
  * Source: git-config(1) commit.gpgSign.
  */
@@ -14,14 +14,16 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** Refuse to make a commit where the user wants signed ones alone: tools.git.require_signature, and
- * commit.gpgSign of the user's own configuration. */
+/** Refuse a commit if the user accepts only signed ones: require_signature in [tools.git], and
+ * commit.gpgSign in the user's own configuration. */
 int al_git_check_signature(const struct al_repo *repo, struct al_error *err);
 
-/** For a question: that no signature will be made where one is asked for; else nothing. */
+/** For an approval: append that the commit will not be signed, if the configuration asks for a
+ * signature. */
 void al_git_show_unsigned(const struct al_repo *repo, struct al_str *out);
 
-/** For a result, as al_git_skipped_hooks(): that none was made where one is asked for. */
+/** For a result: append that the commit was not signed, if the configuration asks for a signature.
+ */
 void al_git_skipped_signature(const struct al_repo *repo, struct al_str *out);
 
 #endif

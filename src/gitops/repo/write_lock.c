@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writers of one repository, one at a time, first come first served. */
 #include "gitops/repo/write_lock.h"
 
 #include <errno.h>
@@ -30,7 +29,7 @@ static void enqueue(struct al_git *git, struct al_write_lock *lock)
     *end = lock;
 }
 
-/* Take a turn off the list and wake whoever is first now. */
+/* Remove a lock from the list, wake the next writer of that repository, and free the lock. */
 static void release(struct al_git *git, struct al_write_lock *lock)
 {
     (void)pthread_mutex_lock(&git->lock);
@@ -56,7 +55,7 @@ static int cancelled(struct al_error *err)
     return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
 }
 
-/* Called with the lock held: who has the turn of a repository that somebody waits for. */
+/* With the al_git's lock held.  The first lock of a repository, which is the one that is held. */
 static const struct al_write_lock *holder_of(const struct al_git *git, const char *common_dir)
 {
     const struct al_write_lock *at = git->write_locks;
@@ -66,7 +65,7 @@ static const struct al_write_lock *holder_of(const struct al_git *git, const cha
     return at;
 }
 
-/* Called with the lock held: what the holder of a turn waits for besides, NULL: nothing. */
+/* With the al_git's lock held.  The lock that the holder of `held` waits for; NULL: none. */
 static const struct al_write_lock *waiter_holding(const struct al_git *git,
                                                   const struct al_write_lock *held)
 {
@@ -77,8 +76,9 @@ static const struct al_write_lock *waiter_holding(const struct al_git *git,
     return at;
 }
 
-/* Called with the lock held: whether the turn we have is what those before us wait for.  A deadlock
- * can only close with the one who comes last, so that there is none among the others. */
+/* With the al_git's lock held.  Whether waiting would be a deadlock: the chain of holders and
+ * waiters leads back to the lock we hold.  Only the last arrival can close a cycle, so there is
+ * none among the others. */
 static bool would_deadlock(const struct al_git *git, const struct al_write_lock *mine)
 {
     const struct al_write_lock *at = mine->held ? mine : NULL;
@@ -103,7 +103,7 @@ static int deadlock_error(struct al_error *err)
     return r;
 }
 
-/* Wait for a turn; `held` is the one the caller has already, NULL: none. */
+/* Wait for the write lock.  `held` is the lock the caller holds already; NULL: none. */
 static int acquire(struct al_repo *repo, const struct al_write_lock *held, struct al_cancel *cancel,
                    struct al_error *err)
 {
@@ -112,7 +112,7 @@ static int acquire(struct al_repo *repo, const struct al_write_lock *held, struc
     struct al_write_lock *lock;
     bool first, deadlock;
 
-    /* Without it nobody could be told that the turn has come. */
+    /* Without the eventfd nothing could wake this writer. */
     if (ready_fd < 0)
         return al_error_errno(err, errno, "cannot wait for a turn");
     lock = al_calloc(1, sizeof(*lock));

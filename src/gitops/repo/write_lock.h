@@ -1,42 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writers of one repository, one at a time. */
+/*
+ * One writer at a time for each repository of this process.
+ *
+ * | object              | holder                    | guarded by          |
+ * |---------------------|---------------------------|---------------------|
+ * | list of write locks | the al_git                | the al_git's lock   |
+ * | one write lock      | its al_repo, until released | the al_git's lock |
+ *
+ * The first write lock of a repository in the list is held; the others wait, in order of arrival.
+ */
 #ifndef AL_GITOPS_REPO_WRITE_LOCK_H
 #define AL_GITOPS_REPO_WRITE_LOCK_H
 
 #include "gitops/repo/repo.h"
 #include "util/error.h"
 
-/** One writer of a repository, at work or waiting.  The list is in order of arrival; the first of a
- * repository works. */
+/** A write lock, held or waited for. */
 struct al_write_lock {
     struct al_write_lock *next;
-    const char *common_dir;           /* borrowed from the repo, which outlives the turn */
-    int ready_fd;                     /* eventfd, written when the turn has come */
-    const struct al_write_lock *held; /* the turn this writer has already, of another repository */
+    const char *common_dir; /* borrowed from the al_repo, which outlives the lock */
+    int ready_fd;           /* eventfd, written when the lock is acquired */
+    const struct al_write_lock
+        *held; /* the lock of another repository that this writer holds already; NULL: none */
 };
 
 /**
- * Wait for this repository's turn to write, first come first served within this process, then for
- * a foreign index.lock to go away.  The first wait counts towards nothing, the second towards
- * `budget`.
- * @return 0 (then al_write_lock_release() is owed); AL_ERR_CANCELLED; AL_ERR_EXECUTION with
+ * Acquire the write lock of this repository, first come first served, then wait for a foreign
+ * index.lock to go away.  The first wait is unlimited; the second is limited by `budget`.
+ *
+ * @return 0 (release with al_write_lock_release()); AL_ERR_CANCELLED; AL_ERR_EXECUTION with
  *         AL_CODE_LOCK_TIMEOUT.
  */
 int al_write_lock_acquire_with_index(struct al_repo *repo, struct al_run_limits *budget,
                                      struct al_error *err);
-/** The same for what changes files without git, to which an index.lock is no obstacle. */
+/** Acquire the write lock only: for changes made without git, which an index.lock does not hinder.
+ */
 int al_write_lock_acquire(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err);
 
 /**
- * The turn of another repository, for a writer that may have the turn of its own.  Nothing to do
+ * Acquire the write lock of another repository, while the one of `own` may be held.  Does nothing
  * when both are one repository.
- * @return as al_write_lock_acquire(); AL_ERR_EXECUTION with AL_CODE_LOCK_TIMEOUT where the holder
- *         waits for the turn we have.
+ *
+ * @return as al_write_lock_acquire(); AL_ERR_EXECUTION with AL_CODE_LOCK_TIMEOUT when waiting would
+ *         be a deadlock: the holder waits for the lock we hold.
  */
 int al_write_lock_acquire_other(struct al_repo *other, const struct al_repo *own,
                                 struct al_cancel *cancel, struct al_error *err);
 
-/** NULL is fine. */
+/** Release the write lock, if held.  NULL is fine. */
 void al_write_lock_release(struct al_repo *repo);
 
 #endif

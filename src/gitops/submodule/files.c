@@ -31,13 +31,13 @@ static const char unknown_index[] = "its index cannot be read";
 struct comparison {
     struct al_submodule_scan *scan;
     struct timespec index_time;
-    char *parent;  /* the directory of the entry before … */
-    int parent_fd; /* … open, or -errno */
-    bool differs;  /* the bytes of a file are others than were staged … */
-    bool converts; /* … and attributes may have made them so */
+    char *parent;  /* the directory of the previous entry */
+    int parent_fd; /* that directory, open, or -errno */
+    bool differs;  /* the content of a file differs from what was staged */
+    bool converts; /* attributes may convert content, which could explain `differs` */
 };
 
-/* The directory of an entry; what follows comes from the same one most of the time. */
+/* The directory of an entry, open.  Consecutive entries are usually in the same one. */
 static int parent_of(struct comparison *c, const char *name, const char **ret_base)
 {
     const char *slash = strrchr(name, '/');
@@ -53,7 +53,7 @@ static int parent_of(struct comparison *c, const char *name, const char **ret_ba
     return c->parent_fd;
 }
 
-/* Whether `error` means that there is no such file, and not that it cannot be seen. */
+/* Whether `error` means that the file does not exist, as opposed to cannot be read. */
 static bool is_gone(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP;
@@ -64,7 +64,7 @@ static bool same_time(const struct timespec *time, uint32_t s, uint32_t ns)
     return (uint32_t)time->tv_sec == s && (!ns || (uint32_t)time->tv_nsec == ns);
 }
 
-/* A file that was changed when the index was written, or later, may look as it did. */
+/* A file that was changed when the index was written, or later, may still have the same stat. */
 static bool is_racy(const struct comparison *c, const struct al_index_entry *entry)
 {
     uint32_t s = (uint32_t)c->index_time.tv_sec;
@@ -82,7 +82,7 @@ static bool looks_the_same(const struct comparison *c, const struct stat *st,
            same_time(&st->st_ctim, entry->ctime_s, entry->ctime_ns) && !is_racy(c, entry);
 }
 
-/* Who changes the mode changes the ctime; a file system without modes does neither. */
+/* A chmod changes the ctime; a file system without modes changes neither. */
 static bool is_of_another_type(const struct stat *st, const struct al_index_entry *entry)
 {
     if ((entry->mode & 0170000u) == TYPE_LINK)
@@ -105,7 +105,7 @@ static bool has_id(const struct comparison *c, const struct al_index_entry *entr
     return !strcmp(id, text);
 }
 
-/* With the line ends that git stores where it converts them. */
+/* Compare again with LF line ends, which git stores if it converts line ends. */
 static bool has_id_with_lf(const struct comparison *c, const struct al_index_entry *entry,
                            const struct al_str *content)
 {
@@ -173,8 +173,8 @@ static void compare_file(struct comparison *c, const struct al_index_entry *entr
         compare_content(c, entry, parent, base, (uint64_t)st.st_size);
 }
 
-/* A submodule of the submodule: at another commit it is modified content, and its own content is
- * looked at when its turn comes. */
+/* A submodule of the submodule: another commit is modified content; its own content is scanned
+ * later. */
 static void compare_gitlink(struct comparison *c, const struct al_index_entry *entry)
 {
     struct al_submodule_scan *scan = c->scan;
@@ -196,7 +196,7 @@ static void compare_gitlink(struct comparison *c, const struct al_index_entry *e
     al_strv_take(scan->nested, al_take(&path));
 }
 
-/* Attributes that make what is stored another thing than what is in the file, line ends apart. */
+/* Whether an attributes file may convert content, other than line ends. */
 static bool may_convert(int dir_fd, const char *name)
 {
     static const char *const words[] = { "filter", "ident", "working-tree-encoding" };
@@ -247,7 +247,7 @@ void al_scan_files(struct al_submodule_scan *scan, int index_fd)
     c.converts = may_convert(scan->common, "info/attributes");
     end = al_index_read(index_fd, scan->repo->vetting->is_sha256 ? 32 : 20, take_entry, &c);
     if (end == AL_INDEX_NOT_UNDERSTOOD || end == AL_INDEX_SPLIT || end == AL_INDEX_SPARSE) {
-        scan->content = 0; /* what was taken may be no entry */
+        scan->content = 0; /* entries read so far are invalid */
         scan->unseen = unknown_index;
     }
     if (c.differs && !c.converts)

@@ -12,7 +12,7 @@
 #define FILE_MAX_BYTES (256u << 10)
 #define RULES_MAX      1000
 #define PART_MAX_BYTES 200
-#define STARS_MAX      3 /* fnmatch(3) takes its time for more */
+#define STARS_MAX      3 /* fnmatch(3) is slow with more */
 #define NAME_MAX_BYTES 255
 
 void al_ignore_rules_clear(struct al_ignore_rules *rules)
@@ -25,7 +25,7 @@ void al_ignore_rules_clear(struct al_ignore_rules *rules)
     *rules = AL_IGNORE_RULES_INIT;
 }
 
-/* Takes `part` over. */
+/* Takes ownership of `part`. */
 static void add(struct al_ignore_rules *rules, const char *dir, char *part)
 {
     rules->items = al_reallocarray(rules->items, rules->count + 1, sizeof(*rules->items));
@@ -41,7 +41,7 @@ static size_t count_stars(const char *part)
     return stars;
 }
 
-/* What a line says.  A rule that takes files out again is none that ignores one. */
+/* Add the rule of one line.  A negated rule ignores nothing. */
 static void add_line(struct al_ignore_rules *rules, const char *dir, char *line)
 {
     size_t len = strlen(line);
@@ -57,7 +57,7 @@ static void add_line(struct al_ignore_rules *rules, const char *dir, char *line)
         return;
     part = strrchr(line, '/');
     part = part ? part + 1 : line;
-    /* Names with blanks at the end, or with brackets that a '/' may stand in, are not worth it. */
+    /* Escapes and brackets are not parsed: such a rule may match anything. */
     if (strpbrk(line, "\\[") || strlen(part) > PART_MAX_BYTES || count_stars(part) > STARS_MAX ||
         rules->count >= RULES_MAX)
         add(rules, dir, NULL);
@@ -76,7 +76,7 @@ void al_ignore_rules_read(struct al_ignore_rules *rules, int fd, const char *dir
         add(rules, dir, NULL);
         return;
     }
-    /* After the first byte order mark, as git reads it. */
+    /* A byte order mark is skipped, as in git. */
     for (char *line =
              strtok_r(text.buf + (al_starts_with(text.buf, "\xef\xbb\xbf") ? 3 : 0), "\n", &save);
          line && rules->count <= RULES_MAX; line = strtok_r(NULL, "\n", &save))

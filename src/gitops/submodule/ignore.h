@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether a rule might ignore a file, told without git: never a wrong no.
+ * Whether an ignore rule might match a file, without git.  The answer may be a wrong yes but never
+ * a wrong no.
  *
- * The last part of a rule has to match the name of the file or of a directory it lies in, whatever
- * stands before it, so that alone is held against the names.
+ * Only the last component of a rule is compared with the name of the file and of each directory
+ * above it: that component has to match one of them, whatever the rest of the rule says.
  *
  * Source: gitignore(5).
  */
@@ -15,11 +16,11 @@
 
 /** One rule. */
 struct al_ignore_rule {
-    char *dir;  /**< where it counts, with '/' at the end; "": everywhere */
-    char *part; /**< its last part; NULL: it may match anything */
+    char *dir;  /**< the directory it applies to, with '/' at the end; "": everywhere */
+    char *part; /**< its last component; NULL: it may match anything */
 };
 
-/** Rules, each with the directory it counts in. */
+/** A list of rules. */
 struct al_ignore_rules {
     struct al_ignore_rule *items;
     size_t count;
@@ -30,14 +31,15 @@ struct al_ignore_rules {
 void al_ignore_rules_clear(struct al_ignore_rules *rules);
 
 /**
- * Add the rules of a file.  One that is there and cannot be read may say anything.
+ * Add the rules of a file.  A file that exists but cannot be read adds a rule that may match
+ * anything.
  *
- * @param fd   Open, or the -errno of trying; closed by the caller.
- * @param dir  The directory it counts in.
+ * @param fd   The open file, or -errno of open(2); the caller closes it.
+ * @param dir  The directory the rules apply to.
  */
 void al_ignore_rules_read(struct al_ignore_rules *rules, int fd, const char *dir);
 
-/** Whether one of them might ignore `path` or a directory it lies in. */
+/** Whether a rule might match `path` or a directory above it. */
 bool al_ignore_rules_may_match(const struct al_ignore_rules *rules, const char *path);
 
 #endif

@@ -32,10 +32,10 @@ static const char no_index[] = "its index cannot be read";
 static const char no_commit[] = "its commit cannot be read";
 static const char too_many_submodules[] = "there are too many submodules";
 
-/** Working trees to be looked at: those of the repository, then what is found in them. */
+/** Working trees to scan: the submodules of the repository, then those found in them. */
 struct queue {
-    struct al_strv paths; /* from the top */
-    size_t owners;        /* as many of the first are the repository's own */
+    struct al_strv paths; /* paths from the top */
+    size_t owners;        /* this many paths at the front are the repository's own submodules */
     const char *within;
 };
 
@@ -54,7 +54,7 @@ static bool is_within(const char *name, const char *within)
     return !len || (!strncmp(name, within, len) && (!name[len] || name[len] == '/'));
 }
 
-/* A conflict is git's to tell, and one that need not be there is not. */
+/* Conflicts are reported by git itself; a skip-worktree entry need not be there. */
 static bool take_gitlink(void *payload, const struct al_index_entry *entry)
 {
     struct queue *queue = payload;
@@ -78,7 +78,7 @@ static bool take_listed(void *payload, char *const *fields)
     return true;
 }
 
-/* Where the entries are in more than one file, git knows them. */
+/* For a split index, whose entries are in two files: ask git. */
 static void list_gitlinks(const struct al_repo *repo, struct queue *queue,
                           struct al_run_limits *budget)
 {
@@ -107,7 +107,7 @@ static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
     queue->owners = queue->paths.count;
 }
 
-/* An object store that borrows from others might lead anywhere. */
+/* Whether there is an object store without alternates, which might lead anywhere. */
 static bool has_store(int common)
 {
     al_auto(al_closep) int fd = al_nofollow_open(common, "objects", O_PATH | O_DIRECTORY);
@@ -116,10 +116,8 @@ static bool has_store(int common)
     return fd >= 0 && other == -ENOENT;
 }
 
-/*
- * Its index against its commit: by a git of the repository around it, to which only these two and
- * the objects are the submodule's.
- */
+/* Compare the index with the commit by a git of the repository around it, to which only the index,
+ * the commit and the objects come from the submodule. */
 static void scan_staged(struct al_submodule_scan *scan, const char *index, const char *common_dir,
                         const char *head, struct al_run_limits *budget)
 {
@@ -170,7 +168,7 @@ static void scan_repository(struct al_submodule_scan *scan, const char *git_dir,
         al_scan_untracked(scan);
 }
 
-/* A directory without a `.git` is a submodule that nobody has checked out. */
+/* A directory without a `.git` is a submodule that is not checked out. */
 static void scan_submodule(struct al_submodule_scan *scan, struct al_run_limits *budget)
 {
     al_auto(al_freep) char *top = al_fs_join(scan->repo->at.top, scan->path);
@@ -184,7 +182,7 @@ static void scan_submodule(struct al_submodule_scan *scan, struct al_run_limits 
         scan->unseen = r == AL_ERR_SANDBOX ? outside : no_git_dir;
 }
 
-/* Adds to what is known of `name`, whose part it is. */
+/* Add the result of a scan to the submodule `name`, which the scanned one is or lies in. */
 static void keep(struct al_submodules *to, const char *name, const struct al_submodule_scan *scan)
 {
     struct al_submodule *item = NULL;
@@ -203,7 +201,7 @@ static void keep(struct al_submodules *to, const char *name, const struct al_sub
     item->unseen = item->unseen ? item->unseen : scan->unseen;
 }
 
-/* The submodule of the repository itself that a path is or lies in. */
+/* The repository's own submodule that a path is or lies in. */
 static const char *owner_of(const struct queue *queue, const char *path)
 {
     for (size_t i = 0; i < queue->owners; i++)
@@ -226,7 +224,7 @@ static void scan_next(const struct al_repo *repo, int top, struct queue *queue, 
                                       .nested = &queue->paths };
 
     if (fd < 0)
-        return; /* git says that it is gone, or no directory */
+        return; /* git itself reports that it is gone or no directory */
     if (number >= AL_SUBMODULES_MAX)
         scan.unseen = too_many_submodules;
     else if (al_scan_has_time(&scan))

@@ -18,12 +18,12 @@
 struct search {
     struct al_submodule_scan *scan;
     struct al_ignore_rules rules;
-    struct al_strv dirs; /* yet to be listed, with '/' at the end; "" is the top */
+    struct al_strv dirs; /* directories to list, with '/' at the end; "" is the top */
 };
 
 enum tracked { NOT_TRACKED, IS_TRACKED, HAS_TRACKED };
 
-/* Whether the index has a name, or something below it. */
+/* Whether the index has a name, or a name below it. */
 static enum tracked find(const struct al_strv *names, const char *path)
 {
     al_auto(al_freep) char *below = al_asprintf("%s/", path);
@@ -54,7 +54,7 @@ static unsigned char type_of(int dir_fd, const struct dirent *entry)
     return S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_LNK;
 }
 
-/* A repository of its own is one thing, whatever is in it. */
+/* A nested repository counts as one untracked file. */
 static bool is_repository(int dir_fd, const char *name)
 {
     al_auto(al_freep) char *path = al_asprintf("%s/.git", name);
@@ -95,7 +95,7 @@ static bool is_nothing(const char *name)
     return !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, ".git");
 }
 
-/* Through no link, as git reads .gitignore. */
+/* Read through no link, as git reads .gitignore. */
 static void read_rules(struct search *search, int dir_fd, const char *file, const char *dir)
 {
     al_auto(al_closep) int fd = al_nofollow_open(dir_fd, file, O_RDONLY);
@@ -103,7 +103,7 @@ static void read_rules(struct search *search, int dir_fd, const char *file, cons
     al_ignore_rules_read(&search->rules, fd, dir);
 }
 
-/* The user's own, a private copy. */
+/* The user's core.excludesFile, as a private copy. */
 static void read_excludes(struct search *search, const char *path)
 {
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -29,7 +29,7 @@ void al_credential_clear(struct al_credential *credential)
     *credential = AL_CREDENTIAL_INIT;
 }
 
-/* Everything airlock itself was started with, but what steers git; no terminal and no prompt. */
+/* airlock's own environment without git's variables, and with neither terminal nor prompts. */
 static void build_env(struct al_strv *env, const struct al_git *git)
 {
     static const char *const fixed[] = {
@@ -91,7 +91,7 @@ static char *value_of(const struct al_str *lines, const char *name)
     return NULL;
 }
 
-/* No value can hold a newline: al_url_parse() let none through. */
+/* No value has a newline: al_url_parse() refuses them. */
 static void add_request(struct al_str *out, const struct al_url *url)
 {
     const char *host = url->origin + strlen(url->protocol) + strlen("://");
@@ -119,7 +119,7 @@ int al_credential_fill(struct al_git *git, const struct al_url *url, struct al_r
     }
     al_buffer_clear(&out);
     if (r == AL_ERR_EXECUTION)
-        r = 0; /* no helper could be started: there is none */
+        r = 0; /* no helper could be started: no credentials */
     if (r < 0 || exit_code != 0)
         return r;
     found.user = value_of(&found.answer, "username");
@@ -143,7 +143,7 @@ void al_credential_report(struct al_git *git, const struct al_credential *creden
     al_buffer_clear(&out);
 }
 
-/* As newer gits write a name in a prompt. */
+/* Percent-encode a user name, as newer gits do in a prompt. */
 static char *encoded(const char *user)
 {
     struct al_str out = AL_STR_INIT;

@@ -8,7 +8,7 @@
 #include "gitops/transport/network.h"
 #include "gitops/transport/network_failure.h"
 
-/* "From <where>" says nothing a caller does not know. */
+/* The line "From <address>" tells the caller nothing new. */
 static void add_changes(const struct al_git_output *output, struct al_str *out)
 {
     const char *line = output->err.out.buf;

@@ -46,8 +46,9 @@ static int run_with(const struct al_network_job *job, const char *user, const ch
     return al_network_run_once(job, answers, ret_output, err);
 }
 
-/* An agent chooses addresses, and a helper without a host gives its token to each of them.  So they
- * are asked for what the user listed, and for the addresses that are the user's over https. */
+/* An agent can choose addresses, and a helper without a host would give its token to each of them.
+ * So helpers are asked only for the hosts that the user listed, and for addresses that are the
+ * user's own over https. */
 static bool may_have_credentials(const struct al_network *network)
 {
     const struct al_repo *repo = network->repo;
@@ -75,7 +76,7 @@ static int withheld(const struct al_network *network, struct al_error *err)
                            network->url.origin);
 }
 
-/* The server asked: once more, with what the person's helpers have. */
+/* The server asked: run again with the credentials of the user's helpers. */
 static int run_with_helpers(const struct al_network_job *job, struct al_git_output *ret_output,
                             struct al_error *err)
 {

@@ -14,7 +14,7 @@
 #include "gitops/location.h"
 #include "util/fs.h"
 
-/* Times of files tick more coarsely than the clock. */
+/* File times tick more coarsely than the clock. */
 #define TICK_NS 20000000
 
 int64_t al_leftovers_since(void)
@@ -25,7 +25,7 @@ int64_t al_leftovers_since(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - TICK_NS;
 }
 
-/* Where a link of a process leads; false for another user's process and one that is gone. */
+/* The target of a link below /proc/<pid>; false for another user's process and one that is gone. */
 static bool read_link(const char *pid, const char *name, char ret_target[PATH_MAX])
 {
     al_auto(al_freep) char *path = al_asprintf("/proc/%s/%s", pid, name);
@@ -64,8 +64,9 @@ static bool is_git_at_work(const struct al_repo *repo)
     return found;
 }
 
-/* The kernel gives a lease to write only to the one who alone has the file open.  Whoever opens it
- * meanwhile waits, and we get a signal that nobody minds. */
+/* A write lease is granted only if no other process has the file open (fcntl(2)).  An open(2) by
+ * another process then waits until we release the lease; the signal that we get is ignored by
+ * default. */
 static bool is_open_elsewhere(int fd)
 {
     if (fcntl(fd, F_SETSIG, SIGURG) < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)

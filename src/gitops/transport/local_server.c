@@ -13,29 +13,30 @@
 #define SERVER_STACK_BYTES   ((size_t)256 * 1024)
 #define SERVER_ERR_MAX_BYTES 4096
 
-/* git's own server for the repository at the other end, on a thread beside the call's. */
+/* git's server for the other repository, on its own thread. */
 struct server {
     const struct al_repo *repo;
-    int dir_fd; /* its git directory */
+    int dir_fd; /* the git directory of `repo` */
     enum al_direction direction;
-    int socket_fd; /* closed when the server has ended */
+    int socket_fd; /* closed when the server has exited */
     struct al_run_limits budget;
     struct al_git_output output;
     struct al_error err;
     int r;
 
     pthread_t thread;
-    int start_error; /* of pthread_create(); what is above is the thread's from then on */
+    int start_error; /* result of pthread_create(); the members above belong to the thread once it
+                        runs */
 };
 
-/* Two ends of a socket, or why there are none. */
+/* A socket pair, or the errno of creating it. */
 struct socket_pair {
     int fds[2];
     int error;
 };
 
-/* A push moves references of the other repository and never its files: those have rules, grants and
- * checkpoints of their own.  So it does not move the branch the files belong to either. */
+/* A push moves references of the other repository, never its files: a change of files needs rules,
+ * grants and a checkpoint of its own.  So the checked-out branch is refused too. */
 static void add_receive_config(struct al_strv *config)
 {
     al_strv_adds(config, "receive.denycurrentbranch", "refuse", NULL);
@@ -71,7 +72,7 @@ static void *serve(void *payload)
     return NULL;
 }
 
-/* Run by a thread that no filter holds, see al_proc_confine_thread(). */
+/* Runs on an unfiltered thread, see al_proc_confine_thread(). */
 static void create_thread(void *payload)
 {
     struct server *server = payload;
@@ -92,7 +93,7 @@ static int start_server(struct server *server, struct al_error *err)
     return 0;
 }
 
-/* The same, for the two ends of a socket. */
+/* Runs on an unfiltered thread, which can create sockets. */
 static void make_pair(void *payload)
 {
     struct socket_pair *pair = payload;
@@ -101,7 +102,7 @@ static void make_pair(void *payload)
         pair->error = errno;
 }
 
-/* Waiting for a turn counts for neither side: the server's time begins when the client's does. */
+/* The job is acquired before both budgets start, so waiting for it counts for neither side. */
 static int run_client(const struct al_network_job *job, struct server *server,
                       struct al_git_output *ret_output, struct al_error *err)
 {
@@ -115,9 +116,9 @@ static int run_client(const struct al_network_job *job, struct server *server,
     r = al_git_run(&job->network->repo->at, job->command,
                    &(struct al_git_run){ .max_bytes = job->max_bytes }, job->budget, ret_output,
                    err);
-    al_close(job->link->fds[0]); /* the end of the server, too */
+    al_close(job->link->fds[0]); /* the server then reads end of file and exits */
     (void)pthread_join(server->thread, NULL);
-    /* They have the same time: either may be the first to run out of it, and the other sees the
+    /* Both have the same deadline, and either may reach it first; the other then sees the
      * connection cut. */
     if (r == 0 && ret_output->exit_code != 0 && server->r == AL_ERR_TIMEOUT) {
         *err = server->err;
@@ -127,7 +128,7 @@ static int run_client(const struct al_network_job *job, struct server *server,
     return r;
 }
 
-/* What the server complains of comes after what git says, unless git got its answer. */
+/* Append the server's errors after those of git, if git failed. */
 static void add_server_error(struct al_git_output *output, const struct server *server)
 {
     if (server->r == 0 && output->exit_code != 0 && server->output.err.out.len)

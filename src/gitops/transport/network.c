@@ -22,7 +22,7 @@
 
 #define NAME_BYTES 16
 
-/* Nobody can have written a key for a name that was not there before. */
+/* A random name, for which nobody can have written configuration in advance. */
 static char *unknown_name(void)
 {
     uint8_t bytes[NAME_BYTES];
@@ -36,7 +36,7 @@ static char *unknown_name(void)
     return al_str_detach(&name);
 }
 
-/* git's server gets the directory itself and not its name, which can lead elsewhere by then. */
+/* git's server gets an open descriptor, since the path could lead elsewhere by then. */
 static int hold_other(struct al_network *network, struct al_error *err)
 {
     int r = al_location_open_git_dir(&network->other->at, &network->other_fd, err);
@@ -148,7 +148,6 @@ const char *al_network_shown(const struct al_network *network)
     return network->other ? network->other->at.git_dir : network->url.shown;
 }
 
-/* One run over the network, with the answers of an askpass or (`answers` -1) without. */
 int al_network_run_once(const struct al_network_job *job, int answers,
                         struct al_git_output *ret_output, struct al_error *err)
 {
@@ -181,7 +180,7 @@ int al_network_run_once(const struct al_network_job *job, int answers,
                       err);
 }
 
-/* "fd::7/" in front of a path is how git was led there, and not where it is. */
+/* Remove "fd::<number>/" in front of a path, an internal name. */
 static void hide_descriptor(const struct al_str *text, struct al_str *out)
 {
     const char *from = text->buf, *mark;

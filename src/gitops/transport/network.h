@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One address of a remote, and a git that talks to it.
+ * An exchange with one address of a remote.
  *
- * A repository on this machine is spoken to without any network: git's server for it is started
- * here, confined and with our overrides, so that neither hooks nor configuration of either side run
- * anything.  Everything else gets a git that may connect, use the one protocol of the address, and
- * start what that protocol needs.
+ * For a repository on this machine no network is used: git's server for it is started here,
+ * confined and with our overrides, so that neither hooks nor configuration of either side run
+ * anything.  For any other address git may connect, use the one protocol of the address, and start
+ * the helper of that protocol.
  *
- * Credentials for http come from the person's own credential helpers, once a server asks for them;
- * nobody is prompted, ever.
+ * Credentials for http come from the user's own credential helpers, once a server asks for them.
+ * Nothing ever prompts.
  */
 #ifndef AL_GITOPS_TRANSPORT_NETWORK_H
 #define AL_GITOPS_TRANSPORT_NETWORK_H
@@ -22,8 +22,8 @@
 struct al_network;
 
 /**
- * Prepare an exchange with one address.  Nothing is started but, for a repository on this machine,
- * the git that lists its configuration.
+ * Prepare an exchange with one address.  Starts no process, except, for a repository on this
+ * machine, the git that lists its configuration.
  *
  * @param remote   Borrowed until al_network_end().
  * @param address  One of its urls or push_urls.
@@ -38,27 +38,27 @@ void al_network_end(struct al_network *network);
 /** Cleanup for `al_auto(al_network_endp)`. */
 void al_network_endp(struct al_network **network);
 
-/** The repository on this machine at the other end, NULL when it is elsewhere.  Borrowed. */
+/** The repository at the other end if it is on this machine, else NULL.  Borrowed. */
 const struct al_repo *al_network_other(const struct al_network *network);
 
-/** Which repository on this machine is held open, as device and inode; "" when it is elsewhere.
- * Borrowed. */
+/** Device and inode of that repository's git directory, which is held open; "" when it is not on
+ * this machine.  Borrowed. */
 const char *al_network_repository_id(const struct al_network *network);
 
-/** The name under which git knows the remote in a command of this exchange.  Borrowed. */
+/** The name of the remote in a command of this exchange.  Borrowed. */
 const char *al_network_name(const struct al_network *network);
 
-/** The address as people may see it.  Borrowed. */
+/** The address without secrets, for messages.  Borrowed. */
 const char *al_network_shown(const struct al_network *network);
 
 /**
- * Run a command that names the remote.  Its class, link and starts_children are set here.  The
- * output shows no user information of an address, and the address instead of how git was led there.
+ * Run a command that names the remote.  Sets its class, link and starts_children.  In the output
+ * user information is removed from addresses, and the address stands in place of internal names.
  *
  * @param progress  May be NULL.
- * @return as al_git_run(): a non-zero exit code is a success here, and al_network_failed()
- *         makes an error of it; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR where a server asks for
- *         credentials and there are none, or not the right ones.
+ * @return as al_git_run(); a non-zero exit code is a success here, and al_network_failed() makes an
+ *         error of it.  AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR when a server asks for
+ *         credentials and there are none, or wrong ones.
  */
 int al_network_run(struct al_network *network, struct al_git_command *command, size_t max_bytes,
                    const struct al_progress *progress, struct al_run_limits *budget,

@@ -6,8 +6,9 @@
 #include "gitops/vet.h"
 #include "guard/env.h"
 
-/* The remote of this exchange.  Its address is a word that only our own rule rewrites: a rule of
- * the repository would have to know it, or be shorter. */
+/* Configure the remote of this exchange.  Its url is the random name, which only our own insteadOf
+ * rewrites: a rule of the repository would have to contain the name, or match a shorter prefix,
+ * and the longest match wins. */
 static void add_remote(struct al_strv *config, const struct al_network *network,
                        const char *address)
 {
@@ -30,12 +31,12 @@ static void add_remote(struct al_strv *config, const struct al_network *network,
     }
     al_strv_adds(config, "credential.helper", "", "push.pushoption", "", "transfer.bundleuri",
                  "false", "core.alternaterefscommand", ":", NULL);
-    /* One pack however small it is, so that the limit of a file is that of a transfer. */
+    /* Keep every transfer as one pack, so that the limit of a file is the limit of a transfer. */
     al_strv_adds(config, "fetch.unpacklimit", "1", "transfer.unpacklimit", "1",
                  "fetch.uriprotocols", "", NULL);
 }
 
-/* The proxy of the person's configuration or environment, "" for none. */
+/* The proxy of the user's configuration or environment; "" for none. */
 static const char *proxy_for(const struct al_network *network)
 {
     static const char *const of_http[] = { "http_proxy", "all_proxy", "ALL_PROXY" };
@@ -56,8 +57,8 @@ static const char *proxy_for(const struct al_network *network)
     return "";
 }
 
-/* What a repository must not decide where git speaks http: under no address, and under this one,
- * which is more than any other key can say about it. */
+/* Override the http settings that a repository must not decide: once without an address, and once
+ * for this address, which no other key matches more closely. */
 static void add_http(struct al_strv *config, const struct al_network *network)
 {
     const struct {
@@ -87,7 +88,7 @@ void al_network_add_env(struct al_strv *env, const struct al_network *network)
         if (ssh == al_starts_with(git->env_network.items[i], "SSH_AUTH_SOCK="))
             al_strv_add(env, git->env_network.items[i]);
     if (ssh) {
-        /* One word, found in PATH: git gives everything else to a shell. */
+        /* A single word, found in PATH: git passes anything else to a shell. */
         al_strv_addf(env, "PATH=/usr/bin:/bin:%s/bin", git->private_dir);
         al_env_add(env, "GIT_SSH_COMMAND", "airlock-ssh");
         al_env_add(env, "AIRLOCK_SSH", git->ssh);

@@ -13,8 +13,8 @@ static const char too_much[] = "Where it is more than max_fetch_bytes in [tools.
                                "configuration, the user can raise that.";
 
 static const struct failure {
-    const char *words; /* of git, ssh or curl, in the C locale they run in */
-    const char *cause; /* %s: where */
+    const char *words; /* printed by git, ssh or curl in the C locale */
+    const char *cause; /* %s: the address */
     const char *remedy;
 } failures[] = {
     { "Host key verification failed", "ssh does not know the host key of %s, or another one by now",
@@ -50,13 +50,13 @@ static const struct failure {
     { "hung up unexpectedly", "The connection to %s was cut",
       "Nothing was changed here; try again." },
     { "RPC failed", "The connection to %s was cut", "Nothing was changed here; try again." },
-    /* after what index-pack itself says, which is nothing when it wrote too much */
+    /* after the errors of index-pack itself, which prints none when a file grew too large */
     { "index-pack output", "What %s sent could not be stored", too_much },
     { "unpack-objects abnormal exit", "What was sent to %s could not be stored", too_much },
     { "index-pack abnormal exit", "What was sent to %s could not be stored", too_much },
 };
 
-/* The lines of a hook at the other end are not git's: they decide nothing. */
+/* Append the lines that are not from a hook at the other end, which must not decide the cause. */
 static void add_own_words(const struct al_git_output *output, struct al_str *out)
 {
     al_auto(al_freep) char *copy = al_strdup(output->err.out.buf);

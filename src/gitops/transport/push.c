@@ -22,7 +22,7 @@ void al_pushed_clear(struct al_pushed *pushed)
     *pushed = AL_PUSHED_INIT;
 }
 
-/* Lines of the other side, without the word in front; joined with a newline. */
+/* Append the lines of the other side without their prefix, joined by newlines. */
 static void add_hook_words(const struct al_git_output *output, struct al_str *out)
 {
     static const char mark[] = "remote: ";
@@ -31,7 +31,7 @@ static void add_hook_words(const struct al_git_output *output, struct al_str *ou
     while (*line) {
         size_t len = strcspn(line, "\n"), end = len;
 
-        while (end && line[end - 1] == ' ') /* git fills up what it may have to write over */
+        while (end && line[end - 1] == ' ') /* git pads lines with blanks */
             end--;
         if (end > strlen(mark) && al_starts_with(line, mark)) {
             if (out->len)
@@ -42,7 +42,8 @@ static void add_hook_words(const struct al_git_output *output, struct al_str *ou
     }
 }
 
-/* "<flag> TAB <from>:<to> TAB <summary>"; NULL when git did not get that far.  Caller frees. */
+/* "<flag><summary>" from git's line "<flag> TAB <from>:<to> TAB <summary>"; NULL when there is
+ * none.  Caller frees. */
 static char *status_line(const struct al_git_output *output, const struct al_push_options *options)
 {
     al_auto(al_freep) char *mark =
@@ -70,7 +71,7 @@ static const struct refusal {
       "Push another branch, or use git_pull over there: a push never changes files." },
 };
 
-/* The branch was rejected: by git here, by git there, or by a hook there. */
+/* The push was rejected by git here, by git there, or by a hook there. */
 static int rejected(const struct al_git_output *output, const char *branch, const char *status,
                     struct al_error *err)
 {
@@ -129,7 +130,7 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     al_auto(al_freep) char *status = NULL;
     int r;
 
-    if (!is_whole_oid(options->commit)) /* nothing at all would delete the branch there */
+    if (!is_whole_oid(options->commit)) /* an empty source would delete the remote's branch */
         return al_remote_error(err, "See git_branch with action list.",
                                "There is no commit on '%s'", options->branch);
     add_words(&command.argv, options, al_network_name(network), progress);
@@ -145,8 +146,8 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     return 0;
 }
 
-/* What one commit has in its history and another one does not; `without` NULL: that no remote has.
- */
+/* Append the commits reachable from `commit` but not from `without`; NULL: not from any
+ * remote-tracking branch. */
 static int add_commits(const struct al_repo *repo, const char *commit, const char *without,
                        const char *title, struct al_run_limits *budget, struct al_str *out,
                        struct al_error *err)

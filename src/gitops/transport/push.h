@@ -7,37 +7,37 @@
 
 #include "gitops/transport/network.h"
 
-/** What to push. */
+/** Options of a push. */
 struct al_push_options {
-    const char *branch; /**< the name there */
-    const char *commit; /**< what it is to be: an object id */
-    const char *lease;  /**< NULL: only what follows what is there; else what has to be there to be
-                             replaced, an object id, "" for nothing at all */
+    const char *branch; /**< the branch at the remote */
+    const char *commit; /**< the commit to push, an object id */
+    const char *lease;  /**< NULL: fast-forward only; else the object id that the remote's branch
+                           must have to be replaced (--force-with-lease), "" for no branch */
 };
 
-/** What became of a push that worked. */
+/** The result of a successful push. */
 struct al_pushed {
     bool up_to_date, is_new, forced;
     char *range;             /**< "1234567..89abcde", NULL for a new branch */
-    struct al_str from_hook; /**< what the other side had to say, safe */
+    struct al_str from_hook; /**< output of the other side's hooks, safe */
 };
 
 #define AL_PUSHED_INIT ((struct al_pushed){ .from_hook = AL_STR_INIT })
 
 void al_pushed_clear(struct al_pushed *pushed);
 
-/** `git push` of one branch to the branch of the same name. */
+/** Run `git push` of a commit to one branch. */
 int al_git_push(struct al_network *network, const struct al_push_options *options,
                 const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,
                 struct al_pushed *ret_pushed, struct al_error *err);
 
-/** What a push of a commit brings and takes away there, as far as known here: commits as excerpts
- * appended to `out`.  `seen` is the commit that the branch was there last, "" when none was. */
+/** Append the commits that a push would add and remove at the remote, as excerpts, as far as known
+ * locally.  `seen` is the last known commit of the remote's branch, "" when there was none. */
 int al_git_push_preview(const struct al_repo *repo, const char *commit, const char *seen,
                         bool force, struct al_run_limits *budget, struct al_str *out,
                         struct al_error *err);
 
-/** Let a branch follow the branch of the same name at a remote. */
+/** Configure the branch of the same name at a remote as a branch's upstream. */
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
                         struct al_run_limits *budget, struct al_error *err);
 

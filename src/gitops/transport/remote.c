@@ -11,7 +11,7 @@
 #include "guard/root.h"
 #include "guard/url.h"
 
-/* What git remote says is about remotes, whatever words it has. */
+/* Any failure of git remote is a remote error. */
 static int run(struct al_repo *repo, struct al_git_command *command, struct al_run_limits *budget,
                struct al_error *err)
 {
@@ -52,8 +52,8 @@ static int check_free(const struct al_repo *repo, const char *name, struct al_er
                            "There is a remote '%s' already", name);
 }
 
-/* What could never be fetched from is not written down: a bad address, a path outside the roots.  A
- * path may still be missing. */
+/* Refuse an address that could never be fetched from: one that does not parse, or a path outside
+ * the roots.  A path may still be missing. */
 static int check_address(const struct al_repo *repo, const char *text, struct al_error *err)
 {
     al_auto(al_url_clear) struct al_url url = AL_URL_INIT;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `git remote`; names were checked with al_remote_check_name(). */
+/* `git remote`.  The caller has checked names with al_remote_check_name(). */
 #ifndef AL_GITOPS_TRANSPORT_REMOTE_H
 #define AL_GITOPS_TRANSPORT_REMOTE_H
 
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
 
-/** `git remote add`, after a look at whether the address can be used at all. */
+/** `git remote add`, `remove` and `rename`.  Adding refuses an address that could never be used.
+ * AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR when a name does not exist or is taken. */
 int al_git_remote_add(struct al_repo *repo, const char *name, const char *url,
                       struct al_run_limits *budget, struct al_error *err);
 int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_run_limits *budget,
