@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Times on the command line. */
-#ifndef AL_CLI_WHEN_H
-#define AL_CLI_WHEN_H
+#ifndef AL_CLI_HISTORY_WHEN_H
+#define AL_CLI_HISTORY_WHEN_H
 
 #include <stdbool.h>
 

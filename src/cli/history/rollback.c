@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/history/undo.h"
 #include "cli/print.h"
 #include "cli/signals.h"
-#include "cli/undo.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
 #include "rollback/rollback.h"

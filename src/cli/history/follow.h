@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Waiting for the journal to grow. */
-#ifndef AL_CLI_FOLLOW_H
-#define AL_CLI_FOLLOW_H
+#ifndef AL_CLI_HISTORY_FOLLOW_H
+#define AL_CLI_HISTORY_FOLLOW_H
 
 /** Begin to watch the directory of `file`.  Returns an inotify descriptor, or -errno (-ENOENT:
  * there is no such directory). */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/when.h"
+#include "cli/history/when.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
-#include "cli/query.h"
+#include "cli/history/query.h"
 #include "util/str.h"
 
 /** Larger counts are rejected, so that the arithmetic cannot overflow. */

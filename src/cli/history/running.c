@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/running.h"
+#include "cli/history/running.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/undo.h"
+#include "cli/history/undo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "cli/cli.h"
 #include "cli/fail.h"
 #include "cli/help.h"
+#include "cli/history/query.h"
 #include "cli/options.h"
 #include "cli/print.h"
-#include "cli/query.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
 #include "gitops/command.h"

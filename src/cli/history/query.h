@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The command line of `airlock log`: a selection of journal lines and a form of output. */
-#ifndef AL_CLI_QUERY_H
-#define AL_CLI_QUERY_H
+#ifndef AL_CLI_HISTORY_QUERY_H
+#define AL_CLI_HISTORY_QUERY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/when.h"
+#include "cli/history/when.h"
 
 struct al_query {
     const char *tool;         /**< borrowed from the command line; NULL: any tool */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The common part of `airlock rollback` and `airlock diff`. */
-#ifndef AL_CLI_UNDO_H
-#define AL_CLI_UNDO_H
+#ifndef AL_CLI_HISTORY_UNDO_H
+#define AL_CLI_HISTORY_UNDO_H
 
 #include "checkpoint/checkpoint.h"
 #include "cli/options.h"

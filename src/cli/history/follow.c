@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/follow.h"
+#include "cli/history/follow.h"
 
 #include <errno.h>
 #include <poll.h>

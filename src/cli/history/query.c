@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/query.h"
+#include "cli/history/query.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
 
 #include "cli/cli.h"
 #include "cli/fail.h"
+#include "cli/history/undo.h"
 #include "cli/pager.h"
 #include "cli/print.h"
-#include "cli/undo.h"
 #include "guard/text.h"
 #include "rollback/difference.h"
 
