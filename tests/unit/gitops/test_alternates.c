@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/locate.h, alternates: every store that git would read objects from lies inside the roots.
+/* gitops/alternates.h: every store that git would read objects from lies inside the roots.
  */
 #include "tests/unit/gitops/locate_lib.h"
 

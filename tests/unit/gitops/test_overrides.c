@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/vet.h, overrides: no key of a repository decides what git runs, whatever its name. */
+/* gitops/overrides.h: no key of a repository decides what git runs, whatever its name. */
 #include <strings.h>
 
 #include "gitops/overrides.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/vet.h, userconfig: few keys of the person's reach a child, and those unchanged. */
+/* gitops/user_config.h: few keys of the user's configuration reach a child, and those unchanged. */
 #include "gitops/user_config.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/git_fixture.h"
@@ -185,5 +185,5 @@ int main(void)
         cmocka_unit_test(adds_nothing_for_a_key_without_a_section),
     };
 
-    return cmocka_run_group_tests_name("gitops/userconfig", tests, setup, teardown);
+    return cmocka_run_group_tests_name("gitops/user_config", tests, setup, teardown);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * gitops/vet.h, gathering: what is kept of a configuration has an end, however long it is.
+ * gitops/vet_config.h: a vetting stays small, however long the configuration is.
  *
  * The source is included, not linked: its entries are fed by hand below.
  */
@@ -168,5 +168,5 @@ int main(void)
     };
 
     gitops_begin();
-    return cmocka_run_group_tests_name("gitops/gather", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("gitops/vet_config", tests, NULL, NULL);
 }
