@@ -18,7 +18,7 @@
 #include "util/str.h"
 
 struct al_held_ruleset;
-struct al_steady;
+struct al_stable_read;
 
 /** What git may do with files and the network; each class has its own Landlock ruleset. */
 enum al_git_class {
@@ -39,7 +39,7 @@ struct al_run_limits {
         const char *line);    /**< told about a wait for a foreign lock; NULL: nobody */
     int exit_code;            /**< of the last child; -1 when it did not exit */
     bool in_full;             /**< what a user decides by is shown in full, not as an excerpt */
-    struct al_steady *steady; /**< records what a user is shown; may be NULL */
+    struct al_stable_read *stable_read; /**< records what a user is shown; may be NULL */
 };
 
 /** What a command needs to talk to another repository.  All of it is borrowed. */

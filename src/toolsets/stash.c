@@ -5,7 +5,7 @@
 
 #include "gitops/porcelain/stash.h"
 #include "gitops/porcelain/stash_preview.h"
-#include "gitops/preview/concerned.h"
+#include "gitops/preview/affected_files.h"
 #include "tool/ignored.h"
 
 static int command_of(const void *p)

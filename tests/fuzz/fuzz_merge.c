@@ -55,7 +55,7 @@ static void check_blobs(const struct fuzz_input *input, uint32_t seed)
         read_blobs(input, NULL, whole, with_data);
         read_blobs(input, &seed, pieces, with_data);
         for (size_t i = 0; i < BLOBS_ASKED; i++) {
-            fuzz_require(whole[i].there == pieces[i].there && whole[i].size == pieces[i].size);
+            fuzz_require(whole[i].exists == pieces[i].exists && whole[i].size == pieces[i].size);
             fuzz_require(whole[i].data.len == pieces[i].data.len);
             fuzz_require(!memcmp(whole[i].data.buf, pieces[i].data.buf, whole[i].data.len));
         }
@@ -145,17 +145,17 @@ static void check_message(const struct fuzz_input *input)
 
 static void check_template(const struct fuzz_input *input)
 {
-    static const struct al_pr_word words[] = { { "{title}", "{files}" },
-                                               { "{files}", "" },
-                                               { NULL, NULL } };
-    static const struct al_pr_word none[] = { { NULL, NULL } };
+    static const struct al_pull_request_placeholder words[] = { { "{title}", "{files}" },
+                                                                { "{files}", "" },
+                                                                { NULL, NULL } };
+    static const struct al_pull_request_placeholder none[] = { { NULL, NULL } };
     al_auto(al_freep) char *template = fuzz_string(input);
     al_auto(al_str_clear) struct al_str filled = AL_STR_INIT, same = AL_STR_INIT;
-    al_auto(al_freep) char *title = al_pr_title_of_branch(template);
+    al_auto(al_freep) char *title = al_pull_request_title(template);
 
-    al_pr_fill(template, none, &same);
+    al_pull_request_fill(template, none, &same);
     fuzz_require(!strcmp(same.buf, template));
-    al_pr_fill(template, words, &filled);
+    al_pull_request_fill(template, words, &filled);
     fuzz_require(filled.len <= strlen(template));
     fuzz_require(fuzz_is_safe_line(title));
 }

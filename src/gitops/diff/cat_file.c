@@ -14,15 +14,15 @@ void al_cat_file_clear(struct al_blob *blobs, size_t count)
         al_str_clear(&blobs[i].data);
 }
 
-void al_blob_reader_clear(struct al_blob_reader *batch)
+void al_blob_reader_clear(struct al_blob_reader *reader)
 {
-    al_str_clear(&batch->line);
+    al_str_clear(&reader->line);
 }
 
-static void skip_unwanted(struct al_blob_reader *batch)
+static void skip_unread(struct al_blob_reader *reader)
 {
-    while (batch->with_data && batch->at < batch->count && !batch->blobs[batch->at].kept)
-        batch->at++;
+    while (reader->with_data && reader->at < reader->count && !reader->blobs[reader->at].kept)
+        reader->at++;
 }
 
 /* The decimal number at `text`; false when it is none, or none a size can be. */
@@ -42,109 +42,109 @@ static bool read_size(const char *text, uint64_t *ret_size)
 }
 
 /* "<oid> blob <size>", or "<oid> missing". */
-static bool take_header(struct al_blob_reader *batch)
+static bool take_header(struct al_blob_reader *reader)
 {
-    struct al_blob *blob = &batch->blobs[batch->at];
+    struct al_blob *blob = &reader->blobs[reader->at];
     size_t len = strlen(blob->oid);
-    const char *rest = batch->line.buf + len;
+    const char *rest = reader->line.buf + len;
     uint64_t size = 0;
 
-    if (!al_starts_with(batch->line.buf, blob->oid) || *rest != ' ')
+    if (!al_starts_with(reader->line.buf, blob->oid) || *rest != ' ')
         return false;
-    blob->there = al_starts_with(rest, " blob ") && read_size(rest + strlen(" blob "), &size);
-    if (!batch->with_data) {
+    blob->exists = al_starts_with(rest, " blob ") && read_size(rest + strlen(" blob "), &size);
+    if (!reader->with_data) {
         blob->size = size;
-        batch->at++;
+        reader->at++;
         return true;
     }
-    if (!blob->there || size != blob->size)
+    if (!blob->exists || size != blob->size)
         return false; /* it was there, and of this size, a moment ago */
     al_str_reserve(&blob->data, size);
-    batch->left = size + 1;
+    reader->left = size + 1;
     return true;
 }
 
-static size_t take_line(struct al_blob_reader *batch, const char *data, size_t len)
+static size_t take_line(struct al_blob_reader *reader, const char *data, size_t len)
 {
     const char *end = memchr(data, '\n', len);
     size_t piece = end ? (size_t)(end - data) : len;
 
-    al_str_add(&batch->line, data, piece);
-    if (batch->line.len > HEADER_MAX_BYTES)
-        batch->broken = true;
-    if (!end || batch->broken)
+    al_str_add(&reader->line, data, piece);
+    if (reader->line.len > HEADER_MAX_BYTES)
+        reader->broken = true;
+    if (!end || reader->broken)
         return piece;
-    batch->broken = !take_header(batch);
-    al_str_reset(&batch->line);
+    reader->broken = !take_header(reader);
+    al_str_reset(&reader->line);
     return piece + 1;
 }
 
-static size_t take_data(struct al_blob_reader *batch, const char *data, size_t len)
+static size_t take_data(struct al_blob_reader *reader, const char *data, size_t len)
 {
-    struct al_blob *blob = &batch->blobs[batch->at];
-    size_t piece = batch->left < len ? (size_t)batch->left : len;
-    size_t ends = piece == batch->left; /* with a newline, which is not of the object */
+    struct al_blob *blob = &reader->blobs[reader->at];
+    size_t piece = reader->left < len ? (size_t)reader->left : len;
+    size_t ends = piece == reader->left; /* with a newline, which is not of the object */
 
     al_str_add(&blob->data, data, piece - ends);
-    batch->broken = ends && data[piece - 1] != '\n';
-    batch->left -= piece;
-    batch->at += ends;
+    reader->broken = ends && data[piece - 1] != '\n';
+    reader->left -= piece;
+    reader->at += ends;
     return piece;
 }
 
 bool al_blob_reader_add(void *payload, const char *data, size_t len)
 {
-    struct al_blob_reader *batch = payload;
+    struct al_blob_reader *reader = payload;
 
-    while (len && !batch->broken) {
+    while (len && !reader->broken) {
         size_t taken;
 
-        if (batch->left) {
-            taken = take_data(batch, data, len);
+        if (reader->left) {
+            taken = take_data(reader, data, len);
         } else {
-            skip_unwanted(batch);
-            if (batch->at == batch->count)
-                batch->broken = true;
-            taken = batch->broken ? 0 : take_line(batch, data, len);
+            skip_unread(reader);
+            if (reader->at == reader->count)
+                reader->broken = true;
+            taken = reader->broken ? 0 : take_line(reader, data, len);
         }
         data += taken;
         len -= taken;
     }
-    return !batch->broken;
+    return !reader->broken;
 }
 
-static int run_batch(const struct al_repo *repo, struct al_blob_reader *batch,
-                     struct al_run_limits *budget, struct al_error *err)
+static int run_cat_file(const struct al_repo *repo, struct al_blob_reader *reader,
+                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     int r;
 
-    for (size_t i = 0; i < batch->count; i++)
-        if (!batch->with_data || batch->blobs[i].kept)
-            al_str_addf(&input, "%s\n", batch->blobs[i].oid);
+    for (size_t i = 0; i < reader->count; i++)
+        if (!reader->with_data || reader->blobs[i].kept)
+            al_str_addf(&input, "%s\n", reader->blobs[i].oid);
     if (!input.len)
         return 0;
     command.input = input.buf;
     command.input_len = input.len;
-    al_strv_adds(&command.argv, "git", "cat-file", batch->with_data ? "--batch" : "--batch-check",
+    al_strv_adds(&command.argv, "git", "cat-file", reader->with_data ? "--batch" : "--batch-check",
                  NULL);
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_blob_reader_add, batch } }, budget, &output,
+                   &(struct al_git_run){ .sink = { al_blob_reader_add, reader } }, budget, &output,
                    err);
     if (r < 0)
         return r;
     if (!al_git_read_well(&output))
         return al_git_failed(&output, err);
-    skip_unwanted(batch);
-    if (batch->broken || batch->left || batch->at < batch->count)
+    skip_unread(reader);
+    if (reader->broken || reader->left || reader->at < reader->count)
         return al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
     return 0;
 }
 
 /* Keep whole groups as long as they fit. */
-static void choose(struct al_blob *blobs, size_t count, size_t max_bytes)
+static void choose_blobs(struct al_blob *blobs, size_t count, size_t max_bytes)
 {
     uint64_t used = 0;
 
@@ -152,7 +152,7 @@ static void choose(struct al_blob *blobs, size_t count, size_t max_bytes)
         uint64_t size = 0;
 
         for (end = i; end < count && blobs[end].group == blobs[i].group; end++) {
-            uint64_t more = blobs[end].there ? blobs[end].size : 0;
+            uint64_t more = blobs[end].exists ? blobs[end].size : 0;
 
             size = size > UINT64_MAX - more ? UINT64_MAX : size + more;
         }
@@ -160,7 +160,7 @@ static void choose(struct al_blob *blobs, size_t count, size_t max_bytes)
             continue;
         used += size;
         for (size_t k = i; k < end; k++)
-            blobs[k].kept = blobs[k].there;
+            blobs[k].kept = blobs[k].exists;
     }
 }
 
@@ -175,11 +175,11 @@ int al_git_cat_file(const struct al_repo *repo, struct al_blob *blobs, size_t co
 
     for (size_t i = 0; i < count; i++)
         blobs[i].data = AL_STR_INIT;
-    r = run_batch(repo, &sizes, budget, err);
+    r = run_cat_file(repo, &sizes, budget, err);
     if (r < 0)
         return r;
-    choose(blobs, count, max_bytes);
-    r = run_batch(repo, &contents, budget, err);
+    choose_blobs(blobs, count, max_bytes);
+    r = run_cat_file(repo, &contents, budget, err);
     if (r < 0) {
         al_cat_file_clear(blobs, count);
         for (size_t i = 0; i < count; i++)

@@ -13,7 +13,7 @@
 struct al_blob {
     const char *oid; /**< borrowed, full */
     size_t group;    /**< objects of one group are next to each other, and kept together or not */
-    bool there;      /**< it is a blob of the repository */
+    bool exists;     /**< it is a blob of the repository */
     bool kept;       /**< its bytes are in `data` */
     uint64_t size;
     struct al_str data;
@@ -45,7 +45,7 @@ struct al_blob_reader {
     ((struct al_blob_reader){                                                                      \
         .blobs = (items), .count = (n), .with_data = (data), .line = AL_STR_INIT })
 
-void al_blob_reader_clear(struct al_blob_reader *batch);
+void al_blob_reader_clear(struct al_blob_reader *reader);
 
 /** Feed bytes, split anywhere.  The form of a sink. */
 bool al_blob_reader_add(void *payload, const char *data, size_t len);

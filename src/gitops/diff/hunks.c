@@ -205,23 +205,23 @@ static void take_line(struct al_hunks *hunks, const char *text, size_t len, bool
 
 void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len)
 {
-    struct al_str *begun = &hunks->begun;
+    struct al_str *partial_line = &hunks->partial_line;
     const char *newline;
 
     while ((newline = memchr(data, '\n', len))) {
         size_t piece = (size_t)(newline - data);
 
-        if (begun->len) {
-            al_str_add(begun, data, piece);
-            take_line(hunks, begun->buf, begun->len, true);
-            al_str_reset(begun);
+        if (partial_line->len) {
+            al_str_add(partial_line, data, piece);
+            take_line(hunks, partial_line->buf, partial_line->len, true);
+            al_str_reset(partial_line);
         } else {
             take_line(hunks, data, piece, true);
         }
         data += piece + 1;
         len -= piece + 1;
     }
-    al_str_add(begun, data, len);
+    al_str_add(partial_line, data, len);
 }
 
 /* A cut may have left the beginning of a character. */
@@ -238,17 +238,17 @@ static size_t whole_characters(const struct al_str *text)
 
 void al_hunks_end(struct al_hunks *hunks)
 {
-    struct al_str *begun = &hunks->begun;
+    struct al_str *partial_line = &hunks->partial_line;
 
     if (hunks->truncated)
-        al_str_truncate(begun, whole_characters(begun));
-    if (begun->len)
-        take_line(hunks, begun->buf, begun->len, false);
-    al_str_reset(begun);
+        al_str_truncate(partial_line, whole_characters(partial_line));
+    if (partial_line->len)
+        take_line(hunks, partial_line->buf, partial_line->len, false);
+    al_str_reset(partial_line);
 }
 
 void al_hunks_clear(struct al_hunks *hunks)
 {
     forget_names(hunks);
-    al_str_clear(&hunks->begun);
+    al_str_clear(&hunks->partial_line);
 }

@@ -45,11 +45,11 @@ struct al_hunks {
     char *old_name, *new_name;
     int parents; /* of the hunk the next line may belong to, 0: none */
     int64_t old_left, new_left;
-    struct al_str begun; /* a line without an end so far */
+    struct al_str partial_line; /* a line without an end so far */
 };
 
 #define AL_HUNKS_INIT(fn, data)                                                                    \
-    ((struct al_hunks){ .take = (fn), .payload = (data), .begun = AL_STR_INIT })
+    ((struct al_hunks){ .take = (fn), .payload = (data), .partial_line = AL_STR_INIT })
 
 void al_hunks_clear(struct al_hunks *hunks);
 

@@ -31,7 +31,7 @@ struct old_file {
     struct al_file_id id;
 };
 
-struct writing {
+struct patch_writer {
     int dir_fd;
     unsigned serial;      /* ours among the writings of this process */
     size_t begun;         /* patches whose file we made */
@@ -40,22 +40,22 @@ struct writing {
     struct old_file *old; /* for each patch; NULL before all are complete */
 };
 
-static struct writing begin_writing(int dir_fd)
+static struct patch_writer patch_writer_init(int dir_fd)
 {
     static _Atomic unsigned serial;
 
-    return (struct writing){ .dir_fd = dir_fd, .serial = serial++, .fd = -1 };
+    return (struct patch_writer){ .dir_fd = dir_fd, .serial = serial++, .fd = -1 };
 }
 
 /* Another call may write into the same directory at the same time. */
-static char *temporary(const struct writing *w, size_t number)
+static char *temporary(const struct patch_writer *w, size_t number)
 {
     return al_asprintf(".airlock-%ld-%u-%zu.patch", (long)getpid(), w->serial, number);
 }
 
 static bool begin_patch(void *payload, size_t number)
 {
-    struct writing *w = payload;
+    struct patch_writer *w = payload;
     al_auto(al_freep) char *name = temporary(w, number);
 
     al_closep(&w->fd);
@@ -70,7 +70,7 @@ static bool begin_patch(void *payload, size_t number)
 
 static bool write_piece(void *payload, const char *data, size_t len)
 {
-    struct writing *w = payload;
+    struct patch_writer *w = payload;
     int r = al_write_all(w->fd, data, len);
 
     if (r < 0)
@@ -78,7 +78,7 @@ static bool write_piece(void *payload, const char *data, size_t len)
     return r == 0;
 }
 
-static void remove_temporaries(const struct writing *w)
+static void remove_temporaries(const struct patch_writer *w)
 {
     for (size_t i = 0; i < w->begun; i++) {
         al_auto(al_freep) char *name = temporary(w, i);
@@ -105,8 +105,8 @@ static struct al_file_id id_from(const struct stat *st)
 }
 
 /* What is in the way, and whether it may go. */
-static int look_at_old(struct writing *w, const struct al_strv *names,
-                       const struct al_replacing *replacing, struct al_error *err)
+static int check_existing(struct patch_writer *w, const struct al_strv *names,
+                          const struct al_replacing *replacing, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
     struct stat st;
@@ -133,66 +133,66 @@ static int look_at_old(struct writing *w, const struct al_strv *names,
     return replacing->check(replacing->payload, &found, err);
 }
 
-static int exchange(const struct writing *w, const char *a, const char *b)
+static int exchange(const struct patch_writer *w, const char *a, const char *b)
 {
     return renameat2(w->dir_fd, a, w->dir_fd, b, RENAME_EXCHANGE) < 0 ? -errno : 0;
 }
 
 /* Give an old file its name back, whatever has that now. */
-static void put_back(const struct writing *w, const char *name, size_t i)
+static void restore_old(const struct patch_writer *w, const char *name, size_t i)
 {
-    al_auto(al_freep) char *beside = temporary(w, i);
+    al_auto(al_freep) char *temp_name = temporary(w, i);
 
-    if (exchange(w, beside, name) < 0 &&
-        renameat2(w->dir_fd, beside, w->dir_fd, name, RENAME_NOREPLACE) < 0)
+    if (exchange(w, temp_name, name) < 0 &&
+        renameat2(w->dir_fd, temp_name, w->dir_fd, name, RENAME_NOREPLACE) < 0)
         w->old[i].is_stuck = true;
 }
 
 /* -ESTALE: what lies there is not what was looked at. */
-static int publish_one(const struct writing *w, const char *name, size_t i)
+static int publish_one(const struct patch_writer *w, const char *name, size_t i)
 {
-    al_auto(al_freep) char *beside = temporary(w, i);
+    al_auto(al_freep) char *temp_name = temporary(w, i);
     struct al_file_id now = { .exists = false };
     struct stat st;
     int r;
 
     if (!w->old[i].exists) {
-        r = renameat2(w->dir_fd, beside, w->dir_fd, name, RENAME_NOREPLACE) < 0 ? -errno : 0;
+        r = renameat2(w->dir_fd, temp_name, w->dir_fd, name, RENAME_NOREPLACE) < 0 ? -errno : 0;
         return r == -EEXIST ? -ESTALE : r;
     }
-    r = exchange(w, beside, name);
+    r = exchange(w, temp_name, name);
     if (r < 0)
         return r == -ENOENT ? -ESTALE : r;
-    if (fstatat(w->dir_fd, beside, &st, AT_SYMLINK_NOFOLLOW) == 0)
+    if (fstatat(w->dir_fd, temp_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         now = id_from(&st);
     if (al_file_id_equal(&now, &w->old[i].id))
         return 0;
-    put_back(w, name, i);
+    restore_old(w, name, i);
     return -ESTALE;
 }
 
-static void take_back(const struct writing *w, const struct al_strv *names, size_t count)
+static void unpublish(const struct patch_writer *w, const struct al_strv *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (w->old[i].exists)
-            put_back(w, names->items[i], i);
+            restore_old(w, names->items[i], i);
         else
             (void)unlinkat(w->dir_fd, names->items[i], 0);
     }
 }
 
 /* All into place, or none. */
-static int publish(struct writing *w, const struct al_strv *names,
+static int publish(struct patch_writer *w, const struct al_strv *names,
                    const struct al_replacing *replacing, struct al_error *err)
 {
-    int r = look_at_old(w, names, replacing, err);
+    int r = check_existing(w, names, replacing, err);
 
     for (size_t i = 0; r == 0 && i < w->begun; i++) {
         int why = publish_one(w, names->items[i], i);
 
         if (why == 0)
             continue;
-        take_back(w, names, i);
+        unpublish(w, names, i);
         r = why == -ESTALE
                 ? refuse(names->items[i], "changed while the patches were written; try again", err)
                 : al_error_errno(err, -why, "cannot write patches");
@@ -200,7 +200,7 @@ static int publish(struct writing *w, const struct al_strv *names,
     return r;
 }
 
-static int finish(struct writing *w, const struct al_patch_split *splitter,
+static int finish(struct patch_writer *w, const struct al_patch_split *splitter,
                   const struct al_git_output *output, const struct al_replacing *replacing,
                   struct al_error *err)
 {
@@ -223,7 +223,7 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct writing w = begin_writing(dir_fd);
+    struct patch_writer w = patch_writer_init(dir_fd);
     al_auto(al_patch_split_clear) struct al_patch_split splitter =
         AL_PATCH_SPLIT_INIT(begin_patch, write_piece, &w);
     int r;

@@ -92,7 +92,7 @@ static void add_name(struct al_patch_split *s, const char *path)
         (void)take_name(s, name.buf, &is_new);
     }
     al_str_adds(&name, ".patch");
-    s->too_long |= name.len > NAME_MAX_BYTES;
+    s->name_too_long |= name.len > NAME_MAX_BYTES;
     al_strv_take(&s->names, al_str_detach(&name));
 }
 
@@ -115,7 +115,7 @@ static bool begin_patch(struct al_patch_split *s)
         return true;
     }
     if (s->begun == s->names.count) {
-        s->surplus = true;
+        s->unlisted_patch = true;
         return false;
     }
     s->headers_left = s->status.items[s->begun][0] == 'T';
@@ -175,14 +175,14 @@ bool al_patch_split_add(void *payload, const char *data, size_t len)
 
         al_str_add(&s->record, data, piece);
         if (s->record.len > RECORDS_MAX_BYTES) {
-            s->endless = true;
+            s->record_too_long = true;
             return false;
         }
         if (!end)
             return true;
         record_done(s);
         if (s->names.count > AL_PATCHES_MAX) {
-            s->too_many = true;
+            s->too_many_paths = true;
             return false;
         }
         data += piece + 1;
@@ -193,13 +193,13 @@ bool al_patch_split_add(void *payload, const char *data, size_t len)
 
 int al_patch_split_check_limits(const struct al_patch_split *s, struct al_error *err)
 {
-    if (s->too_many)
+    if (s->too_many_paths)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "There are more than %d changed paths; name fewer paths",
                             AL_PATCHES_MAX);
-    if (s->endless)
+    if (s->record_too_long)
         return al_error_set(err, AL_ERR_EXECUTION, "A changed path is too long for a patch file");
-    if (s->too_long)
+    if (s->name_too_long)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "A changed path is too long for the name of a patch file (%u bytes)",
                             NAME_MAX_BYTES);
@@ -208,8 +208,8 @@ int al_patch_split_check_limits(const struct al_patch_split *s, struct al_error 
 
 int al_patch_split_check_count(const struct al_patch_split *s, struct al_error *err)
 {
-    if (!s->surplus && s->begun == s->names.count)
+    if (!s->unlisted_patch && s->begun == s->names.count)
         return 0;
     return al_error_set(err, AL_ERR_EXECUTION, "git listed %zu paths but %zu patches%s",
-                        s->names.count, s->begun, s->surplus ? " and more" : "");
+                        s->names.count, s->begun, s->unlisted_patch ? " and more" : "");
 }

@@ -36,13 +36,13 @@ struct al_patch_split {
     struct al_strv status; /* the status letter of each path */
     struct al_str record;  /* raw record being read */
     bool in_patches;
-    size_t matched;      /* bytes of the header seen at the start of the current line */
-    bool line_started;   /* this line is not the start of a patch */
-    size_t headers_left; /* a type change is shown as two patches */
-    bool too_many;       /* paths */
-    bool endless;        /* a record */
-    bool too_long;       /* a file name */
-    bool surplus;        /* a patch that was not listed */
+    size_t matched;       /* bytes of the header seen at the start of the current line */
+    bool line_started;    /* this line is not the start of a patch */
+    size_t headers_left;  /* a type change is shown as two patches */
+    bool too_many_paths;  /* paths */
+    bool record_too_long; /* a record */
+    bool name_too_long;   /* a file name */
+    bool unlisted_patch;  /* a patch that was not listed */
 };
 
 #define AL_PATCH_SPLIT_INIT(begin_fn, add_fn, data)                                                \

@@ -29,7 +29,7 @@
 struct subject {
     const struct al_change **items;
     size_t count, total;
-    enum al_kind kind;
+    enum al_file_category category;
     bool mixed; /* of several kinds, none of them code */
 };
 
@@ -68,18 +68,18 @@ static bool is_moved_only(const struct al_change *change)
 static struct subject subject_of(const struct al_diff_raw *changes)
 {
     struct subject subject = { .items = al_calloc(changes->count, sizeof(*subject.items)),
-                               .kind = al_kind_of(changes->items[0].path),
+                               .category = al_file_category_of(changes->items[0].path),
                                .total = changes->total };
 
     for (size_t i = 0; i < changes->count; i++) {
-        enum al_kind kind = al_kind_of(changes->items[i].path);
+        enum al_file_category category = al_file_category_of(changes->items[i].path);
 
-        if (kind == AL_KIND_CODE)
+        if (category == AL_CATEGORY_CODE)
             subject.items[subject.count++] = &changes->items[i];
-        subject.mixed |= kind != subject.kind;
+        subject.mixed |= category != subject.category;
     }
     if (subject.count) {
-        subject.kind = AL_KIND_CODE;
+        subject.category = AL_CATEGORY_CODE;
         subject.mixed = false;
         subject.total -= changes->count - subject.count;
         return subject;
@@ -127,7 +127,8 @@ static const char *type_of(const struct subject *subject)
 {
     if (subject->mixed || all(subject, is_submodule) || all(subject, is_mode_only))
         return "chore";
-    return subject->kind == AL_KIND_CODE ? type_of_code(subject) : al_kind_type(subject->kind);
+    return subject->category == AL_CATEGORY_CODE ? type_of_code(subject)
+                                                 : al_file_category_type(subject->category);
 }
 
 /* The longest directory that all of them lie in.  Caller frees. */
@@ -149,7 +150,7 @@ static char *scope_of(const struct subject *subject)
 {
     al_auto(al_freep) char *dir = common_dir(subject);
     al_auto(al_freep) char *area =
-        subject->total > subject->count ? al_strdup("") : al_kind_area(dir);
+        subject->total > subject->count ? al_strdup("") : al_file_category_scope(dir);
 
     for (char *at = area; *at; at++)
         if (*at >= 'A' && *at <= 'Z')
@@ -207,10 +208,10 @@ static void add_one(struct al_str *out, const struct al_change *change)
     } else if (is_submodule(change) && change->status == 'M') {
         al_str_addf(out, "update submodule %s to %.*s", name, SHORT_OID, change->new_oid);
     } else {
-        const struct subject alone = { .items = &change, .count = 1, .total = 1 };
+        const struct subject single = { .items = &change, .count = 1, .total = 1 };
 
-        al_str_addf(out, "%s ", verb_of(&alone));
-        add_names(out, &alone);
+        al_str_addf(out, "%s ", verb_of(&single));
+        add_names(out, &single);
     }
 }
 
@@ -340,7 +341,7 @@ static char *take_prepared(const char *line, bool is_subject)
 
 /* What git wrote for the merge, cherry-pick or revert that is being concluded; NULL when there is
  * none. */
-static char *prepared(const struct al_repo *repo)
+static char *read_prepared(const struct al_repo *repo)
 {
     al_auto(al_closep) int git_dir = -1;
     al_auto(al_closep) int fd = -1;
@@ -356,15 +357,15 @@ static char *prepared(const struct al_repo *repo)
 }
 
 int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,
-                           char **ret_message, bool *ret_made, struct al_error *err)
+                           char **ret_message, bool *ret_generated, struct al_error *err)
 {
     al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     int r;
 
-    *ret_message = prepared(repo);
-    if (ret_made)
-        *ret_made = !*ret_message;
+    *ret_message = read_prepared(repo);
+    if (ret_generated)
+        *ret_generated = !*ret_message;
     if (*ret_message)
         return 0;
     r = al_git_staged_changes(repo, budget, &changes, err);

@@ -27,7 +27,7 @@ void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_s
  * @return 0, or AL_ERR_EXECUTION with AL_CODE_NO_STAGED_CHANGES.  Caller frees *ret_message.
  */
 int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,
-                           char **ret_message, bool *ret_made, struct al_error *err);
+                           char **ret_message, bool *ret_generated, struct al_error *err);
 
 /**
  * Make a proposed message fit to be a commit's: a fence of "```" around it goes, lines end without

@@ -8,85 +8,85 @@
  * takes slashes too), one without against the last component. */
 static const struct {
     const char *pattern;
-    enum al_kind kind;
+    enum al_file_category category;
 } rows[] = {
-    { ".github/workflows/*", AL_KIND_CI },
-    { ".github/actions/*", AL_KIND_CI },
-    { ".circleci/*", AL_KIND_CI },
-    { ".gitlab-ci.yml", AL_KIND_CI },
-    { ".travis.yml", AL_KIND_CI },
-    { "azure-pipelines.yml", AL_KIND_CI },
-    { "Jenkinsfile", AL_KIND_CI },
+    { ".github/workflows/*", AL_CATEGORY_CI },
+    { ".github/actions/*", AL_CATEGORY_CI },
+    { ".circleci/*", AL_CATEGORY_CI },
+    { ".gitlab-ci.yml", AL_CATEGORY_CI },
+    { ".travis.yml", AL_CATEGORY_CI },
+    { "azure-pipelines.yml", AL_CATEGORY_CI },
+    { "Jenkinsfile", AL_CATEGORY_CI },
 
-    { "Makefile", AL_KIND_BUILD },
-    { "makefile", AL_KIND_BUILD },
-    { "GNUmakefile", AL_KIND_BUILD },
-    { "*.mk", AL_KIND_BUILD },
-    { "CMakeLists.txt", AL_KIND_BUILD },
-    { "*.cmake", AL_KIND_BUILD },
-    { "meson.build", AL_KIND_BUILD },
-    { "meson_options.txt", AL_KIND_BUILD },
-    { "meson.options", AL_KIND_BUILD },
-    { "configure.ac", AL_KIND_BUILD },
-    { "BUILD.bazel", AL_KIND_BUILD },
-    { "WORKSPACE", AL_KIND_BUILD },
-    { "package.json", AL_KIND_BUILD },
-    { "package-lock.json", AL_KIND_BUILD },
-    { "yarn.lock", AL_KIND_BUILD },
-    { "pnpm-lock.yaml", AL_KIND_BUILD },
-    { "tsconfig*.json", AL_KIND_BUILD },
-    { "Cargo.toml", AL_KIND_BUILD },
-    { "Cargo.lock", AL_KIND_BUILD },
-    { "go.mod", AL_KIND_BUILD },
-    { "go.sum", AL_KIND_BUILD },
-    { "pyproject.toml", AL_KIND_BUILD },
-    { "setup.py", AL_KIND_BUILD },
-    { "setup.cfg", AL_KIND_BUILD },
-    { "requirements*.txt", AL_KIND_BUILD },
-    { "poetry.lock", AL_KIND_BUILD },
-    { "Gemfile", AL_KIND_BUILD },
-    { "Gemfile.lock", AL_KIND_BUILD },
-    { "composer.json", AL_KIND_BUILD },
-    { "composer.lock", AL_KIND_BUILD },
-    { "pom.xml", AL_KIND_BUILD },
-    { "*.gradle", AL_KIND_BUILD },
-    { "*.gradle.kts", AL_KIND_BUILD },
-    { "Dockerfile*", AL_KIND_BUILD },
-    { "docker-compose*.yml", AL_KIND_BUILD },
+    { "Makefile", AL_CATEGORY_BUILD },
+    { "makefile", AL_CATEGORY_BUILD },
+    { "GNUmakefile", AL_CATEGORY_BUILD },
+    { "*.mk", AL_CATEGORY_BUILD },
+    { "CMakeLists.txt", AL_CATEGORY_BUILD },
+    { "*.cmake", AL_CATEGORY_BUILD },
+    { "meson.build", AL_CATEGORY_BUILD },
+    { "meson_options.txt", AL_CATEGORY_BUILD },
+    { "meson.options", AL_CATEGORY_BUILD },
+    { "configure.ac", AL_CATEGORY_BUILD },
+    { "BUILD.bazel", AL_CATEGORY_BUILD },
+    { "WORKSPACE", AL_CATEGORY_BUILD },
+    { "package.json", AL_CATEGORY_BUILD },
+    { "package-lock.json", AL_CATEGORY_BUILD },
+    { "yarn.lock", AL_CATEGORY_BUILD },
+    { "pnpm-lock.yaml", AL_CATEGORY_BUILD },
+    { "tsconfig*.json", AL_CATEGORY_BUILD },
+    { "Cargo.toml", AL_CATEGORY_BUILD },
+    { "Cargo.lock", AL_CATEGORY_BUILD },
+    { "go.mod", AL_CATEGORY_BUILD },
+    { "go.sum", AL_CATEGORY_BUILD },
+    { "pyproject.toml", AL_CATEGORY_BUILD },
+    { "setup.py", AL_CATEGORY_BUILD },
+    { "setup.cfg", AL_CATEGORY_BUILD },
+    { "requirements*.txt", AL_CATEGORY_BUILD },
+    { "poetry.lock", AL_CATEGORY_BUILD },
+    { "Gemfile", AL_CATEGORY_BUILD },
+    { "Gemfile.lock", AL_CATEGORY_BUILD },
+    { "composer.json", AL_CATEGORY_BUILD },
+    { "composer.lock", AL_CATEGORY_BUILD },
+    { "pom.xml", AL_CATEGORY_BUILD },
+    { "*.gradle", AL_CATEGORY_BUILD },
+    { "*.gradle.kts", AL_CATEGORY_BUILD },
+    { "Dockerfile*", AL_CATEGORY_BUILD },
+    { "docker-compose*.yml", AL_CATEGORY_BUILD },
 
-    { "test/*", AL_KIND_TEST },
-    { "tests/*", AL_KIND_TEST },
-    { "*/test/*", AL_KIND_TEST },
-    { "*/tests/*", AL_KIND_TEST },
-    { "spec/*", AL_KIND_TEST },
-    { "*/__tests__/*", AL_KIND_TEST },
-    { "*/testdata/*", AL_KIND_TEST },
-    { "*_test.*", AL_KIND_TEST },
-    { "test_*.*", AL_KIND_TEST },
-    { "*.test.*", AL_KIND_TEST },
-    { "*.spec.*", AL_KIND_TEST },
-    { "*Test.java", AL_KIND_TEST },
-    { "conftest.py", AL_KIND_TEST },
+    { "test/*", AL_CATEGORY_TEST },
+    { "tests/*", AL_CATEGORY_TEST },
+    { "*/test/*", AL_CATEGORY_TEST },
+    { "*/tests/*", AL_CATEGORY_TEST },
+    { "spec/*", AL_CATEGORY_TEST },
+    { "*/__tests__/*", AL_CATEGORY_TEST },
+    { "*/testdata/*", AL_CATEGORY_TEST },
+    { "*_test.*", AL_CATEGORY_TEST },
+    { "test_*.*", AL_CATEGORY_TEST },
+    { "*.test.*", AL_CATEGORY_TEST },
+    { "*.spec.*", AL_CATEGORY_TEST },
+    { "*Test.java", AL_CATEGORY_TEST },
+    { "conftest.py", AL_CATEGORY_TEST },
 
-    { "docs/*", AL_KIND_DOCS },
-    { "doc/*", AL_KIND_DOCS },
-    { "*/docs/*", AL_KIND_DOCS },
-    { "man/*", AL_KIND_DOCS },
-    { "*.md", AL_KIND_DOCS },
-    { "*.rst", AL_KIND_DOCS },
-    { "*.adoc", AL_KIND_DOCS },
-    { "README*", AL_KIND_DOCS },
-    { "CHANGELOG*", AL_KIND_DOCS },
-    { "CONTRIBUTING*", AL_KIND_DOCS },
-    { "LICENSE*", AL_KIND_DOCS },
-    { "COPYING*", AL_KIND_DOCS },
-    { "AUTHORS", AL_KIND_DOCS },
+    { "docs/*", AL_CATEGORY_DOCS },
+    { "doc/*", AL_CATEGORY_DOCS },
+    { "*/docs/*", AL_CATEGORY_DOCS },
+    { "man/*", AL_CATEGORY_DOCS },
+    { "*.md", AL_CATEGORY_DOCS },
+    { "*.rst", AL_CATEGORY_DOCS },
+    { "*.adoc", AL_CATEGORY_DOCS },
+    { "README*", AL_CATEGORY_DOCS },
+    { "CHANGELOG*", AL_CATEGORY_DOCS },
+    { "CONTRIBUTING*", AL_CATEGORY_DOCS },
+    { "LICENSE*", AL_CATEGORY_DOCS },
+    { "COPYING*", AL_CATEGORY_DOCS },
+    { "AUTHORS", AL_CATEGORY_DOCS },
 
-    { ".*", AL_KIND_CHORE }, /* .gitignore, .editorconfig … */
-    { ".*/*", AL_KIND_CHORE },
+    { ".*", AL_CATEGORY_CHORE }, /* .gitignore, .editorconfig … */
+    { ".*/*", AL_CATEGORY_CHORE },
 };
 
-enum al_kind al_kind_of(const char *path)
+enum al_file_category al_file_category_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -95,19 +95,19 @@ enum al_kind al_kind_of(const char *path)
         const char *against = strchr(rows[i].pattern, '/') ? path : name;
 
         if (fnmatch(rows[i].pattern, against, 0) == 0)
-            return rows[i].kind;
+            return rows[i].category;
     }
-    return AL_KIND_CODE;
+    return AL_CATEGORY_CODE;
 }
 
-const char *al_kind_type(enum al_kind kind)
+const char *al_file_category_type(enum al_file_category category)
 {
     static const char *const types[] = {
-        [AL_KIND_CODE] = "feat",   [AL_KIND_TEST] = "test", [AL_KIND_DOCS] = "docs",
-        [AL_KIND_BUILD] = "build", [AL_KIND_CI] = "ci",     [AL_KIND_CHORE] = "chore",
+        [AL_CATEGORY_CODE] = "feat",   [AL_CATEGORY_TEST] = "test", [AL_CATEGORY_DOCS] = "docs",
+        [AL_CATEGORY_BUILD] = "build", [AL_CATEGORY_CI] = "ci",     [AL_CATEGORY_CHORE] = "chore",
     };
 
-    return types[kind];
+    return types[category];
 }
 
 /* Directories that say how a project is laid out, and not what a part of it is about. */
@@ -126,7 +126,7 @@ static bool is_layout(const char *name)
     return false;
 }
 
-char *al_kind_area(const char *dir)
+char *al_file_category_scope(const char *dir)
 {
     al_auto(al_freep) char *copy = al_strdup(dir);
     char *save = NULL;

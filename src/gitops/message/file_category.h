@@ -6,17 +6,24 @@
 #include "util/str.h"
 
 /** What files are for. */
-enum al_kind { AL_KIND_CODE, AL_KIND_TEST, AL_KIND_DOCS, AL_KIND_BUILD, AL_KIND_CI, AL_KIND_CHORE };
+enum al_file_category {
+    AL_CATEGORY_CODE,
+    AL_CATEGORY_TEST,
+    AL_CATEGORY_DOCS,
+    AL_CATEGORY_BUILD,
+    AL_CATEGORY_CI,
+    AL_CATEGORY_CHORE
+};
 
 /** The kind of a file. */
-enum al_kind al_kind_of(const char *path);
+enum al_file_category al_file_category_of(const char *path);
 
 /** "feat", "test", "docs", "build", "ci" or "chore": what Conventional Commits calls a change of
  * this kind alone.  For code the change itself says which it is. */
-const char *al_kind_type(enum al_kind kind);
+const char *al_file_category_type(enum al_file_category category);
 
 /** The part of a project that a directory is about: its first component with a name of its own
  * ("src/auth" → "auth"), "" when it has none.  Caller frees. */
-char *al_kind_area(const char *dir);
+char *al_file_category_scope(const char *dir);
 
 #endif

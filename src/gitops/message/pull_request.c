@@ -18,18 +18,19 @@
 #include "util/fs.h"
 #include "util/utf8.h"
 
-void al_pr_clear(struct al_pr *pr)
+void al_pull_request_clear(struct al_pull_request *pr)
 {
     free(pr->title);
     al_str_clear(&pr->body);
     al_strv_clear(&pr->files);
-    *pr = AL_PR_INIT;
+    *pr = AL_PULL_REQUEST_INIT;
 }
 
-void al_pr_fill(const char *template, const struct al_pr_word *words, struct al_str *out)
+void al_pull_request_fill(const char *template, const struct al_pull_request_placeholder *words,
+                          struct al_str *out)
 {
     while (*template) {
-        const struct al_pr_word *word = words;
+        const struct al_pull_request_placeholder *word = words;
         size_t plain = strcspn(template, "{");
 
         al_str_add(out, template, plain);
@@ -45,7 +46,7 @@ void al_pr_fill(const char *template, const struct al_pr_word *words, struct al_
     }
 }
 
-char *al_pr_title_of_branch(const char *branch)
+char *al_pull_request_title(const char *branch)
 {
     const char *slash = strrchr(branch, '/');
     al_auto(al_freep) char *title = al_text_sanitize_line(slash ? slash + 1 : branch);
@@ -60,8 +61,8 @@ char *al_pr_title_of_branch(const char *branch)
 }
 
 /* What is being put together. */
-struct drawing {
-    struct al_pr *pr;
+struct draft {
+    struct al_pull_request *pr;
     size_t left;                  /* bytes */
     struct al_str commits, files; /* lines of the two lists */
     uint64_t nfiles;
@@ -69,50 +70,50 @@ struct drawing {
     char *first_subject;
 };
 
-static void drawing_clear(struct drawing *drawing)
+static void draft_clear(struct draft *draft)
 {
-    al_str_clear(&drawing->commits);
-    al_str_clear(&drawing->files);
-    free(drawing->first_subject);
+    al_str_clear(&draft->commits);
+    al_str_clear(&draft->files);
+    free(draft->first_subject);
 }
 
-static bool fits(struct drawing *drawing, size_t len)
+static bool fits(struct draft *draft, size_t len)
 {
-    if (len > drawing->left) {
-        drawing->left = 0; /* a shorter one later would leave a gap */
-        drawing->pr->truncated = true;
+    if (len > draft->left) {
+        draft->left = 0; /* a shorter one later would leave a gap */
+        draft->pr->truncated = true;
         return false;
     }
-    drawing->left -= len;
+    draft->left -= len;
     return true;
 }
 
 /* "<abbreviated id>", "<subject>" */
 static bool take_commit(void *payload, char *const *fields)
 {
-    struct drawing *drawing = payload;
+    struct draft *draft = payload;
     al_auto(al_freep) char *subject = al_text_sanitize_line(fields[1]);
 
-    drawing->pr->commits++;
-    if (!drawing->first_subject)
-        drawing->first_subject = al_strdup(subject);
-    if (!fits(drawing, strlen(fields[0]) + strlen(subject) + strlen("- \n ")))
+    draft->pr->commits++;
+    if (!draft->first_subject)
+        draft->first_subject = al_strdup(subject);
+    if (!fits(draft, strlen(fields[0]) + strlen(subject) + strlen("- \n ")))
         return true;
-    al_str_addf(&drawing->commits, "- %s %s\n", fields[0], subject);
-    drawing->commits_listed++;
+    al_str_addf(&draft->commits, "- %s %s\n", fields[0], subject);
+    draft->commits_listed++;
     return true;
 }
 
 static bool take_file(void *payload, char *const *fields)
 {
-    struct drawing *drawing = payload;
+    struct draft *draft = payload;
     al_auto(al_freep) char *shown = al_text_sanitize_line(fields[0]);
 
-    drawing->nfiles++;
-    if (!fits(drawing, strlen(fields[0]) + strlen(shown) + strlen("- \n")))
+    draft->nfiles++;
+    if (!fits(draft, strlen(fields[0]) + strlen(shown) + strlen("- \n")))
         return true;
-    al_strv_add(&drawing->pr->files, fields[0]);
-    al_str_addf(&drawing->files, "- %s\n", shown);
+    al_strv_add(&draft->pr->files, fields[0]);
+    al_str_addf(&draft->files, "- %s\n", shown);
     return true;
 }
 
@@ -127,12 +128,12 @@ static int list(const struct al_repo *repo, const struct al_git_command *command
     return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
 }
 
-static int list_commits(const struct al_repo *repo, const char *target, struct drawing *drawing,
+static int list_commits(const struct al_repo *repo, const char *target, struct draft *draft,
                         struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(2, take_commit, drawing);
+        AL_NUL_RECORDS_INIT(2, take_commit, draft);
 
     al_strv_adds(&command.argv, "git", "log", "-z", "--reverse", "--abbrev=7", "--format=%h%x00%s",
                  "--no-show-signature", "--no-color", NULL);
@@ -141,12 +142,12 @@ static int list_commits(const struct al_repo *repo, const char *target, struct d
     return list(repo, &command, &records, budget, err);
 }
 
-static int list_files(const struct al_repo *repo, const char *target, struct drawing *drawing,
+static int list_files(const struct al_repo *repo, const char *target, struct draft *draft,
                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_file, drawing);
+        AL_NUL_RECORDS_INIT(1, take_file, draft);
 
     al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", "--find-renames",
                  "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
@@ -157,7 +158,7 @@ static int list_files(const struct al_repo *repo, const char *target, struct dra
 
 /* The branch that a remote takes for its main one, as it was told when cloned; NULL when it was
  * not.  Caller frees. */
-static char *default_of_origin(const struct al_repo *repo)
+static char *origin_default_branch(const struct al_repo *repo)
 {
     static const char prefix[] = "ref: refs/remotes/";
     al_auto(al_freep) char *held = al_ref_read_loose(&repo->at, "refs/remotes/origin/HEAD");
@@ -183,7 +184,7 @@ static char *choose_target(const struct al_repo *repo)
 
     if (!al_ref_exists(&repo->at, "refs/heads/main") &&
         !al_ref_exists(&repo->at, "refs/remotes/origin/main"))
-        other = default_of_origin(repo);
+        other = origin_default_branch(repo);
     return other ? other : al_strdup("main");
 }
 
@@ -196,15 +197,15 @@ static char *current_branch(const struct al_repo *repo)
 }
 
 /* One commit speaks for itself; several are what the branch is called. */
-static char *choose_title(const struct drawing *drawing, const char *branch, const char *target)
+static char *choose_title(const struct draft *draft, const char *branch, const char *target)
 {
     al_auto(al_freep) char *title = NULL;
 
-    if (drawing->pr->commits != 1 && strcmp(branch, "HEAD") != 0 && strcmp(branch, target) != 0)
-        title = al_pr_title_of_branch(branch);
+    if (draft->pr->commits != 1 && strcmp(branch, "HEAD") != 0 && strcmp(branch, target) != 0)
+        title = al_pull_request_title(branch);
     if (title && *title)
         return al_take(&title);
-    return al_strdup(drawing->first_subject ? drawing->first_subject : "No changes");
+    return al_strdup(draft->first_subject ? draft->first_subject : "No changes");
 }
 
 /* A list without its last newline, and how much longer it would be. */
@@ -238,41 +239,42 @@ static char *read_template(const struct al_repo *repo)
         al_auto(al_closep) int fd = al_nofollow_open(top, places[i], O_RDONLY);
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-        if (fd >= 0 && al_fs_read_fd(fd, AL_PR_TEMPLATE_BYTES, &text) == 0 && text.len &&
+        if (fd >= 0 && al_fs_read_fd(fd, AL_PULL_REQUEST_TEMPLATE_BYTES, &text) == 0 && text.len &&
             strlen(text.buf) == text.len && al_utf8_valid(text.buf, text.len))
             return al_str_detach(&text);
     }
     return NULL;
 }
 
-static void compose(struct drawing *drawing, const char *template, const char *branch,
+static void compose(struct draft *draft, const char *template, const char *branch,
                     const char *target)
 {
     static const char layout[] = "## Changes\n\n{commits}\n\n## Files Changed\n\n{files}";
-    struct al_pr *pr = drawing->pr;
+    struct al_pull_request *pr = draft->pr;
     al_auto(al_freep) char *shown_branch = al_text_sanitize_line(branch);
     al_auto(al_freep) char *shown_target = al_text_sanitize_line(target);
-    const struct al_pr_word words[] = {
-        { "{title}", pr->title },          { "{commits}", drawing->commits.buf },
-        { "{files}", drawing->files.buf }, { "{branch}", shown_branch },
-        { "{target}", shown_target },      { NULL, NULL },
+    const struct al_pull_request_placeholder words[] = {
+        { "{title}", pr->title },        { "{commits}", draft->commits.buf },
+        { "{files}", draft->files.buf }, { "{branch}", shown_branch },
+        { "{target}", shown_target },    { NULL, NULL },
     };
 
     if (template)
-        al_pr_fill(template, words, &pr->body);
+        al_pull_request_fill(template, words, &pr->body);
     if (template && (strstr(template, "{commits}") || strstr(template, "{files}")))
         return;
     if (pr->body.len)
         al_str_adds(&pr->body, al_ends_with(pr->body.buf, "\n") ? "\n" : "\n\n");
-    al_pr_fill(layout, words, &pr->body);
+    al_pull_request_fill(layout, words, &pr->body);
 }
 
-int al_git_generate_pr(const struct al_repo *repo, const struct al_pr_options *options,
-                       size_t max_bytes, struct al_run_limits *budget, struct al_pr *ret_pr,
-                       struct al_error *err)
+int al_git_generate_pull_request(const struct al_repo *repo,
+                                 const struct al_pull_request_options *options, size_t max_bytes,
+                                 struct al_run_limits *budget, struct al_pull_request *ret_pr,
+                                 struct al_error *err)
 {
-    al_auto(al_pr_clear) struct al_pr pr = AL_PR_INIT;
-    al_auto(drawing_clear) struct drawing drawing = {
+    al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
+    al_auto(draft_clear) struct draft draft = {
         .pr = &pr, .left = max_bytes, .commits = AL_STR_INIT, .files = AL_STR_INIT
     };
     al_auto(al_freep) char *target =
@@ -284,16 +286,16 @@ int al_git_generate_pr(const struct al_repo *repo, const struct al_pr_options *o
     int r = resolve(repo, target, budget, &oid, err);
 
     if (r == 0)
-        r = list_commits(repo, oid, &drawing, budget, err);
+        r = list_commits(repo, oid, &draft, budget, err);
     if (r == 0)
-        r = list_files(repo, oid, &drawing, budget, err);
+        r = list_files(repo, oid, &draft, budget, err);
     if (r < 0)
         return r;
-    end_list(&drawing.commits, pr.commits - drawing.commits_listed, "No commits.");
-    end_list(&drawing.files, drawing.nfiles - pr.files.count, "No files.");
-    pr.title = choose_title(&drawing, branch, target);
-    compose(&drawing, template, branch, target);
+    end_list(&draft.commits, pr.commits - draft.commits_listed, "No commits.");
+    end_list(&draft.files, draft.nfiles - pr.files.count, "No files.");
+    pr.title = choose_title(&draft, branch, target);
+    compose(&draft, template, branch, target);
     *ret_pr = pr;
-    pr = AL_PR_INIT;
+    pr = AL_PULL_REQUEST_INIT;
     return 0;
 }

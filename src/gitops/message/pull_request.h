@@ -12,17 +12,17 @@
 #include "util/str.h"
 
 /** A template file of the repository larger than this is not used. */
-#define AL_PR_TEMPLATE_BYTES (64u * 1024u)
+#define AL_PULL_REQUEST_TEMPLATE_BYTES (64u * 1024u)
 
 /** The choices of git_generate_pr. */
-struct al_pr_options {
+struct al_pull_request_options {
     const char
         *target; /**< branch to merge into; NULL: main, else what origin has as its default */
     const char *template; /**< NULL: the repository's own file, else none */
 };
 
-/** What came of it.  Set up with AL_PR_INIT. */
-struct al_pr {
+/** What came of it.  Set up with AL_PULL_REQUEST_INIT. */
+struct al_pull_request {
     char *title;          /**< safe, one line */
     struct al_str body;   /**< text of commits and paths is safe, a template's is as it was */
     uint64_t commits;     /**< since the merge base, listed or not */
@@ -30,9 +30,9 @@ struct al_pr {
     bool truncated;       /**< commits or files did not fit */
 };
 
-#define AL_PR_INIT ((struct al_pr){ .body = AL_STR_INIT })
+#define AL_PULL_REQUEST_INIT ((struct al_pull_request){ .body = AL_STR_INIT })
 
-void al_pr_clear(struct al_pr *pr);
+void al_pull_request_clear(struct al_pull_request *pr);
 
 /**
  * Describe HEAD against the merge base with the target.  Commits are listed oldest first.
@@ -43,20 +43,22 @@ void al_pr_clear(struct al_pr *pr);
  * @param max_bytes  Of title, body and files together; a template may be longer by itself.
  * @return 0, or AL_ERR_EXECUTION with AL_CODE_BRANCH_NOT_FOUND for an unknown target.
  */
-int al_git_generate_pr(const struct al_repo *repo, const struct al_pr_options *options,
-                       size_t max_bytes, struct al_run_limits *budget, struct al_pr *ret_pr,
-                       struct al_error *err);
+int al_git_generate_pull_request(const struct al_repo *repo,
+                                 const struct al_pull_request_options *options, size_t max_bytes,
+                                 struct al_run_limits *budget, struct al_pull_request *ret_pr,
+                                 struct al_error *err);
 
 /** One placeholder and what takes its place. */
-struct al_pr_word {
+struct al_pull_request_placeholder {
     const char *name; /**< "{title}" */
     const char *text;
 };
 
 /** Append a template with its placeholders replaced; `words` ends with a NULL name. */
-void al_pr_fill(const char *template, const struct al_pr_word *words, struct al_str *out);
+void al_pull_request_fill(const char *template, const struct al_pull_request_placeholder *words,
+                          struct al_str *out);
 
 /** "feature/add-user_auth" → "Add user auth"; "" where nothing is left.  Caller frees. */
-char *al_pr_title_of_branch(const char *branch);
+char *al_pull_request_title(const char *branch);
 
 #endif

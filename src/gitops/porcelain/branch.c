@@ -70,8 +70,8 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name,
 }
 
 /* Where a branch has to be merged to: its upstream where that is there, else HEAD. */
-static int merge_goal(const struct al_repo *repo, const char *ref, struct al_run_limits *budget,
-                      char **ret_goal, struct al_error *err)
+static int merge_target(const struct al_repo *repo, const char *ref, struct al_run_limits *budget,
+                        char **ret_target, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -84,34 +84,35 @@ static int merge_goal(const struct al_repo *repo, const char *ref, struct al_run
     if (r < 0)
         return r;
     al_str_truncate(&output.out.out, strcspn(output.out.out.buf, "\n"));
-    *ret_goal = output.out.out.len && al_ref_exists(&repo->at, output.out.out.buf)
-                    ? al_str_detach(&output.out.out)
-                    : al_strdup("HEAD");
+    *ret_target = output.out.out.len && al_ref_exists(&repo->at, output.out.out.buf)
+                      ? al_str_detach(&output.out.out)
+                      : al_strdup("HEAD");
     return 0;
 }
 
-int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force,
-                        struct al_run_limits *budget, bool *ret_stays, struct al_error *err)
+int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,
+                                 struct al_run_limits *budget, bool *ret_refused,
+                                 struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
-    al_auto(al_freep) char *goal = NULL;
+    al_auto(al_freep) char *target = NULL;
     al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     al_ref_head_branches(&repo->at, &current);
-    *ret_stays = !al_ref_exists(&repo->at, ref) || al_strv_contains(&current, name);
-    if (*ret_stays || force)
+    *ret_refused = !al_ref_exists(&repo->at, ref) || al_strv_contains(&current, name);
+    if (*ret_refused || force)
         return 0;
-    r = merge_goal(repo, ref, budget, &goal, err);
+    r = merge_target(repo, ref, budget, &target, err);
     if (r < 0)
         return r;
-    al_strv_adds(&command.argv, "git", "merge-base", "--is-ancestor", ref, goal, NULL);
+    al_strv_adds(&command.argv, "git", "merge-base", "--is-ancestor", ref, target, NULL);
     r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, budget, &output,
                    err);
     if (r == 0)
-        *ret_stays = output.exit_code == 1;
+        *ret_refused = output.exit_code == 1;
     return r;
 }
 

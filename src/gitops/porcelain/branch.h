@@ -20,8 +20,9 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name,
 
 /** Whether git would refuse to delete a branch: there is none of the name, HEAD is on it, or
  * (without `force`) it has commits that neither its upstream nor, where it has none, HEAD has. */
-int al_git_branch_stays(const struct al_repo *repo, const char *name, bool force,
-                        struct al_run_limits *budget, bool *ret_stays, struct al_error *err);
+int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,
+                                 struct al_run_limits *budget, bool *ret_refused,
+                                 struct al_error *err);
 
 /** Append the files that say where a branch is: what an approval about it is bound to. */
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out);

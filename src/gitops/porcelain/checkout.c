@@ -67,29 +67,29 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
 
 /* Run a command that writes the files of `commit` and leaves changed ones alone.  When it fails or
  * is killed, the repository is put back; where there is too much to remember, it is not. */
-static int run_or_put_back(struct al_repo *repo, const struct al_git_command *command,
-                           const char *commit, size_t max_bytes, struct al_run_limits *budget,
-                           struct al_git_output *ret_output, struct al_error *err)
+static int run_or_restore(struct al_repo *repo, const struct al_git_command *command,
+                          const char *commit, size_t max_bytes, struct al_run_limits *budget,
+                          struct al_git_output *ret_output, struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
     al_auto(al_freep) char *oid = NULL;
-    bool noted;
+    bool has_savepoint;
     int r;
 
     if (commit && al_git_resolve_commit(repo, commit, budget, &oid, NULL) == 0)
         al_strv_add(&incoming, oid);
-    noted = al_savepoint_note(repo, &incoming, budget, &before, NULL) == 0;
+    has_savepoint = al_savepoint_take(repo, &incoming, budget, &savepoint, NULL) == 0;
     r = al_git_run(&repo->at, command,
                    &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
                    &output, err);
     if (r == 0 && !al_git_wrote_all_files(&output)) {
         r = al_git_failed(&output, err);
-        return noted ? al_savepoint_undo(repo, &before, r, err) : r;
+        return has_savepoint ? al_savepoint_restore_if_failed(repo, &savepoint, r, err) : r;
     }
     if (r < 0)
-        return noted ? al_savepoint_settle(repo, &before, r, err) : r;
+        return has_savepoint ? al_savepoint_restore_if_stopped(repo, &savepoint, r, err) : r;
     *ret_output = output;
     output = (struct al_git_output){ .exit_code = -1 };
     return 0;
@@ -125,7 +125,7 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
             &repo->at, &command,
             &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
             budget, ret_output, err);
-    return run_or_put_back(repo, &command, target, max_bytes, budget, ret_output, err);
+    return run_or_restore(repo, &command, target, max_bytes, budget, ret_output, err);
 }
 
 static int name_branch(const struct al_repo *repo, const char *word, struct al_run_limits *budget,

@@ -10,8 +10,8 @@
 #include "gitops/failure.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/run.h"
-#include "gitops/sequencer/concludes.h"
-#include "gitops/sequencer/outcome.h"
+#include "gitops/sequencer/expected_commit.h"
+#include "gitops/sequencer/operation_excerpt.h"
 #include "gitops/sequencer/savepoint.h"
 #include "gitops/vet.h"
 #include "util/fs.h"
@@ -43,7 +43,7 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budg
         return nothing_to_commit(err);
     if (!repo->vetting->has_identity)
         return al_git_no_identity(err);
-    r = al_git_concludes_excerpt(repo, budget, out, err);
+    r = al_git_operation_excerpt(repo, budget, out, err);
     if (r == 0)
         al_str_add(out, diff.buf, diff.len);
     return r;
@@ -83,20 +83,20 @@ int al_git_commit(struct al_repo *repo, const char *message, const char *expecte
                   struct al_run_limits *budget, struct al_git_output *ret_output,
                   struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     if (!expected)
         return commit(repo, message, max_bytes, budget, ret_output, err);
-    r = al_savepoint_note_git_dir(repo, &before, err);
+    r = al_savepoint_take_git_dir(repo, &savepoint, err);
     if (r == 0)
         r = commit(repo, message, max_bytes, budget, &output, err);
     if (r < 0)
         return r;
-    r = al_git_check_commit(repo, expected, before.commit, budget, err);
+    r = al_git_check_commit(repo, expected, savepoint.commit, budget, err);
     if (r < 0) {
-        int undone = al_savepoint_put_back_git_dir(repo, &before, NULL);
+        int undone = al_savepoint_restore_git_dir(repo, &savepoint, NULL);
 
         if (undone < 0 && err)
             err->remedy = "It could not be taken back; a user can do so with 'airlock rollback'.";

@@ -28,19 +28,19 @@
 
 enum al_operation_state al_git_resumable(const struct al_repo *repo)
 {
-    enum al_operation_state what = al_git_operation_state(repo);
+    enum al_operation_state state = al_git_operation_state(repo);
 
-    return what == AL_IN_PROGRESS_REBASE || what == AL_IN_PROGRESS_CHERRY_PICK ||
-                   what == AL_IN_PROGRESS_REVERT
-               ? what
+    return state == AL_IN_PROGRESS_REBASE || state == AL_IN_PROGRESS_CHERRY_PICK ||
+                   state == AL_IN_PROGRESS_REVERT
+               ? state
                : AL_IN_PROGRESS_NONE;
 }
 
-static int left_to_git(enum al_operation_state what, const char *why, struct al_error *err)
+static int refuse(enum al_operation_state state, const char *why, struct al_error *err)
 {
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                              "This %s %s, which airlock leaves to git itself",
-                             al_operation_state_name(what), why);
+                             al_operation_state_name(state), why);
 }
 
 /* A file of the sequencer; "" where there is none. */
@@ -77,7 +77,7 @@ char *al_sequencer_vet_todo(const char *todo, struct al_strv *ret_commits)
 }
 
 /* The commits that the sequencer has, the one at work first. */
-static int read_todo(const struct al_repo *repo, enum al_operation_state what,
+static int read_todo(const struct al_repo *repo, enum al_operation_state state,
                      struct al_strv *commits, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
@@ -86,23 +86,23 @@ static int read_todo(const struct al_repo *repo, enum al_operation_state what,
     al_auto(al_freep) char *why = NULL;
 
     if (read_file(repo, "sequencer/todo", &todo) < 0 || strlen(todo.buf) != todo.len)
-        return left_to_git(what, "has notes that cannot be read", err);
+        return refuse(state, "has notes that cannot be read", err);
     word = al_sequencer_vet_todo(todo.buf, commits);
     if (!word)
         return 0;
     shown = al_text_sanitize_line(word);
     why = al_asprintf("has '%s' among what is left to do", shown);
-    return left_to_git(what, why, err);
+    return refuse(state, why, err);
 }
 
 bool al_git_resume_writes(const struct al_repo *repo)
 {
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
-    enum al_operation_state what = al_git_resumable(repo);
+    enum al_operation_state state = al_git_resumable(repo);
     const char *second;
 
-    if (what == AL_IN_PROGRESS_NONE || what == AL_IN_PROGRESS_REBASE)
-        return what == AL_IN_PROGRESS_REBASE;
+    if (state == AL_IN_PROGRESS_NONE || state == AL_IN_PROGRESS_REBASE)
+        return state == AL_IN_PROGRESS_REBASE;
     if (read_file(repo, "sequencer/todo", &todo) < 0)
         return true; /* it will be refused */
     second = strchr(todo.buf, '\n');
@@ -110,22 +110,22 @@ bool al_git_resume_writes(const struct al_repo *repo)
 }
 
 /* Its options are written like a configuration: a key stands there as it is. */
-static int vet_options(const struct al_repo *repo, enum al_operation_state what,
+static int vet_options(const struct al_repo *repo, enum al_operation_state state,
                        struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str options = AL_STR_INIT;
 
     if (read_file(repo, "sequencer/opts", &options) < 0 || strlen(options.buf) != options.len)
-        return left_to_git(what, "has notes that cannot be read", err);
+        return refuse(state, "has notes that cannot be read", err);
     if (strcasestr(options.buf, "gpg"))
-        return left_to_git(what, "signs its commits", err);
+        return refuse(state, "signs its commits", err);
     if (strcasestr(options.buf, "strategy"))
-        return left_to_git(what, "has a merge strategy of its own", err);
+        return refuse(state, "has a merge strategy of its own", err);
     return 0;
 }
 
 /* What is left brings in its commits, or goes back to before them. */
-static int vet_programs(const struct al_repo *repo, enum al_operation_state what,
+static int vet_programs(const struct al_repo *repo, enum al_operation_state state,
                         const struct al_strv *commits, struct al_run_limits *budget,
                         struct al_error *err)
 {
@@ -133,13 +133,13 @@ static int vet_programs(const struct al_repo *repo, enum al_operation_state what
 
     for (size_t i = 1; i < commits->count; i++) {
         al_strv_add(&sides, commits->items[i]);
-        if (what == AL_IN_PROGRESS_REVERT)
+        if (state == AL_IN_PROGRESS_REVERT)
             al_strv_addf(&sides, "%s^", commits->items[i]);
     }
     return al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
 }
 
-static int check(const struct al_repo *repo, enum al_operation_state what,
+static int check(const struct al_repo *repo, enum al_operation_state state,
                  struct al_run_limits *budget, struct al_strv *commits, struct al_error *err)
 {
     int r = al_git_check_no_conflicts(repo, budget, err);
@@ -147,36 +147,36 @@ static int check(const struct al_repo *repo, enum al_operation_state what,
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
     if (r == 0)
-        r = read_todo(repo, what, commits, err);
+        r = read_todo(repo, state, commits, err);
     if (r == 0)
-        r = vet_options(repo, what, err);
-    return r < 0 ? r : vet_programs(repo, what, commits, budget, err);
+        r = vet_options(repo, state, err);
+    return r < 0 ? r : vet_programs(repo, state, commits, budget, err);
 }
 
 int al_git_resume_check(const struct al_repo *repo, struct al_run_limits *budget,
                         struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    enum al_operation_state what = al_git_resumable(repo);
+    enum al_operation_state state = al_git_resumable(repo);
 
-    if (what == AL_IN_PROGRESS_REBASE)
+    if (state == AL_IN_PROGRESS_REBASE)
         return al_git_rebase_check(repo, budget, err);
-    return check(repo, what, budget, &commits, err);
+    return check(repo, state, budget, &commits, err);
 }
 
 int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_str *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    enum al_operation_state what = al_git_resumable(repo);
+    enum al_operation_state state = al_git_resumable(repo);
     int r;
 
-    if (what == AL_IN_PROGRESS_REBASE)
+    if (state == AL_IN_PROGRESS_REBASE)
         return al_git_rebase_preview(repo, budget, out, err);
-    r = check(repo, what, budget, &commits, err);
+    r = check(repo, state, budget, &commits, err);
     if (r < 0)
         return r;
-    al_str_addf(out, "A %s is in progress and ", al_operation_state_name(what));
+    al_str_addf(out, "A %s is in progress and ", al_operation_state_name(state));
     if (commits.count > 1)
         al_str_addf(out, "goes on, with %zu more commit%s after this one.\n", commits.count - 1,
                     commits.count == 2 ? "" : "s");
@@ -186,7 +186,7 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budg
 }
 
 /* The verb with "--continue"; git takes the message that it has prepared itself. */
-static int run_continue(struct al_repo *repo, enum al_operation_state what, size_t max_bytes,
+static int run_continue(struct al_repo *repo, enum al_operation_state state, size_t max_bytes,
                         struct al_run_limits *budget, struct al_merge_outcome *outcome,
                         struct al_error *err)
 {
@@ -194,12 +194,12 @@ static int run_continue(struct al_repo *repo, enum al_operation_state what, size
 
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* it runs git commit */
-    al_strv_adds(&command.argv, "git", al_operation_state_name(what), "--continue", NULL);
+    al_strv_adds(&command.argv, "git", al_operation_state_name(state), "--continue", NULL);
     return al_merge_run(repo, &command, max_bytes, budget, outcome, err);
 }
 
 /* A commit with the caller's message is one; what is left after it has messages of its own. */
-static int run(struct al_repo *repo, enum al_operation_state what, const char *message,
+static int run(struct al_repo *repo, enum al_operation_state state, const char *message,
                const char *expected, size_t max_bytes, struct al_run_limits *budget,
                struct al_merge_outcome *outcome, struct al_error *err)
 {
@@ -207,37 +207,37 @@ static int run(struct al_repo *repo, enum al_operation_state what, const char *m
     int r;
 
     if (!message)
-        return run_continue(repo, what, max_bytes, budget, outcome, err);
+        return run_continue(repo, state, max_bytes, budget, outcome, err);
     r = al_git_commit(repo, message, expected, max_bytes, budget, &output, err);
     if (r < 0)
         return r;
     al_str_trim_end(&output.out.out);
     al_str_add(&outcome->text, output.out.out.buf, output.out.out.len);
     outcome->truncated = al_text_truncate(&outcome->text, max_bytes);
-    if (al_git_resumable(repo) != what)
+    if (al_git_resumable(repo) != state)
         return 0;
     al_str_addc(&outcome->text, '\n');
-    return run_continue(repo, what, max_bytes, budget, outcome, err);
+    return run_continue(repo, state, max_bytes, budget, outcome, err);
 }
 
-static int resume(struct al_repo *repo, enum al_operation_state what, const char *message,
+static int resume(struct al_repo *repo, enum al_operation_state state, const char *message,
                   const char *expected, size_t max_bytes, struct al_run_limits *budget,
                   struct al_merge_outcome *outcome, struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str staged = AL_STR_INIT;
-    int r = check(repo, what, budget, &commits, err);
+    int r = check(repo, state, budget, &commits, err);
 
     if (r == 0) /* that there is nothing to commit is told before anything happens */
         r = al_git_commit_preview(repo, budget, &staged, err);
     if (r == 0)
-        r = al_savepoint_note(repo, &AL_STRV_INIT, budget, &before, err);
+        r = al_savepoint_take(repo, &AL_STRV_INIT, budget, &savepoint, err);
     if (r < 0)
         return r;
-    r = run(repo, what, message, expected, max_bytes, budget, outcome, err);
-    return outcome->ran ? al_savepoint_undo(repo, &before, r, err)
-                        : al_savepoint_settle(repo, &before, r, err);
+    r = run(repo, state, message, expected, max_bytes, budget, outcome, err);
+    return outcome->ran ? al_savepoint_restore_if_failed(repo, &savepoint, r, err)
+                        : al_savepoint_restore_if_stopped(repo, &savepoint, r, err);
 }
 
 int al_git_resume(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
@@ -245,31 +245,31 @@ int al_git_resume(struct al_repo *repo, const char *message, const char *expecte
                   struct al_error *err)
 {
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    enum al_operation_state what = al_git_resumable(repo);
+    enum al_operation_state state = al_git_resumable(repo);
     int r;
 
-    if (what == AL_IN_PROGRESS_REBASE)
+    if (state == AL_IN_PROGRESS_REBASE)
         return al_git_rebase_continue(repo, message, max_bytes, budget, ret_outcome, err);
-    r = resume(repo, what, message, expected, max_bytes, budget, &outcome, err);
+    r = resume(repo, state, message, expected, max_bytes, budget, &outcome, err);
     if (r < 0)
         return r;
-    outcome.waits = al_git_resumable(repo) == what;
+    outcome.in_progress = al_git_resumable(repo) == state;
     *ret_outcome = outcome;
     outcome = AL_MERGE_INIT;
     return 0;
 }
 
-void al_git_resume_tell(const struct al_repo *repo, enum al_operation_state what,
-                        struct al_str *out)
+void al_git_resume_summary(const struct al_repo *repo, enum al_operation_state state,
+                           struct al_str *out)
 {
-    if (al_git_resumable(repo) == what)
+    if (al_git_resumable(repo) == state)
         al_str_addf(out, "The %s in progress went on and stopped again.",
-                    al_operation_state_name(what));
+                    al_operation_state_name(state));
     else
-        al_str_addf(out, "The %s in progress went on to its end.", al_operation_state_name(what));
+        al_str_addf(out, "The %s in progress went on to its end.", al_operation_state_name(state));
 }
 
-int al_git_resume_conflicted(enum al_operation_state what, const struct al_merge_outcome *outcome,
+int al_git_resume_conflicted(enum al_operation_state state, const struct al_merge_outcome *outcome,
                              struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
@@ -278,7 +278,7 @@ int al_git_resume_conflicted(enum al_operation_state what, const struct al_merge
     al_text_add_list(&names, &outcome->conflicts, CONFLICTS_NAMED);
     r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
                           "The %s went on and stopped at a conflict in %s",
-                          al_operation_state_name(what), names.buf);
+                          al_operation_state_name(state), names.buf);
     if (err)
         err->reason = "conflict";
     return r;

@@ -42,11 +42,11 @@ int al_git_resume(struct al_repo *repo, const char *message, const char *expecte
                   struct al_error *err);
 
 /** What became of it, one line of safe text: "The rebase in progress went on to its end." */
-void al_git_resume_tell(const struct al_repo *repo, enum al_operation_state what,
-                        struct al_str *out);
+void al_git_resume_summary(const struct al_repo *repo, enum al_operation_state state,
+                           struct al_str *out);
 
 /** The commit was made and a later one is in conflict: AL_ERR_EXECUTION, AL_CODE_CONFLICT. */
-int al_git_resume_conflicted(enum al_operation_state what, const struct al_merge_outcome *outcome,
+int al_git_resume_conflicted(enum al_operation_state state, const struct al_merge_outcome *outcome,
                              struct al_error *err);
 
 /** What is wrong with a sequencer's list of things to do, NULL when nothing is: the word refused,

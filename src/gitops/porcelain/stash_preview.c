@@ -20,9 +20,9 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/stash.h"
-#include "gitops/preview/concerned.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/genuine.h"
+#include "gitops/preview/verify_objects.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 
@@ -45,7 +45,7 @@ static int preview_push(const struct al_repo *repo, const struct al_strv *files,
     if (text.len)
         al_str_addf(out, "This is staged, and put aside:\n%s", text.buf);
     al_str_reset(&text);
-    r = al_git_hidden_excerpt(repo, NULL, budget, &text, err);
+    r = al_git_unseen_changes_excerpt(repo, NULL, budget, &text, err);
     if (r == 0 && text.len)
         al_str_addf(out, "This is not put aside, and may be lost:\n%s", text.buf);
     return r;

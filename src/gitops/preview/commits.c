@@ -5,7 +5,7 @@
 
 #include "gitops/excerpt.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/genuine.h"
+#include "gitops/preview/verify_objects.h"
 #include "gitops/run.h"
 #include "util/fs.h"
 
@@ -45,7 +45,7 @@ int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_s
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     bool all = true;
-    int r = al_git_check_genuine_commits(repo, shown->words, budget, &all, err);
+    int r = al_git_verify_commits(repo, shown->words, budget, &all, err);
 
     if (r == 0)
         r = list(repo, shown, budget, &output, err);

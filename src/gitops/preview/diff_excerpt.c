@@ -11,8 +11,8 @@
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/preview/genuine.h"
-#include "gitops/preview/shown.h"
+#include "gitops/preview/excerpt_reader.h"
+#include "gitops/preview/verify_objects.h"
 #include "gitops/private_dir.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -26,7 +26,7 @@
  * says, content is compared as text and with git's own context.  A file in conflict is held against
  * our side: of all sides there would be no patch with the list.
  */
-static void add_shown_words(const struct al_diff_options *options, struct al_strv *argv)
+static void add_words(const struct al_diff_options *options, struct al_strv *argv)
 {
     al_strv_adds(argv, "git", "diff", "--raw", "-z", "--no-abbrev", "--patch", "--text",
                  "--find-renames", "--no-relative", "--submodule=short", "--no-color",
@@ -40,50 +40,51 @@ static void add_shown_words(const struct al_diff_options *options, struct al_str
 
 /* An empty directory to be the working tree: where a file looks like the index's entry, git shows
  * the file for the object, and who writes the index decides what an entry looks like. */
-struct elsewhere {
+struct empty_worktree {
     char *path;
     int fd;
 };
 
-static void elsewhere_clear(struct elsewhere *elsewhere)
+static void empty_worktree_clear(struct empty_worktree *empty_worktree)
 {
-    if (elsewhere->fd >= 0)
-        (void)close(elsewhere->fd);
-    if (elsewhere->path)
-        al_fs_remove_tree(elsewhere->path);
-    free(elsewhere->path);
+    if (empty_worktree->fd >= 0)
+        (void)close(empty_worktree->fd);
+    if (empty_worktree->path)
+        al_fs_remove_tree(empty_worktree->path);
+    free(empty_worktree->path);
 }
 
-static int go_elsewhere(const struct al_repo *repo, struct elsewhere *elsewhere,
-                        struct al_git_command *command, struct al_error *err)
+static int use_empty_worktree(const struct al_repo *repo, struct empty_worktree *empty_worktree,
+                              struct al_git_command *command, struct al_error *err)
 {
     const char *below = al_fs_below(repo->at.top, repo->at.dir);
     al_auto(al_freep) char *dir = NULL;
 
-    elsewhere->path = al_git_private_name(repo->at.git, "nowhere");
-    dir = below && *below ? al_fs_join(elsewhere->path, below) : al_strdup(elsewhere->path);
+    empty_worktree->path = al_git_private_name(repo->at.git, "nowhere");
+    dir =
+        below && *below ? al_fs_join(empty_worktree->path, below) : al_strdup(empty_worktree->path);
     if (al_fs_mkdirs(dir, 0700) == 0) /* paths are relative to the working directory */
-        elsewhere->fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (elsewhere->fd < 0)
+        empty_worktree->fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (empty_worktree->fd < 0)
         return al_error_set(err, AL_ERR_EXECUTION, "Cannot make a directory in airlock's state: %s",
                             strerror(errno));
-    command->work_tree = elsewhere->path;
-    command->cwd_fd = elsewhere->fd;
+    command->work_tree = empty_worktree->path;
+    command->cwd_fd = empty_worktree->fd;
     return 0;
 }
 
 /* Absolute words are below the working tree, which is another one there. */
-static void move_words(const struct al_repo *repo, const struct elsewhere *elsewhere, size_t from,
-                       struct al_strv *argv)
+static void move_pathspecs(const struct al_repo *repo, const struct empty_worktree *empty_worktree,
+                           size_t from, struct al_strv *argv)
 {
     static const char literal[] = ":(literal)";
 
-    for (size_t i = from; elsewhere->path && i < argv->count; i++) {
+    for (size_t i = from; empty_worktree->path && i < argv->count; i++) {
         const char *word = argv->items[i];
         const char *magic = al_starts_with(word, literal) ? literal : "";
         const char *below =
             word[strlen(magic)] == '/' ? al_fs_below(repo->at.top, word + strlen(magic)) : NULL;
-        char *moved = below ? al_asprintf("%s%s/%s", magic, elsewhere->path, below) : NULL;
+        char *moved = below ? al_asprintf("%s%s/%s", magic, empty_worktree->path, below) : NULL;
 
         if (moved) {
             free(argv->items[i]);
@@ -95,28 +96,29 @@ static void move_words(const struct al_repo *repo, const struct elsewhere *elsew
 /* The diff of as many paths as one git takes, from *at on. */
 static int add_diff(const struct al_repo *repo, const struct al_diff_options *options,
                     const struct al_str *words, size_t *at, struct al_run_limits *budget,
-                    struct al_shown *shown, struct al_error *err)
+                    struct al_excerpt_reader *reader, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(elsewhere_clear) struct elsewhere elsewhere = { .fd = -1 };
-    bool of_files = !options->cached && !options->to_ref;
+    al_auto(empty_worktree_clear) struct empty_worktree empty_worktree = { .fd = -1 };
+    bool reads_files = !options->cached && !options->to_ref;
     size_t from;
     int r = 0;
 
-    if (!of_files)
-        r = go_elsewhere(repo, &elsewhere, &command, err);
+    if (!reads_files)
+        r = use_empty_worktree(repo, &empty_worktree, &command, err);
     if (r < 0)
         return r;
     command.index = options->index;
-    add_shown_words(options, &command.argv);
+    add_words(options, &command.argv);
     from = command.argv.count;
     (void)al_batch_add(&command.argv, words, at);
-    move_words(repo, &elsewhere, from, &command.argv);
-    shown->in_patch = shown->in_line = false;
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { al_shown_add, shown } },
-                   budget, &output, err);
-    if (r == 0 && shown->changes.broken)
+    move_pathspecs(repo, &empty_worktree, from, &command.argv);
+    reader->in_patch = reader->in_line = false;
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_excerpt_reader_add, reader } }, budget,
+                   &output, err);
+    if (r == 0 && reader->changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what changed");
     else if (r == 0 && !output.stopped && output.exit_code != 0)
         r = al_git_failed(&output, err);
@@ -130,16 +132,16 @@ static void add_object(const char *oid, unsigned mode, struct al_str *words)
 }
 
 /* What was read is what its ids say: the content of both sides, and where the files come from. */
-static int check_genuine(const struct al_repo *repo, const struct al_diff_options *options,
-                         const struct al_diff_raw *changes, struct al_run_limits *budget,
-                         bool *ret_all, struct al_error *err)
+static int verify_shown(const struct al_repo *repo, const struct al_diff_options *options,
+                        const struct al_diff_raw *changes, struct al_run_limits *budget,
+                        bool *ret_complete, struct al_error *err)
 {
     const char *const trees[] = { options->from_ref, options->to_ref };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_freep) char *head = NULL;
     int r = 0;
 
-    *ret_all = changes->count == changes->total;
+    *ret_complete = changes->count == changes->total;
     for (size_t i = 0; i < changes->count; i++) {
         const struct al_change *change = &changes->items[i];
 
@@ -149,34 +151,34 @@ static int check_genuine(const struct al_repo *repo, const struct al_diff_option
     if (options->cached && !options->from_ref)
         head = al_ref_head(&repo->at);
     if (head && *head)
-        r = al_git_check_genuine_tree(repo, head, budget, ret_all, err);
+        r = al_git_verify_tree(repo, head, budget, ret_complete, err);
     for (size_t i = 0; r == 0 && i < AL_COUNT(trees); i++)
         if (trees[i])
-            r = al_git_check_genuine_tree(repo, trees[i], budget, ret_all, err);
-    return r == 0 ? al_git_check_genuine(repo, &words, budget, ret_all, err) : r;
+            r = al_git_verify_tree(repo, trees[i], budget, ret_complete, err);
+    return r == 0 ? al_git_verify_objects(repo, &words, budget, ret_complete, err) : r;
 }
 
 int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options *options,
                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    al_auto(al_shown_clear) struct al_shown shown = AL_SHOWN_INIT;
+    al_auto(al_excerpt_reader_clear) struct al_excerpt_reader reader = AL_EXCERPT_READER_INIT;
     size_t at = 0;
     bool all = true;
     int r = al_git_diff_resolve(repo, options, budget, &words, err);
 
-    shown.in_full = budget->in_full;
+    reader.in_full = budget->in_full;
     do {
         if (r == 0)
-            r = add_diff(repo, options, &words, &at, budget, &shown, err);
-    } while (r == 0 && at < words.len && !shown.more);
+            r = add_diff(repo, options, &words, &at, budget, &reader, err);
+    } while (r == 0 && at < words.len && !reader.more);
     if (r < 0)
         return r;
-    al_shown_end(&shown);
-    r = check_genuine(repo, options, &shown.changes, budget, &all, err);
+    al_excerpt_reader_end(&reader);
+    r = verify_shown(repo, options, &reader.changes, budget, &all, err);
     if (r < 0)
         return r;
-    al_shown_write(&shown, out);
+    al_excerpt_write(&reader, out);
     if (!all)
         al_str_adds(out, "This is more than airlock checks: a forged object of the repository may "
                          "be shown as another.\n");

@@ -254,7 +254,7 @@ static void show_sides(struct al_conflict_view *view, struct al_blob *blobs, siz
                        bool *truncated)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!blobs[i].kept && blobs[i].there)
+        if (!blobs[i].kept && blobs[i].exists)
             *truncated = true;
         if (!blobs[i].kept || !is_text(&blobs[i].data))
             return;

@@ -24,14 +24,14 @@ static size_t line_length(const char *at, const char *end)
 /* The end of the hunk that begins at `at`, without its last newline; NULL when it has none. */
 static const char *end_of_hunk(const char *at, const char *end, size_t marker_size)
 {
-    bool parted = false;
+    bool separated = false;
 
     while (at < end) {
         size_t len = line_length(at, end);
 
         if (is_marker(at, len, '=', marker_size))
-            parted = true;
-        else if (parted && is_marker(at, len, '>', marker_size))
+            separated = true;
+        else if (separated && is_marker(at, len, '>', marker_size))
             return at + len;
         at += len + 1;
     }
@@ -42,12 +42,12 @@ bool al_conflict_hunks(const char *text, size_t len, size_t marker_size, size_t 
                        struct al_str *out)
 {
     const char *end = text + len;
-    size_t before = out->len;
+    size_t start = out->len;
     size_t line;
 
     for (const char *at = text; at < end; at += line + 1) {
         const char *hunk = at;
-        bool first = out->len == before;
+        bool first = out->len == start;
 
         line = line_length(at, end);
         if (!is_marker(at, line, '<', marker_size))
@@ -55,7 +55,7 @@ bool al_conflict_hunks(const char *text, size_t len, size_t marker_size, size_t 
         at = end_of_hunk(at, end, marker_size);
         if (!at)
             return true; /* a beginning without an end, and so is every later one */
-        if (out->len - before + (size_t)(at - hunk) + !first > max_bytes)
+        if (out->len - start + (size_t)(at - hunk) + !first > max_bytes)
             return false;
         if (!first)
             al_str_addc(out, '\n');

@@ -34,8 +34,8 @@ static int merge_base(const struct al_repo *repo, const char *commit, struct al_
     return al_git_run_word(repo, &command, budget, ret_oid, err);
 }
 
-static int check_programs_of(const struct al_repo *repo, const char *from, const char *to,
-                             struct al_run_limits *budget, struct al_error *err)
+static int check_programs_between(const struct al_repo *repo, const char *from, const char *to,
+                                  struct al_run_limits *budget, struct al_error *err)
 {
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = al_git_list_changed(repo, from, to, budget, &list, err);
@@ -59,7 +59,7 @@ int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
     if (!repo->vetting->filters.count && !repo->vetting->merge_drivers.count)
         return 0;
     for (size_t i = 0; r == 0 && i < to->count; i++)
-        r = check_programs_of(repo, from, to->items[i], budget, err);
+        r = check_programs_between(repo, from, to->items[i], budget, err);
     return r;
 }
 
@@ -89,7 +89,7 @@ static void plan_clear(struct plan *plan)
     free(plan->head);
 }
 
-static bool moves_only(const struct plan *plan, const struct al_merge_options *options)
+static bool makes_no_commit(const struct plan *plan, const struct al_merge_options *options)
 {
     if (!*plan->head || (plan->base && !strcmp(plan->base, plan->oid)))
         return true; /* nothing was there, or nothing comes in */
@@ -97,8 +97,8 @@ static bool moves_only(const struct plan *plan, const struct al_merge_options *o
 }
 
 /* An unborn branch takes everything over. */
-static int check_filters_of_all(const struct al_repo *repo, const char *oid,
-                                struct al_run_limits *budget, struct al_error *err)
+static int check_all_filters(const struct al_repo *repo, const char *oid,
+                             struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
@@ -128,13 +128,13 @@ static int make_plan(const struct al_repo *repo, const struct al_merge_options *
         return r;
     plan->head = al_ref_head(&repo->at);
     if (!*plan->head)
-        return check_filters_of_all(repo, plan->oid, budget, err);
+        return check_all_filters(repo, plan->oid, budget, err);
     r = merge_base(repo, plan->oid, budget, &plan->base, err);
     if (r == 0)
         r = check_programs(repo, plan->oid, plan->base, budget, err);
-    if (r == 0 && !moves_only(plan, options) && !repo->vetting->has_identity)
+    if (r == 0 && !makes_no_commit(plan, options) && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
-    if (r == 0 && !moves_only(plan, options))
+    if (r == 0 && !makes_no_commit(plan, options))
         r = al_git_check_signature(repo, err);
     return r;
 }
@@ -152,18 +152,18 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
                          struct al_error *err)
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
-    al_auto(al_freep) char *without = NULL;
+    al_auto(al_freep) char *exclude_head = NULL;
     struct al_diff_options change = { .unified = -1 };
     int r = make_plan(repo, options, budget, &plan, err);
 
     if (r < 0)
         return r;
-    without = *plan.head ? al_asprintf("^%s", plan.head) : NULL;
-    if (!moves_only(&plan, options))
+    exclude_head = *plan.head ? al_asprintf("^%s", plan.head) : NULL;
+    if (!makes_no_commit(&plan, options))
         al_git_show_unsigned(repo, out);
     r = al_git_commits_excerpt(
         repo,
-        &(struct al_commits_shown){ .words = (const char *const[]){ plan.oid, without, NULL },
+        &(struct al_commits_shown){ .words = (const char *const[]){ plan.oid, exclude_head, NULL },
                                     .format = "  %h %s",
                                     .title = "These commits come in:" },
         budget, out, ret_any, err);
@@ -206,9 +206,9 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
     if (r < 0)
         return r;
     add_words(options, plan.oid, &command);
-    return al_merge_commit_made(
+    return al_merge_run_or_restore(
         repo,
-        &(struct al_join){
-            .command = &command, .oid = plan.oid, .head = plan.head, .merges = true },
+        &(struct al_merge_input){
+            .command = &command, .oid = plan.oid, .head = plan.head, .is_merge = true },
         max_bytes, budget, ret_outcome, err);
 }

@@ -28,7 +28,7 @@ struct al_merge_outcome {
     struct al_strv conflicts; /**< raw paths; it waits for their resolution unless empty */
     bool conflicted;
     bool ran;           /**< git ran to its end, whatever came of it */
-    bool waits;         /**< al_git_rebase_continue(): the rebase stopped again */
+    bool in_progress;   /**< al_git_rebase_continue(): the rebase stopped again */
     bool fast_forward;  /**< the branch simply moved */
     bool up_to_date;    /**< nothing came in */
     bool truncated;     /**< the text ends where the cap is */

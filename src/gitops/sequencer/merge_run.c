@@ -9,8 +9,8 @@
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/merge.h"
-#include "gitops/sequencer/outcome.h"
 #include "gitops/sequencer/savepoint.h"
 #include "guard/text.h"
 
@@ -40,14 +40,15 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
 }
 
 /* An untracked file, ignored or not, in the way of what comes in. */
-static int check_not_in_the_way(const struct al_repo *repo, const struct al_savepoint *before,
-                                struct al_run_limits *budget, struct al_error *err)
+static int check_no_overwrite(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                              struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, tracked = AL_STRV_INIT;
     int r;
 
-    for (size_t at = 0; at < before->there.len; at += strlen(before->there.data + at) + 1)
-        al_strv_add(&names, before->there.data + at);
+    for (size_t at = 0; at < savepoint->preexisting.len;
+         at += strlen(savepoint->preexisting.data + at) + 1)
+        al_strv_add(&names, savepoint->preexisting.data + at);
     r = al_repo_tracked_files(repo, &names, budget, &tracked, err);
     al_strv_sort(&tracked);
     for (size_t i = 0; r == 0 && i < names.count; i++) {
@@ -68,10 +69,10 @@ static int check_not_in_the_way(const struct al_repo *repo, const struct al_save
 
 /* What failed without conflicts has not happened: not half of it, when git died.  One that never
  * ran has changed nothing, and what differs by now is somebody else's doing. */
-static int failed(struct al_repo *repo, const struct al_savepoint *before, int r,
-                  struct al_error *err)
+static int restore_after_failure(struct al_repo *repo, const struct al_savepoint *savepoint, int r,
+                                 struct al_error *err)
 {
-    (void)al_savepoint_undo(repo, before, r, err);
+    (void)al_savepoint_restore_if_failed(repo, savepoint, r, err);
     if (!err)
         return r;
     if (strstr(err->message, "You have unstaged changes") ||
@@ -83,8 +84,9 @@ static int failed(struct al_repo *repo, const struct al_savepoint *before, int r
 }
 
 /* " <parent> <parent>" of the commit HEAD is at, or of the one that a stopped merge would make. */
-static int read_joined(const struct al_repo *repo, const char *head, bool conflicted,
-                       struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+static int read_merged_parents(const struct al_repo *repo, const char *head, bool conflicted,
+                               struct al_run_limits *budget, struct al_str *out,
+                               struct al_error *err)
 {
     al_auto(al_freep) char *now = al_ref_head(&repo->at);
 
@@ -95,58 +97,60 @@ static int read_joined(const struct al_repo *repo, const char *head, bool confli
 }
 
 /* Whether it is this commit that came in.  Words can mean another one a moment later. */
-static int check_joined(const struct al_repo *repo, const struct al_join *join,
-                        const struct al_merge_outcome *outcome, struct al_run_limits *budget,
-                        struct al_error *err)
+static int check_merged_parents(const struct al_repo *repo, const struct al_merge_input *input,
+                                const struct al_merge_outcome *outcome,
+                                struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_freep) char *now = al_ref_head(&repo->at);
-    al_auto(al_freep) char *both = al_asprintf(" %s %s", join->head, join->oid);
-    al_auto(al_str_clear) struct al_str joined = AL_STR_INIT;
+    al_auto(al_freep) char *expected = al_asprintf(" %s %s", input->head, input->oid);
+    al_auto(al_str_clear) struct al_str parents = AL_STR_INIT;
     int r;
 
-    if (!outcome->conflicted && (!strcmp(now, join->oid) || !strcmp(now, join->head)))
+    if (!outcome->conflicted && (!strcmp(now, input->oid) || !strcmp(now, input->head)))
         return 0;
-    r = read_joined(repo, join->head, outcome->conflicted, budget, &joined, err);
-    if (r == 0 && strcmp(joined.buf, both) != 0)
+    r = read_merged_parents(repo, input->head, outcome->conflicted, budget, &parents, err);
+    if (r == 0 && strcmp(parents.buf, expected) != 0)
         r = al_error_set(err, AL_ERR_EXECUTION,
                          "What git merged is not the commit that was looked at, since somebody "
                          "moved it meanwhile; the repository was put back as it was");
     return r;
 }
 
-static int run_or_put_back(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
-                           const struct al_savepoint *before, struct al_run_limits *budget,
-                           struct al_merge_outcome *outcome, struct al_error *err)
+static int run_or_restore(struct al_repo *repo, const struct al_merge_input *input,
+                          size_t max_bytes, const struct al_savepoint *savepoint,
+                          struct al_run_limits *budget, struct al_merge_outcome *outcome,
+                          struct al_error *err)
 {
-    int r = al_merge_run(repo, join->command, max_bytes, budget, outcome, err);
+    int r = al_merge_run(repo, input->command, max_bytes, budget, outcome, err);
 
-    if (r == 0 && join->merges)
-        r = check_joined(repo, join, outcome, budget, err);
-    return r == AL_ERR_EXECUTION && outcome->ran ? failed(repo, before, r, err)
-                                                 : al_savepoint_settle(repo, before, r, err);
+    if (r == 0 && input->is_merge)
+        r = check_merged_parents(repo, input, outcome, budget, err);
+    return r == AL_ERR_EXECUTION && outcome->ran
+               ? restore_after_failure(repo, savepoint, r, err)
+               : al_savepoint_restore_if_stopped(repo, savepoint, r, err);
 }
 
-int al_merge_commit_made(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
-                         struct al_error *err)
+int al_merge_run_or_restore(struct al_repo *repo, const struct al_merge_input *input,
+                            size_t max_bytes, struct al_run_limits *budget,
+                            struct al_merge_outcome *ret_outcome, struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
     al_auto(al_freep) char *now = NULL;
     int r;
 
-    al_strv_add(&incoming, join->oid);
-    r = al_savepoint_note(repo, &incoming, budget, &before, err);
+    al_strv_add(&incoming, input->oid);
+    r = al_savepoint_take(repo, &incoming, budget, &savepoint, err);
     if (r == 0)
-        r = check_not_in_the_way(repo, &before, budget, err);
+        r = check_no_overwrite(repo, &savepoint, budget, err);
     if (r == 0)
-        r = run_or_put_back(repo, join, max_bytes, &before, budget, &outcome, err);
+        r = run_or_restore(repo, input, max_bytes, &savepoint, budget, &outcome, err);
     if (r < 0)
         return r;
     now = al_ref_head(&repo->at);
-    outcome.up_to_date = !outcome.conflicted && !strcmp(now, join->head);
-    outcome.fast_forward = !outcome.up_to_date && !strcmp(now, join->oid);
+    outcome.up_to_date = !outcome.conflicted && !strcmp(now, input->head);
+    outcome.fast_forward = !outcome.up_to_date && !strcmp(now, input->oid);
     *ret_outcome = outcome;
     outcome = AL_MERGE_INIT;
     return 0;

@@ -21,11 +21,11 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
                  struct al_error *err);
 
 /** A commit that is to come into the current branch.  All of it borrowed. */
-struct al_join {
+struct al_merge_input {
     const struct al_git_command *command;
     const char *oid;  /**< the commit */
     const char *head; /**< where the branch is; "" where it is unborn */
-    bool merges;      /**< it is `git merge`: what came in must be `oid` */
+    bool is_merge;    /**< it is `git merge`: what came in must be `oid` */
 };
 
 /**
@@ -35,8 +35,8 @@ struct al_join {
  * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR where local changes are in the way, or an
  *         untracked file, ignored or not, would be overwritten.
  */
-int al_merge_commit_made(struct al_repo *repo, const struct al_join *join, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
-                         struct al_error *err);
+int al_merge_run_or_restore(struct al_repo *repo, const struct al_merge_input *input,
+                            size_t max_bytes, struct al_run_limits *budget,
+                            struct al_merge_outcome *ret_outcome, struct al_error *err);
 
 #endif

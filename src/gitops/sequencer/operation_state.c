@@ -10,9 +10,9 @@
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/preview/concerned.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/overwritten.h"
+#include "gitops/preview/untracked_overwritten.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
@@ -24,7 +24,7 @@
 #define SEQUENCER_BYTES (1u << 20)
 #define OUTPUT_BYTES    (64u * 1024u)
 
-static bool has(int git_dir, const char *name)
+static bool has_file(int git_dir, const char *name)
 {
     struct stat st;
 
@@ -32,7 +32,7 @@ static bool has(int git_dir, const char *name)
 }
 
 /* A cherry-pick or a revert of several commits that stopped between two of them. */
-static enum al_operation_state sequenced(int git_dir)
+static enum al_operation_state sequencer_state(int git_dir)
 {
     al_auto(al_closep) int fd = al_nofollow_open(git_dir, "sequencer/todo", O_RDONLY);
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
@@ -48,20 +48,20 @@ enum al_operation_state al_git_operation_state(const struct al_repo *repo)
 
     if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
         return AL_IN_PROGRESS_NONE;
-    if (has(git_dir, "rebase-apply/applying"))
+    if (has_file(git_dir, "rebase-apply/applying"))
         return AL_IN_PROGRESS_AM;
-    if (has(git_dir, "rebase-merge") || has(git_dir, "rebase-apply"))
+    if (has_file(git_dir, "rebase-merge") || has_file(git_dir, "rebase-apply"))
         return AL_IN_PROGRESS_REBASE;
-    if (has(git_dir, "MERGE_HEAD"))
+    if (has_file(git_dir, "MERGE_HEAD"))
         return AL_IN_PROGRESS_MERGE;
-    if (has(git_dir, "CHERRY_PICK_HEAD"))
+    if (has_file(git_dir, "CHERRY_PICK_HEAD"))
         return AL_IN_PROGRESS_CHERRY_PICK;
-    if (has(git_dir, "REVERT_HEAD"))
+    if (has_file(git_dir, "REVERT_HEAD"))
         return AL_IN_PROGRESS_REVERT;
-    return sequenced(git_dir);
+    return sequencer_state(git_dir);
 }
 
-const char *al_operation_state_name(enum al_operation_state underway)
+const char *al_operation_state_name(enum al_operation_state state)
 {
     static const char *const names[] = {
         [AL_IN_PROGRESS_NONE] = "",         [AL_IN_PROGRESS_MERGE] = "merge",
@@ -69,13 +69,12 @@ const char *al_operation_state_name(enum al_operation_state underway)
         [AL_IN_PROGRESS_REVERT] = "revert", [AL_IN_PROGRESS_AM] = "am",
     };
 
-    return names[underway];
+    return names[state];
 }
 
-const char *al_operation_state_noun(enum al_operation_state underway)
+const char *al_operation_state_noun(enum al_operation_state state)
 {
-    return underway == AL_IN_PROGRESS_AM ? "application of patches"
-                                         : al_operation_state_name(underway);
+    return state == AL_IN_PROGRESS_AM ? "application of patches" : al_operation_state_name(state);
 }
 
 /* A number that a rebase keeps in a file; 0 where there is none. */
@@ -107,39 +106,39 @@ static void add_step(const struct al_repo *repo, struct al_str *out)
 
 void al_git_operation_line(const struct al_repo *repo, size_t conflicts, struct al_str *out)
 {
-    enum al_operation_state underway = al_git_operation_state(repo);
+    enum al_operation_state state = al_git_operation_state(repo);
     const char *name =
-        underway == AL_IN_PROGRESS_AM ? "series of patches" : al_operation_state_name(underway);
+        state == AL_IN_PROGRESS_AM ? "series of patches" : al_operation_state_name(state);
 
-    if (underway != AL_IN_PROGRESS_NONE) {
+    if (state != AL_IN_PROGRESS_NONE) {
         al_str_addf(out, "A %s is in progress", name);
         add_step(repo, out);
     }
     if (conflicts)
-        al_str_addf(out, "%s%zu conflict%s", underway != AL_IN_PROGRESS_NONE ? ", " : "", conflicts,
+        al_str_addf(out, "%s%zu conflict%s", state != AL_IN_PROGRESS_NONE ? ", " : "", conflicts,
                     conflicts == 1 ? "" : "s");
 }
 
 int al_git_check_no_operation(const struct al_repo *repo, struct al_run_limits *budget,
                               struct al_error *err)
 {
-    enum al_operation_state underway = al_git_operation_state(repo);
+    enum al_operation_state state = al_git_operation_state(repo);
     int r = al_git_check_no_conflicts(repo, budget, err);
 
-    if (r < 0 || underway == AL_IN_PROGRESS_NONE)
+    if (r < 0 || state == AL_IN_PROGRESS_NONE)
         return r;
-    if (underway == AL_IN_PROGRESS_AM)
+    if (state == AL_IN_PROGRESS_AM)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                                  "An application of patches (git am) is in progress; a user "
                                  "concludes it with git itself, git_merge and abort gives it up");
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                              "A %s is in progress; conclude it with git_commit, or give it up with "
                              "git_merge and abort",
-                             al_operation_state_name(underway));
+                             al_operation_state_name(state));
 }
 
 /* The commit that a rebase goes back to, "HEAD" for everything else.  Caller frees. */
-static char *goes_back_to(const struct al_repo *repo)
+static char *abort_target(const struct al_repo *repo)
 {
     static const char *const files[] = { "rebase-merge/orig-head", "rebase-apply/orig-head",
                                          "sequencer/head" };
@@ -177,7 +176,7 @@ int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
     }
     if (!repo->vetting->filters.count)
         return 0;
-    target = goes_back_to(repo);
+    target = abort_target(repo);
     r = al_git_list_changed(repo, target, NULL, budget, &list, err);
     if (r == 0)
         r = al_git_check_filters(repo, &list, target, budget, err);
@@ -188,27 +187,27 @@ int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
 int al_git_abort_affected_files(const struct al_repo *repo, struct al_run_limits *budget,
                                 struct al_strv *out, struct al_error *err)
 {
-    al_auto(al_freep) char *target = goes_back_to(repo);
+    al_auto(al_freep) char *target = abort_target(repo);
     int r = al_git_overwritten_files(repo, NULL, false, budget, out, err);
 
-    return r < 0 ? r : al_git_overwritten(repo, target, NULL, budget, out, err);
+    return r < 0 ? r : al_git_untracked_overwritten(repo, target, NULL, budget, out, err);
 }
 
 int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budget,
                          struct al_str *out, struct al_error *err)
 {
-    al_auto(al_freep) char *target = goes_back_to(repo);
+    al_auto(al_freep) char *target = abort_target(repo);
     const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = target };
     al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
-    enum al_operation_state underway = al_git_operation_state(repo);
+    enum al_operation_state state = al_git_operation_state(repo);
     int r = al_git_diff_excerpt(repo, &lost, budget, &excerpt, err);
 
     if (r == 0)
-        r = al_git_hidden_excerpt(repo, NULL, budget, &excerpt, err);
+        r = al_git_unseen_changes_excerpt(repo, NULL, budget, &excerpt, err);
     if (r < 0)
         return r;
-    al_str_addf(out, "%s %s is in progress.", underway == AL_IN_PROGRESS_AM ? "An" : "A",
-                al_operation_state_noun(underway));
+    al_str_addf(out, "%s %s is in progress.", state == AL_IN_PROGRESS_AM ? "An" : "A",
+                al_operation_state_noun(state));
     if (excerpt.len)
         al_str_addf(out, " Going back loses these changes:\n%s", excerpt.buf);
     else
@@ -235,7 +234,7 @@ int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    enum al_operation_state underway = al_git_operation_state(repo);
+    enum al_operation_state state = al_git_operation_state(repo);
     int r = al_git_abort_check(repo, budget, err);
 
     if (r == 0)
@@ -244,12 +243,12 @@ int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,
         return r;
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* merge runs reset, rebase runs am or stash */
-    al_strv_adds(&command.argv, "git", al_operation_state_name(underway), "--abort", NULL);
+    al_strv_adds(&command.argv, "git", al_operation_state_name(state), "--abort", NULL);
     r = al_git_run(
         &repo->at, &command,
         &(struct al_git_run){ .max_bytes = OUTPUT_BYTES, .waits_for_lock = true, .checked = true },
         budget, &output, err);
     if (r == 0)
-        *ret_done = underway;
+        *ret_done = state;
     return r;
 }

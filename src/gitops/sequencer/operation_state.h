@@ -23,10 +23,10 @@ enum al_operation_state {
 enum al_operation_state al_git_operation_state(const struct al_repo *repo);
 
 /** "merge", "rebase", "cherry-pick", "revert" or "am"; "" for none. */
-const char *al_operation_state_name(enum al_operation_state underway);
+const char *al_operation_state_name(enum al_operation_state state);
 
 /** The same as a noun to be read: "application of patches" for am. */
-const char *al_operation_state_noun(enum al_operation_state underway);
+const char *al_operation_state_noun(enum al_operation_state state);
 
 /** "A rebase is in progress (2 of 5), 1 conflict" appended to `out`; nothing where nothing is. */
 void al_git_operation_line(const struct al_repo *repo, size_t conflicts, struct al_str *out);
@@ -41,8 +41,8 @@ int al_git_check_no_operation(const struct al_repo *repo, struct al_run_limits *
 int al_git_abort_check(const struct al_repo *repo, struct al_run_limits *budget,
                        struct al_error *err);
 
-/** The files that going back writes over, as al_git_affected_files() and al_git_overwritten() give
- * them.
+/** The files that going back writes over, as al_git_affected_files() and
+ * al_git_untracked_overwritten() give them.
  */
 int al_git_abort_affected_files(const struct al_repo *repo, struct al_run_limits *budget,
                                 struct al_strv *out, struct al_error *err);

@@ -60,21 +60,21 @@ char *al_rebase_vet_todo(const char *todo, size_t *ret_left)
     return NULL;
 }
 
-static int left_to_git(const char *why, struct al_error *err)
+static int refuse(const char *why, struct al_error *err)
 {
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                              "This rebase %s, which airlock leaves to git itself", why);
 }
 
 /* A file of the rebase without its last newline; "" where there is none. */
-static int read_state(int git_dir, const char *name, size_t max_bytes, struct al_str *text,
-                      struct al_error *err)
+static int read_state_file(int git_dir, const char *name, size_t max_bytes, struct al_str *text,
+                           struct al_error *err)
 {
     al_auto(al_closep) int fd = al_nofollow_open(git_dir, name, O_RDONLY);
     int r = fd == -ENOENT ? 0 : fd < 0 ? fd : al_fs_read_fd(fd, max_bytes, text);
 
     if (r < 0)
-        return left_to_git("has notes that cannot be read", err);
+        return refuse("has notes that cannot be read", err);
     al_str_trim_end(text);
     return 0;
 }
@@ -85,7 +85,8 @@ static int vet_todo(int git_dir, size_t *ret_left, struct al_error *err)
     al_auto(al_freep) char *word = NULL;
     al_auto(al_freep) char *shown = NULL;
     al_auto(al_freep) char *why = NULL;
-    int r = read_state(git_dir, "rebase-merge/git-rebase-todo", AL_REBASE_TODO_BYTES, &todo, err);
+    int r =
+        read_state_file(git_dir, "rebase-merge/git-rebase-todo", AL_REBASE_TODO_BYTES, &todo, err);
 
     if (r < 0)
         return r;
@@ -94,15 +95,15 @@ static int vet_todo(int git_dir, size_t *ret_left, struct al_error *err)
         return 0;
     shown = al_text_sanitize_line(word);
     why = al_asprintf("has '%s' among what is left to do", shown);
-    return left_to_git(why, err);
+    return refuse(why, err);
 }
 
 /* Notes that would change what going on means. */
-static int vet_notes(int git_dir, struct al_error *err)
+static int vet_state_files(int git_dir, struct al_error *err)
 {
     static const struct {
         const char *name, *why;
-    } notes[] = {
+    } files[] = {
         { "rebase-merge/gpg_sign_opt", "signs its commits" },
         { "rebase-apply/gpg_sign_opt", "signs its commits" },
         { "rebase-merge/update-refs", "moves other branches too" },
@@ -110,19 +111,19 @@ static int vet_notes(int git_dir, struct al_error *err)
     al_auto(al_str_clear) struct al_str strategy = AL_STR_INIT;
     int r;
 
-    for (size_t i = 0; i < AL_COUNT(notes); i++) {
+    for (size_t i = 0; i < AL_COUNT(files); i++) {
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-        r = read_state(git_dir, notes[i].name, AL_REBASE_TODO_BYTES, &text, err);
+        r = read_state_file(git_dir, files[i].name, AL_REBASE_TODO_BYTES, &text, err);
         if (r < 0)
             return r;
         if (text.len)
-            return left_to_git(notes[i].why, err);
+            return refuse(files[i].why, err);
     }
-    r = read_state(git_dir, "rebase-merge/strategy", STATE_BYTES, &strategy, err);
+    r = read_state_file(git_dir, "rebase-merge/strategy", STATE_BYTES, &strategy, err);
     if (r == 0 && strategy.len && strcmp(strategy.buf, "ort") != 0 &&
         strcmp(strategy.buf, "recursive") != 0)
-        r = left_to_git("has a merge strategy of its own", err);
+        r = refuse("has a merge strategy of its own", err);
     return r;
 }
 
@@ -137,7 +138,7 @@ static int vet_programs(const struct al_repo *repo, int git_dir, struct al_run_l
     for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++) {
         al_auto(al_str_clear) struct al_str oid = AL_STR_INIT;
 
-        r = read_state(git_dir, files[i], STATE_BYTES, &oid, err);
+        r = read_state_file(git_dir, files[i], STATE_BYTES, &oid, err);
         if (al_is_oid(oid.buf, oid.len))
             al_strv_add(&commits, oid.buf);
     }
@@ -146,7 +147,7 @@ static int vet_programs(const struct al_repo *repo, int git_dir, struct al_run_l
 
 /* A rebase stops with HEAD on no branch.  After a checkout git would add the commit to the branch
  * that HEAD is on, and end the rebase there. */
-static int check_where(const struct al_repo *repo, struct al_error *err)
+static int check_head(const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_freep) char *word = NULL;
@@ -175,7 +176,7 @@ static int check(const struct al_repo *repo, struct al_run_limits *budget, size_
     if (al_git_operation_state(repo) != AL_IN_PROGRESS_REBASE)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                                  "No rebase is in progress");
-    r = check_where(repo, err);
+    r = check_head(repo, err);
     if (r == 0)
         r = al_git_check_no_conflicts(repo, budget, err);
     if (r == 0 && !repo->vetting->has_identity)
@@ -185,7 +186,7 @@ static int check(const struct al_repo *repo, struct al_run_limits *budget, size_
     if (r == 0)
         r = vet_todo(git_dir, ret_left, err);
     if (r == 0)
-        r = vet_notes(git_dir, err);
+        r = vet_state_files(git_dir, err);
     return r < 0 ? r : vet_programs(repo, git_dir, budget, err);
 }
 
@@ -217,7 +218,7 @@ int al_git_rebase_preview(const struct al_repo *repo, struct al_run_limits *budg
 }
 
 /* git takes the message from its notes.  Whatever is in them is written again by the next stop. */
-static int note_message(const struct al_repo *repo, const char *message, struct al_error *err)
+static int write_message(const struct al_repo *repo, const char *message, struct al_error *err)
 {
     static const char *const files[] = { "rebase-merge/message", "rebase-apply/final-commit" };
     al_auto(al_closep) int git_dir = -1;
@@ -241,7 +242,7 @@ static int run(struct al_repo *repo, const char *message, size_t max_bytes,
                struct al_run_limits *budget, struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r = message ? note_message(repo, message, err) : 0;
+    int r = message ? write_message(repo, message, err) : 0;
 
     if (r < 0)
         return r;
@@ -250,7 +251,7 @@ static int run(struct al_repo *repo, const char *message, size_t max_bytes,
     al_strv_adds(&command.argv, "git", "rebase", "--continue", NULL);
     r = al_merge_run(repo, &command, max_bytes, budget, outcome, err);
     if (r == 0)
-        outcome->waits = al_git_operation_state(repo) == AL_IN_PROGRESS_REBASE;
+        outcome->in_progress = al_git_operation_state(repo) == AL_IN_PROGRESS_REBASE;
     return r;
 }
 
@@ -258,17 +259,17 @@ int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max
                            struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                            struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     int r = al_git_rebase_check(repo, budget, err);
 
     if (r == 0)
-        r = al_savepoint_note(repo, &AL_STRV_INIT, budget, &before, err);
+        r = al_savepoint_take(repo, &AL_STRV_INIT, budget, &savepoint, err);
     if (r < 0)
         return r;
     r = run(repo, message, max_bytes, budget, &outcome, err);
-    r = outcome.ran ? al_savepoint_undo(repo, &before, r, err)
-                    : al_savepoint_settle(repo, &before, r, err);
+    r = outcome.ran ? al_savepoint_restore_if_failed(repo, &savepoint, r, err)
+                    : al_savepoint_restore_if_stopped(repo, &savepoint, r, err);
     if (r < 0)
         return r;
     *ret_outcome = outcome;

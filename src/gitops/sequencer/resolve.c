@@ -124,7 +124,7 @@ static int check_filters(const struct al_repo *repo, const struct al_conflict *c
 }
 
 /* Whether every directory on the way is one, or missing. */
-static int check_way(const struct al_repo *repo, const char *path, struct al_error *err)
+static int check_parents(const struct al_repo *repo, const char *path, struct al_error *err)
 {
     al_auto(al_closep) int top = -1;
     al_auto(al_closep) int parent = -1;
@@ -164,7 +164,7 @@ static int make_plan(const struct al_repo *repo, const struct al_resolve_options
             &plan->conflict
                  ->sides[options->how == AL_RESOLVE_OURS ? AL_STAGE_OURS : AL_STAGE_THEIRS];
     if (r == 0)
-        r = check_way(repo, plan->conflict->path, err);
+        r = check_parents(repo, plan->conflict->path, err);
     return r < 0 ? r : check_filters(repo, plan->conflict, budget, err);
 }
 
@@ -262,13 +262,14 @@ int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_o
 static int write_link(int dir_fd, const char *name, const char *target)
 {
     static _Atomic unsigned serial;
-    al_auto(al_freep) char *beside = al_asprintf(".airlock-link-%ld-%u", (long)getpid(), serial++);
-    int r = symlinkat(target, dir_fd, beside) < 0 ? -errno : 0;
+    al_auto(al_freep) char *temporary =
+        al_asprintf(".airlock-link-%ld-%u", (long)getpid(), serial++);
+    int r = symlinkat(target, dir_fd, temporary) < 0 ? -errno : 0;
 
-    if (r == 0 && renameat(dir_fd, beside, dir_fd, name) < 0)
+    if (r == 0 && renameat(dir_fd, temporary, dir_fd, name) < 0)
         r = -errno;
     if (r < 0)
-        (void)unlinkat(dir_fd, beside, 0);
+        (void)unlinkat(dir_fd, temporary, 0);
     return r;
 }
 
@@ -327,7 +328,7 @@ static int remove_file(int top, const char *path, struct al_error *err)
     return r < 0 && r != -ENOENT ? al_error_errno(err, -r, "cannot remove '%s'", word) : 0;
 }
 
-static int put_into_worktree(const struct al_repo *repo, const struct plan *plan, const char *given,
+static int write_to_worktree(const struct al_repo *repo, const struct plan *plan, const char *given,
                              struct al_run_limits *budget, struct al_error *err)
 {
     struct al_buffer content = { .max_bytes = AL_RESOLVE_MAX_BYTES };
@@ -350,8 +351,8 @@ static int put_into_worktree(const struct al_repo *repo, const struct plan *plan
 }
 
 /* With core.fileMode off git forgets with the stages of a conflict that a file is executable. */
-static int look_at_modes(const struct al_repo *repo, struct plan *plan,
-                         struct al_run_limits *budget, struct al_error *err)
+static int check_file_mode(const struct al_repo *repo, struct plan *plan,
+                           struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -372,7 +373,7 @@ static int look_at_modes(const struct al_repo *repo, struct plan *plan,
 }
 
 /* A side goes into the index as the very object it is; content is what git makes of the file. */
-static int put_into_index(struct al_repo *repo, const struct plan *plan,
+static int write_to_index(struct al_repo *repo, const struct plan *plan,
                           struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -408,8 +409,8 @@ int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *option
     int r = make_plan(repo, options, budget, &plan, err);
 
     if (r == 0)
-        r = look_at_modes(repo, &plan, budget, err);
+        r = check_file_mode(repo, &plan, budget, err);
     if (r == 0)
-        r = put_into_worktree(repo, &plan, options->content, budget, err);
-    return r < 0 ? r : put_into_index(repo, &plan, budget, err);
+        r = write_to_worktree(repo, &plan, options->content, budget, err);
+    return r < 0 ? r : write_to_index(repo, &plan, budget, err);
 }

@@ -11,89 +11,89 @@
 #include "guard/text.h"
 
 /* Time to put back what a killed git left: apart from the call's, which may be used up. */
-#define PUT_BACK_MS 60000u
+#define RESTORE_MS 60000u
 
 /* A killed git removes its lock at once; somebody else's is not waited for long. */
 #define LOCK_MS 5000u
 
-void al_savepoint_clear(struct al_savepoint *before)
+void al_savepoint_clear(struct al_savepoint *savepoint)
 {
-    for (size_t i = 0; i < before->nfiles; i++) {
-        free(before->files[i].name);
-        al_str_clear(&before->files[i].text);
+    for (size_t i = 0; i < savepoint->nfiles; i++) {
+        free(savepoint->files[i].name);
+        al_str_clear(&savepoint->files[i].text);
     }
-    free(before->files);
-    if (before->index)
-        (void)unlink(before->index);
-    free(before->index);
-    free(before->head);
-    free(before->commit);
-    al_strv_clear(&before->refs);
-    al_strv_clear(&before->incoming);
-    al_buffer_clear(&before->dirty);
-    al_buffer_clear(&before->there);
-    *before = AL_SAVEPOINT_INIT;
+    free(savepoint->files);
+    if (savepoint->index)
+        (void)unlink(savepoint->index);
+    free(savepoint->index);
+    free(savepoint->head);
+    free(savepoint->commit);
+    al_strv_clear(&savepoint->refs);
+    al_strv_clear(&savepoint->incoming);
+    al_buffer_clear(&savepoint->dirty);
+    al_buffer_clear(&savepoint->preexisting);
+    *savepoint = AL_SAVEPOINT_INIT;
 }
 
-static void note_ref(const struct al_repo *repo, struct al_savepoint *before, const char *ref)
+static void save_ref(const struct al_repo *repo, struct al_savepoint *savepoint, const char *ref)
 {
     if (!al_is_reference(ref))
         return;
-    al_strv_add(&before->refs, ref);
-    al_strv_take(&before->refs, al_ref_oid(&repo->at, ref));
+    al_strv_add(&savepoint->refs, ref);
+    al_strv_take(&savepoint->refs, al_ref_oid(&repo->at, ref));
 }
 
 /* The branch HEAD is on, and the one that a rebase in progress will move when it ends. */
-static void note_refs(const struct al_repo *repo, struct al_savepoint *before)
+static void save_refs(const struct al_repo *repo, struct al_savepoint *savepoint)
 {
-    before->head = al_ref_read_head(&repo->at);
-    before->commit = al_ref_head(&repo->at);
-    if (before->head && al_starts_with(before->head, "ref: "))
-        note_ref(repo, before, before->head + strlen("ref: "));
-    for (size_t i = 0; i < before->nfiles; i++) {
+    savepoint->head = al_ref_read_head(&repo->at);
+    savepoint->commit = al_ref_head(&repo->at);
+    if (savepoint->head && al_starts_with(savepoint->head, "ref: "))
+        save_ref(repo, savepoint, savepoint->head + strlen("ref: "));
+    for (size_t i = 0; i < savepoint->nfiles; i++) {
         al_auto(al_freep) char *ref = NULL;
 
-        if (!al_ends_with(before->files[i].name, "/head-name"))
+        if (!al_ends_with(savepoint->files[i].name, "/head-name"))
             continue;
-        ref = al_strndup(before->files[i].text.buf, strcspn(before->files[i].text.buf, "\n"));
-        note_ref(repo, before, ref);
+        ref = al_strndup(savepoint->files[i].text.buf, strcspn(savepoint->files[i].text.buf, "\n"));
+        save_ref(repo, savepoint, ref);
     }
 }
 
-int al_savepoint_note(const struct al_repo *repo, const struct al_strv *incoming,
-                      struct al_run_limits *budget, struct al_savepoint *ret_before,
+int al_savepoint_take(const struct al_repo *repo, const struct al_strv *incoming,
+                      struct al_run_limits *budget, struct al_savepoint *ret_savepoint,
                       struct al_error *err)
 {
-    struct al_savepoint before = AL_SAVEPOINT_INIT;
+    struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     int r;
 
     for (size_t i = 0; i < incoming->count; i++)
-        al_strv_add(&before.incoming, incoming->items[i]);
-    r = al_savepoint_note_files(repo, &before, err);
+        al_strv_add(&savepoint.incoming, incoming->items[i]);
+    r = al_savepoint_take_files(repo, &savepoint, err);
     if (r == 0) {
-        note_refs(repo, &before);
-        r = al_savepoint_note_tree(repo, budget, &before, err);
+        save_refs(repo, &savepoint);
+        r = al_savepoint_take_tree(repo, budget, &savepoint, err);
     }
     if (r < 0) {
-        al_savepoint_clear(&before);
+        al_savepoint_clear(&savepoint);
         return r;
     }
-    *ret_before = before;
+    *ret_savepoint = savepoint;
     return 0;
 }
 
-int al_savepoint_note_git_dir(const struct al_repo *repo, struct al_savepoint *ret_before,
+int al_savepoint_take_git_dir(const struct al_repo *repo, struct al_savepoint *ret_savepoint,
                               struct al_error *err)
 {
-    struct al_savepoint before = AL_SAVEPOINT_INIT;
-    int r = al_savepoint_note_files(repo, &before, err);
+    struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
+    int r = al_savepoint_take_files(repo, &savepoint, err);
 
     if (r < 0) {
-        al_savepoint_clear(&before);
+        al_savepoint_clear(&savepoint);
         return r;
     }
-    note_refs(repo, &before);
-    *ret_before = before;
+    save_refs(repo, &savepoint);
+    *ret_savepoint = savepoint;
     return 0;
 }
 
@@ -107,8 +107,8 @@ static int run(const struct al_repo *repo, struct al_git_command *command,
                       budget, &output, err);
 }
 
-static int put_back_ref(const struct al_repo *repo, const char *ref, const char *commit,
-                        struct al_run_limits *budget, struct al_error *err)
+static int restore_ref(const struct al_repo *repo, const char *ref, const char *commit,
+                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *now = al_ref_oid(&repo->at, ref);
@@ -123,8 +123,8 @@ static int put_back_ref(const struct al_repo *repo, const char *ref, const char 
     return run(repo, &command, budget, err);
 }
 
-static int put_back_head(const struct al_repo *repo, const char *head, struct al_run_limits *budget,
-                         struct al_error *err)
+static int restore_head(const struct al_repo *repo, const char *head, struct al_run_limits *budget,
+                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *now = al_ref_read_head(&repo->at);
@@ -141,52 +141,52 @@ static int put_back_head(const struct al_repo *repo, const char *head, struct al
     return run(repo, &command, budget, err);
 }
 
-static int put_back_refs(const struct al_repo *repo, const struct al_savepoint *before,
-                         struct al_run_limits *budget, struct al_error *err)
+static int restore_refs(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                        struct al_run_limits *budget, struct al_error *err)
 {
-    int r = put_back_head(repo, before->head, budget, err);
+    int r = restore_head(repo, savepoint->head, budget, err);
 
-    for (size_t i = 0; r == 0 && i + 1 < before->refs.count; i += 2)
-        r = put_back_ref(repo, before->refs.items[i], before->refs.items[i + 1], budget, err);
+    for (size_t i = 0; r == 0 && i + 1 < savepoint->refs.count; i += 2)
+        r = restore_ref(repo, savepoint->refs.items[i], savepoint->refs.items[i + 1], budget, err);
     return r;
 }
 
-int al_savepoint_put_back_git_dir(struct al_repo *repo, const struct al_savepoint *before,
-                                  struct al_error *err)
+int al_savepoint_restore_git_dir(struct al_repo *repo, const struct al_savepoint *savepoint,
+                                 struct al_error *err)
 {
-    struct al_run_limits budget = { .left_ms = PUT_BACK_MS };
-    int r = put_back_refs(repo, before, &budget, err);
+    struct al_run_limits budget = { .left_ms = RESTORE_MS };
+    int r = restore_refs(repo, savepoint, &budget, err);
 
-    return r == 0 ? al_savepoint_put_back_files(repo, before, err) : r;
+    return r == 0 ? al_savepoint_restore_files(repo, savepoint, err) : r;
 }
 
-int al_savepoint_put_back(struct al_repo *repo, const struct al_savepoint *before,
-                          struct al_error *err)
+int al_savepoint_restore(struct al_repo *repo, const struct al_savepoint *savepoint,
+                         struct al_error *err)
 {
     struct al_run_limits budget = { .left_ms = LOCK_MS };
     int r = al_index_lock_wait(&repo->at, &budget, err);
 
-    budget.left_ms = PUT_BACK_MS;
+    budget.left_ms = RESTORE_MS;
     if (r == 0)
-        r = al_savepoint_put_back_tree(repo, before, &budget, err);
+        r = al_savepoint_restore_tree(repo, savepoint, &budget, err);
     if (r == 0)
-        r = al_savepoint_put_back_index(repo, before, err);
+        r = al_savepoint_restore_index(repo, savepoint, err);
     if (r == 0)
-        r = put_back_refs(repo, before, &budget, err);
+        r = restore_refs(repo, savepoint, &budget, err);
     if (r == 0)
-        r = al_savepoint_put_back_files(repo, before, err);
+        r = al_savepoint_restore_files(repo, savepoint, err);
     return r;
 }
 
-int al_savepoint_settle(struct al_repo *repo, const struct al_savepoint *before, int r,
-                        struct al_error *err)
+int al_savepoint_restore_if_stopped(struct al_repo *repo, const struct al_savepoint *savepoint,
+                                    int r, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
     bool done;
 
     if (r != AL_ERR_TIMEOUT && r != AL_ERR_CANCELLED)
         return r;
-    done = al_savepoint_put_back(repo, before, &problem) == 0;
+    done = al_savepoint_restore(repo, savepoint, &problem) == 0;
     if (!err)
         return r;
     free(err->detail);
@@ -200,14 +200,14 @@ int al_savepoint_settle(struct al_repo *repo, const struct al_savepoint *before,
     return r;
 }
 
-int al_savepoint_undo(struct al_repo *repo, const struct al_savepoint *before, int r,
-                      struct al_error *err)
+int al_savepoint_restore_if_failed(struct al_repo *repo, const struct al_savepoint *savepoint,
+                                   int r, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error problem = AL_ERROR_INIT;
 
     if (r != AL_ERR_EXECUTION)
-        return al_savepoint_settle(repo, before, r, err);
-    if (al_savepoint_put_back(repo, before, &problem) < 0 && err) {
+        return al_savepoint_restore_if_stopped(repo, savepoint, r, err);
+    if (al_savepoint_restore(repo, savepoint, &problem) < 0 && err) {
         free(err->detail);
         err->detail =
             al_asprintf("The repository could not be put back as it was: %s", problem.message);

@@ -10,10 +10,10 @@
  *
  *     al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
  *
- *     r = al_savepoint_note(repo, &incoming, budget, &before, err);
+ *     r = al_savepoint_take(repo, &incoming, budget, &before, err);
  *     if (r == 0)
  *         r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = …, .waits_for_lock
- * = true }, ); r = al_savepoint_settle(repo, &before, r, err);
+ * = true }, ); r = al_savepoint_restore_if_stopped(repo, &before, r, err);
  *
  * The repository's turn to write is the caller's all the while.
  */
@@ -47,14 +47,15 @@ struct al_savepoint {
     bool had_index;          /* else the copy is an empty name */
     struct al_strv incoming; /* commits whose files may be written */
     struct al_buffer dirty;  /* NUL-terminated names: changed and untracked files */
-    struct al_buffer there;  /* files that only the incoming commits track, and that were there */
+    struct al_buffer
+        preexisting; /* files that only the incoming commits track, and that were there */
 };
 
 #define AL_SAVEPOINT_INIT                                                                          \
     ((struct al_savepoint){ .dirty = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES },                    \
-                            .there = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES } })
+                            .preexisting = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES } })
 
-void al_savepoint_clear(struct al_savepoint *before);
+void al_savepoint_clear(struct al_savepoint *savepoint);
 
 /**
  * Note what the repository is.
@@ -63,32 +64,32 @@ void al_savepoint_clear(struct al_savepoint *before);
  * @return 0; AL_ERR_EXECUTION when there is too much to remember, or a file of the git directory is
  *         no plain file.
  */
-int al_savepoint_note(const struct al_repo *repo, const struct al_strv *incoming,
-                      struct al_run_limits *budget, struct al_savepoint *ret_before,
+int al_savepoint_take(const struct al_repo *repo, const struct al_strv *incoming,
+                      struct al_run_limits *budget, struct al_savepoint *ret_savepoint,
                       struct al_error *err);
 
 /** The same without the working tree, for what writes none: to be put back with
- * al_savepoint_put_back_git_dir(). */
-int al_savepoint_note_git_dir(const struct al_repo *repo, struct al_savepoint *ret_before,
+ * al_savepoint_restore_git_dir(). */
+int al_savepoint_take_git_dir(const struct al_repo *repo, struct al_savepoint *ret_savepoint,
                               struct al_error *err);
 /** References and the files that say what is in progress are put back; the index stays. */
-int al_savepoint_put_back_git_dir(struct al_repo *repo, const struct al_savepoint *before,
-                                  struct al_error *err);
+int al_savepoint_restore_git_dir(struct al_repo *repo, const struct al_savepoint *savepoint,
+                                 struct al_error *err);
 
 /**
  * Put everything back.  Has time of its own and cannot be cancelled.  Files that appeared since and
  * were written by no git stay.
  */
-int al_savepoint_put_back(struct al_repo *repo, const struct al_savepoint *before,
-                          struct al_error *err);
+int al_savepoint_restore(struct al_repo *repo, const struct al_savepoint *savepoint,
+                         struct al_error *err);
 
 /**
  * What to do when the command has ended with `r`: put everything back when that is AL_ERR_TIMEOUT
  * or AL_ERR_CANCELLED, and say in err->detail that it was, or why it could not be.
  * @return `r`
  */
-int al_savepoint_settle(struct al_repo *repo, const struct al_savepoint *before, int r,
-                        struct al_error *err);
+int al_savepoint_restore_if_stopped(struct al_repo *repo, const struct al_savepoint *savepoint,
+                                    int r, struct al_error *err);
 
 /**
  * The same for a command that ran to its end and failed with AL_ERR_EXECUTION: what failed has not
@@ -96,21 +97,21 @@ int al_savepoint_settle(struct al_repo *repo, const struct al_savepoint *before,
  * be put back.
  * @return `r`
  */
-int al_savepoint_undo(struct al_repo *repo, const struct al_savepoint *before, int r,
-                      struct al_error *err);
+int al_savepoint_restore_if_failed(struct al_repo *repo, const struct al_savepoint *savepoint,
+                                   int r, struct al_error *err);
 
 /** before_files.c: the part in the git directory. */
-int al_savepoint_note_files(const struct al_repo *repo, struct al_savepoint *before,
+int al_savepoint_take_files(const struct al_repo *repo, struct al_savepoint *savepoint,
                             struct al_error *err);
-int al_savepoint_put_back_files(const struct al_repo *repo, const struct al_savepoint *before,
-                                struct al_error *err);
-int al_savepoint_put_back_index(const struct al_repo *repo, const struct al_savepoint *before,
-                                struct al_error *err);
+int al_savepoint_restore_files(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                               struct al_error *err);
+int al_savepoint_restore_index(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                               struct al_error *err);
 
 /** before_tree.c: the part in the working tree. */
-int al_savepoint_note_tree(const struct al_repo *repo, struct al_run_limits *budget,
-                           struct al_savepoint *before, struct al_error *err);
-int al_savepoint_put_back_tree(const struct al_repo *repo, const struct al_savepoint *before,
-                               struct al_run_limits *budget, struct al_error *err);
+int al_savepoint_take_tree(const struct al_repo *repo, struct al_run_limits *budget,
+                           struct al_savepoint *savepoint, struct al_error *err);
+int al_savepoint_restore_tree(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                              struct al_run_limits *budget, struct al_error *err);
 
 #endif

@@ -40,7 +40,7 @@ static int unreadable(const char *name, int r, struct al_error *err)
     return al_error_errno(err, -r, "cannot read '%s' in the git directory", word);
 }
 
-static int note_file(int git_dir, const char *name, size_t *left, struct al_savepoint *before,
+static int save_file(int git_dir, const char *name, size_t *left, struct al_savepoint *savepoint,
                      struct al_error *err)
 {
     al_auto(al_closep) int fd = al_nofollow_open(git_dir, name, O_RDONLY);
@@ -52,8 +52,9 @@ static int note_file(int git_dir, const char *name, size_t *left, struct al_save
     if (r < 0)
         return unreadable(name, r, err);
     *left -= text.len;
-    before->files = al_reallocarray(before->files, before->nfiles + 1, sizeof(*before->files));
-    before->files[before->nfiles++] =
+    savepoint->files =
+        al_reallocarray(savepoint->files, savepoint->nfiles + 1, sizeof(*savepoint->files));
+    savepoint->files[savepoint->nfiles++] =
         (struct al_savepoint_file){ .name = al_strdup(name), .text = text };
     return 0;
 }
@@ -101,27 +102,27 @@ static int copy(int from, int to)
     }
 }
 
-static int note_index(const struct al_repo *repo, int git_dir, struct al_savepoint *before)
+static int save_index(const struct al_repo *repo, int git_dir, struct al_savepoint *savepoint)
 {
     al_auto(al_closep) int from = al_nofollow_open(git_dir, "index", O_RDONLY);
     al_auto(al_closep) int to = -1;
     struct stat st;
 
-    before->index = al_git_private_name(repo->at.git, "index");
+    savepoint->index = al_git_private_name(repo->at.git, "index");
     if (from == -ENOENT)
         return 0;
     if (from < 0)
         return from;
     if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode))
         return -EINVAL;
-    to = open(before->index, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    to = open(savepoint->index, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (to < 0)
         return -errno;
-    before->had_index = true;
+    savepoint->had_index = true;
     return copy(from, to);
 }
 
-int al_savepoint_note_files(const struct al_repo *repo, struct al_savepoint *before,
+int al_savepoint_take_files(const struct al_repo *repo, struct al_savepoint *savepoint,
                             struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -139,36 +140,36 @@ int al_savepoint_note_files(const struct al_repo *repo, struct al_savepoint *bef
             return unreadable(dirs[i], r, err);
     }
     for (size_t i = 0; i < names.count; i++) {
-        r = note_file(git_dir, names.items[i], &left, before, err);
+        r = save_file(git_dir, names.items[i], &left, savepoint, err);
         if (r < 0)
             return r;
     }
-    r = note_index(repo, git_dir, before);
+    r = save_index(repo, git_dir, savepoint);
     return r < 0 ? unreadable("index", r, err) : 0;
 }
 
-static const struct al_savepoint_file *find(const struct al_savepoint *before, const char *name)
+static const struct al_savepoint_file *find(const struct al_savepoint *savepoint, const char *name)
 {
-    for (size_t i = 0; i < before->nfiles; i++)
-        if (!strcmp(before->files[i].name, name))
-            return &before->files[i];
+    for (size_t i = 0; i < savepoint->nfiles; i++)
+        if (!strcmp(savepoint->files[i].name, name))
+            return &savepoint->files[i];
     return NULL;
 }
 
-static bool had_dir(const struct al_savepoint *before, const char *dir)
+static bool had_dir(const struct al_savepoint *savepoint, const char *dir)
 {
     size_t len = strlen(dir);
 
-    for (size_t i = 0; i < before->nfiles; i++)
-        if (!strncmp(before->files[i].name, dir, len) && before->files[i].name[len] == '/')
+    for (size_t i = 0; i < savepoint->nfiles; i++)
+        if (!strncmp(savepoint->files[i].name, dir, len) && savepoint->files[i].name[len] == '/')
             return true;
     return false;
 }
 
 /* Write one file as it was, or remove it when it was not there. */
-static int put_back_file(int git_dir, const struct al_savepoint *before, const char *name)
+static int restore_file(int git_dir, const struct al_savepoint *savepoint, const char *name)
 {
-    const struct al_savepoint_file *file = find(before, name);
+    const struct al_savepoint_file *file = find(savepoint, name);
     const char *last;
     al_auto(al_closep) int fd = al_nofollow_open_parent(git_dir, name, file != NULL, &last);
 
@@ -179,7 +180,7 @@ static int put_back_file(int git_dir, const struct al_savepoint *before, const c
     return unlinkat(fd, last, 0) < 0 && errno != ENOENT && errno != EISDIR ? -errno : 0;
 }
 
-static int put_back_all(int git_dir, const struct al_savepoint *before)
+static int restore_all(int git_dir, const struct al_savepoint *savepoint)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     int r = 0;
@@ -188,26 +189,26 @@ static int put_back_all(int git_dir, const struct al_savepoint *before)
         al_strv_add(&names, files[i]);
     for (size_t i = 0; r == 0 && i < AL_COUNT(dirs); i++)
         r = list_dir(git_dir, dirs[i], &names);
-    for (size_t i = 0; i < before->nfiles; i++)
-        if (!al_strv_contains(&names, before->files[i].name))
-            al_strv_add(&names, before->files[i].name);
+    for (size_t i = 0; i < savepoint->nfiles; i++)
+        if (!al_strv_contains(&names, savepoint->files[i].name))
+            al_strv_add(&names, savepoint->files[i].name);
     for (size_t i = 0; r == 0 && i < names.count; i++)
-        r = put_back_file(git_dir, before, names.items[i]);
+        r = restore_file(git_dir, savepoint, names.items[i]);
     for (size_t i = 0; r == 0 && i < AL_COUNT(dirs); i++)
-        if (!had_dir(before, dirs[i]))
+        if (!had_dir(savepoint, dirs[i]))
             (void)unlinkat(git_dir, dirs[i], AT_REMOVEDIR);
     return r;
 }
 
-int al_savepoint_put_back_files(const struct al_repo *repo, const struct al_savepoint *before,
-                                struct al_error *err)
+int al_savepoint_restore_files(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                               struct al_error *err)
 {
     al_auto(al_closep) int git_dir = -1;
     int r = al_location_open_git_dir(&repo->at, &git_dir, err);
 
     if (r < 0)
         return r;
-    r = put_back_all(git_dir, before);
+    r = restore_all(git_dir, savepoint);
     return r < 0 ? al_error_errno(err, -r, "cannot write in the git directory") : 0;
 }
 
@@ -231,16 +232,16 @@ static int write_index(int git_dir, const char *saved)
     return r;
 }
 
-int al_savepoint_put_back_index(const struct al_repo *repo, const struct al_savepoint *before,
-                                struct al_error *err)
+int al_savepoint_restore_index(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                               struct al_error *err)
 {
     al_auto(al_closep) int git_dir = -1;
     int r = al_location_open_git_dir(&repo->at, &git_dir, err);
 
     if (r < 0)
         return r;
-    if (before->had_index)
-        r = write_index(git_dir, before->index);
+    if (savepoint->had_index)
+        r = write_index(git_dir, savepoint->index);
     else if (unlinkat(git_dir, "index", 0) < 0 && errno != ENOENT)
         r = -errno;
     return r < 0 ? al_error_errno(err, -r, "cannot write the index") : 0;

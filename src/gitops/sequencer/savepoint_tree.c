@@ -51,52 +51,53 @@ static int list_files(const struct al_repo *repo, const char *index, const char 
 }
 
 /* The names that `commit` has and the noted commit has not, one record each. */
-static int list_added(const struct al_repo *repo, const struct al_savepoint *before,
+static int list_added(const struct al_repo *repo, const struct al_savepoint *savepoint,
                       const char *commit, struct al_nul_records *records,
                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    if (*before->commit)
+    if (*savepoint->commit)
         al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", "--no-renames",
                      "--diff-filter=A", "--no-ext-diff", "--no-textconv",
-                     "--ignore-submodules=dirty", before->commit, commit, "--", NULL);
+                     "--ignore-submodules=dirty", savepoint->commit, commit, "--", NULL);
     else
         al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
                      commit, NULL);
     return list(repo, &command, (struct al_sink){ al_nul_records_add, records }, budget, err);
 }
 
-struct noting {
+struct preexisting_check {
     int top;
-    struct al_buffer *there;
+    struct al_buffer *preexisting;
 };
 
-static bool note_added(void *payload, char *const *fields)
+static bool add_preexisting(void *payload, char *const *fields)
 {
-    const struct noting *noting = payload;
+    const struct preexisting_check *preexisting_check = payload;
     struct stat st;
 
-    if (fstatat(noting->top, fields[0], &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(preexisting_check->top, fields[0], &st, AT_SYMLINK_NOFOLLOW) < 0)
         return true;
-    return al_buffer_sink(noting->there).add(noting->there, fields[0], strlen(fields[0]) + 1);
+    return al_buffer_sink(preexisting_check->preexisting)
+        .add(preexisting_check->preexisting, fields[0], strlen(fields[0]) + 1);
 }
 
-int al_savepoint_note_tree(const struct al_repo *repo, struct al_run_limits *budget,
-                           struct al_savepoint *before, struct al_error *err)
+int al_savepoint_take_tree(const struct al_repo *repo, struct al_run_limits *budget,
+                           struct al_savepoint *savepoint, struct al_error *err)
 {
     static const char *const dirty[] = { "--modified", "--others", "--exclude-standard", NULL };
     al_auto(al_closep) int top = -1;
-    struct noting noting = { .there = &before->there };
+    struct preexisting_check preexisting_check = { .preexisting = &savepoint->preexisting };
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, note_added, &noting);
+        AL_NUL_RECORDS_INIT(1, add_preexisting, &preexisting_check);
     int r = al_location_open_top(&repo->at, &top, err);
 
-    noting.top = top;
+    preexisting_check.top = top;
     if (r == 0)
-        r = list_files(repo, NULL, dirty, budget, &before->dirty, err);
-    for (size_t i = 0; r == 0 && i < before->incoming.count; i++)
-        r = list_added(repo, before, before->incoming.items[i], &records, budget, err);
+        r = list_files(repo, NULL, dirty, budget, &savepoint->dirty, err);
+    for (size_t i = 0; r == 0 && i < savepoint->incoming.count; i++)
+        r = list_added(repo, savepoint, savepoint->incoming.items[i], &records, budget, err);
     return r;
 }
 
@@ -138,7 +139,7 @@ static bool has(const struct names *names, const char *name)
 
 struct removing {
     int top;
-    const struct names *dirty, *there;
+    const struct names *dirty, *preexisting;
 };
 
 /* Remove a file or a link that was not there, and the directories that were made for it. */
@@ -148,7 +149,7 @@ static bool remove_added(void *payload, char *const *fields)
     const char *path = fields[0], *name;
     al_auto(al_closep) int parent = -1;
 
-    if (has(removing->dirty, path) || has(removing->there, path))
+    if (has(removing->dirty, path) || has(removing->preexisting, path))
         return true;
     parent = al_nofollow_open_parent(removing->top, path, false, &name);
     if (parent >= 0 && unlinkat(parent, name, 0) == 0)
@@ -188,7 +189,7 @@ static int remove_stored(const struct al_repo *repo, const struct al_strv *paths
     if (r == 0)
         r = al_git_cat_file(repo, blobs, count, 0, budget, err);
     for (size_t i = 0; r == 0 && i < count; i++)
-        if (blobs[i].there)
+        if (blobs[i].exists)
             (void)remove_added(removing, &paths->items[i]);
     if (r == 0)
         al_cat_file_clear(blobs, count);
@@ -205,19 +206,19 @@ static bool is_hashable(int top, const char *path)
            fstatat(top, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
-static int remove_untracked(const struct al_repo *repo, const struct al_savepoint *before,
+static int remove_untracked(const struct al_repo *repo, const struct al_savepoint *savepoint,
                             struct al_run_limits *budget, struct removing *removing,
                             struct al_error *err)
 {
     static const char *const untracked[] = { "--others", "--exclude-standard", NULL };
     struct al_buffer found = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    int r = list_files(repo, before->index, untracked, budget, &found, err);
+    int r = list_files(repo, savepoint->index, untracked, budget, &found, err);
 
     for (size_t at = 0; r == 0 && at < found.len; at += strlen(found.data + at) + 1) {
         const char *path = found.data + at;
 
-        if (!has(removing->dirty, path) && !has(removing->there, path) &&
+        if (!has(removing->dirty, path) && !has(removing->preexisting, path) &&
             is_hashable(removing->top, path))
             al_strv_add(&paths, path);
     }
@@ -228,7 +229,7 @@ static int remove_untracked(const struct al_repo *repo, const struct al_savepoin
 }
 
 /* Every other file is what the index says. */
-static int write_changed(const struct al_repo *repo, const struct al_savepoint *before,
+static int write_changed(const struct al_repo *repo, const struct al_savepoint *savepoint,
                          const struct names *dirty, struct al_run_limits *budget,
                          struct al_error *err)
 {
@@ -237,7 +238,7 @@ static int write_changed(const struct al_repo *repo, const struct al_savepoint *
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     struct al_buffer found = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
-    int r = list_files(repo, before->index, modified, budget, &found, err);
+    int r = list_files(repo, savepoint->index, modified, budget, &found, err);
 
     for (size_t at = 0; r == 0 && at < found.len; at += strlen(found.data + at) + 1)
         if (!has(dirty, found.data + at))
@@ -246,7 +247,7 @@ static int write_changed(const struct al_repo *repo, const struct al_savepoint *
     if (r < 0 || !input.len)
         return r;
     command.class = AL_GIT_WRITE;
-    command.index = before->index;
+    command.index = savepoint->index;
     command.input = input.buf;
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "checkout-index", "--force", "-z",
@@ -255,23 +256,23 @@ static int write_changed(const struct al_repo *repo, const struct al_savepoint *
                       budget, &output, err);
 }
 
-int al_savepoint_put_back_tree(const struct al_repo *repo, const struct al_savepoint *before,
-                               struct al_run_limits *budget, struct al_error *err)
+int al_savepoint_restore_tree(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                              struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(names_clear) struct names dirty = names_of(&before->dirty);
-    al_auto(names_clear) struct names there = names_of(&before->there);
-    struct removing removing = { .dirty = &dirty, .there = &there };
+    al_auto(names_clear) struct names dirty = names_of(&savepoint->dirty);
+    al_auto(names_clear) struct names preexisting = names_of(&savepoint->preexisting);
+    struct removing removing = { .dirty = &dirty, .preexisting = &preexisting };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, remove_added, &removing);
     al_auto(al_closep) int top = -1;
     int r = al_location_open_top(&repo->at, &top, err);
 
     removing.top = top;
-    for (size_t i = 0; r == 0 && i < before->incoming.count; i++)
-        r = list_added(repo, before, before->incoming.items[i], &records, budget, err);
+    for (size_t i = 0; r == 0 && i < savepoint->incoming.count; i++)
+        r = list_added(repo, savepoint, savepoint->incoming.items[i], &records, budget, err);
     if (r == 0)
-        r = remove_untracked(repo, before, budget, &removing, err);
+        r = remove_untracked(repo, savepoint, budget, &removing, err);
     if (r == 0)
-        r = write_changed(repo, before, &dirty, budget, err);
+        r = write_changed(repo, savepoint, &dirty, budget, err);
     return r;
 }

@@ -4,7 +4,7 @@
 #include "gitops/command.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/skipped.h"
-#include "gitops/preview/concerned.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/text.h"

@@ -113,8 +113,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     if (!branch || args->rename)
         return 0;
-    r = al_git_branch_stays(al_call_repo(call), branch, args->force_delete, al_call_budget(call),
-                            &stays, err);
+    r = al_git_branch_delete_refused(al_call_repo(call), branch, args->force_delete,
+                                     al_call_budget(call), &stays, err);
     if (r == 0 && stays)
         al_call_skip_approval(call);
     if (r < 0 || stays)

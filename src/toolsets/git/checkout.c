@@ -6,7 +6,7 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/porcelain/restore.h"
-#include "gitops/preview/concerned.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
@@ -155,8 +155,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     }
     r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
     if (r == 0)
-        r = al_git_hidden_excerpt(al_call_repo(call), &args->paths, al_call_budget(call), &loss,
-                                  err);
+        r = al_git_unseen_changes_excerpt(al_call_repo(call), &args->paths, al_call_budget(call),
+                                          &loss, err);
     if (r == 0 && loss.len)
         al_str_addf(out, "This is lost; the files come back from the index:\n%s", loss.buf);
     else if (r == 0)

@@ -7,9 +7,9 @@
 #include "gitops/porcelain/resume.h"
 #include "gitops/repo/signature.h"
 #include "gitops/run.h"
+#include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_state.h"
-#include "gitops/sequencer/outcome.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"
@@ -126,7 +126,7 @@ static int resume(struct al_call *call, const char *message, const char *const *
     if (r < 0)
         return r;
     al_str_addf(&output.out.out, "%s%s", outcome.text.buf, outcome.text.len ? "\n" : "");
-    al_git_resume_tell(repo, what, &notes);
+    al_git_resume_summary(repo, what, &notes);
     al_git_skipped_hooks(repo, hooks, &notes);
     al_git_skipped_signature(repo, &notes);
     al_call_shape_text(call, &output, notes.buf, result);

@@ -3,9 +3,9 @@
 #include "gitops/porcelain/restore.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
-#include "gitops/preview/concerned.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/overwritten.h"
+#include "gitops/preview/untracked_overwritten.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/text.h"
@@ -78,7 +78,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 
     if (r < 0 || !args->staged || !args->worktree)
         return r;
-    return al_git_overwritten(repo, "HEAD", &args->paths, al_call_budget(call), out, err);
+    return al_git_untracked_overwritten(repo, "HEAD", &args->paths, al_call_budget(call), out, err);
 }
 
 /* Append lost changes under a title; nothing if there are none. */
@@ -94,8 +94,8 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
     int r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
 
     if (r == 0 && !cached)
-        r = al_git_hidden_excerpt(al_call_repo(call), &args->paths, al_call_budget(call), &loss,
-                                  err);
+        r = al_git_unseen_changes_excerpt(al_call_repo(call), &args->paths, al_call_budget(call),
+                                          &loss, err);
     if (r == 0 && loss.len)
         al_str_addf(out, "%s\n%s", title, loss.buf);
     return r;

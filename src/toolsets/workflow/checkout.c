@@ -7,9 +7,9 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/checkout_from.h"
-#include "gitops/preview/concerned.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/overwritten.h"
+#include "gitops/preview/untracked_overwritten.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
@@ -171,7 +171,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     /* Without `force` and paths git itself refuses to overwrite files. */
     if (r < 0 || (!restores(args) && !args->force))
         return r;
-    return al_git_overwritten(repo, target, paths, al_call_budget(call), out, err);
+    return al_git_untracked_overwritten(repo, target, paths, al_call_budget(call), out, err);
 }
 
 /* Show the changes that are lost. */
@@ -195,8 +195,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         return 0;
     r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
     if (r == 0)
-        r = al_git_hidden_excerpt(al_call_repo(call), options.paths, al_call_budget(call), &loss,
-                                  err);
+        r = al_git_unseen_changes_excerpt(al_call_repo(call), options.paths, al_call_budget(call),
+                                          &loss, err);
     if (r == 0 && loss.len)
         al_str_addf(out, "This is lost:\n%s", loss.buf);
     return r;

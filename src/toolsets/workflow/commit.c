@@ -8,15 +8,15 @@
 #include "gitops/porcelain/add.h"
 #include "gitops/porcelain/log.h"
 #include "gitops/porcelain/resume.h"
-#include "gitops/preview/concerned.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/repo/signature.h"
 #include "gitops/run.h"
-#include "gitops/sequencer/concludes.h"
+#include "gitops/sequencer/operation_excerpt.h"
 #include "gitops/sequencer/conflict.h"
 #include "gitops/sequencer/merge.h"
-#include "gitops/sequencer/outcome.h"
+#include "gitops/sequencer/expected_commit.h"
 #include "gitops/vet.h"
 #include "guard/text.h"
 #include "tool/call.h"
@@ -180,7 +180,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     }
     r = al_call_affected_files(call, &files, err);
     if (r == 0)
-        r = al_git_concludes_excerpt(repo, al_call_budget(call), out, err);
+        r = al_git_operation_excerpt(repo, al_call_budget(call), out, err);
     if (r < 0)
         return r;
     r = show_staged_first(call, files, out, err);
@@ -255,7 +255,7 @@ static int resume(struct al_call *call, const struct commit_args *args, struct a
     if (r < 0)
         return r;
     set_result(call, message, result);
-    al_git_resume_tell(al_call_repo(call), what, &line);
+    al_git_resume_summary(al_call_repo(call), what, &line);
     al_result_note(result, line.buf);
     return 0;
 }

@@ -16,7 +16,7 @@ static const struct al_param params[] = {
               .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
     AL_STRING(struct generate_pr_args, template,
               "With {title} {commits} {files} {branch} {target}.",
-              .max_bytes = AL_PR_TEMPLATE_BYTES),
+              .max_bytes = AL_PULL_REQUEST_TEMPLATE_BYTES),
     AL_WORKFLOW_CWD_ROW(struct generate_pr_args),
 };
 
@@ -31,11 +31,12 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                    struct al_error *err)
 {
     const struct generate_pr_args *args = p;
-    const struct al_pr_options options = { .target = args->target, .template = args->template };
-    al_auto(al_pr_clear) struct al_pr pr = AL_PR_INIT;
+    const struct al_pull_request_options options = { .target = args->target,
+                                                     .template = args->template };
+    al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
     json_t *object;
-    int r = al_git_generate_pr(al_call_repo(call), &options, al_call_max_bytes(call),
-                               al_call_budget(call), &pr, err);
+    int r = al_git_generate_pull_request(al_call_repo(call), &options, al_call_max_bytes(call),
+                                         al_call_budget(call), &pr, err);
 
     if (r < 0)
         return r;

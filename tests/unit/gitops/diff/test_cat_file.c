@@ -42,7 +42,7 @@ static void reads_what_fits_group_by_group(void **state)
             al_git_cat_file(repo, blobs, COUNT(blobs), cases[i].max_bytes, &budget, &w->err), 0);
         assert_int_equal(blobs[0].size, 4);
         for (size_t k = 0; k < COUNT(blobs); k++) {
-            assert_true(blobs[k].there);
+            assert_true(blobs[k].exists);
             assert_int_equal(blobs[k].kept, cases[i].kept[k]);
             assert_int_equal(blobs[k].data.len, blobs[k].kept ? blobs[k].size : 0);
         }
@@ -82,8 +82,8 @@ static void tells_what_is_no_blob(void **state)
     struct al_run_limits budget = long_budget();
 
     assert_int_equal(al_git_cat_file(repo, blobs, COUNT(blobs), 100, &budget, &w->err), 0);
-    assert_false(blobs[0].there || blobs[0].kept);
-    assert_false(blobs[1].there || blobs[1].kept);
+    assert_false(blobs[0].exists || blobs[0].kept);
+    assert_false(blobs[1].exists || blobs[1].kept);
     assert_string_equal(blobs[2].data.buf, "four");
     al_cat_file_clear(blobs, COUNT(blobs));
 }

@@ -151,15 +151,15 @@ static void feed_split(struct world *w, const struct al_str *stream, size_t spli
     al_auto(subdir_closep) struct tmpdir *out = subdir_open(w->root, "out");
     al_auto(al_freep) char *path = tmpdir_path(w->root, "out");
     const struct al_git_output output = { .exit_code = 0 };
-    struct writing writing = begin_writing(out->fd);
+    struct patch_writer writer = patch_writer_init(out->fd);
     al_auto(al_patch_split_clear) struct al_patch_split splitter =
-        AL_PATCH_SPLIT_INIT(begin_patch, write_piece, &writing);
+        AL_PATCH_SPLIT_INIT(begin_patch, write_piece, &writer);
 
     assert_true(al_patch_split_add(&splitter, stream->buf, split));
     assert_true(al_patch_split_add(&splitter, stream->buf + split, stream->len - split));
-    assert_int_equal(finish(&writing, &splitter, &output, NULL, NULL), 0);
-    al_closep(&writing.fd);
-    free(writing.old);
+    assert_int_equal(finish(&writer, &splitter, &output, NULL, NULL), 0);
+    al_closep(&writer.fd);
+    free(writer.old);
     assert_names(&splitter.names, changed);
     assert_equals(w, &splitter.names, expected);
     al_fs_remove_tree(path);
@@ -182,18 +182,18 @@ static int end_of(struct world *w, const char *stream, size_t len)
 {
     al_auto(subdir_closep) struct tmpdir *out = subdir_open(w->root, "out");
     const struct al_git_output output = { .exit_code = 0 };
-    struct writing writing = begin_writing(out->fd);
+    struct patch_writer writer = patch_writer_init(out->fd);
     al_auto(al_patch_split_clear) struct al_patch_split splitter =
-        AL_PATCH_SPLIT_INIT(begin_patch, write_piece, &writing);
+        AL_PATCH_SPLIT_INIT(begin_patch, write_piece, &writer);
     int r;
 
     (void)al_patch_split_add(&splitter, stream, len);
-    r = finish(&writing, &splitter, &output, NULL, NULL);
-    al_closep(&writing.fd);
-    free(writing.old);
-    writing.old = NULL;
+    r = finish(&writer, &splitter, &output, NULL, NULL);
+    al_closep(&writer.fd);
+    free(writer.old);
+    writer.old = NULL;
     if (r < 0) {
-        remove_temporaries(&writing);
+        remove_temporaries(&writer);
         assert_int_equal(count_files(w), 0);
     }
     return r;

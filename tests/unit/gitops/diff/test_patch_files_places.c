@@ -216,11 +216,11 @@ static void leaves_a_file_that_has_a_temporary_name_alone(void **state)
 {
     struct world *w = *state;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    const struct writing next = begin_writing(-1);
+    const struct patch_writer next = patch_writer_init(-1);
 
     make_changes(w);
     for (unsigned ahead = 1; ahead <= 2; ahead++) {
-        struct writing other = { .serial = next.serial + ahead };
+        struct patch_writer other = { .serial = next.serial + ahead };
         al_auto(al_freep) char *taken = temporary(&other, ahead); /* the second, the third */
         al_auto(al_freep) char *there = al_asprintf("out/%s", taken);
         al_auto(al_freep) char *kept = NULL;

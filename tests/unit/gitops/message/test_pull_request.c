@@ -7,7 +7,7 @@
 
 #include "tests/lib/assert.h"
 
-static const struct al_pr_word words[] = {
+static const struct al_pull_request_placeholder words[] = {
     { "{title}", "T {files}" },
     { "{files}", "F" },
     { "{empty}", "" },
@@ -32,7 +32,7 @@ static void replaces_placeholders_once_and_nothing_else(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
-        al_pr_fill(cases[i][0], words, &out);
+        al_pull_request_fill(cases[i][0], words, &out);
         assert_string_equal(out.buf, cases[i][1]);
     }
 }
@@ -55,7 +55,7 @@ static void a_branch_reads_as_a_title(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        al_auto(al_freep) char *title = al_pr_title_of_branch(cases[i][0]);
+        al_auto(al_freep) char *title = al_pull_request_title(cases[i][0]);
 
         assert_string_equal(title, cases[i][1]);
     }

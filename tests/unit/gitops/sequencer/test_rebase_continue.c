@@ -56,7 +56,7 @@ static void goes_on_to_its_end(void **state)
         stop(w, options[i]);
         resolve(w, "both\n");
         assert_int_equal(go_on(w, NULL, &outcome), 0);
-        assert_false(outcome.waits);
+        assert_false(outcome.in_progress);
         assert_false(outcome.conflicted);
         assert_subjects(w, "fix: third\nfix: second\nfix: first\n");
         git_ok(w->repo, "reset", "-q", "--hard", "feature~1", NULL);
@@ -107,7 +107,7 @@ static void stops_again_where_it_must(void **state)
     git_ok(w->repo, "add", ".", NULL);
     assert_int_equal(go_on(w, NULL, &outcome), 0);
     assert_true(outcome.conflicted);
-    assert_true(outcome.waits);
+    assert_true(outcome.in_progress);
     assert_int_equal(outcome.conflicts.count, 1);
     assert_string_equal(outcome.conflicts.items[0], "b.txt");
 }
@@ -206,7 +206,7 @@ static void runs_no_hook(void **state)
         assert_int_equal(chmod(path, 0755), 0);
     }
     assert_int_equal(go_on(w, NULL, &outcome), 0);
-    assert_false(outcome.waits);
+    assert_false(outcome.in_progress);
     assert_int_equal(access(ran, F_OK), -1);
     git_ok(w->repo, "commit", "-q", "--allow-empty", "-m", "x", NULL); /* the control */
     assert_int_equal(access(ran, F_OK), 0);

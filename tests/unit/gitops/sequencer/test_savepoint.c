@@ -6,14 +6,14 @@
 #include "tests/unit/gitops/tree.h"
 
 static void note(struct world *w, const struct al_repo *repo, const char *incoming,
-                 struct al_savepoint *before)
+                 struct al_savepoint *savepoint)
 {
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     struct al_run_limits budget = long_budget();
 
     if (incoming)
         al_strv_add(&commits, incoming);
-    assert_int_equal(al_savepoint_note(repo, &commits, &budget, before, &w->err), 0);
+    assert_int_equal(al_savepoint_take(repo, &commits, &budget, savepoint, &w->err), 0);
 }
 
 /* Main and feature change the same files, add, remove and move some. */
@@ -38,18 +38,18 @@ static void part(struct world *w)
 static void assert_undone(struct world *w, const char *const *words)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_freep) char *was = tree_text(w->repo);
     al_auto(al_freep) char *is = NULL;
 
-    note(w, repo, "feature", &before);
+    note(w, repo, "feature", &savepoint);
     (void)git_status_of(w->repo, words[0], words[1], words[2], words[3], NULL);
     {
         al_auto(al_freep) char *changed = tree_text(w->repo);
 
         assert_string_not_equal(was, changed);
     }
-    assert_int_equal(al_savepoint_put_back(repo, &before, &w->err), 0);
+    assert_int_equal(al_savepoint_restore(repo, &savepoint, &w->err), 0);
     is = tree_text(w->repo);
     assert_same_tree(was, is);
 }
@@ -119,16 +119,16 @@ static void keeps_what_somebody_else_did_meanwhile(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = NULL;
-    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_freep) char *theirs = NULL;
     al_auto(al_freep) char *mine = NULL;
 
     part(w);
     repo = must_open(w, "repo");
-    note(w, repo, "feature", &before);
+    note(w, repo, "feature", &savepoint);
     (void)git_status_of(w->repo, "merge", "-q", "feature", NULL);
     tmpdir_write(w->repo, "written-meanwhile.txt", "by nobody git knows\n");
-    assert_int_equal(al_savepoint_put_back(repo, &before, &w->err), 0);
+    assert_int_equal(al_savepoint_restore(repo, &savepoint, &w->err), 0);
     mine = tmpdir_read(w->repo, "written-meanwhile.txt");
     assert_string_equal(mine, "by nobody git knows\n");
     theirs = tmpdir_read(w->repo, "new/dir/b.txt");
@@ -139,16 +139,16 @@ static void keeps_ignored_files_that_were_there(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = NULL;
-    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_freep) char *kept = NULL;
 
     part(w);
     tmpdir_write(w->repo, ".git/info/exclude", "new/\n");
     tmpdir_write(w->repo, "new/dir/b.txt", "ignored\n");
     repo = must_open(w, "repo");
-    note(w, repo, "feature", &before);
-    assert_int_equal(before.there.len, sizeof("new/dir/b.txt"));
-    assert_int_equal(al_savepoint_put_back(repo, &before, &w->err), 0);
+    note(w, repo, "feature", &savepoint);
+    assert_int_equal(savepoint.preexisting.len, sizeof("new/dir/b.txt"));
+    assert_int_equal(al_savepoint_restore(repo, &savepoint, &w->err), 0);
     kept = tmpdir_read(w->repo, "new/dir/b.txt");
     assert_string_equal(kept, "ignored\n");
 }
@@ -160,13 +160,13 @@ static void settles_only_what_was_interrupted(void **state)
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
 
     for (size_t i = 0; i < COUNT(ends); i++) {
-        al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+        al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
         al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
         bool interrupted = i >= 2;
 
-        note(w, repo, NULL, &before);
+        note(w, repo, NULL, &savepoint);
         tmpdir_write(w->repo, "a.txt", "changed\n");
-        assert_int_equal(al_savepoint_settle(repo, &before, ends[i], &err), ends[i]);
+        assert_int_equal(al_savepoint_restore_if_stopped(repo, &savepoint, ends[i], &err), ends[i]);
         {
             al_auto(al_freep) char *text = tmpdir_read(w->repo, "a.txt");
 
@@ -181,12 +181,13 @@ static void says_when_it_cannot_be_put_back(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_freep) char *moved = tmpdir_path(w->root, "moved");
 
-    note(w, repo, NULL, &before);
+    note(w, repo, NULL, &savepoint);
     assert_int_equal(rename(w->repo->path, moved), 0);
-    assert_int_equal(al_savepoint_settle(repo, &before, AL_ERR_TIMEOUT, &w->err), AL_ERR_TIMEOUT);
+    assert_int_equal(al_savepoint_restore_if_stopped(repo, &savepoint, AL_ERR_TIMEOUT, &w->err),
+                     AL_ERR_TIMEOUT);
     assert_true(al_starts_with(w->err.detail, "The repository could not be put back as it was: "));
 }
 
@@ -198,13 +199,13 @@ static void follows_no_link_in_the_git_directory(void **state)
     struct al_run_limits budget = long_budget();
 
     for (size_t i = 0; i < COUNT(names); i++) {
-        al_auto(al_savepoint_clear) struct al_savepoint before = AL_SAVEPOINT_INIT;
+        al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
         al_auto(al_freep) char *name = al_asprintf(".git/%s", names[i]);
         al_auto(al_freep) char *path = tmpdir_path(w->repo, name);
 
         (void)unlink(path);
         tmpdir_symlink(w->repo, w->outside->path, name);
-        assert_int_equal(al_savepoint_note(repo, &AL_STRV_INIT, &budget, &before, &w->err),
+        assert_int_equal(al_savepoint_take(repo, &AL_STRV_INIT, &budget, &savepoint, &w->err),
                          AL_ERR_EXECUTION);
         assert_non_null(strstr(w->err.message, names[i]));
         assert_int_equal(unlink(path), 0);

@@ -8,17 +8,17 @@
  * (ctime), and nobody can note another time: what was not changed since the first reading began was
  * the same in both.
  *
- *     al_auto(al_steady_clear) struct al_steady steady = AL_STEADY_INIT;
+ *     al_auto(al_stable_read_clear) struct al_stable_read steady = AL_STABLE_READ_INIT;
  *
- *     al_steady_begin(&steady);
- *     budget->steady = &steady;
- *     … what is shown is read, and al_git_check_genuine() adds its objects …
- *     r = al_steady_check(repo, &steady, &is_steady, err);
+ *     al_stable_read_begin(&steady);
+ *     budget->stable_read = &steady;
+ *     … what is shown is read, and al_git_verify_objects() adds its objects …
+ *     r = al_stable_read_check(repo, &steady, &is_steady, err);
  *
  * Source: inode(7) "ctime", clock_getres(2) CLOCK_REALTIME_COARSE, gitrepository-layout(5).
  */
-#ifndef AL_GITOPS_PREVIEW_STEADY_H
-#define AL_GITOPS_PREVIEW_STEADY_H
+#ifndef AL_GITOPS_PREVIEW_STABLE_READ_H
+#define AL_GITOPS_PREVIEW_STABLE_READ_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,22 +27,22 @@
 #include "util/str.h"
 
 /** A time that a file has from a clock other than ours may be this much behind it. */
-#define AL_STEADY_MARGIN_MS 20
+#define AL_STABLE_READ_MARGIN_MS 20
 
 /** The objects that are looked at, and since when. */
-struct al_steady {
+struct al_stable_read {
     int64_t since_ns;
     struct al_strv oids;
 };
 
-#define AL_STEADY_INIT ((struct al_steady){ .oids = AL_STRV_INIT })
+#define AL_STABLE_READ_INIT ((struct al_stable_read){ .oids = AL_STRV_INIT })
 
 /** From now on nothing may change.  Forgets the objects of an earlier round. */
-void al_steady_begin(struct al_steady *steady);
-void al_steady_clear(struct al_steady *steady);
+void al_stable_read_begin(struct al_stable_read *reading);
+void al_stable_read_clear(struct al_stable_read *reading);
 
 /** Let what was just changed grow old enough for another round, unless the call is cancelled. */
-void al_steady_wait(const struct al_run_limits *budget);
+void al_stable_read_wait(const struct al_run_limits *budget);
 
 /**
  * Look at all that these objects are read from: the files with them, the packs, the directories of
@@ -51,7 +51,7 @@ void al_steady_wait(const struct al_run_limits *budget);
  * @return 0; AL_ERR_EXECUTION where a link stands for one of these, since what it leads to can be
  *         changed without a trace.
  */
-int al_steady_check(const struct al_repo *repo, const struct al_steady *steady, bool *ret_steady,
-                    struct al_error *err);
+int al_stable_read_check(const struct al_repo *repo, const struct al_stable_read *reading,
+                         bool *ret_stable, struct al_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What of the working tree a call with paths is about. */
-#ifndef AL_GITOPS_PREVIEW_CONCERNED_H
-#define AL_GITOPS_PREVIEW_CONCERNED_H
+#ifndef AL_GITOPS_PREVIEW_AFFECTED_FILES_H
+#define AL_GITOPS_PREVIEW_AFFECTED_FILES_H
 
 #include <stdbool.h>
 
@@ -22,8 +22,9 @@ int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *p
                              struct al_error *err);
 
 /** What such files would lose, as an excerpt for an approval; nothing where there are none. */
-int al_git_hidden_excerpt(const struct al_repo *repo, const struct al_strv *paths,
-                          struct al_run_limits *budget, struct al_str *out, struct al_error *err);
+int al_git_unseen_changes_excerpt(const struct al_repo *repo, const struct al_strv *paths,
+                                  struct al_run_limits *budget, struct al_str *out,
+                                  struct al_error *err);
 
 /** The names of those of `files` that are in the working tree as an excerpt for an approval, one a
  * line, below `title`; nothing when there are none. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/sequencer/outcome.h"
+#include "gitops/sequencer/expected_commit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/genuine.h"
+#include "gitops/preview/verify_objects.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/vet.h"

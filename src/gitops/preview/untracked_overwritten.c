@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/preview/overwritten.h"
+#include "gitops/preview/untracked_overwritten.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +25,9 @@ static bool is_taken(int top_fd, const char *name)
            errno == ELOOP;
 }
 
-static int list_of(const struct al_repo *repo, const char *target, const struct al_str *words,
-                   int top_fd, struct al_run_limits *budget, struct al_strv *out,
-                   struct al_error *err)
+static int list_for_target(const struct al_repo *repo, const char *target,
+                           const struct al_str *words, int top_fd, struct al_run_limits *budget,
+                           struct al_strv *out, struct al_error *err)
 {
     const char *const command[] = {
         "git",
@@ -55,20 +55,21 @@ static int list_of(const struct al_repo *repo, const char *target, const struct 
 }
 
 /* The branches of this name that remotes have. */
-static int list_of_remotes(const struct al_repo *repo, const char *branch,
-                           const struct al_str *words, int top_fd, struct al_run_limits *budget,
-                           struct al_strv *out, struct al_error *err)
+static int list_for_remotes(const struct al_repo *repo, const char *branch,
+                            const struct al_str *words, int top_fd, struct al_run_limits *budget,
+                            struct al_strv *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     int r = al_git_remote_branches(repo, branch, budget, &refs, err);
 
     for (size_t i = 0; r == 0 && i < refs.count; i++)
-        r = list_of(repo, refs.items[i], words, top_fd, budget, out, err);
+        r = list_for_target(repo, refs.items[i], words, top_fd, budget, out, err);
     return r;
 }
 
-int al_git_overwritten(const struct al_repo *repo, const char *target, const struct al_strv *paths,
-                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
+                                 const struct al_strv *paths, struct al_run_limits *budget,
+                                 struct al_strv *out, struct al_error *err)
 {
     static const char everywhere[] = ":/";
     al_auto(al_error_clear) struct al_error complaint = AL_ERROR_INIT;
@@ -82,11 +83,11 @@ int al_git_overwritten(const struct al_repo *repo, const char *target, const str
         al_str_add(&words, everywhere, sizeof(everywhere));
     if (r < 0)
         return r;
-    r = list_of(repo, target, &words, top_fd, budget, out, &complaint);
-    if (al_git_exited_with_error(r, budget) && !strcmp(target, "HEAD"))
+    r = list_for_target(repo, target, &words, top_fd, budget, out, &complaint);
+    if (al_git_complained(r, budget) && !strcmp(target, "HEAD"))
         return 0; /* there is no commit yet */
-    if (al_git_exited_with_error(r, budget))
-        return list_of_remotes(repo, target, &words, top_fd, budget, out, err);
+    if (al_git_complained(r, budget))
+        return list_for_remotes(repo, target, &words, top_fd, budget, out, err);
     if (r < 0 && err) {
         *err = complaint;
         complaint = AL_ERROR_INIT;

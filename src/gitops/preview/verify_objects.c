@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/preview/genuine.h"
+#include "gitops/preview/verify_objects.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/steady.h"
+#include "gitops/preview/stable_read.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/vet.h"
@@ -18,37 +18,37 @@
 #define HEADER_MAX_BYTES 256u
 #define LIST_MAX_BYTES   (8u << 20)
 
-void al_genuine_reader_clear(struct al_genuine_reader *reader)
+void al_object_verifier_clear(struct al_object_verifier *verifier)
 {
-    al_str_clear(&reader->line);
-    al_str_clear(&reader->id);
-    free(reader->hash);
-    free(reader->forged);
+    al_str_clear(&verifier->line);
+    al_str_clear(&verifier->id);
+    free(verifier->hash);
+    free(verifier->mismatch);
 }
 
-static void begin(struct al_genuine_reader *reader, const char *header)
+static void begin_object(struct al_object_verifier *verifier, const char *header)
 {
-    al_hash_init(reader->hash, reader->sha256);
-    al_hash_add(reader->hash, header, strlen(header) + 1); /* "<type> <size>" and a NUL */
+    al_hash_init(verifier->hash, verifier->sha256);
+    al_hash_add(verifier->hash, header, strlen(header) + 1); /* "<type> <size>" and a NUL */
 }
 
-static void end(struct al_genuine_reader *reader)
+static void end_object(struct al_object_verifier *verifier)
 {
     char text[AL_OID_TEXT];
     struct al_oid oid;
 
-    al_hash_end(reader->hash, &oid);
-    al_oid_text(&oid, reader->sha256, text);
-    if (reader->oids)
-        al_strv_add(reader->oids, reader->id.buf);
-    if (strcmp(text, reader->id.buf) != 0 && !reader->forged)
-        reader->forged = al_strdup(reader->id.buf);
+    al_hash_end(verifier->hash, &oid);
+    al_oid_text(&oid, verifier->sha256, text);
+    if (verifier->oids)
+        al_strv_add(verifier->oids, verifier->id.buf);
+    if (strcmp(text, verifier->id.buf) != 0 && !verifier->mismatch)
+        verifier->mismatch = al_strdup(verifier->id.buf);
 }
 
 /* "<oid> <type> <size>", or "<word> missing". */
-static bool take_header(struct al_genuine_reader *reader)
+static bool take_header(struct al_object_verifier *verifier)
 {
-    const char *line = reader->line.buf;
+    const char *line = verifier->line.buf;
     const char *space = strchr(line, ' '), *size = strrchr(line, ' ');
     char *rest;
 
@@ -57,66 +57,66 @@ static bool take_header(struct al_genuine_reader *reader)
     if (!space || size == space || !al_is_oid(line, (size_t)(space - line)) || size[1] < '0' ||
         size[1] > '9')
         return false;
-    reader->left = strtoull(size + 1, &rest, 10);
-    if (*rest || reader->left > UINT64_MAX / 2)
+    verifier->left = strtoull(size + 1, &rest, 10);
+    if (*rest || verifier->left > UINT64_MAX / 2)
         return false;
-    al_str_reset(&reader->id);
-    al_str_add(&reader->id, line, (size_t)(space - line));
-    begin(reader, space + 1);
-    if (!reader->left)
-        end(reader);
-    reader->left++;
+    al_str_reset(&verifier->id);
+    al_str_add(&verifier->id, line, (size_t)(space - line));
+    begin_object(verifier, space + 1);
+    if (!verifier->left)
+        end_object(verifier);
+    verifier->left++;
     return true;
 }
 
-static size_t take_line(struct al_genuine_reader *reader, const char *data, size_t len)
+static size_t take_line(struct al_object_verifier *verifier, const char *data, size_t len)
 {
     const char *eol = memchr(data, '\n', len);
     size_t piece = eol ? (size_t)(eol - data) : len;
 
-    al_str_add(&reader->line, data, piece);
-    reader->broken = reader->line.len > HEADER_MAX_BYTES;
-    if (!eol || reader->broken)
+    al_str_add(&verifier->line, data, piece);
+    verifier->broken = verifier->line.len > HEADER_MAX_BYTES;
+    if (!eol || verifier->broken)
         return piece;
-    reader->broken = !take_header(reader);
-    al_str_reset(&reader->line);
+    verifier->broken = !take_header(verifier);
+    al_str_reset(&verifier->line);
     return piece + 1;
 }
 
-static size_t take_content(struct al_genuine_reader *reader, const char *data, size_t len)
+static size_t take_content(struct al_object_verifier *verifier, const char *data, size_t len)
 {
-    size_t content = reader->left - 1 < len ? (size_t)(reader->left - 1) : len;
+    size_t content = verifier->left - 1 < len ? (size_t)(verifier->left - 1) : len;
 
     if (!content) { /* the newline behind it */
-        reader->left = 0;
+        verifier->left = 0;
         return 1;
     }
-    al_hash_add(reader->hash, data, content);
-    reader->left -= content;
-    if (reader->left == 1)
-        end(reader);
+    al_hash_add(verifier->hash, data, content);
+    verifier->left -= content;
+    if (verifier->left == 1)
+        end_object(verifier);
     return content;
 }
 
-bool al_genuine_reader_add(void *payload, const char *data, size_t len)
+bool al_object_verifier_add(void *payload, const char *data, size_t len)
 {
-    struct al_genuine_reader *reader = payload;
+    struct al_object_verifier *verifier = payload;
 
-    if (!reader->hash)
-        reader->hash = al_malloc(sizeof(struct al_hash));
-    reader->bytes += len;
-    while (len && !reader->broken) {
+    if (!verifier->hash)
+        verifier->hash = al_malloc(sizeof(struct al_hash));
+    verifier->bytes += len;
+    while (len && !verifier->broken) {
         size_t taken =
-            reader->left ? take_content(reader, data, len) : take_line(reader, data, len);
+            verifier->left ? take_content(verifier, data, len) : take_line(verifier, data, len);
 
         data += taken;
         len -= taken;
     }
-    reader->too_many = reader->bytes > AL_GENUINE_MAX_BYTES;
-    return !reader->broken && !reader->too_many && !reader->forged;
+    verifier->too_many = verifier->bytes > AL_VERIFY_MAX_BYTES;
+    return !verifier->broken && !verifier->too_many && !verifier->mismatch;
 }
 
-static int forged(const char *id, struct al_error *err)
+static int mismatch(const char *id, struct al_error *err)
 {
     return al_error_set(err, AL_ERR_EXECUTION,
                         "Object %s of the repository is not what its id says: what it is cannot be "
@@ -124,16 +124,16 @@ static int forged(const char *id, struct al_error *err)
                         id);
 }
 
-int al_git_check_genuine(const struct al_repo *repo, const struct al_str *words,
-                         struct al_run_limits *budget, bool *ret_all, struct al_error *err)
+int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words,
+                          struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_genuine_reader_clear) struct al_genuine_reader reader = {
+    al_auto(al_object_verifier_clear) struct al_object_verifier verifier = {
         .line = AL_STR_INIT,
         .id = AL_STR_INIT,
         .sha256 = repo->vetting->is_sha256,
-        .oids = budget->steady ? &budget->steady->oids : NULL,
+        .oids = budget->stable_read ? &budget->stable_read->oids : NULL,
     };
     int r;
 
@@ -143,15 +143,15 @@ int al_git_check_genuine(const struct al_repo *repo, const struct al_str *words,
     command.input_len = words->len;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_genuine_reader_add, &reader } }, budget,
+                   &(struct al_git_run){ .sink = { al_object_verifier_add, &verifier } }, budget,
                    &output, err);
     if (r < 0)
         return r;
-    if (reader.forged)
-        return forged(reader.forged, err);
-    if (reader.too_many)
-        *ret_all = false;
-    else if (reader.broken || reader.left)
+    if (verifier.mismatch)
+        return mismatch(verifier.mismatch, err);
+    if (verifier.too_many)
+        *ret_complete = false;
+    else if (verifier.broken || verifier.left)
         return al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
     else if (output.exit_code != 0)
         return al_git_failed(&output, err);
@@ -172,8 +172,8 @@ static void add_trees(const struct al_buffer *list, struct al_str *words)
     }
 }
 
-int al_git_check_genuine_tree(const struct al_repo *repo, const char *commit,
-                              struct al_run_limits *budget, bool *ret_all, struct al_error *err)
+int al_git_verify_tree(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
+                       bool *ret_complete, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -186,20 +186,20 @@ int al_git_check_genuine_tree(const struct al_repo *repo, const char *commit,
     r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&list) },
                    budget, &output, err);
     if (r == 0 && output.stopped)
-        *ret_all = false;
+        *ret_complete = false;
     else if (r == 0 && output.exit_code != 0)
         r = al_git_failed(&output, err);
     if (r == 0) {
         al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
         add_trees(&list, &words);
-        r = al_git_check_genuine(repo, &words, budget, ret_all, err);
+        r = al_git_verify_objects(repo, &words, budget, ret_complete, err);
     }
     al_buffer_clear(&list);
     return r;
 }
 
-int al_git_check_genuine_commits(const struct al_repo *repo, const char *const *words,
-                                 struct al_run_limits *budget, bool *ret_all, struct al_error *err)
+int al_git_verify_commits(const struct al_repo *repo, const char *const *words,
+                          struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -214,12 +214,12 @@ int al_git_check_genuine_commits(const struct al_repo *repo, const char *const *
     r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_buffer_sink(&ids) },
                    budget, &output, err);
     if (r == 0 && output.stopped)
-        *ret_all = false;
+        *ret_complete = false;
     else if (r == 0 && output.exit_code != 0)
         r = al_git_failed(&output, err);
     if (r == 0) {
         al_str_add(&list, ids.data, ids.len);
-        r = al_git_check_genuine(repo, &list, budget, ret_all, err);
+        r = al_git_verify_objects(repo, &list, budget, ret_complete, err);
     }
     al_buffer_clear(&ids);
     return r;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/sequencer/outcome.h: a commit or a merge that became another one than was shown is taken
- * back. */
+/* gitops/sequencer/expected_commit.h: a commit or a merge that became another one than was shown is
+ * taken back. */
 #include "gitops/command.h"
 #include "gitops/porcelain/commit.h"
 #include "gitops/run.h"
+#include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/merge.h"
-#include "gitops/sequencer/outcome.h"
 #include "tests/unit/gitops/tree.h"
 
 /* Commit what is staged, when `expected` was shown. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a commit is besides what is staged: the end of a merge, or a step of what was begun. */
-#include "gitops/sequencer/concludes.h"
+#include "gitops/sequencer/operation_excerpt.h"
 
 #include <fcntl.h>
 
 #include "gitops/command.h"
 #include "gitops/excerpt.h"
 #include "gitops/location.h"
-#include "gitops/preview/genuine.h"
+#include "gitops/preview/verify_objects.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"
@@ -56,7 +56,7 @@ static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
         al_str_addf(&words, "%s\n", heads->items[i]);
     }
     al_strv_add(&command.argv, "--");
-    r = al_git_check_genuine(repo, &words, budget, &all, err);
+    r = al_git_verify_objects(repo, &words, budget, &all, err);
     if (r == 0)
         r = al_git_run(
             &repo->at, &command,
@@ -71,11 +71,11 @@ static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
     return 0;
 }
 
-int al_git_concludes_excerpt(const struct al_repo *repo, struct al_run_limits *budget,
+int al_git_operation_excerpt(const struct al_repo *repo, struct al_run_limits *budget,
                              struct al_str *out, struct al_error *err)
 {
     static const struct {
-        enum al_operation_state underway;
+        enum al_operation_state state;
         const char *file, *title;
     } rows[] = {
         { AL_IN_PROGRESS_MERGE, "MERGE_HEAD",
@@ -83,13 +83,13 @@ int al_git_concludes_excerpt(const struct al_repo *repo, struct al_run_limits *b
         { AL_IN_PROGRESS_CHERRY_PICK, "CHERRY_PICK_HEAD", "This continues the cherry-pick of:" },
         { AL_IN_PROGRESS_REVERT, "REVERT_HEAD", "This continues the revert of:" },
     };
-    enum al_operation_state underway = al_git_operation_state(repo);
+    enum al_operation_state state = al_git_operation_state(repo);
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < AL_COUNT(rows); i++) {
         al_auto(al_strv_clear) struct al_strv heads = AL_STRV_INIT;
 
-        if (rows[i].underway == underway)
+        if (rows[i].state == state)
             read_heads(repo, rows[i].file, &heads);
         if (!heads.count)
             continue;

@@ -7,13 +7,13 @@
  *
  * Source: git-diff(1) "RAW OUTPUT FORMAT", "--text".
  */
-#ifndef AL_GITOPS_PREVIEW_SHOWN_H
-#define AL_GITOPS_PREVIEW_SHOWN_H
+#ifndef AL_GITOPS_PREVIEW_EXCERPT_READER_H
+#define AL_GITOPS_PREVIEW_EXCERPT_READER_H
 
 #include "gitops/diff/diff_raw.h"
 
 /** Reads `git diff --raw -z --patch --text` as it comes. */
-struct al_shown {
+struct al_excerpt_reader {
     struct al_diff_raw changes;
     struct al_str patch; /**< as much of it as is kept */
     uint64_t lines;      /**< of the patch, with those that are not kept */
@@ -22,7 +22,7 @@ struct al_shown {
     bool in_full;        /**< all that is read is kept and written; set before anything is fed */
 
     /* of the reader */
-    bool in_patch, in_line, in_hunk, is_cut;
+    bool in_patch, in_line, in_hunk, is_full;
     struct al_str start;    /* of the line, until it is known by it */
     char first;             /* character of the line being read */
     bool nul_old, nul_new;  /* there is a NUL in what the section takes away, and in what it adds */
@@ -30,25 +30,26 @@ struct al_shown {
     size_t hunks_at;        /* where its first hunk begins in `patch` */
     size_t change;          /* whose section it is … */
     size_t sections;        /* … and which of them */
-    bool began;
+    bool has_section;
 };
 
-#define AL_SHOWN_INIT                                                                              \
-    ((struct al_shown){ .changes = AL_DIFF_RAW_INIT, .patch = AL_STR_INIT, .start = AL_STR_INIT })
+#define AL_EXCERPT_READER_INIT                                                                     \
+    ((struct al_excerpt_reader){                                                                   \
+        .changes = AL_DIFF_RAW_INIT, .patch = AL_STR_INIT, .start = AL_STR_INIT })
 
-void al_shown_clear(struct al_shown *shown);
+void al_excerpt_reader_clear(struct al_excerpt_reader *reader);
 
 /** Feed bytes, split anywhere.  The form of a sink. */
-bool al_shown_add(void *payload, const char *data, size_t len);
+bool al_excerpt_reader_add(void *payload, const char *data, size_t len);
 
 /** End of input. */
-void al_shown_end(struct al_shown *shown);
+void al_excerpt_reader_end(struct al_excerpt_reader *reader);
 
 /**
  * The excerpt, appended to `out`: how many files and lines, and how many of the files are not shown
  * in full; up to 200 files, those first that lose most; as much of the patch as fits; and what is
  * left of it.  Nothing where nothing changed.
  */
-void al_shown_write(struct al_shown *shown, struct al_str *out);
+void al_excerpt_write(struct al_excerpt_reader *reader, struct al_str *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/preview/concerned.h"
+#include "gitops/preview/affected_files.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,13 +9,13 @@
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/hidden.h"
+#include "gitops/preview/unseen_changes.h"
 #include "gitops/repo/repo.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
-static int words_of(const struct al_repo *repo, const struct al_strv *paths,
-                    struct al_run_limits *budget, struct al_str *words, struct al_error *err)
+static int resolve_paths(const struct al_repo *repo, const struct al_strv *paths,
+                         struct al_run_limits *budget, struct al_str *words, struct al_error *err)
 {
     static const char everywhere[] = ":/";
 
@@ -52,7 +52,7 @@ int al_git_affected_files(const struct al_repo *repo, const struct al_strv *path
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = words_of(repo, paths, budget, &words, err);
+    int r = resolve_paths(repo, paths, budget, &words, err);
 
     if (r == 0)
         r = list_dirty(repo, &words, untracked, budget, &list, err);
@@ -63,47 +63,48 @@ int al_git_affected_files(const struct al_repo *repo, const struct al_strv *path
 }
 
 /* What git sees of them, and what it does not. */
-static int find_lost(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
-                     struct al_run_limits *budget, struct al_buffer *list, struct al_hidden *hidden,
-                     struct al_error *err)
+static int find_overwritten(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
+                            struct al_run_limits *budget, struct al_buffer *list,
+                            struct al_unseen_changes *unseen, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    int r = words_of(repo, paths, budget, &words, err);
+    int r = resolve_paths(repo, paths, budget, &words, err);
 
     if (r == 0)
         r = list_dirty(repo, &words, untracked, budget, list, err);
-    return r == 0 ? al_git_find_hidden(repo, &words, list, budget, hidden, err) : r;
+    return r == 0 ? al_git_find_unseen_changes(repo, &words, list, budget, unseen, err) : r;
 }
 
 int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *paths,
                              bool untracked, struct al_run_limits *budget, struct al_strv *out,
                              struct al_error *err)
 {
-    al_auto(al_hidden_clear) struct al_hidden hidden = AL_HIDDEN_INIT;
+    al_auto(al_unseen_changes_clear) struct al_unseen_changes unseen = AL_UNSEEN_CHANGES_INIT;
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = find_lost(repo, paths, untracked, budget, &list, &hidden, err);
+    int r = find_overwritten(repo, paths, untracked, budget, &list, &unseen, err);
 
     if (r == 0) {
         add_files(repo, &list, out);
-        add_files(repo, &hidden.names, out);
+        add_files(repo, &unseen.names, out);
     }
     al_buffer_clear(&list);
     return r;
 }
 
-int al_git_hidden_excerpt(const struct al_repo *repo, const struct al_strv *paths,
-                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+int al_git_unseen_changes_excerpt(const struct al_repo *repo, const struct al_strv *paths,
+                                  struct al_run_limits *budget, struct al_str *out,
+                                  struct al_error *err)
 {
-    al_auto(al_hidden_clear) struct al_hidden hidden = AL_HIDDEN_INIT;
+    al_auto(al_unseen_changes_clear) struct al_unseen_changes unseen = AL_UNSEEN_CHANGES_INIT;
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     struct al_diff_options change = { .unified = -1 };
-    int r = find_lost(repo, paths, false, budget, &list, &hidden, err);
+    int r = find_overwritten(repo, paths, false, budget, &list, &unseen, err);
 
     al_buffer_clear(&list);
-    if (r < 0 || !hidden.names.len)
+    if (r < 0 || !unseen.names.len)
         return r;
     al_str_adds(out, "The index says that these files are not changed, and they are:\n");
-    change.index = hidden.index;
+    change.index = unseen.index;
     return al_git_diff_excerpt(repo, &change, budget, out, err);
 }
 

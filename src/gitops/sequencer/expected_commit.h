@@ -5,8 +5,8 @@
  * Between the last look at the index and git's own there are milliseconds in which somebody can
  * write another one.  So the commit that was made is compared with what the user was shown.
  */
-#ifndef AL_GITOPS_SEQUENCER_OUTCOME_H
-#define AL_GITOPS_SEQUENCER_OUTCOME_H
+#ifndef AL_GITOPS_SEQUENCER_EXPECTED_COMMIT_H
+#define AL_GITOPS_SEQUENCER_EXPECTED_COMMIT_H
 
 #include "gitops/repo/repo.h"
 #include "util/error.h"

@@ -8,8 +8,8 @@
  *
  * Source: git-checkout(1), git-restore(1), git-reset(1).
  */
-#ifndef AL_GITOPS_PREVIEW_OVERWRITTEN_H
-#define AL_GITOPS_PREVIEW_OVERWRITTEN_H
+#ifndef AL_GITOPS_PREVIEW_UNTRACKED_OVERWRITTEN_H
+#define AL_GITOPS_PREVIEW_UNTRACKED_OVERWRITTEN_H
 
 #include "gitops/repo/repo.h"
 #include "util/str.h"
@@ -22,7 +22,8 @@
  * @param paths   Words of the call that al_repo_pathspec() accepted; NULL or empty: everything.
  * @param out     Absolute paths, appended.
  */
-int al_git_overwritten(const struct al_repo *repo, const char *target, const struct al_strv *paths,
-                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
+                                 const struct al_strv *paths, struct al_run_limits *budget,
+                                 struct al_strv *out, struct al_error *err);
 
 #endif

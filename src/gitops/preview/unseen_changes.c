@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/preview/hidden.h"
+#include "gitops/preview/unseen_changes.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -23,13 +23,13 @@
 #define FILE_MAX_BYTES  (64u << 20)
 #define FILES_MAX_BYTES (256u << 20)
 
-void al_hidden_clear(struct al_hidden *hidden)
+void al_unseen_changes_clear(struct al_unseen_changes *unseen)
 {
-    if (hidden->index)
-        (void)unlink(hidden->index);
-    free(hidden->index);
-    al_buffer_clear(&hidden->names);
-    *hidden = AL_HIDDEN_INIT;
+    if (unseen->index)
+        (void)unlink(unseen->index);
+    free(unseen->index);
+    al_buffer_clear(&unseen->names);
+    *unseen = AL_UNSEEN_CHANGES_INIT;
 }
 
 /** Entries on their way into an index of their own. */
@@ -50,7 +50,7 @@ static bool is_known(const struct al_buffer *known, const char *path)
     return false;
 }
 
-static char *id_of_link(struct search *search, const char *path)
+static char *link_oid(struct search *search, const char *path)
 {
     const char *name;
     char target[PATH_MAX];
@@ -61,14 +61,14 @@ static char *id_of_link(struct search *search, const char *path)
 }
 
 /* The id of what is on the disk; "" for what is not looked into, NULL where there is no file. */
-static char *id_of(struct search *search, const char *path, bool marked)
+static char *worktree_oid(struct search *search, const char *path, bool marked)
 {
     al_auto(al_closep) int fd = al_nofollow_open(search->top, path, O_RDONLY);
     al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
     struct stat st;
 
     if (fd < 0)
-        return id_of_link(search, path);
+        return link_oid(search, path);
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return NULL;
     search->bytes += (uint64_t)st.st_size;
@@ -89,9 +89,9 @@ static bool take_entry(void *payload, char *const *fields)
 
     if (!tab || !oid || tab < oid || tab[-1] != '0' || al_starts_with(mode, " 160000"))
         return true; /* a conflict, which git does see; or another repository */
-    if (!marked && ++search->entries > AL_HIDDEN_ENTRIES_MAX)
+    if (!marked && ++search->entries > AL_UNSEEN_ENTRIES_MAX)
         return true;
-    id = id_of(search, tab + 1, marked);
+    id = worktree_oid(search, tab + 1, marked);
     if (!id || (!*id && !marked) || (*id && al_starts_with(oid + 1, id)))
         return true;
     if (!is_known(search->known, tab + 1))
@@ -120,8 +120,8 @@ static int read_entries(const struct al_str *words, struct search *search,
 
 /* Content that differs may still be what git would store: line ends.  git decides, and has nothing
  * to go by but the content. */
-static int ask_git(const struct search *search, struct al_run_limits *budget,
-                   struct al_hidden *hidden, struct al_error *err)
+static int compare_in_git(const struct search *search, struct al_run_limits *budget,
+                          struct al_unseen_changes *unseen, struct al_error *err)
 {
     const struct al_repo *repo = search->repo;
     al_auto(al_git_command_clear) struct al_git_command fill = AL_GIT_COMMAND_INIT;
@@ -129,22 +129,22 @@ static int ask_git(const struct search *search, struct al_run_limits *budget,
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
-    hidden->index = al_git_private_name(repo->at.git, "index");
-    hidden->names.max_bytes = AL_PATH_LIST_MAX_BYTES;
+    unseen->index = al_git_private_name(repo->at.git, "index");
+    unseen->names.max_bytes = AL_PATH_LIST_MAX_BYTES;
     fill.class = AL_GIT_WRITE;
-    fill.index = list.index = hidden->index;
+    fill.index = list.index = unseen->index;
     fill.input = search->lines.buf;
     fill.input_len = search->lines.len;
     al_strv_adds(&fill.argv, "git", "update-index", "-z", "--index-info", NULL);
     al_strv_adds(&list.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--modified", NULL);
     r = al_git_run(&repo->at, &fill, &(struct al_git_run){ .max_bytes = 0, .checked = true },
                    budget, &output, err);
-    return r < 0 ? r : al_git_list_paths(repo, &list, budget, &hidden->names, err);
+    return r < 0 ? r : al_git_list_paths(repo, &list, budget, &unseen->names, err);
 }
 
-int al_git_find_hidden(const struct al_repo *repo, const struct al_str *words,
-                       const struct al_buffer *known, struct al_run_limits *budget,
-                       struct al_hidden *hidden, struct al_error *err)
+int al_git_find_unseen_changes(const struct al_repo *repo, const struct al_str *words,
+                               const struct al_buffer *known, struct al_run_limits *budget,
+                               struct al_unseen_changes *unseen, struct al_error *err)
 {
     struct search search = { .repo = repo, .known = known, .top = -1, .lines = AL_STR_INIT };
     int r = al_location_open_top(&repo->at, &search.top, err);
@@ -152,7 +152,7 @@ int al_git_find_hidden(const struct al_repo *repo, const struct al_str *words,
     if (r == 0)
         r = read_entries(words, &search, budget, err);
     if (r == 0 && search.lines.len)
-        r = ask_git(&search, budget, hidden, err);
+        r = compare_in_git(&search, budget, unseen, err);
     if (search.top >= 0)
         (void)close(search.top);
     al_str_clear(&search.lines);

@@ -3,26 +3,26 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "gitops/preview/shown.h"
+#include "gitops/preview/excerpt_reader.h"
 #include "guard/text.h"
 
 #define LISTED_MAX     200
 #define LIST_MAX_BYTES ((size_t)16 * 1024)
 #define TYPE_MASK      0170000u
 
-static const struct kind {
+static const struct status_name {
     char status;
     const char *word;
-} kinds[] = {
+} status_names[] = {
     { 'D', "deleted" }, { 'T', "another type" }, { 'U', "in conflict" }, { 'A', "added" },
     { 'R', "renamed" }, { 'C', "copied" },       { 'M', "modified" },
 };
 
 /* Files that say what others mean, or that another machine runs. */
-static const struct remarkable {
+static const struct special_file {
     const char *name; /* "/" at the end: whatever is below; without one in it: in any directory */
     const char *remark;
-} remarkables[] = {
+} special_files[] = {
     { ".gitattributes", "says how git treats files" },
     { ".gitmodules", "says where submodules come from" },
     { ".github/workflows/", "runs in CI" },
@@ -35,11 +35,11 @@ static const struct remarkable {
     { "Jenkinsfile", "runs in CI" },
 };
 
-static const char *word_of(char status)
+static const char *name_of(char status)
 {
-    for (size_t i = 0; i < AL_COUNT(kinds); i++)
-        if (kinds[i].status == status)
-            return kinds[i].word;
+    for (size_t i = 0; i < AL_COUNT(status_names); i++)
+        if (status_names[i].status == status)
+            return status_names[i].word;
     return "changed";
 }
 
@@ -74,12 +74,12 @@ static const char *remark_on(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
-    for (size_t i = 0; i < AL_COUNT(remarkables); i++) {
-        const char *name = remarkables[i].name;
+    for (size_t i = 0; i < AL_COUNT(special_files); i++) {
+        const char *name = special_files[i].name;
 
         if (al_ends_with(name, "/") ? al_starts_with(path, name)
                                     : !strcmp(slash ? slash + 1 : path, name))
-            return remarkables[i].remark;
+            return special_files[i].remark;
     }
     return NULL;
 }
@@ -97,7 +97,7 @@ static void add_file(const struct al_change *change, struct al_str *out)
         al_str_adds(out, "binary");
     else
         al_str_addf(out, "+%" PRIu64 " -%" PRIu64, change->added, change->deleted);
-    al_str_addf(out, "  %s", word_of(change->status));
+    al_str_addf(out, "  %s", name_of(change->status));
     if (has_new_mode(change))
         al_str_addf(out, ", mode %06o to %06o", change->old_mode, change->new_mode);
     if (change->status == 'A' && (change->new_mode & TYPE_MASK) == 0120000)
@@ -161,30 +161,30 @@ static void add_heading(const struct al_diff_raw *changes, size_t end, bool more
     al_str_adds(out, ":\n");
 }
 
-static void write_in_full(struct al_shown *shown, struct al_str *out)
+static void write_in_full(struct al_excerpt_reader *reader, struct al_str *out)
 {
-    add_heading(&shown->changes, shown->patch.len, shown->more, out);
-    add_list(&shown->changes, true, out);
-    al_text_sanitize_shown(shown->patch.buf, shown->patch.len, out);
+    add_heading(&reader->changes, reader->patch.len, reader->more, out);
+    add_list(&reader->changes, true, out);
+    al_text_sanitize_shown(reader->patch.buf, reader->patch.len, out);
     if (out->buf[out->len - 1] != '\n')
         al_str_addc(out, '\n');
-    al_text_add_remaining(out, 0, shown->more);
+    al_text_add_remaining(out, 0, reader->more);
 }
 
-void al_shown_write(struct al_shown *shown, struct al_str *out)
+void al_excerpt_write(struct al_excerpt_reader *reader, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str head = AL_STR_INIT;
     size_t lines;
 
-    if (!shown->changes.total)
+    if (!reader->changes.total)
         return;
-    if (shown->in_full) {
-        write_in_full(shown, out);
+    if (reader->in_full) {
+        write_in_full(reader, out);
         return;
     }
-    lines = al_text_add_head(&head, shown->patch.buf, shown->patch.len);
-    add_heading(&shown->changes, end_of(&shown->patch, lines), shown->more, out);
-    add_list(&shown->changes, false, out);
+    lines = al_text_add_head(&head, reader->patch.buf, reader->patch.len);
+    add_heading(&reader->changes, end_of(&reader->patch, lines), reader->more, out);
+    add_list(&reader->changes, false, out);
     al_str_add(out, head.buf, head.len);
-    al_text_add_remaining(out, shown->lines - lines, shown->more);
+    al_text_add_remaining(out, reader->lines - lines, reader->more);
 }

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/preview/excerpt_reader.h"
+
+#include "gitops/diff/diff_raw.h"
+#include "gitops/excerpt.h"
+
+/* More than is shown, so that a binary file in front does not push the rest away. */
+#define KEPT_MAX_BYTES (256u * 1024u)
+/* Lines are counted up to here. */
+#define READ_MAX_BYTES AL_GIT_IN_FULL_MAX_BYTES
+/* How the part of a patch begins that is about one file; or with '*', about one in conflict. */
+#define SECTION "diff "
+
+void al_excerpt_reader_clear(struct al_excerpt_reader *reader)
+{
+    al_diff_raw_clear(&reader->changes);
+    al_str_clear(&reader->patch);
+    al_str_clear(&reader->start);
+    *reader = AL_EXCERPT_READER_INIT;
+}
+
+static struct al_change *current(struct al_excerpt_reader *reader)
+{
+    struct al_diff_raw *changes = &reader->changes;
+
+    return reader->has_section && reader->change < changes->count ? &changes->items[reader->change]
+                                                                  : NULL;
+}
+
+/*
+ * Bytes that are no text on either side, or on the only one there is.  A text that becomes binary
+ * is shown: one NUL must not hide the rest of a script.
+ */
+static bool is_binary(const struct al_excerpt_reader *reader, const struct al_change *change)
+{
+    if (change->status == 'A')
+        return reader->nul_new;
+    if (change->status == 'D')
+        return reader->nul_old;
+    return reader->nul_new && reader->nul_old;
+}
+
+static void end_section(struct al_excerpt_reader *reader)
+{
+    static const char words[] = "(binary content, not shown)\n";
+    struct al_change *change = current(reader);
+
+    if (!change)
+        return;
+    if (is_binary(reader, change)) {
+        change->binary = true;
+        reader->lines -= reader->section_lines;
+        if (reader->hunks_at < reader->patch.len) {
+            al_str_truncate(&reader->patch, reader->hunks_at);
+            al_str_adds(&reader->patch, words);
+            reader->lines++;
+            reader->is_full = false;
+        }
+    }
+    change->patch_end = reader->is_full || change->binary ? SIZE_MAX : reader->patch.len;
+}
+
+/* A change of the type has two sections, the file that goes and the one that comes. */
+static void begin_section(struct al_excerpt_reader *reader)
+{
+    struct al_change *change = current(reader);
+
+    end_section(reader);
+    if (reader->has_section && !(change && change->status == 'T' && reader->sections == 1)) {
+        reader->change++;
+        reader->sections = 0;
+    }
+    reader->has_section = true;
+    reader->sections++;
+    reader->in_hunk = reader->nul_old = reader->nul_new = false;
+    reader->section_lines = 0;
+    reader->hunks_at = SIZE_MAX;
+}
+
+/* Content always has a character in front: what has none is about it. */
+static void begin_line(struct al_excerpt_reader *reader, const char *start)
+{
+    struct al_change *change;
+    char first = *start;
+
+    reader->first = first;
+    if (al_starts_with(start, SECTION) || first == '*')
+        begin_section(reader);
+    if (first == '@' && !reader->in_hunk) {
+        reader->in_hunk = true;
+        reader->hunks_at = reader->patch.len;
+    }
+    reader->lines++;
+    change = current(reader);
+    if (!reader->in_hunk || !change)
+        return;
+    reader->section_lines++;
+    change->added += first == '+';
+    change->deleted += first == '-';
+}
+
+static void keep(struct al_excerpt_reader *reader, const char *data, size_t len)
+{
+    const size_t most = reader->in_full ? READ_MAX_BYTES : KEPT_MAX_BYTES;
+    size_t room;
+
+    if (reader->is_full)
+        return;
+    /* Words of ours in the place of binary content may have taken more than there was. */
+    room = reader->patch.len < most ? most - reader->patch.len : 0;
+    reader->is_full = len > room;
+    al_str_add(&reader->patch, data, len < room ? len : room);
+}
+
+static void add_piece(struct al_excerpt_reader *reader, const char *data, size_t len)
+{
+    if (reader->in_hunk && memchr(data, '\0', len)) {
+        reader->nul_old |= reader->first != '+';
+        reader->nul_new |= reader->first != '-';
+    }
+    keep(reader, data, len);
+    reader->in_line = data[len - 1] != '\n';
+}
+
+/* Enough of a line to know it by, or all of it; returns what it took. */
+static size_t add_beginning(struct al_excerpt_reader *reader, const char *data, size_t len)
+{
+    size_t wanted = strlen(SECTION) - reader->start.len;
+    size_t room = len < wanted ? len : wanted;
+    const char *eol = memchr(data, '\n', room);
+    size_t taken = eol ? (size_t)(eol - data) + 1 : room;
+
+    al_str_add(&reader->start, data, taken);
+    if (eol || taken == wanted) {
+        begin_line(reader, reader->start.buf);
+        add_piece(reader, reader->start.buf, reader->start.len);
+        al_str_reset(&reader->start);
+    }
+    return taken;
+}
+
+static void add_patch(struct al_excerpt_reader *reader, const char *data, size_t len)
+{
+    while (len) {
+        const char *eol = memchr(data, '\n', len);
+        size_t taken = eol ? (size_t)(eol - data) + 1 : len;
+
+        if (reader->in_line)
+            add_piece(reader, data, taken);
+        else
+            taken = add_beginning(reader, data, len);
+        data += taken;
+        len -= taken;
+    }
+}
+
+bool al_excerpt_reader_add(void *payload, const char *data, size_t len)
+{
+    struct al_excerpt_reader *reader = payload;
+
+    reader->bytes += len;
+    while (len && !reader->in_patch) {
+        const char *end = memchr(data, '\0', len);
+        size_t piece = end ? (size_t)(end - data) + 1 : len;
+
+        if (*data == '\0' && al_diff_raw_at_end(&reader->changes))
+            reader->in_patch = true;
+        else if (!al_diff_raw_add(&reader->changes, data, piece))
+            return false;
+        data += piece;
+        len -= piece;
+    }
+    add_patch(reader, data, len);
+    reader->more = reader->bytes > READ_MAX_BYTES;
+    return !reader->more;
+}
+
+void al_excerpt_reader_end(struct al_excerpt_reader *reader)
+{
+    struct al_diff_raw *changes = &reader->changes;
+    size_t last = reader->has_section ? reader->change + 1 : 0;
+
+    end_section(reader);
+    if (reader->more || last == changes->total)
+        return;
+    /* A patch that is not the list's: its numbers are nobody's. */
+    for (size_t i = 0; i < changes->count; i++)
+        changes->items[i].patch_end = SIZE_MAX;
+}
