@@ -25,7 +25,7 @@ static void skip_unread(struct al_blob_reader *reader)
         reader->at++;
 }
 
-/* The decimal number at `text`; false when it is none, or none a size can be. */
+/* Read a decimal size. Returns false when `text` is no number, or too large for a size. */
 static bool read_size(const char *text, uint64_t *ret_size)
 {
     uint64_t size = 0;
@@ -41,7 +41,7 @@ static bool read_size(const char *text, uint64_t *ret_size)
     return true;
 }
 
-/* "<oid> blob <size>", or "<oid> missing". */
+/* Parse "<oid> blob <size>" or "<oid> missing". */
 static bool take_header(struct al_blob_reader *reader)
 {
     struct al_blob *blob = &reader->blobs[reader->at];
@@ -58,7 +58,7 @@ static bool take_header(struct al_blob_reader *reader)
         return true;
     }
     if (!blob->exists || size != blob->size)
-        return false; /* it was there, and of this size, a moment ago */
+        return false; /* --batch-check reported another size a moment ago */
     al_str_reserve(&blob->data, size);
     reader->left = size + 1;
     return true;
@@ -83,7 +83,9 @@ static size_t take_data(struct al_blob_reader *reader, const char *data, size_t 
 {
     struct al_blob *blob = &reader->blobs[reader->at];
     size_t piece = reader->left < len ? (size_t)reader->left : len;
-    size_t ends = piece == reader->left; /* with a newline, which is not of the object */
+    size_t ends =
+        piece ==
+        reader->left; /* 1 when the piece ends with the newline that git adds after an object */
 
     al_str_add(&blob->data, data, piece - ends);
     reader->broken = ends && data[piece - 1] != '\n';
@@ -143,7 +145,7 @@ static int run_cat_file(const struct al_repo *repo, struct al_blob_reader *reade
     return 0;
 }
 
-/* Keep whole groups as long as they fit. */
+/* Mark the blobs to read: whole groups, in order, as long as they fit into `max_bytes`. */
 static void choose_blobs(struct al_blob *blobs, size_t count, size_t max_bytes)
 {
     uint64_t used = 0;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The exact bytes of objects, as many as fit. */
+/*
+ * Read blobs with `git cat-file`, up to a total size.
+ *
+ * Source: git-cat-file(1) "BATCH OUTPUT".
+ */
 #ifndef AL_GITOPS_DIFF_CAT_FILE_H
 #define AL_GITOPS_DIFF_CAT_FILE_H
 
@@ -9,36 +13,37 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** One object to read.  Set `oid` and `group`; the rest is filled. */
+/** One blob to read. The caller sets `oid` and `group`; al_git_cat_file() sets the rest. */
 struct al_blob {
-    const char *oid; /**< borrowed, full */
-    size_t group;    /**< objects of one group are next to each other, and kept together or not */
-    bool exists;     /**< it is a blob of the repository */
+    const char *oid; /**< full object id; borrowed */
+    size_t group;    /**< blobs of one group are adjacent, and are read together or not at all */
+    bool exists;     /**< the repository has a blob with this id */
     bool kept;       /**< its bytes are in `data` */
     uint64_t size;
     struct al_str data;
 };
 
 /**
- * Learn the sizes of all, and read the bytes of those that fit `max_bytes` together, in order and
- * group by group.  Two git children at most.
+ * Read the sizes of all blobs, then the content of the groups that fit into `max_bytes` together,
+ * in order.  Starts at most two git children.  After success the caller releases the content with
+ * al_cat_file_clear(); after failure no content is kept.
  */
 int al_git_cat_file(const struct al_repo *repo, struct al_blob *blobs, size_t count,
                     size_t max_bytes, struct al_run_limits *budget, struct al_error *err);
 
 void al_cat_file_clear(struct al_blob *blobs, size_t count);
 
-/* The reader of `git cat-file --batch` and `--batch-check`, for al_git_cat_file() and the fuzzer.
- */
+/* Parser of `git cat-file --batch` and `--batch-check` output, declared here for the fuzzer. */
 
-/** Answers come in the order of the objects with `wanted`; bytes follow when `with_data`. */
+/** Parser state. git answers in the order of `blobs`; with `with_data` only the blobs that are
+ * `kept` were requested. */
 struct al_blob_reader {
     struct al_blob *blobs;
     size_t count, at;
-    bool with_data;     /**< read the objects that are `kept`, else learn the sizes of all */
+    bool with_data;     /**< read the content of the blobs that are `kept`; else the sizes of all */
     struct al_str line; /* the header being read */
-    uint64_t left;      /* of the object being read, its newline included */
-    bool broken;        /**< not what git prints */
+    uint64_t left;      /* bytes left of the current object, with the newline after it */
+    bool broken;        /**< the input is not what git prints */
 };
 
 #define AL_BLOB_READER_INIT(items, n, data)                                                        \
@@ -47,7 +52,7 @@ struct al_blob_reader {
 
 void al_blob_reader_clear(struct al_blob_reader *reader);
 
-/** Feed bytes, split anywhere.  The form of a sink. */
+/** Sink function: parse the next bytes, split anywhere. `payload` is the reader. */
 bool al_blob_reader_add(void *payload, const char *data, size_t len);
 
 #endif

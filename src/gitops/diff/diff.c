@@ -19,8 +19,8 @@ void al_git_diff_add_options(const struct al_diff_options *options, struct al_st
         al_strv_add(argv, options->from_ref);
     if (options->to_ref)
         al_strv_add(argv, options->to_ref);
-    /* Always, so that a word is never taken for a revision and git never compares two plain files.
-     */
+    /* Always added: a path is then never taken for a revision, and git never compares two plain
+     * files. */
     al_strv_add(argv, "--");
 }
 
@@ -30,7 +30,8 @@ int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options
     return options->paths ? al_repo_pathspecs(repo, options->paths, budget, words, err) : 0;
 }
 
-/* One diff is one git: the widths of --stat and the order of files are about all of it. */
+/* A diff is not split over several git children: the column widths of --stat and the order of the
+ * files cover the whole diff. */
 int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
                          struct al_run_limits *budget, struct al_strv *argv, struct al_error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `git diff`. */
+/* Run `git diff`, and build its arguments. */
 #ifndef AL_GITOPS_DIFF_DIFF_H
 #define AL_GITOPS_DIFF_DIFF_H
 
@@ -9,30 +9,33 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
-/** The choices of git_diff. */
+/** Options of a diff. */
 struct al_diff_options {
     bool cached, name_only, stat;
-    bool show_controls; /**< for a person who decides by it */
+    bool show_controls; /**< make control characters visible, since a user decides by the output */
     int64_t unified;    /**< lines of context, -1: git's default */
     const char *from_ref, *to_ref;
-    const struct al_strv *paths; /**< words of an agent; resolved here */
-    const char *index;           /**< of an excerpt, NULL: the repository's own; borrowed */
+    const struct al_strv
+        *paths; /**< paths as the agent wrote them, resolved by the functions below; NULL: all */
+    const char *index; /**< index file to compare with; NULL: the repository's own; borrowed */
 };
 
-/** `git diff`; a failing git is an error. */
+/** Run `git diff` and capture at most `max_bytes` of its output. A non-zero exit code is an
+ * error. */
 int al_git_diff(const struct al_repo *repo, const struct al_diff_options *options, size_t max_bytes,
                 struct al_run_limits *budget, struct al_git_output *ret_output,
                 struct al_error *err);
 
-/** Append the words of a diff but its paths: context, safety flags, revisions, "--". */
+/** Append all arguments of a diff except the paths: context, safety flags, revisions, "--". */
 void al_git_diff_add_options(const struct al_diff_options *options, struct al_strv *argv);
 
-/** The pathspecs of a diff, each with a NUL behind it; none without `paths`. */
+/** Resolve the paths into pathspecs, each followed by a NUL. Appends nothing when `paths` is
+ * NULL. */
 int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options *options,
                         struct al_run_limits *budget, struct al_str *words, struct al_error *err);
 
-/** Append context, safety flags, revisions, "--" and the resolved paths; refuses more of them than
- * one command line holds. */
+/** Append the arguments as al_git_diff_add_options() does, then the resolved pathspecs. Returns
+ * AL_ERR_BAD_ARGS when they do not fit on one command line. */
 int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
                          struct al_run_limits *budget, struct al_strv *argv, struct al_error *err);
 

@@ -8,11 +8,11 @@
 #include "gitops/refs.h"
 #include "gitops/run.h"
 
-/* Paths are at most PATH_MAX; what is longer is no output of git's. */
+/* A path has at most PATH_MAX bytes, so git prints no longer field. */
 #define FIELD_MAX_BYTES (64u * 1024u)
 
-/* What the next field is.  Raw records come first, then those with numbers; a renamed file has its
- * two names behind an empty one there. */
+/* The kind of the next field. The raw records come first, then the --numstat records. A --numstat
+ * record of a renamed file has an empty path, and the two names follow it. */
 enum state { HEADER, PATH, OLD_PATH, NEW_PATH, COUNTED_OLD_PATH, COUNTED_NEW_PATH };
 
 static void change_clear(struct al_change *change)
@@ -52,8 +52,8 @@ static uint64_t read_count(const char *text)
     return count;
 }
 
-/* ":<old mode> <new mode> <old oid> <new oid> <status>".  The subject of a message may have the new
- * oid, so it is nothing but digits here, whoever wrote the list. */
+/* ":<old mode> <new mode> <old oid> <new oid> <status>". The ids are checked to be hexadecimal
+ * because a generated commit subject may contain the new one. */
 static bool take_raw_header(struct al_diff_raw *changes, char *header)
 {
     char *words[5];
@@ -78,7 +78,7 @@ static bool take_raw_header(struct al_diff_raw *changes, char *header)
     return true;
 }
 
-/* "<added> TAB <deleted> TAB <path>", where '-' stands for lines of a binary file. */
+/* "<added> TAB <deleted> TAB <path>". git prints '-' instead of both numbers for a binary file. */
 static bool take_counts(struct al_diff_raw *changes, const char *field)
 {
     const char *deleted = strchr(field, '\t');

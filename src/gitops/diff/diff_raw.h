@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What changed, file by file: `git diff --raw --numstat -z` read as it comes.
+ * The list of changed files, parsed from `git diff --raw --numstat -z` while git runs.
  *
  * Source: git-diff(1) "RAW OUTPUT FORMAT", "--numstat".
  */
@@ -13,31 +13,33 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** More changed files than this are counted and not kept. */
+/** Changed files beyond this number are counted but not stored. */
 #define AL_DIFF_RAW_MAX 5000
 
 /** One changed file. */
 struct al_change {
     char status;       /**< 'A' added, 'M' modified, 'D' deleted, 'R' renamed, 'T' type changed */
-    bool same_content; /**< renamed or given another mode, and nothing else */
+    bool same_content; /**< only the name or the mode changed */
     bool binary;
     unsigned old_mode, new_mode;
-    char *path, *old_path;   /**< raw; old_path NULL unless renamed */
-    char *old_oid, *new_oid; /**< in full; zeros for nothing, and for what is not an object yet */
+    char *path,
+        *old_path; /**< bytes as git has them; `old_path` is NULL unless renamed or copied */
+    char *old_oid, *new_oid; /**< full ids; all zeros where there is no file, or no object yet */
     uint64_t added, deleted; /**< lines */
-    size_t patch_end;        /**< where its part of a patch that is shown ends, see shown.h */
+    size_t
+        patch_end; /**< set by struct al_excerpt_reader: where the file's part of the patch ends */
 };
 
 struct al_diff_raw {
     struct al_change *items;
     size_t count;
-    size_t total; /**< with those that were not kept */
+    size_t total; /**< all changes, including those not stored */
 
-    /* of the reader */
+    /* Parser state. */
     struct al_str field;
     struct al_change reading;
     int state;
-    size_t counted; /* changes that have their numbers of lines */
+    size_t counted; /* changes whose line counts were read */
     bool broken;
 };
 
@@ -45,13 +47,14 @@ struct al_diff_raw {
 
 void al_diff_raw_clear(struct al_diff_raw *changes);
 
-/** Feed bytes, split anywhere.  The form of a sink. */
+/** Sink function: parse the next bytes, split anywhere. `payload` is the reader. */
 bool al_diff_raw_add(void *payload, const char *data, size_t len);
 
-/** Whether only whole raw records were fed: what follows with -p is the patch behind a NUL. */
+/** Whether the input so far ends with a complete record. With -p, git then prints a NUL and the
+ * patch. */
 bool al_diff_raw_at_end(const struct al_diff_raw *changes);
 
-/** What is staged, against HEAD or, on an unborn branch, against nothing. */
+/** List the staged changes, against HEAD or, on an unborn branch, against the empty tree. */
 int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_diff_raw *ret_changes, struct al_error *err);
 

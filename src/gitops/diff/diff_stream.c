@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A diff as data: the lines of the patch while git writes them, and how many files it is about. */
+/* Parse `git diff` into hunks while git runs, and count the changed files. */
 #include "gitops/diff/diff_stream.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "gitops/nul_records.h"
 #include "gitops/run.h"
 
-/** Names of a list in which a file in conflict may be twice, one behind the other. */
+/** Counts the names of a list. A conflicted file is listed twice in a row. */
 struct file_count {
     char *last;
     size_t files;
@@ -48,7 +48,7 @@ static int count_files(const struct al_repo *repo, const struct al_diff_options 
     return r;
 }
 
-/** A patch up to its cap. */
+/** A patch, read up to its byte limit. */
 struct reading {
     struct al_hunks *hunks;
     size_t room;

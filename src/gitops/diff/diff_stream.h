@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `git diff` as a patch that a program reads. */
+/* Run `git diff` and parse the patch. */
 #ifndef AL_GITOPS_DIFF_DIFF_STREAM_H
 #define AL_GITOPS_DIFF_DIFF_STREAM_H
 
@@ -9,9 +9,13 @@
 
 struct al_hunks;
 
-/** `git diff` as a patch; `name_only` and `stat` of the options do not count.  Its first
- * `max_bytes` are taken as they come, and its hunks->files counted in all of the diff.  One git
- * child, and a second for the count when the patch is cut. */
+/**
+ * Run `git diff` and parse at most `max_bytes` of the patch into `hunks`.  `name_only` and `stat`
+ * of the options are ignored.
+ *
+ * `hunks->files` counts the files of the whole diff: when the patch was cut, a second git child
+ * counts them.
+ */
 int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
                      size_t max_bytes, struct al_run_limits *budget, struct al_hunks *hunks,
                      struct al_error *err);

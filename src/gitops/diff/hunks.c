@@ -5,7 +5,7 @@
 
 #include "util/utf8.h"
 
-/** A number of lines beyond this is no number of lines. */
+/** Larger line numbers are rejected. */
 #define LINES_MAX INT32_MAX
 
 static bool begins(const struct al_patch_line *line, const char *word)
@@ -15,7 +15,7 @@ static bool begins(const struct al_patch_line *line, const char *word)
     return line->len >= len && !memcmp(line->text, word, len);
 }
 
-/* One character of a quoted name, and how many bytes it takes there. */
+/* Decode one character of a quoted name. Returns how many bytes it takes in the quoted form. */
 static size_t unquote_one(const char *at, size_t len, char *ret)
 {
     static const char letters[] = "abtnvfr\"\\", values[] = "\a\b\t\n\v\f\r\"\\";
@@ -51,8 +51,8 @@ static char *unquote(const char *at, size_t len)
     return al_str_detach(&name);
 }
 
-/* The name on a line "--- a/name" or "+++ b/name": quoted, or with a tab behind it when it has a
- * space in it.  NULL for /dev/null. */
+/* The file name on a line "--- a/name" or "+++ b/name". git quotes unusual names, and adds a tab
+ * after a name with a space. Returns NULL for /dev/null. */
 static char *name_on(const struct al_patch_line *line, const char *prefix)
 {
     const char *text = line->text + 4;
@@ -86,7 +86,7 @@ static bool read_number(const char **at, const char *end, int64_t *ret)
     return *at > first && number <= LINES_MAX;
 }
 
-/* "12,3" or "12", which is one line. */
+/* Parse "12,3", or "12", which means one line. */
 static bool read_range(const char **at, const char *end, int64_t *ret_start, int64_t *ret_lines)
 {
     *ret_lines = 1;
@@ -98,8 +98,9 @@ static bool read_range(const char **at, const char *end, int64_t *ret_start, int
     return read_number(at, end, ret_lines);
 }
 
-/* "@@ -1,2 +3,4 @@ header"; with a parent more "@@@ -1,2 -1,2 +3,4 @@@ header", of which the first
- * counts.  Gives the number of parents, 0 when the line is none. */
+/* Parse "@@ -1,2 +3,4 @@ header". A combined diff has one range more for each further parent, "@@@
+ * -1,2 -1,2 +3,4 @@@ header"; the first range is used. Returns the number of parents, 0 when the
+ * line is no hunk header. */
 static int read_head(const struct al_patch_line *line, struct al_hunk *hunk)
 {
     const char *at = line->text, *end = line->text + line->len;
@@ -140,11 +141,13 @@ static bool is_content(char kind)
     return kind == ' ' || kind == '+' || kind == '-' || kind == '\\';
 }
 
-/* The lines the counts promise, and what is said about a missing newline behind them.  The lines of
- * a combined hunk have a column for each parent and no header begins like them. */
+/* Whether the line belongs to the current hunk: it is one of the lines that the header counts, or
+ * the remark about a missing newline. A line of a combined hunk has one column for each parent, and
+ * no header begins like one. */
 static bool is_body(struct al_hunks *hunks, const struct al_patch_line *line)
 {
-    char kind = line->len ? *line->text : ' '; /* diff.suppressBlankEmpty */
+    char kind =
+        line->len ? *line->text : ' '; /* an empty context line under diff.suppressBlankEmpty */
 
     if (hunks->parents > 1)
         return line->len && is_content(kind);
@@ -175,7 +178,7 @@ static void read_header(struct al_hunks *hunks, const struct al_patch_line *line
     }
 }
 
-/* Says what the line is, which decides what the next one can be. */
+/* Classify the line, and update the state for the next one. */
 static void read_line(struct al_hunks *hunks, struct al_patch_line *line)
 {
     struct al_hunk *hunk = &hunks->hunk;
@@ -224,7 +227,7 @@ void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len)
     al_str_add(partial_line, data, len);
 }
 
-/* A cut may have left the beginning of a character. */
+/* Length of the text without an incomplete UTF-8 character at its end. */
 static size_t whole_characters(const struct al_str *text)
 {
     for (size_t back = 1; back < 4 && back <= text->len; back++) {

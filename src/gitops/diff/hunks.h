@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The hunks of a patch as `git diff` prints it, combined ones of a conflict included, found while
- * it still prints.
+ * Parser for the hunks of a patch as `git diff` prints it, including the combined diff of a
+ * conflict.  It parses while git still prints.
  *
- * Content cannot pass for a header: a hunk ends where its own line counts say.
+ * File content cannot pass for a header: a hunk ends where the line counts in its header say.
  *
  * Source: git-diff(1) "GENERATING PATCH TEXT WITH -P", "COMBINED DIFF FORMAT".
  */
@@ -16,36 +16,36 @@
 
 #include "util/str.h"
 
-/** What a hunk begins with.  Lasts as long as the line it is given with. */
+/** The header of a hunk. Valid only during the call it is passed to. */
 struct al_hunk {
-    const char *file; /**< raw; the old name of a file that was deleted */
+    const char *file; /**< bytes as git has them; the old name if the file was deleted */
     int64_t old_start, old_lines, new_start, new_lines;
-    const char *header; /**< what git found before it ("int main(void)"), not terminated */
+    const char *header; /**< section heading, e.g. "int main(void)"; not NUL-terminated */
     size_t header_len;
 };
 
-/** One line of a patch, bytes of any kind. */
+/** One line of a patch. It may contain any bytes. */
 struct al_patch_line {
-    const char *text; /**< not terminated, without its newline */
+    const char *text; /**< without its newline; not NUL-terminated */
     size_t len;
-    bool ended;                 /**< it had a newline; only the last line may have none */
-    const struct al_hunk *head; /**< the hunk this line begins; NULL: none */
-    bool in_hunk;               /**< it is a line of the hunk begun last, with its first column */
+    bool ended;                 /**< a newline ended it; only the last line may lack one */
+    const struct al_hunk *head; /**< the hunk that this line begins; NULL: none */
+    bool in_hunk; /**< the line belongs to the current hunk; `text` includes the first column */
 };
 
-/** Takes a patch apart.  Set up with AL_HUNKS_INIT(). */
+/** The parser. Set up with AL_HUNKS_INIT(). */
 struct al_hunks {
     void (*take)(void *payload, const struct al_patch_line *line);
     void *payload;
-    size_t files;   /**< in all of the patch, once it ended */
-    bool truncated; /**< only the beginning of the patch came; set by who knows */
+    size_t files;   /**< files in the patch; complete after al_hunks_end() */
+    bool truncated; /**< set by the caller when the input was cut */
 
     /* Private. */
     struct al_hunk hunk;
     char *old_name, *new_name;
-    int parents; /* of the hunk the next line may belong to, 0: none */
+    int parents; /* parents of the current hunk; 0: outside a hunk */
     int64_t old_left, new_left;
-    struct al_str partial_line; /* a line without an end so far */
+    struct al_str partial_line; /* an incomplete line */
 };
 
 #define AL_HUNKS_INIT(fn, data)                                                                    \
@@ -53,15 +53,14 @@ struct al_hunks {
 
 void al_hunks_clear(struct al_hunks *hunks);
 
-/** The prefixes of names in a patch read here, as options of git. */
+/** The name prefixes that the parser expects. Pass them to git as --src-prefix and --dst-prefix. */
 #define AL_HUNKS_OLD_PREFIX "a/"
 #define AL_HUNKS_NEW_PREFIX "b/"
 
-/** Feed bytes, split anywhere; lines that are complete are taken. */
+/** Parse the next bytes, split anywhere. Calls `take` for each complete line. */
 void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len);
 
-/** The patch ends here, or was cut: of a line without a newline, what is left of a character that
- * the cut went through does not count. */
+/** End of input. With `truncated`, an incomplete UTF-8 character at the end is dropped. */
 void al_hunks_end(struct al_hunks *hunks);
 
 #endif

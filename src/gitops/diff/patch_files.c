@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One patch file per changed path, from one `git diff`.  Everything is written under temporary
- * names first, and renamed only when git has succeeded.
+ * Write one patch file per changed path, from one `git diff`.
  *
- * A file in a patch's place changes places with it.  So the old one is at hand until all are where
- * they belong: it goes back when one of them cannot get there, and when it is not the file that may
- * be replaced.
+ * Every patch is first written under a temporary name, and renamed only after git has succeeded.
+ * Where a file already has the final name, the two are exchanged: the old file then has the
+ * temporary name until all patches are in place.  It gets its name back when a later patch cannot
+ * be placed, or when it turns out not to be the file that was checked.
  */
 #include "gitops/diff/patch_files.h"
 
@@ -24,20 +24,20 @@
 #include "guard/text.h"
 #include "util/fs.h"
 
-/* What lay in a patch's place. */
+/* The file that already had the name of a patch. */
 struct old_file {
     bool exists;
-    bool is_stuck; /* has the temporary name and cannot get back */
+    bool is_stuck; /* still has the temporary name, because restoring it failed */
     struct al_file_id id;
 };
 
 struct patch_writer {
     int dir_fd;
-    unsigned serial;      /* ours among the writings of this process */
-    size_t begun;         /* patches whose file we made */
-    int fd;               /* the patch being written, -1 before the first */
-    int error;            /* first errno, 0 while all is well */
-    struct old_file *old; /* for each patch; NULL before all are complete */
+    unsigned serial;      /* tells the writers of this process apart */
+    size_t begun;         /* patches whose temporary file was created */
+    int fd;               /* the current patch file; -1 before the first */
+    int error;            /* first errno; 0: none */
+    struct old_file *old; /* one for each patch; NULL until all patches are complete */
 };
 
 static struct patch_writer patch_writer_init(int dir_fd)
@@ -47,7 +47,7 @@ static struct patch_writer patch_writer_init(int dir_fd)
     return (struct patch_writer){ .dir_fd = dir_fd, .serial = serial++, .fd = -1 };
 }
 
-/* Another call may write into the same directory at the same time. */
+/* The name is unique: another call may write into the same directory at the same time. */
 static char *temporary(const struct patch_writer *w, size_t number)
 {
     return al_asprintf(".airlock-%ld-%u-%zu.patch", (long)getpid(), w->serial, number);
@@ -64,7 +64,7 @@ static bool begin_patch(void *payload, size_t number)
         w->error = errno;
         return false;
     }
-    w->begun++; /* from here on it is ours to remove */
+    w->begun++; /* remove_temporaries() removes it from here on */
     return true;
 }
 
@@ -95,7 +95,7 @@ static int refuse(const char *name, const char *why, struct al_error *err)
     return al_error_set(err, AL_ERR_EXECUTION, "output_dir: '%s' %s", word, why);
 }
 
-/* A rename gives a file a new ctime, and nothing else. */
+/* The identity of a file without its ctime, which a rename changes. */
 static struct al_file_id id_from(const struct stat *st)
 {
     struct al_file_id id = al_file_id_from(st);
@@ -104,7 +104,7 @@ static struct al_file_id id_from(const struct stat *st)
     return id;
 }
 
-/* What is in the way, and whether it may go. */
+/* Record the files that have the names of patches, and ask whether they may be replaced. */
 static int check_existing(struct patch_writer *w, const struct al_strv *names,
                           const struct al_replacing *replacing, struct al_error *err)
 {
@@ -138,7 +138,7 @@ static int exchange(const struct patch_writer *w, const char *a, const char *b)
     return renameat2(w->dir_fd, a, w->dir_fd, b, RENAME_EXCHANGE) < 0 ? -errno : 0;
 }
 
-/* Give an old file its name back, whatever has that now. */
+/* Give an old file its name back, whatever file has that name now. */
 static void restore_old(const struct patch_writer *w, const char *name, size_t i)
 {
     al_auto(al_freep) char *temp_name = temporary(w, i);
@@ -148,7 +148,7 @@ static void restore_old(const struct patch_writer *w, const char *name, size_t i
         w->old[i].is_stuck = true;
 }
 
-/* -ESTALE: what lies there is not what was looked at. */
+/* Returns -ESTALE when the existing file is not the one that was checked. */
 static int publish_one(const struct patch_writer *w, const char *name, size_t i)
 {
     al_auto(al_freep) char *temp_name = temporary(w, i);
@@ -181,7 +181,7 @@ static void unpublish(const struct patch_writer *w, const struct al_strv *names,
     }
 }
 
-/* All into place, or none. */
+/* Move all patches into place, or none. */
 static int publish(struct patch_writer *w, const struct al_strv *names,
                    const struct al_replacing *replacing, struct al_error *err)
 {
@@ -237,7 +237,7 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
     if (r == 0)
         r = finish(&w, &splitter, &output, replacing, err);
     al_closep(&w.fd);
-    remove_temporaries(&w); /* what was replaced, or all that was written */
+    remove_temporaries(&w); /* the replaced files; after a failure all that was written */
     free(w.old);
     if (r == 0) {
         *ret_names = splitter.names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writing a diff into patch files. */
+/* Write a diff into patch files. */
 #ifndef AL_GITOPS_DIFF_PATCH_FILES_H
 #define AL_GITOPS_DIFF_PATCH_FILES_H
 
@@ -7,20 +7,21 @@
 #include "gitops/diff/diff.h"
 #include "gitops/repo/repo.h"
 
-/** Whether files of a directory may be replaced: asked once, for all of them, when what replaces
- * them is complete.  A negative status ends the writing. */
+/** Decides whether existing files may be replaced. `check` is called once, with the names of all of
+ * them, after every patch is complete. A negative status aborts the writing. */
 struct al_replacing {
     int (*check)(void *payload, const struct al_strv *names, struct al_error *err);
     void *payload;
 };
 
 /**
- * patches.c: write one patch file per changed path into the open directory `dir_fd`.  All of them
- * are written or none; more than AL_PATCHES_MAX paths are refused.
+ * Write one patch file per changed path into the directory `dir_fd`: all of them or none.  More
+ * than AL_PATCHES_MAX paths are refused.
  *
- * @param replacing  For the regular files that lie in a patch's place; NULL: none may be replaced.
- *                   Anything else there is refused.  Who is killed leaves each of those files
- *                   whole, under its own name or a temporary one.
+ * @param replacing  Asked about regular files that have the name of a patch; NULL: none may be
+ *                   replaced.  Anything else with such a name is refused.  If the process is
+ *                   killed, each existing file is still whole, under its own name or a temporary
+ *                   one.
  * @param[out] ret_names  The file names.
  */
 int al_git_write_patches(const struct al_repo *repo, const struct al_diff_options *options,

@@ -11,10 +11,10 @@
 
 static const char header[] = "diff --git ";
 
-/* A file name that is taken, without ".patch". */
+/* A file name in use, without ".patch". */
 struct taken {
     char *name;
-    unsigned next; /* no smaller suffix of it is free */
+    unsigned next; /* no smaller suffix of the name is free */
 };
 
 static void free_taken(void *node)
@@ -34,7 +34,7 @@ void al_patch_split_clear(struct al_patch_split *s)
     al_str_clear(&s->record);
 }
 
-/* A file name that reads the same in a listing, in JSON and on disk. */
+/* Append a path as a file name that reads the same in a listing, in JSON and on disk. */
 static void add_plain(struct al_str *out, const char *path)
 {
     size_t len = strlen(path);
@@ -58,7 +58,7 @@ static int compare_taken(const void *a, const void *b)
     return strcmp(((const struct taken *)a)->name, ((const struct taken *)b)->name);
 }
 
-/* The entry of a name: a new one, or the one that has been there, which *ret_new tells. */
+/* Find or add the entry of a name. *ret_new tells whether it was added. */
 static struct taken *take_name(struct al_patch_split *s, const char *name, bool *ret_new)
 {
     struct taken *made = al_calloc(1, sizeof(*made));
@@ -67,15 +67,15 @@ static struct taken *take_name(struct al_patch_split *s, const char *name, bool 
     *made = (struct taken){ .name = al_strdup(name), .next = 2 };
     found = tsearch(made, &s->taken, compare_taken);
     if (!found)
-        abort(); /* no memory, as in util/mem.h */
+        abort(); /* out of memory, as in util/mem.h */
     *ret_new = *found == made;
     if (!*ret_new)
         free_taken(made);
     return *found;
 }
 
-/* `a/b` → "a__b.patch"; a name that is taken gets "-2", "-3", …  The names are the repository's
- * choice, so each suffix of a name is tried once at most. */
+/* Add the file name for a path: "a/b" gives "a__b.patch", and a name in use gets "-2", "-3" and so
+ * on. The repository chooses the paths, so each suffix of a name is tried at most once. */
 static void add_name(struct al_patch_split *s, const char *path)
 {
     al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
@@ -96,7 +96,7 @@ static void add_name(struct al_patch_split *s, const char *path)
     al_strv_take(&s->names, al_str_detach(&name));
 }
 
-/* Records come in pairs: ":<modes> <oids> <letter>" and the path. */
+/* A record is complete. Records come in pairs: ":<modes> <oids> <letter>", then the path. */
 static void record_done(struct al_patch_split *s)
 {
     if (!s->record.len)
@@ -122,13 +122,13 @@ static bool begin_patch(struct al_patch_split *s)
     return s->begin(s->payload, s->begun++);
 }
 
-/* What comes before the first patch belongs to none. */
+/* Bytes before the first patch belong to no patch and are dropped. */
 static bool add_piece(struct al_patch_split *s, const char *data, size_t len)
 {
     return !s->begun || s->add(s->payload, data, len);
 }
 
-/* Bytes of a line that is known not to begin a patch, up to and including its newline. */
+/* Number of bytes up to and including the newline, on a line that begins no patch. */
 static size_t rest_of_line(struct al_patch_split *s, const char *data, size_t len)
 {
     const char *end = memchr(data, '\n', len);

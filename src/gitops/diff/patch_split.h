@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What `git diff --raw -p -z` prints, taken apart as it arrives: the patch of each changed path,
- * and the name of a file for it.
+ * Split the output of `git diff --raw -p -z` into one patch per changed path, while git runs, and
+ * choose a file name for each.
  *
- * First comes a NUL-terminated pair of records per path, then an empty record, then the patches in
- * the same order.  Each patch begins with a line "diff --git "; no line of its body can, since
- * those begin with ' ', '+', '-', '\', '@' or, in binary patches, hold no blank.
+ * The output has a pair of NUL-terminated records for each path, then an empty record, then the
+ * patches in the same order.  Each patch begins with a line "diff --git ".  No line of a patch body
+ * can begin like that: body lines begin with ' ', '+', '-', '\', '@' or, in binary patches, contain
+ * no blank.
  *
  * Source: git-diff(1), "Raw output format" and "Generating patch text with -p".
  */
@@ -23,26 +24,28 @@
 
 struct al_patch_split {
     void *payload;
-    /** The patch of that number (from 0) begins.  false ends the reading (and stops git). */
+    /** Called when patch `number` (from 0) begins. Return false to stop reading, which stops
+     * git. */
     bool (*begin)(void *payload, size_t number);
-    /** Some bytes of it; the same. */
+    /** Called with the next bytes of the current patch. Return false to stop reading. */
     bool (*add)(void *payload, const char *data, size_t len);
 
-    struct al_strv names; /**< of the files, in the order of the patches: no two alike, no '/' */
-    size_t begun;         /**< patches that began */
+    struct al_strv
+        names;    /**< file names, in the order of the patches: all different, without '/' */
+    size_t begun; /**< number of patches begun */
 
     /* Private. */
-    void *taken;           /* tree of the names, to be looked up */
-    struct al_strv status; /* the status letter of each path */
-    struct al_str record;  /* raw record being read */
+    void *taken;           /* search tree of the names */
+    struct al_strv status; /* status letter of each path */
+    struct al_str record;  /* the raw record being read */
     bool in_patches;
     size_t matched;       /* bytes of the header seen at the start of the current line */
-    bool line_started;    /* this line is not the start of a patch */
-    size_t headers_left;  /* a type change is shown as two patches */
-    bool too_many_paths;  /* paths */
-    bool record_too_long; /* a record */
-    bool name_too_long;   /* a file name */
-    bool unlisted_patch;  /* a patch that was not listed */
+    bool line_started;    /* the current line begins no patch */
+    size_t headers_left;  /* git prints a type change as two patches */
+    bool too_many_paths;  /* more than AL_PATCHES_MAX */
+    bool record_too_long; /* one of them exceeds its limit */
+    bool name_too_long;   /* one of the names exceeds its limit */
+    bool unlisted_patch;  /* a patch came that was not listed */
 };
 
 #define AL_PATCH_SPLIT_INIT(begin_fn, add_fn, data)                                                \
@@ -51,13 +54,14 @@ struct al_patch_split {
 
 void al_patch_split_clear(struct al_patch_split *splitter);
 
-/** Feed bytes, split anywhere.  The form of a sink; `payload` is the splitter. */
+/** Sink function: parse the next bytes, split anywhere. `payload` is the splitter. */
 bool al_patch_split_add(void *payload, const char *data, size_t len);
 
-/** Whether what came kept the limits: paths, and the length of a name.  AL_ERR_EXECUTION if not. */
+/** Check the limits on the number of paths and on name lengths. Returns 0 or AL_ERR_EXECUTION. */
 int al_patch_split_check_limits(const struct al_patch_split *splitter, struct al_error *err);
 
-/** Whether each path that was listed had its patch, and no other.  AL_ERR_EXECUTION if not. */
+/** Check that each listed path had its patch, and no other path had one. Returns 0 or
+ * AL_ERR_EXECUTION. */
 int al_patch_split_check_count(const struct al_patch_split *splitter, struct al_error *err);
 
 #endif

@@ -23,14 +23,14 @@
 #define TYPE_GITLINK   0160000u
 #define SHORT_OID      7
 #define EXECUTABLE     0111u
-#define GROWS_LINES    10u /* what is added beyond twice the rest is more than a correction */
+#define GROWS_LINES    10u /* more lines than this beyond twice the opposite count: not a mere fix */
 
-/* The files a subject speaks of: those of the kind that matters most. */
+/* The files that the subject names: those of the most important category. */
 struct subject {
     const struct al_change **items;
     size_t count, total;
     enum al_file_category category;
-    bool mixed; /* of several kinds, none of them code */
+    bool mixed; /* files of several categories, none of them code */
 };
 
 static size_t characters(const char *text)
@@ -64,7 +64,8 @@ static bool is_moved_only(const struct al_change *change)
     return change->status == 'R' && change->same_content;
 }
 
-/* Code says most about a change; beside it, tests and documents go without saying. */
+/* Choose the files for the subject. If there is code, tests and documents beside it are left
+ * out. */
 static struct subject subject_of(const struct al_diff_raw *changes)
 {
     struct subject subject = { .items = al_calloc(changes->count, sizeof(*subject.items)),
@@ -105,7 +106,7 @@ static bool all_have(const struct subject *subject, char status)
     return true;
 }
 
-/* Whether the code does more, less, or something else than before, as far as lines tell. */
+/* The type of a change of code, estimated from the number of lines. */
 static const char *type_of_code(const struct subject *subject)
 {
     uint64_t added = 0, deleted = 0;
@@ -131,7 +132,7 @@ static const char *type_of(const struct subject *subject)
                                                  : al_file_category_type(subject->category);
 }
 
-/* The longest directory that all of them lie in.  Caller frees. */
+/* The longest directory that contains all of the files. Caller frees. */
 static char *common_dir(const struct subject *subject)
 {
     const char *first = subject->items[0]->path;
@@ -145,7 +146,7 @@ static char *common_dir(const struct subject *subject)
     return al_strndup(first, len);
 }
 
-/* What may stand between the parentheses; "" when the name cannot. */
+/* The scope of the subject; "" when there is none, or its name does not fit. */
 static char *scope_of(const struct subject *subject)
 {
     al_auto(al_freep) char *dir = common_dir(subject);
@@ -174,7 +175,7 @@ static const char *verb_of(const struct subject *subject)
     return "update";
 }
 
-/* "a.c", "a.c and b.c", "a.c, b.c and c.c" */
+/* Append "a.c", "a.c and b.c", or "a.c, b.c and c.c". */
 static void add_names(struct al_str *out, const struct subject *subject)
 {
     for (size_t i = 0; i < subject->count; i++) {
@@ -215,9 +216,8 @@ static void add_one(struct al_str *out, const struct al_change *change)
     }
 }
 
-/* Names of the files where there is room for them, else their number.  Returns whether it has
- * names.
- */
+/* Append the names of the files if there is room, else their number. Returns whether it appended
+ * names. */
 static bool add_what(struct al_str *out, const struct subject *subject, size_t room)
 {
     al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
@@ -237,7 +237,8 @@ static bool add_what(struct al_str *out, const struct subject *subject, size_t r
     }
     dir = common_dir(subject);
     if (*dir)
-        dir[strlen(dir) - 1] = '\0'; /* while it is a slash: an escape may take it along */
+        dir[strlen(dir) - 1] =
+            '\0'; /* remove the slash first: escaping could merge it with a broken character */
     shown = al_text_sanitize_line(dir);
     al_str_reset(&what);
     al_str_addf(&what, "%s %zu file%s", verb_of(subject), subject->total,
@@ -291,7 +292,7 @@ void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_s
     al_str_addc(out, '\n');
     free(subject.items);
     if (named && changes->total == 1 && changes->items[0].status != 'R')
-        return; /* it is all said */
+        return; /* the subject says everything */
     al_str_addc(out, '\n');
     for (size_t i = 0; i < listed; i++)
         add_listed(out, &changes->items[i]);

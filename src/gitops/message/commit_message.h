@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A message for a commit that was given none, from what is staged: the same change always gives the
- * same message.
+ * Generate a commit message from the staged changes.  The same changes always give the same
+ * message.
  *
  * Source: Conventional Commits 1.0.0.
  */
@@ -12,18 +12,18 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** Characters of a subject at most. */
+/** Maximum number of characters in a subject. */
 #define AL_SUBJECT_MAX 72
 
 /** Append a message for these changes (at least one): a subject "type(scope): what", and a body
- * that lists the files where there is more than one to say something about. */
+ * that lists the files unless the subject says everything. */
 void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_str *out);
 
 /**
- * The message for what is staged; the one git has prepared, while a merge, a cherry-pick or a
- * revert is being concluded.
+ * Generate a message for the staged changes.  While a merge, a cherry-pick or a revert is in
+ * progress the message is the one that git has prepared.
  *
- * @param[out] ret_made  It was made here, of what is staged; may be NULL.
+ * @param[out] ret_generated  Whether the message was generated from the changes; may be NULL.
  * @return 0, or AL_ERR_EXECUTION with AL_CODE_NO_STAGED_CHANGES.  Caller frees *ret_message.
  */
 int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,

@@ -4,8 +4,8 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-/* The first row that matches decides.  A pattern with a '/' is held against the whole path ('*'
- * takes slashes too), one without against the last component. */
+/* The first row that matches decides. A pattern with a '/' is matched against the whole path ('*'
+ * also matches slashes), any other against the last component. */
 static const struct {
     const char *pattern;
     enum al_file_category category;
@@ -82,7 +82,7 @@ static const struct {
     { "COPYING*", AL_CATEGORY_DOCS },
     { "AUTHORS", AL_CATEGORY_DOCS },
 
-    { ".*", AL_CATEGORY_CHORE }, /* .gitignore, .editorconfig … */
+    { ".*", AL_CATEGORY_CHORE }, /* .gitignore, .editorconfig and so on */
     { ".*/*", AL_CATEGORY_CHORE },
 };
 
@@ -110,7 +110,7 @@ const char *al_file_category_type(enum al_file_category category)
     return types[category];
 }
 
-/* Directories that say how a project is laid out, and not what a part of it is about. */
+/* Directory names that describe the layout of a project instead of a part of it. */
 static bool is_layout(const char *name)
 {
     static const char *const names[] = {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a file is for, by its path: as people name files, which is all a path can tell. */
+/* The category of a file, derived from its path by common naming conventions. */
 #ifndef AL_GITOPS_MESSAGE_FILE_CATEGORY_H
 #define AL_GITOPS_MESSAGE_FILE_CATEGORY_H
 
 #include "util/str.h"
 
-/** What files are for. */
+/** Categories of files. */
 enum al_file_category {
     AL_CATEGORY_CODE,
     AL_CATEGORY_TEST,
@@ -15,15 +15,15 @@ enum al_file_category {
     AL_CATEGORY_CHORE
 };
 
-/** The kind of a file. */
+/** The category of a file. */
 enum al_file_category al_file_category_of(const char *path);
 
-/** "feat", "test", "docs", "build", "ci" or "chore": what Conventional Commits calls a change of
- * this kind alone.  For code the change itself says which it is. */
+/** The commit type that Conventional Commits uses for a change of this category alone: "feat",
+ * "test", "docs", "build", "ci" or "chore". The type of a change of code depends on the change. */
 const char *al_file_category_type(enum al_file_category category);
 
-/** The part of a project that a directory is about: its first component with a name of its own
- * ("src/auth" → "auth"), "" when it has none.  Caller frees. */
+/** The scope of a change in a directory: its first component that is not mere layout ("src/auth"
+ * gives "auth"); "" when there is none. Caller frees. */
 char *al_file_category_scope(const char *dir);
 
 #endif

@@ -60,10 +60,10 @@ char *al_pull_request_title(const char *branch)
     return al_take(&title);
 }
 
-/* What is being put together. */
+/* A pull request under construction. */
 struct draft {
     struct al_pull_request *pr;
-    size_t left;                  /* bytes */
+    size_t left;                  /* bytes left */
     struct al_str commits, files; /* lines of the two lists */
     uint64_t nfiles;
     size_t commits_listed;
@@ -80,7 +80,7 @@ static void draft_clear(struct draft *draft)
 static bool fits(struct draft *draft, size_t len)
 {
     if (len > draft->left) {
-        draft->left = 0; /* a shorter one later would leave a gap */
+        draft->left = 0; /* else a shorter line could fit later and leave a gap */
         draft->pr->truncated = true;
         return false;
     }
@@ -88,7 +88,7 @@ static bool fits(struct draft *draft, size_t len)
     return true;
 }
 
-/* "<abbreviated id>", "<subject>" */
+/* Add one commit: "<abbreviated id>", "<subject>". */
 static bool take_commit(void *payload, char *const *fields)
 {
     struct draft *draft = payload;
@@ -156,8 +156,8 @@ static int list_files(const struct al_repo *repo, const char *target, struct dra
     return list(repo, &command, &records, budget, err);
 }
 
-/* The branch that a remote takes for its main one, as it was told when cloned; NULL when it was
- * not.  Caller frees. */
+/* The default branch of origin, as recorded when it was cloned; NULL when it was not recorded.
+ * Caller frees. */
 static char *origin_default_branch(const struct al_repo *repo)
 {
     static const char prefix[] = "ref: refs/remotes/";
@@ -166,7 +166,7 @@ static char *origin_default_branch(const struct al_repo *repo)
     return held && al_starts_with(held, prefix) ? al_strdup(held + strlen(prefix)) : NULL;
 }
 
-/* A branch may be known only as the remote's. */
+/* Resolve the target, which may exist only as a remote-tracking branch. */
 static int resolve(const struct al_repo *repo, const char *target, struct al_run_limits *budget,
                    char **ret_oid, struct al_error *err)
 {
@@ -177,7 +177,7 @@ static int resolve(const struct al_repo *repo, const char *target, struct al_run
     return al_git_resolve_commit(repo, only_remote ? remote : target, budget, ret_oid, err);
 }
 
-/* main, or what origin has instead of it.  Caller frees. */
+/* "main", or origin's default branch if there is no main. Caller frees. */
 static char *choose_target(const struct al_repo *repo)
 {
     char *other = NULL;
@@ -196,7 +196,7 @@ static char *current_branch(const struct al_repo *repo)
     return al_strdup(head && al_starts_with(head, prefix) ? head + strlen(prefix) : "HEAD");
 }
 
-/* One commit speaks for itself; several are what the branch is called. */
+/* The title: the subject of a single commit, else the name of the branch. */
 static char *choose_title(const struct draft *draft, const char *branch, const char *target)
 {
     al_auto(al_freep) char *title = NULL;
@@ -208,7 +208,7 @@ static char *choose_title(const struct draft *draft, const char *branch, const c
     return al_strdup(draft->first_subject ? draft->first_subject : "No changes");
 }
 
-/* A list without its last newline, and how much longer it would be. */
+/* End a list: add how many lines are left out, and remove the last newline. */
 static void end_list(struct al_str *lines, uint64_t more, const char *none)
 {
     if (more)
@@ -218,8 +218,8 @@ static void end_list(struct al_str *lines, uint64_t more, const char *none)
     al_str_trim_end(lines);
 }
 
-/* The repository's own template: a plain file, reached through no link.  NULL when there is none.
- */
+/* Read the repository's own template, a regular file reached through no link; NULL when there is
+ * none. */
 static char *read_template(const struct al_repo *repo)
 {
     static const char *const places[] = {

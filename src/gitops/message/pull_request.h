@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a pull request for the current branch would say: from its commits, its files, and a
- * template.
- */
+/* Generate a pull request for the current branch from its commits, its files and a template. */
 #ifndef AL_GITOPS_MESSAGE_PULL_REQUEST_H
 #define AL_GITOPS_MESSAGE_PULL_REQUEST_H
 
@@ -11,23 +9,22 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** A template file of the repository larger than this is not used. */
+/** A larger template file is ignored. */
 #define AL_PULL_REQUEST_TEMPLATE_BYTES (64u * 1024u)
 
-/** The choices of git_generate_pr. */
+/** Options of git_generate_pr. */
 struct al_pull_request_options {
-    const char
-        *target; /**< branch to merge into; NULL: main, else what origin has as its default */
-    const char *template; /**< NULL: the repository's own file, else none */
+    const char *target;   /**< branch to merge into; NULL: main, else origin's default branch */
+    const char *template; /**< NULL: the repository's template file, else none */
 };
 
-/** What came of it.  Set up with AL_PULL_REQUEST_INIT. */
+/** A generated pull request. Set up with AL_PULL_REQUEST_INIT. */
 struct al_pull_request {
-    char *title;          /**< safe, one line */
-    struct al_str body;   /**< text of commits and paths is safe, a template's is as it was */
-    uint64_t commits;     /**< since the merge base, listed or not */
-    struct al_strv files; /**< raw paths */
-    bool truncated;       /**< commits or files did not fit */
+    char *title;          /**< sanitized, one line */
+    struct al_str body;   /**< commits and paths are sanitized; a template's text is unchanged */
+    uint64_t commits;     /**< all commits since the merge base, listed or not */
+    struct al_strv files; /**< paths as git has them */
+    bool truncated;       /**< some commits or files did not fit */
 };
 
 #define AL_PULL_REQUEST_INIT ((struct al_pull_request){ .body = AL_STR_INIT })
@@ -35,12 +32,14 @@ struct al_pull_request {
 void al_pull_request_clear(struct al_pull_request *pr);
 
 /**
- * Describe HEAD against the merge base with the target.  Commits are listed oldest first.
+ * Describe the changes between the merge base with the target and HEAD.  Commits are listed oldest
+ * first.
  *
- * In a template, {title}, {commits}, {files}, {branch} and {target} are replaced, once; everything
- * else stays as it is.  One that asks for neither commits nor files gets both behind it.
+ * {title}, {commits}, {files}, {branch} and {target} in a template are each replaced, and replaced
+ * text is not searched again.  Everything else stays as it is.  If a template has neither {commits}
+ * nor {files}, both are appended.
  *
- * @param max_bytes  Of title, body and files together; a template may be longer by itself.
+ * @param max_bytes  Limit for the lists of commits and files together.
  * @return 0, or AL_ERR_EXECUTION with AL_CODE_BRANCH_NOT_FOUND for an unknown target.
  */
 int al_git_generate_pull_request(const struct al_repo *repo,
@@ -48,17 +47,18 @@ int al_git_generate_pull_request(const struct al_repo *repo,
                                  struct al_run_limits *budget, struct al_pull_request *ret_pr,
                                  struct al_error *err);
 
-/** One placeholder and what takes its place. */
+/** A placeholder and its replacement. */
 struct al_pull_request_placeholder {
-    const char *name; /**< "{title}" */
+    const char *name; /**< for example "{title}" */
     const char *text;
 };
 
-/** Append a template with its placeholders replaced; `words` ends with a NULL name. */
+/** Append a template with its placeholders replaced. `words` ends with a NULL name. */
 void al_pull_request_fill(const char *template, const struct al_pull_request_placeholder *words,
                           struct al_str *out);
 
-/** "feature/add-user_auth" → "Add user auth"; "" where nothing is left.  Caller frees. */
+/** Make a title of a branch name: "feature/add-user_auth" gives "Add user auth"; "" when nothing is
+ * left. Caller frees. */
 char *al_pull_request_title(const char *branch);
 
 #endif

@@ -7,7 +7,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
-/* Everything but these. */
+/* Append pathspecs for everything except `without`. */
 static void add_exclusions(const struct al_add_options *options, struct al_str *list)
 {
     static const char everywhere[] = ":/";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `git add`. */
+/* Run `git add`. */
 #ifndef AL_GITOPS_PORCELAIN_ADD_H
 #define AL_GITOPS_PORCELAIN_ADD_H
 
@@ -8,22 +8,23 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
-/** Which of the three ways to stage. */
+/** What to stage: given paths, all changes (-A), or changes of tracked files (-u). */
 enum al_add_mode { AL_ADD_PATHS, AL_ADD_ALL, AL_ADD_UPDATE };
 
-/** The choices of git_add; `paths` counts with AL_ADD_PATHS. */
+/** Options of `git add`; `paths` is used with AL_ADD_PATHS. */
 struct al_add_options {
     enum al_add_mode mode;
     const struct al_strv *paths;
-    const struct al_strv *without; /**< names relative to the top that AL_ADD_ALL passes by; NULL */
+    const struct al_strv
+        *without; /**< names relative to the top that AL_ADD_ALL skips; may be NULL */
 };
 
-/** `git add`; a failing git is an error. */
+/** Run `git add`. A non-zero exit code is an error. */
 int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_t max_bytes,
                struct al_run_limits *budget, struct al_git_output *ret_output,
                struct al_error *err);
 
-/** How many entries differ between HEAD and the index. */
+/** Count the entries that differ between HEAD and the index. */
 int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget,
                         uint64_t *ret_count, struct al_error *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `git blame`. */
+/* Run `git blame`. */
 #ifndef AL_GITOPS_PORCELAIN_BLAME_H
 #define AL_GITOPS_PORCELAIN_BLAME_H
 
@@ -8,13 +8,13 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
-/** The choices of git_blame; a line of 0 is not given. */
+/** Options of `git blame`. A line of 0 means not given. */
 struct al_blame_options {
     const char *path, *commit;
     int64_t start_line, end_line;
 };
 
-/** `git blame`; a failing git is an error. */
+/** Run `git blame`. A non-zero exit code is an error. */
 int al_git_blame(const struct al_repo *repo, const struct al_blame_options *options,
                  size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err);

@@ -69,7 +69,8 @@ int al_git_branch_preview(const struct al_repo *repo, const char *name,
         budget, out, &any, err);
 }
 
-/* Where a branch has to be merged to: its upstream where that is there, else HEAD. */
+/* The reference a branch must be merged to before `git branch -d` deletes it: its upstream if that
+ * exists, else HEAD. */
 static int merge_target(const struct al_repo *repo, const char *ref, struct al_run_limits *budget,
                         char **ret_target, struct al_error *err)
 {
@@ -122,7 +123,7 @@ void al_git_branch_files(const struct al_repo *repo, const char *name, struct al
     al_strv_addf(out, "%s/packed-refs", repo->at.common_dir);
 }
 
-/* `git branch <words…>`, telling apart the failures a caller can act on. */
+/* Run a `git branch` command that changes branches. */
 static int change(struct al_repo *repo, struct al_git_command *command, size_t max_bytes,
                   struct al_run_limits *budget, struct al_git_output *ret_output,
                   struct al_error *err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `git branch`. */
+/* Run `git branch`. */
 #ifndef AL_GITOPS_PORCELAIN_BRANCH_H
 #define AL_GITOPS_PORCELAIN_BRANCH_H
 
@@ -9,25 +9,25 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
-/** `git branch` as it lists. */
+/** List branches as `git branch -v` prints them. */
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
                        struct al_run_limits *budget, struct al_git_output *ret_output,
                        struct al_error *err);
-/** What deleting a branch would lose: the commits that no other branch, tag or remote has, as an
- * excerpt appended to `out`; nothing when there are none. */
+/** Append the commits that deleting a branch would lose, those that no other branch, tag or remote
+ * has, as an excerpt for an approval. Appends nothing when there are none. */
 int al_git_branch_preview(const struct al_repo *repo, const char *name,
                           struct al_run_limits *budget, struct al_str *out, struct al_error *err);
 
-/** Whether git would refuse to delete a branch: there is none of the name, HEAD is on it, or
- * (without `force`) it has commits that neither its upstream nor, where it has none, HEAD has. */
+/** Whether git would refuse to delete a branch: it does not exist, HEAD is on it, or (without
+ * `force`) it has commits that are missing from its upstream or, if it has none, from HEAD. */
 int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,
                                  struct al_run_limits *budget, bool *ret_refused,
                                  struct al_error *err);
 
-/** Append the files that say where a branch is: what an approval about it is bound to. */
+/** Append the files that hold a branch. An approval about the branch is bound to their content. */
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out);
 
-/** `git branch <name>`, at HEAD. */
+/** Create a branch at HEAD. */
 int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
                          struct al_run_limits *budget, struct al_git_output *ret_output,
                          struct al_error *err);
@@ -38,7 +38,7 @@ int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to,
                          struct al_run_limits *budget, struct al_git_output *ret_output,
                          struct al_error *err);
 
-/** The local branches, and with `remote` the remote-tracking ones.  One git child. */
+/** Read the local branches and, with `remote`, the remote-tracking ones. One git child. */
 int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
                          struct al_run_limits *budget, struct al_branches *ret_branches,
                          struct al_error *err);

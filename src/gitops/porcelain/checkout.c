@@ -28,7 +28,8 @@ static int check_target(const struct al_repo *repo, const char *target,
     return r;
 }
 
-/* The branches of this name that remotes have: git makes a local one of the only one there is. */
+/* Check the remote-tracking branches of this name: if there is exactly one, git creates a local
+ * branch from it. */
 static int check_remote_branches(const struct al_repo *repo, const char *branch,
                                  struct al_run_limits *budget, struct al_error *err)
 {
@@ -50,13 +51,13 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
 
     if (!repo->vetting->filters.count)
         return 0;
-    if (options->branch) { /* which comes before a tag of its name */
+    if (options->branch) { /* git prefers a branch to a tag of the same name */
         ref = al_asprintf("refs/heads/%s", options->branch);
         target = al_ref_exists(&repo->at, ref) ? ref : options->branch;
     }
     r = check_target(repo, target, budget, &complaint);
-    /* A target that does not exist, or an unborn HEAD, is for git itself to complain about. */
-    if (al_git_exited_with_error(r, budget))
+    /* git itself reports a target that does not exist, or an unborn HEAD. */
+    if (al_git_complained(r, budget))
         return options->branch ? check_remote_branches(repo, options->branch, budget, err) : 0;
     if (r < 0 && err) {
         *err = complaint;
@@ -65,8 +66,8 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
     return r;
 }
 
-/* Run a command that writes the files of `commit` and leaves changed ones alone.  When it fails or
- * is killed, the repository is put back; where there is too much to remember, it is not. */
+/* Run a command that writes the files of `commit` and keeps changed files. When it fails or is
+ * killed, the repository is restored, unless it was too large for a savepoint. */
 static int run_or_restore(struct al_repo *repo, const struct al_git_command *command,
                           const char *commit, size_t max_bytes, struct al_run_limits *budget,
                           struct al_git_output *ret_output, struct al_error *err)
@@ -112,7 +113,7 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     al_strv_adds(&command.argv, "git", "checkout", NULL);
     if (options->force)
         al_strv_add(&command.argv, "--force");
-    if (options->create) /* any further option would have git rewrite the index */
+    if (options->create) /* with any further option git would rewrite the index */
         al_strv_adds(&command.argv, "-b", options->create, NULL);
     else if (options->branch)
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
@@ -120,7 +121,8 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     else
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
                      "--no-guess", options->commit, "--", NULL);
-    if (options->create || options->force) /* writes no file, or over what is not in git */
+    if (options->create ||
+        options->force) /* creates a branch only, or overwrites changes that are not in git */
         return al_git_run(
             &repo->at, &command,
             &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
@@ -143,7 +145,7 @@ static int name_branch(const struct al_repo *repo, const char *word, struct al_r
     }
     if (!strstr(word, "@{"))
         return 0;
-    /* "@{-1}" and "main@{upstream}" may be branches: this is what checkout makes of them. */
+    /* "@{-1}" and "main@{upstream}" may be branches; checkout resolves them in the same way. */
     al_strv_adds(&command.argv, "git", "check-ref-format", "--branch", word, NULL);
     r = al_git_run_word(repo, &command, budget, &name, err);
     if (r < 0 || !name)
@@ -154,7 +156,7 @@ static int name_branch(const struct al_repo *repo, const char *word, struct al_r
     return 0;
 }
 
-/* What git makes a new branch of when no other thing has the name: each with its commit. */
+/* List the remote-tracking branches that git would create `name` from, each with its commit. */
 static int list_remote_branches(const struct al_repo *repo, const char *name,
                                 struct al_run_limits *budget, char **ret_guess,
                                 struct al_error *err)

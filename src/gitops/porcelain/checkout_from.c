@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files put back as a commit has them, in the index and the working tree. */
+/* Restore files from a commit, in the index and the working tree. */
 #include "gitops/porcelain/checkout_from.h"
 
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
-/** Of what git says, which only matters when it fails. */
+/** Limit on git's output, which matters only when git fails. */
 #define SAID_MAX_BYTES 65536
 
-/* What git says about a commit that is not there is about a branch here. */
+/* Report git's complaint about a missing commit as a missing branch. */
 static int about_target(int r, struct al_error *err)
 {
     if (r == AL_ERR_EXECUTION && err && err->code == AL_CODE_NONE && err->reason)
@@ -22,7 +22,7 @@ static int about_target(int r, struct al_error *err)
     return r;
 }
 
-/* The files that differ from the commit and are in it. */
+/* List the files that differ from the commit and exist in it. */
 static int list_files(const struct al_repo *repo, const struct al_checkout_from *from,
                       struct al_run_limits *budget, struct al_buffer *list, struct al_error *err)
 {
@@ -50,7 +50,7 @@ int al_git_checkout_from_check(const struct al_repo *repo, const struct al_check
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = list_files(repo, from, budget, &list, err);
 
-    /* A file may lie between two sets of attributes: those that are there, and those it brings. */
+    /* Two sets of attributes may apply to a file: the present ones, and those of the commit. */
     if (r == 0)
         r = al_git_check_filters(repo, &list, NULL, budget, err);
     if (r == 0)

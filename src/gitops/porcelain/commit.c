@@ -21,7 +21,8 @@ static int nothing_to_commit(struct al_error *err)
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES, "nothing to commit");
 }
 
-/* A merge that was resolved to our own side has nothing staged and is still to be concluded. */
+/* Whether a merge is in progress. A merge that was resolved to our side has nothing staged and
+ * still needs a commit. */
 static bool concludes_merge(const struct al_repo *repo)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_HEAD");
@@ -66,8 +67,8 @@ static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
                    &output, err);
     if (r < 0)
         return r;
-    /* Why there is nothing goes to standard output; what went wrong does not, with the same code.
-     */
+    /* With nothing to commit git prints the reason on standard output. It exits with the same code
+     * on errors, but prints those on standard error. */
     if (output.exit_code == 1 && output.out.out.len)
         return nothing_to_commit(err);
     if (output.exit_code != 0 && !repo->vetting->has_identity)

@@ -55,7 +55,7 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
                       ret_output, err);
 }
 
-/* A branch that has no commit yet is not wrong: its history is empty. */
+/* Whether HEAD is on an unborn branch, whose history is empty. */
 static bool is_unborn(const struct al_repo *repo)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);

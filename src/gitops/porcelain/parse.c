@@ -10,11 +10,11 @@
 #define REMOTES     "refs/remotes/"
 #define NO_BRANCH   "(no branch)"
 
-/* What JSON adds to a name in a list, and to an object of a few members. */
+/* Bytes that JSON adds to a name in a list, and to an object of a few members. */
 #define NAME_COSTS   3
 #define OBJECT_COSTS 96
 
-/* Take `cost` off the room that is left; false when it is more. */
+/* Subtract `cost` from `room`. Returns false when it does not fit. */
 static bool afford(size_t *room, size_t cost)
 {
     if (cost > *room)
@@ -32,7 +32,7 @@ static bool afford_object(size_t *room, char *const *fields, size_t nfields)
     return afford(room, cost);
 }
 
-/* What follows `n` spaces; NULL when there are fewer. */
+/* The text after `n` spaces; NULL when there are fewer. */
 static const char *after_spaces(const char *text, int n)
 {
     while (n-- > 0) {
@@ -58,7 +58,8 @@ static bool take_change(struct al_status_reader *reader, enum al_status_change c
     return true;
 }
 
-/* "1 XY …", "2 XY …": X is the index against HEAD, Y the working tree against the index. */
+/* Parse "1 XY ..." or "2 XY ...". X compares the index with HEAD, Y the working tree with the
+ * index. */
 static bool take_tracked(struct al_status_reader *reader, const char *record)
 {
     const char *name = after_spaces(record, *record == '2' ? 9 : 8);
@@ -158,7 +159,7 @@ void al_branches_clear(struct al_branches *branches)
     *branches = AL_BRANCHES_INIT;
 }
 
-/* The name people use; the whole one for what is neither branch nor remote branch. */
+/* The short name of a branch; the full name for any other reference. */
 static const char *short_name(const char *ref)
 {
     static const char *const kinds[] = { HEADS, REMOTES };
@@ -169,7 +170,7 @@ static const char *short_name(const char *ref)
     return ref;
 }
 
-/* Every line but the first begins with the newline of the one before. */
+/* Each record but the first begins with the newline that ends the previous line. */
 static bool take_branch(void *payload, char *const *fields)
 {
     struct al_branches_reader *reader = payload;
@@ -215,7 +216,7 @@ void al_stashes_clear(struct al_stashes *stashes)
     *stashes = AL_STASHES_INIT;
 }
 
-/* "WIP on main: 1a2b3c4 subject", "On main: message".  A branch has no colon in its name. */
+/* Parse "WIP on main: 1a2b3c4 subject" or "On main: message". Branch names contain no colon. */
 static void split_subject(const char *subject, struct al_stash_entry *entry)
 {
     const char *name = subject, *colon;

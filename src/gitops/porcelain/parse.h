@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What git prints for programs, read as it comes: NUL-separated, names as raw bytes.
+ * Parsers for git's machine-readable output, fed while git runs.  Fields are NUL-separated, and
+ * names are raw bytes.
  *
- * Every reader is given a number of bytes to keep.  When there is more it sets `truncated` and
- * refuses further bytes, which stops the git that prints them.
+ * Each reader stores a limited number of bytes.  Beyond that limit it sets `truncated` and refuses
+ * further input, which stops git.
  *
  * Source: git-status(1) "Porcelain Format Version 2", git-log(1) "PRETTY FORMATS",
  * git-for-each-ref(1) "FIELD NAMES".
@@ -17,16 +18,16 @@
 #include "gitops/nul_records.h"
 #include "util/str.h"
 
-/** How a file differs; unmerged files are modified. */
+/** How a file differs. Unmerged files count as modified. */
 enum al_status_change { AL_STAGED, AL_MODIFIED, AL_UNTRACKED, AL_CHANGES };
 
-/** What a working tree is like.  Names are relative to the top, bytes as they are. */
+/** The state of a working tree. Names are raw bytes, relative to the top. */
 struct al_worktree {
-    /** Each name as it comes; a file that is staged and modified comes as both. */
+    /** Called with each name. A file that is staged and modified is passed twice. */
     void (*take)(void *payload, enum al_status_change change, const char *name);
     void *payload;
-    char *branch;     /**< "(detached)" when there is none */
-    size_t conflicts; /**< unmerged files */
+    char *branch;     /**< "(detached)" when HEAD is on no branch */
+    size_t conflicts; /**< number of unmerged files */
     bool truncated;
 };
 
@@ -34,26 +35,28 @@ struct al_worktree {
 
 void al_worktree_clear(struct al_worktree *status);
 
-/** Reads `git status --porcelain=v2 --branch -z`. */
+/** Reader of `git status --porcelain=v2 --branch -z`. */
 struct al_status_reader {
-    struct al_nul_records records; /* the sink is al_nul_records_add() on it */
+    struct al_nul_records records; /* its sink function is al_nul_records_add() */
     struct al_worktree *to;
     size_t room;
     bool skip; /* the next record is the old name of a rename */
 };
 
-/** Set up; the reader must not move afterwards.  Release with al_nul_records_clear(). */
+/** Set up the reader, which must not be moved or copied afterwards. Release it with
+ * al_nul_records_clear(). */
 void al_status_reader_init(struct al_status_reader *reader, struct al_worktree *to,
                            size_t max_bytes);
 
-/** One commit of a history.  Lasts while it is taken. */
+/** One commit of a history. Valid only while it is passed to `take`. */
 struct al_log_entry {
-    const char *hash, *author, *date, *subject; /**< "Name <mail>"; ISO 8601, strict */
+    const char *hash, *author, *date,
+        *subject; /**< `author` is "Name <mail>"; `date` is strict ISO 8601 */
 };
 
 /** Commits, newest first. */
 struct al_commits {
-    void (*take)(void *payload, const struct al_log_entry *entry); /**< each as it comes */
+    void (*take)(void *payload, const struct al_log_entry *entry); /**< called with each commit */
     void *payload;
     size_t count;
     bool truncated; /**< more commits match */
@@ -61,10 +64,10 @@ struct al_commits {
 
 #define AL_COMMITS_INIT(fn, data) ((struct al_commits){ .take = (fn), .payload = (data) })
 
-/** What al_commits_reader wants: four fields, each with a NUL behind it. */
+/** The format that al_commits_reader parses: four fields, each followed by a NUL. */
 #define AL_COMMITS_FORMAT "--format=%H%x00%an <%ae>%x00%aI%x00%s"
 
-/** Reads `git log -z` in that format. */
+/** Reader of `git log -z` with AL_COMMITS_FORMAT. */
 struct al_commits_reader {
     struct al_nul_records records;
     struct al_commits *to;
@@ -78,7 +81,7 @@ void al_commits_reader_init(struct al_commits_reader *reader, struct al_commits 
 struct al_branch {
     char *name;     /**< without refs/heads/ or refs/remotes/ */
     char *hash;     /**< full */
-    char *upstream; /**< the same kind of name; NULL: none */
+    char *upstream; /**< upstream, as a name of the same form; NULL: none */
     bool current, remote;
 };
 
@@ -93,11 +96,11 @@ struct al_branches {
 
 void al_branches_clear(struct al_branches *branches);
 
-/** What al_branches_reader wants. */
+/** The format that al_branches_reader parses. */
 #define AL_BRANCHES_FORMAT "--format=%(HEAD)%(refname)%00%(objectname)%00%(upstream)%00%(symref)%00"
 
-/** Reads `git for-each-ref` in that format.  What only names another remote branch, as origin/HEAD
- * does, is left out. */
+/** Reader of `git for-each-ref` with AL_BRANCHES_FORMAT. Symbolic references to remote branches,
+ * such as origin/HEAD, are left out. */
 struct al_branches_reader {
     struct al_nul_records records;
     struct al_branches *to;
@@ -107,14 +110,14 @@ struct al_branches_reader {
 void al_branches_reader_init(struct al_branches_reader *reader, struct al_branches *to,
                              size_t max_bytes);
 
-/** One entry of the stash; its number is its place. */
+/** One stash entry. Its index in the list is its number. */
 struct al_stash_entry {
-    char *message; /**< without the "On <branch>: " git puts before it */
-    char *branch;  /**< NULL: made on none, or git does not say */
+    char *message; /**< without git's prefix "On <branch>: " */
+    char *branch;  /**< NULL: HEAD was detached, or the branch is unknown */
     char *date;    /**< ISO 8601, strict */
 };
 
-/** The stash, newest entry first. */
+/** Stash entries, newest first. */
 struct al_stashes {
     struct al_stash_entry *items;
     size_t count;
@@ -127,7 +130,7 @@ void al_stashes_clear(struct al_stashes *stashes);
 
 #define AL_STASHES_FORMAT "--format=%gs%x00%cI"
 
-/** Reads `git log -g -z` in that format. */
+/** Reader of `git log -g -z` with AL_STASHES_FORMAT. */
 struct al_stashes_reader {
     struct al_nul_records records;
     struct al_stashes *to;
@@ -137,7 +140,7 @@ struct al_stashes_reader {
 void al_stashes_reader_init(struct al_stashes_reader *reader, struct al_stashes *to,
                             size_t max_bytes);
 
-/** Reads names, each with a NUL behind it. */
+/** Reader of names that are each followed by a NUL. */
 struct al_file_list_reader {
     struct al_nul_records records;
     struct al_strv *to;

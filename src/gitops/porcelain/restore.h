@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `git restore`, and `git checkout -- paths`. */
+/* Run `git restore`, and `git checkout -- paths`. */
 #ifndef AL_GITOPS_PORCELAIN_RESTORE_H
 #define AL_GITOPS_PORCELAIN_RESTORE_H
 
@@ -8,26 +8,26 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
-/** The choices of git_restore; at least one of the two is set. */
+/** Options of `git restore`. At least one of `staged` and `worktree` is set. */
 struct al_restore_options {
     const struct al_strv *paths;
     bool staged, worktree;
 };
 
-/** Refuse when content would be written through a configured filter driver. */
+/** Fail if content would be written through a configured filter driver. */
 int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths,
                          struct al_run_limits *budget, struct al_error *err);
 
-/** `git restore`; a failing git is an error. */
+/** Run `git restore`. A non-zero exit code is an error. */
 int al_git_restore(struct al_repo *repo, const struct al_restore_options *options, size_t max_bytes,
                    struct al_run_limits *budget, struct al_git_output *ret_output,
                    struct al_error *err);
 
-/** Whether anything of these paths is staged. */
+/** Whether any of these paths has staged changes. */
 int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
                       struct al_run_limits *budget, bool *ret_staged, struct al_error *err);
 
-/** `git checkout -- paths`: from the index, which stays as it is. */
+/** Run `git checkout -- paths`: restore files from the index, which stays as it is. */
 int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, size_t max_bytes,
                           struct al_run_limits *budget, struct al_git_output *ret_output,
                           struct al_error *err);

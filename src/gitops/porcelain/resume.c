@@ -21,7 +21,7 @@
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
-/** What is left to do beyond this many bytes is not looked through, and refused. */
+/** A larger todo list is refused. */
 #define SEQUENCER_BYTES (4u << 20)
 
 #define CONFLICTS_NAMED 8
@@ -43,7 +43,7 @@ static int refuse(enum al_operation_state state, const char *why, struct al_erro
                              al_operation_state_name(state), why);
 }
 
-/* A file of the sequencer; "" where there is none. */
+/* Read a state file of the sequencer; "" when it does not exist. */
 static int read_file(const struct al_repo *repo, const char *name, struct al_str *text)
 {
     al_auto(al_closep) int git_dir = -1;
@@ -76,7 +76,7 @@ char *al_sequencer_vet_todo(const char *todo, struct al_strv *ret_commits)
     return NULL;
 }
 
-/* The commits that the sequencer has, the one at work first. */
+/* Read the commits of the todo list, the current one first. */
 static int read_todo(const struct al_repo *repo, enum al_operation_state state,
                      struct al_strv *commits, struct al_error *err)
 {
@@ -104,12 +104,13 @@ bool al_git_resume_writes(const struct al_repo *repo)
     if (state == AL_IN_PROGRESS_NONE || state == AL_IN_PROGRESS_REBASE)
         return state == AL_IN_PROGRESS_REBASE;
     if (read_file(repo, "sequencer/todo", &todo) < 0)
-        return true; /* it will be refused */
+        return true; /* al_git_resume_check() refuses it later */
     second = strchr(todo.buf, '\n');
     return second && second[1];
 }
 
-/* Its options are written like a configuration: a key stands there as it is. */
+/* Refuse sequencer options that airlock does not support. git stores them in its configuration
+ * format, with keys in plain text. */
 static int vet_options(const struct al_repo *repo, enum al_operation_state state,
                        struct al_error *err)
 {
@@ -124,7 +125,8 @@ static int vet_options(const struct al_repo *repo, enum al_operation_state state
     return 0;
 }
 
-/* What is left brings in its commits, or goes back to before them. */
+/* Check the paths that the remaining commits change: a pick applies a commit, a revert goes back to
+ * its parent. */
 static int vet_programs(const struct al_repo *repo, enum al_operation_state state,
                         const struct al_strv *commits, struct al_run_limits *budget,
                         struct al_error *err)
@@ -185,7 +187,7 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budg
     return al_git_commit_preview(repo, budget, out, err);
 }
 
-/* The verb with "--continue"; git takes the message that it has prepared itself. */
+/* Run the git command with --continue. git uses the message it has prepared. */
 static int run_continue(struct al_repo *repo, enum al_operation_state state, size_t max_bytes,
                         struct al_run_limits *budget, struct al_merge_outcome *outcome,
                         struct al_error *err)
@@ -198,7 +200,8 @@ static int run_continue(struct al_repo *repo, enum al_operation_state state, siz
     return al_merge_run(repo, &command, max_bytes, budget, outcome, err);
 }
 
-/* A commit with the caller's message is one; what is left after it has messages of its own. */
+/* Commit with the caller's message, if there is one, then continue. The remaining commits keep
+ * their own messages. */
 static int run(struct al_repo *repo, enum al_operation_state state, const char *message,
                const char *expected, size_t max_bytes, struct al_run_limits *budget,
                struct al_merge_outcome *outcome, struct al_error *err)
@@ -229,7 +232,7 @@ static int resume(struct al_repo *repo, enum al_operation_state state, const cha
     al_auto(al_str_clear) struct al_str staged = AL_STR_INIT;
     int r = check(repo, state, budget, &commits, err);
 
-    if (r == 0) /* that there is nothing to commit is told before anything happens */
+    if (r == 0) /* fail before any change when there is nothing to commit */
         r = al_git_commit_preview(repo, budget, &staged, err);
     if (r == 0)
         r = al_savepoint_take(repo, &AL_STRV_INIT, budget, &savepoint, err);

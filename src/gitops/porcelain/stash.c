@@ -37,7 +37,7 @@ int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_ru
         };
         return 0;
     }
-    /* What `git stash list` runs, without the child it starts for it. */
+    /* Run what `git stash list` runs, without the child process it starts. */
     al_strv_adds(&command.argv, "git", "log", "--format=%gd: %gs", "-g", "--first-parent", "-m",
                  "refs/stash", "--", NULL);
     return al_git_run(&repo->at, &command,
@@ -96,7 +96,7 @@ int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_byte
                       ret_output, err);
 }
 
-/* Untracked files, which a push takes along, or which an entry keeps in its third parent. */
+/* List the untracked files that a push would stash, or that an entry has in its third parent. */
 static int list_untracked(const struct al_repo *repo, const struct al_stash_options *options,
                           const char *entry, struct al_run_limits *budget, struct al_buffer *list,
                           struct al_error *err)
@@ -115,11 +115,11 @@ static int list_untracked(const struct al_repo *repo, const struct al_stash_opti
         al_strv_addf(&command.argv, "%s^3", entry);
     }
     r = al_git_list_paths(repo, &command, budget, list, err);
-    return al_git_exited_with_error(r, budget) ? 0 : r; /* most entries have none */
+    return al_git_complained(r, budget) ? 0 : r; /* most entries have no third parent */
 }
 
-/* Content goes through filters on its way in and out: by the attributes of the files, and by those
- * of the commit that git resets to or brings back. */
+/* Check the filters and merge drivers that content would pass, by the attributes of the files and
+ * of the commit that git resets to or applies. */
 static int check_programs(const struct al_repo *repo, const struct al_stash_options *options,
                           const char *tree, const struct al_buffer *list,
                           struct al_run_limits *budget, struct al_error *err)
@@ -156,8 +156,8 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
         r = list_untracked(repo, options, entry, budget, &list, &complaint);
     if (r == 0)
         r = check_programs(repo, options, pushes ? "HEAD" : entry, &list, budget, err);
-    else if (al_git_exited_with_error(r, budget))
-        r = 0; /* no such entry, no commit yet: for git itself to complain about */
+    else if (al_git_complained(r, budget))
+        r = 0; /* git itself reports a missing entry or an unborn branch */
     else if (err && complaint.message) {
         *err = complaint;
         complaint = AL_ERROR_INIT;
@@ -188,13 +188,13 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r = 0;
 
-    /* A push puts the files back as HEAD has them, after it has made its entry. */
+    /* A push restores the files from HEAD after it has created its entry. */
     if (options->action == AL_STASH_PUSH)
         r = al_git_check_downloaded(repo, "HEAD", NULL, budget, err);
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
-    command.starts_children = true; /* git stash runs gits of its own: reset, clean, apply */
+    command.starts_children = true; /* git stash runs git reset, git clean and git apply */
     add_words(&command.argv, options);
     r = al_git_run(
         &repo->at, &command,

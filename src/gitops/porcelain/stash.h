@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `git stash`. */
+/* Run `git stash`. */
 #ifndef AL_GITOPS_PORCELAIN_STASH_H
 #define AL_GITOPS_PORCELAIN_STASH_H
 
@@ -10,7 +10,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
-/** What to do with the stash, beside list and show. */
+/** Actions that change the stash. */
 enum al_stash_action {
     AL_STASH_PUSH,
     AL_STASH_POP,
@@ -19,7 +19,7 @@ enum al_stash_action {
     AL_STASH_CLEAR,
 };
 
-/** The choices of git_stash; `message` and `include_untracked` count with AL_STASH_PUSH. */
+/** Options of `git stash`. `message` and `include_untracked` are used with AL_STASH_PUSH. */
 struct al_stash_options {
     enum al_stash_action action;
     const char *message;
@@ -27,27 +27,29 @@ struct al_stash_options {
     int64_t index;
 };
 
-/** `git stash list`, its bytes without its child processes. */
+/** List the entries with the output of `git stash list`, without its child process. */
 int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err);
 int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,
                       struct al_run_limits *budget, struct al_git_output *ret_output,
                       struct al_error *err);
 
-/** What can be refused before anyone is asked: no entries, filters, merge drivers. */
+/** Check an action before approval is asked for: entries exist, and no filter or merge driver is
+ * needed. */
 int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
                        struct al_run_limits *budget, struct al_error *err);
 
-/** `git stash push|pop|apply|drop|clear`; a failing git is an error, a conflict says so. */
+/** Run `git stash push|pop|apply|drop|clear`. A non-zero exit code is an error; a conflict has
+ * AL_CODE_CONFLICT. */
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
                  struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err);
 
-/** The entries of the stash.  One git child at most. */
+/** Read the stash entries. At most one git child. */
 int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                         struct al_stashes *ret_stashes, struct al_error *err);
 
-/** How many entries the stash has. */
+/** Count the stash entries. */
 int al_git_count_stashes(const struct al_repo *repo, struct al_run_limits *budget,
                          uint64_t *ret_count, struct al_error *err);
 

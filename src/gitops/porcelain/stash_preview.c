@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a user is shown of a stash who decides about it.
+ * The preview of a stash command for an approval.
  *
- * An entry is a commit: its first parent is where it was made, the second has what was staged, and
- * the third, which only some entries have, the untracked files.  All of it counts, so whether there
- * is an entry is never told from what a diff of one of them says.
+ * A stash entry is a commit.  Its first parent is the commit it was made on, the second has the
+ * staged changes, and the third, which only some entries have, the untracked files.  All of them
+ * matter, so the existence of an entry is never derived from one of these diffs.
  *
  * Source: git-stash(1) "DISCUSSION".
  */
@@ -27,7 +27,7 @@
 #include "gitops/run.h"
 
 #define IDS_MAX_BYTES (64u * 1024u)
-/* What a clear shows beyond its list: entries, and text of them. */
+/* Limits on what the preview of a clear shows beyond the list: number of entries, and bytes. */
 #define ENTRIES_MAX       10
 #define ENTRIES_MAX_BYTES (16u * 1024u)
 
@@ -51,7 +51,8 @@ static int preview_push(const struct al_repo *repo, const struct al_strv *files,
     return r;
 }
 
-/* The words that `git rev-parse` has for these, one a line; nothing where git has none. */
+/* Run `git rev-parse` or `git log` and return the ids it prints, one a line; none when git
+ * fails. */
 static int find_ids(const struct al_repo *repo, struct al_git_command *command,
                     struct al_run_limits *budget, struct al_strv *ret_ids, struct al_error *err)
 {
@@ -87,7 +88,7 @@ static int find_parents(const struct al_repo *repo, const char *entry, struct al
     return find_ids(repo, &command, budget, ret_ids, err);
 }
 
-/* Whether something was staged that is not in the files as they were on the disk. */
+/* Whether the staged content differs from the files as they were on disk. */
 static int has_own_index(const struct al_repo *repo, const char *entry,
                          const struct al_strv *parents, struct al_run_limits *budget, bool *ret_has,
                          struct al_error *err)
@@ -106,7 +107,7 @@ static int has_own_index(const struct al_repo *repo, const char *entry,
     return r;
 }
 
-/* One of the differences that an entry is made of, below its title. */
+/* Append one diff of an entry, below its title. */
 static int add_part(const struct al_repo *repo, const char *from, const char *to, const char *title,
                     struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
@@ -128,7 +129,7 @@ static int add_part(const struct al_repo *repo, const char *from, const char *to
     return r;
 }
 
-/* All that an entry has; what was staged where it does not come back. */
+/* Append everything in an entry. The staged content is shown if the action does not restore it. */
 static int add_entry(const struct al_repo *repo, const char *entry, enum al_stash_action action,
                      struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
@@ -166,7 +167,7 @@ static int list_entries(const struct al_repo *repo, struct al_run_limits *budget
     return find_ids(repo, &command, budget, ret_ids, err);
 }
 
-/* The list as it is, then what the first entries have. */
+/* Append the list of entries, then the content of the first ones. */
 static int preview_clear(const struct al_repo *repo, struct al_run_limits *budget,
                          struct al_str *out, struct al_error *err)
 {
@@ -183,7 +184,7 @@ static int preview_clear(const struct al_repo *repo, struct al_run_limits *budge
         return r;
     al_str_adds(out, "This is lost:\n");
     al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
-    if (!ids.count) /* there is no list of them, and git removes what the name stands for */
+    if (!ids.count) /* there is no reflog; git deletes the commit that refs/stash points to */
         al_strv_add(&ids, "refs/stash");
     for (; r == 0 && i < ids.count && i < ENTRIES_MAX && out->len - begin < ENTRIES_MAX_BYTES;
          i++) {
@@ -216,7 +217,7 @@ int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_optio
         return preview_clear(repo, budget, out, err);
     }
     r = find_entry(repo, options->index, budget, &ids, err);
-    if (r < 0 || !ids.count) /* git will say so when it is its turn */
+    if (r < 0 || !ids.count) /* git reports it when it runs */
         return r;
     *ret_any = true;
     if (options->action == AL_STASH_DROP)

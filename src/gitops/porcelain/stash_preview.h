@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a stash command would change, for a question. */
+/* The preview of a stash command for an approval. */
 #ifndef AL_GITOPS_PORCELAIN_STASH_PREVIEW_H
 #define AL_GITOPS_PORCELAIN_STASH_PREVIEW_H
 
@@ -10,10 +10,11 @@
 #include "gitops/repo/repo.h"
 
 /**
- * What a person should see: the files a push takes away (`files`, as
- * al_git_overwritten_files() lists them), or all that is in the entries that would come back or go.
+ * Append what a stash command would change: for a push the files it takes away (`files`, listed by
+ * al_git_overwritten_files()), else the content of the entries that would be restored or dropped.
  *
- * @param[out] ret_any  Something would come of it: there is a change to put aside, or the entry.
+ * @param[out] ret_any  Whether the command would do anything: there is a change to stash, or the
+ *                      entry exists.
  */
 int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
                          const struct al_strv *files, struct al_run_limits *budget,

@@ -29,7 +29,8 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
                       ret_output, err);
 }
 
-/* "(detached)" is what git calls no branch, and also a name a branch may have. */
+/* Set the branch name when HEAD is on none. git prints "(detached)" then, but a branch may have
+ * that name too. */
 static void name_branch(const struct al_repo *repo, struct al_worktree *status)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;

@@ -25,8 +25,8 @@ static int resolve_paths(const struct al_repo *repo, const struct al_strv *paths
     return 0;
 }
 
-/* Files whose content differs from the index, and with `untracked` those git does not know and does
- * not ignore. */
+/* List the files whose content differs from the index and, with `untracked`, the untracked files
+ * that are not ignored. */
 static int list_dirty(const struct al_repo *repo, const struct al_str *words, bool untracked,
                       struct al_run_limits *budget, struct al_buffer *ret_list,
                       struct al_error *err)
@@ -62,7 +62,7 @@ int al_git_affected_files(const struct al_repo *repo, const struct al_strv *path
     return r;
 }
 
-/* What git sees of them, and what it does not. */
+/* List the changed files that git sees in `list`, and those it does not see in `unseen`. */
 static int find_overwritten(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
                             struct al_run_limits *budget, struct al_buffer *list,
                             struct al_unseen_changes *unseen, struct al_error *err)

@@ -22,9 +22,10 @@
 #define TYPE_GITLINK 0160000u
 
 /*
- * Words of a diff that a person decides by.  Whatever an attribute, a driver or the configuration
- * says, content is compared as text and with git's own context.  A file in conflict is held against
- * our side: of all sides there would be no patch with the list.
+ * Add the arguments of a diff that a user decides by.  Content is compared as text and with git's
+ * default context, whatever attributes, diff drivers or the configuration say.  A conflicted file
+ * is compared with our side, since git prints no patch next to a raw list for a comparison with all
+ * sides.
  */
 static void add_words(const struct al_diff_options *options, struct al_strv *argv)
 {
@@ -38,8 +39,11 @@ static void add_words(const struct al_diff_options *options, struct al_strv *arg
     al_git_diff_add_options(options, argv);
 }
 
-/* An empty directory to be the working tree: where a file looks like the index's entry, git shows
- * the file for the object, and who writes the index decides what an entry looks like. */
+/*
+ * An empty directory used as the working tree of a diff between objects.  Where a file matches its
+ * index entry, git may read the file instead of the object; and whoever writes the index decides
+ * what its entries look like.
+ */
 struct empty_worktree {
     char *path;
     int fd;
@@ -63,7 +67,7 @@ static int use_empty_worktree(const struct al_repo *repo, struct empty_worktree 
     empty_worktree->path = al_git_private_name(repo->at.git, "nowhere");
     dir =
         below && *below ? al_fs_join(empty_worktree->path, below) : al_strdup(empty_worktree->path);
-    if (al_fs_mkdirs(dir, 0700) == 0) /* paths are relative to the working directory */
+    if (al_fs_mkdirs(dir, 0700) == 0) /* git takes paths relative to the working directory */
         empty_worktree->fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (empty_worktree->fd < 0)
         return al_error_set(err, AL_ERR_EXECUTION, "Cannot make a directory in airlock's state: %s",
@@ -73,7 +77,7 @@ static int use_empty_worktree(const struct al_repo *repo, struct empty_worktree 
     return 0;
 }
 
-/* Absolute words are below the working tree, which is another one there. */
+/* Rewrite absolute pathspecs below the real working tree to name the empty one. */
 static void move_pathspecs(const struct al_repo *repo, const struct empty_worktree *empty_worktree,
                            size_t from, struct al_strv *argv)
 {
@@ -93,7 +97,7 @@ static void move_pathspecs(const struct al_repo *repo, const struct empty_worktr
     }
 }
 
-/* The diff of as many paths as one git takes, from *at on. */
+/* Run the diff for as many paths as one command line takes, from *at on. */
 static int add_diff(const struct al_repo *repo, const struct al_diff_options *options,
                     const struct al_str *words, size_t *at, struct al_run_limits *budget,
                     struct al_excerpt_reader *reader, struct al_error *err)
@@ -131,7 +135,8 @@ static void add_object(const char *oid, unsigned mode, struct al_str *words)
         al_str_addf(words, "%s\n", oid);
 }
 
-/* What was read is what its ids say: the content of both sides, and where the files come from. */
+/* Verify the objects that were shown: the content of both sides, and the trees that list the
+ * files. */
 static int verify_shown(const struct al_repo *repo, const struct al_diff_options *options,
                         const struct al_diff_raw *changes, struct al_run_limits *budget,
                         bool *ret_complete, struct al_error *err)

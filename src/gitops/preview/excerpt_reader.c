@@ -4,11 +4,12 @@
 #include "gitops/diff/diff_raw.h"
 #include "gitops/excerpt.h"
 
-/* More than is shown, so that a binary file in front does not push the rest away. */
+/* More than an excerpt shows, so that a binary file at the front does not crowd out the rest. */
 #define KEPT_MAX_BYTES (256u * 1024u)
-/* Lines are counted up to here. */
+/* Reading, and with it the count of lines, ends here. */
 #define READ_MAX_BYTES AL_GIT_IN_FULL_MAX_BYTES
-/* How the part of a patch begins that is about one file; or with '*', about one in conflict. */
+/* The first word of a file's section in a patch. The section of a conflicted file may begin with
+ * '*' instead. */
 #define SECTION "diff "
 
 void al_excerpt_reader_clear(struct al_excerpt_reader *reader)
@@ -28,8 +29,8 @@ static struct al_change *current(struct al_excerpt_reader *reader)
 }
 
 /*
- * Bytes that are no text on either side, or on the only one there is.  A text that becomes binary
- * is shown: one NUL must not hide the rest of a script.
+ * Whether both sides contain a NUL byte, or the only side there is.  A text that becomes binary is
+ * shown: one NUL byte must not hide the rest of a script.
  */
 static bool is_binary(const struct al_excerpt_reader *reader, const struct al_change *change)
 {
@@ -60,7 +61,7 @@ static void end_section(struct al_excerpt_reader *reader)
     change->patch_end = reader->is_full || change->binary ? SIZE_MAX : reader->patch.len;
 }
 
-/* A change of the type has two sections, the file that goes and the one that comes. */
+/* Begin the next section. A type change has two sections: the removed file, then the added one. */
 static void begin_section(struct al_excerpt_reader *reader)
 {
     struct al_change *change = current(reader);
@@ -77,7 +78,8 @@ static void begin_section(struct al_excerpt_reader *reader)
     reader->hunks_at = SIZE_MAX;
 }
 
-/* Content always has a character in front: what has none is about it. */
+/* Handle the start of a line. Content always has ' ', '+' or '-' in front; every other line is a
+ * header. */
 static void begin_line(struct al_excerpt_reader *reader, const char *start)
 {
     struct al_change *change;
@@ -106,7 +108,7 @@ static void keep(struct al_excerpt_reader *reader, const char *data, size_t len)
 
     if (reader->is_full)
         return;
-    /* Words of ours in the place of binary content may have taken more than there was. */
+    /* The remark that replaces binary content may be longer than that content was. */
     room = reader->patch.len < most ? most - reader->patch.len : 0;
     reader->is_full = len > room;
     al_str_add(&reader->patch, data, len < room ? len : room);
@@ -122,7 +124,7 @@ static void add_piece(struct al_excerpt_reader *reader, const char *data, size_t
     reader->in_line = data[len - 1] != '\n';
 }
 
-/* Enough of a line to know it by, or all of it; returns what it took. */
+/* Collect enough of a line to classify it, or all of it. Returns the number of bytes used. */
 static size_t add_beginning(struct al_excerpt_reader *reader, const char *data, size_t len)
 {
     size_t wanted = strlen(SECTION) - reader->start.len;
@@ -183,7 +185,7 @@ void al_excerpt_reader_end(struct al_excerpt_reader *reader)
     end_section(reader);
     if (reader->more || last == changes->total)
         return;
-    /* A patch that is not the list's: its numbers are nobody's. */
+    /* The patch does not match the list of files, so its line counts belong to none of them. */
     for (size_t i = 0; i < changes->count; i++)
         changes->items[i].patch_end = SIZE_MAX;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A change as a person is shown it who decides by it: every file with its numbers, then the patch.
+ * Read a diff and write the excerpt of it that a user decides by: every file with its line counts,
+ * then the patch.
  *
  * Nothing that a repository says about a file (attributes, drivers, thresholds) decides whether its
  * change is shown: content that is text is shown as text.
@@ -12,24 +13,24 @@
 
 #include "gitops/diff/diff_raw.h"
 
-/** Reads `git diff --raw -z --patch --text` as it comes. */
+/** Reader of `git diff --raw -z --patch --text`. Set up with AL_EXCERPT_READER_INIT. */
 struct al_excerpt_reader {
     struct al_diff_raw changes;
-    struct al_str patch; /**< as much of it as is kept */
-    uint64_t lines;      /**< of the patch, with those that are not kept */
-    uint64_t bytes;      /**< that were read */
-    bool more;           /**< reading ended before the patch did */
-    bool in_full;        /**< all that is read is kept and written; set before anything is fed */
+    struct al_str patch; /**< the part of the patch that is stored */
+    uint64_t lines;      /**< lines of the patch, including those not stored */
+    uint64_t bytes;      /**< bytes read */
+    bool more;           /**< reading stopped before the end of the patch */
+    bool in_full;        /**< store and write the whole patch; set before the first byte is fed */
 
-    /* of the reader */
+    /* Parser state. */
     bool in_patch, in_line, in_hunk, is_full;
-    struct al_str start;    /* of the line, until it is known by it */
-    char first;             /* character of the line being read */
-    bool nul_old, nul_new;  /* there is a NUL in what the section takes away, and in what it adds */
-    uint64_t section_lines; /* lines in its hunks */
-    size_t hunks_at;        /* where its first hunk begins in `patch` */
-    size_t change;          /* whose section it is … */
-    size_t sections;        /* … and which of them */
+    struct al_str start;   /* start of a line that is not classified yet */
+    char first;            /* first character of the current line */
+    bool nul_old, nul_new; /* the section has a NUL byte in its removed lines, in its added lines */
+    uint64_t section_lines; /* lines in the hunks of the current section */
+    size_t hunks_at;        /* where the section's first hunk begins in `patch` */
+    size_t change;          /* index of the change that the current section shows */
+    size_t sections;        /* sections of that change so far */
     bool has_section;
 };
 
@@ -39,16 +40,16 @@ struct al_excerpt_reader {
 
 void al_excerpt_reader_clear(struct al_excerpt_reader *reader);
 
-/** Feed bytes, split anywhere.  The form of a sink. */
+/** Sink function: parse the next bytes, split anywhere. `payload` is the reader. */
 bool al_excerpt_reader_add(void *payload, const char *data, size_t len);
 
 /** End of input. */
 void al_excerpt_reader_end(struct al_excerpt_reader *reader);
 
 /**
- * The excerpt, appended to `out`: how many files and lines, and how many of the files are not shown
- * in full; up to 200 files, those first that lose most; as much of the patch as fits; and what is
- * left of it.  Nothing where nothing changed.
+ * Append the excerpt to `out`: the number of files and lines, and how many of the files are not
+ * shown in full; up to 200 files, those that lose most first; as much of the patch as fits; and how
+ * much is left out.  Appends nothing when nothing changed.
  */
 void al_excerpt_write(struct al_excerpt_reader *reader, struct al_str *out);
 

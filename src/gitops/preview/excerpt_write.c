@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The excerpt of a change: the list of its files, then the patch as far as it fits. */
+/* Write the excerpt of a diff: the list of files, then as much of the patch as fits. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -18,9 +18,10 @@ static const struct status_name {
     { 'R', "renamed" }, { 'C', "copied" },       { 'M', "modified" },
 };
 
-/* Files that say what others mean, or that another machine runs. */
+/* Files that change the meaning of other files, or that run on another machine. */
 static const struct special_file {
-    const char *name; /* "/" at the end: whatever is below; without one in it: in any directory */
+    const char *name; /* a directory if it ends with "/"; else a file name, in any directory if it
+                         has no "/" */
     const char *remark;
 } special_files[] = {
     { ".gitattributes", "says how git treats files" },
@@ -48,7 +49,7 @@ static bool has_new_mode(const struct al_change *change)
     return change->old_mode && change->new_mode && change->old_mode != change->new_mode;
 }
 
-/* What is lost, or becomes something else, comes first. */
+/* Sort rank: what is lost or changes its type comes first. */
 static int rank_of(const struct al_change *change)
 {
     if (change->status == 'D')
@@ -67,7 +68,7 @@ static int compare(const void *a, const void *b)
 
     if (ranks)
         return ranks;
-    return *one < *two ? -1 : *one > *two; /* else as git lists them */
+    return *one < *two ? -1 : *one > *two; /* otherwise keep git's order */
 }
 
 static const char *remark_on(const char *path)
@@ -84,7 +85,7 @@ static const char *remark_on(const char *path)
     return NULL;
 }
 
-/* Names come last: nothing in one can pose as a number. */
+/* Append one line of the list. The name comes last, so that no part of it can pose as a number. */
 static void add_file(const struct al_change *change, struct al_str *out)
 {
     al_auto(al_freep) char *path = al_text_sanitize_shown_line(change->path);
@@ -128,7 +129,7 @@ static void add_list(const struct al_diff_raw *changes, bool in_full, struct al_
                     changes->total - listed == 1 ? "" : "s");
 }
 
-/* Where so many lines of the patch end. */
+/* Offset of the end of line number `lines`. */
 static size_t end_of(const struct al_str *patch, size_t lines)
 {
     size_t at = 0;

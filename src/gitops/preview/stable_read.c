@@ -21,16 +21,16 @@
 #define STORES_MAX           64u
 #define FANOUTS              256u
 
-/* A time without a fraction is of a file system that keeps no finer one: FAT has every other
- * second. */
+/* A time without a fraction may come from a file system with coarse times: FAT's resolution is two
+ * seconds. */
 #define COARSEST_NS (2 * NS_PER_S)
 
 void al_stable_read_begin(struct al_stable_read *reading)
 {
     struct timespec now;
 
-    /* The clock that the kernel itself takes these times from: it goes by ticks, and a time of a
-     * finer one is never before it. */
+    /* The kernel takes ctime from this clock. It advances by ticks, so a time from a finer clock is
+     * never earlier. */
     (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
     al_strv_clear(&reading->oids);
     reading->since_ns = now.tv_sec * NS_PER_S + now.tv_nsec - AL_STABLE_READ_MARGIN_MS * NS_PER_MS;
@@ -48,12 +48,12 @@ void al_stable_read_clear(struct al_stable_read *reading)
     al_strv_clear(&reading->oids);
 }
 
-/* One look at all of it. */
+/* One pass over the object stores. */
 struct scan {
     const struct al_repo *repo;
     int64_t since_ns, until_ns;
-    struct al_strv stores; /* directories of objects */
-    char *link;            /* the first that is one */
+    struct al_strv stores; /* object directories, those of alternates included */
+    char *link;            /* the first symbolic link found; NULL: none */
     bool changed;
 };
 
@@ -63,7 +63,8 @@ static void scan_clear(struct scan *scan)
     free(scan->link);
 }
 
-/* A time to come is of a clock that was set back: what changes now gets one that is not. */
+/* Compare a ctime with the window. A ctime in the future means that the clock was set back; a
+ * change made now gets the current time. */
 static void check_time(struct scan *scan, const struct stat *st)
 {
     int64_t at = st->st_ctim.tv_sec * NS_PER_S + st->st_ctim.tv_nsec;
@@ -72,7 +73,8 @@ static void check_time(struct scan *scan, const struct stat *st)
     scan->changed |= at >= scan->since_ns - finest && at <= scan->until_ns;
 }
 
-/* What is not there was not read; that it went shows in its directory. */
+/* Check one directory entry. Returns false when it does not exist: it was not read then, and its
+ * removal shows in the ctime of its directory. */
 static bool check_entry(struct scan *scan, int dir_fd, const char *name)
 {
     struct stat st;
@@ -96,7 +98,7 @@ static void check_packs(struct scan *scan, int store_fd)
     while (dir && (entry = readdir(dir)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             (void)check_entry(scan, dirfd(dir), entry->d_name);
-    scan->changed |= !dir; /* it was there just now */
+    scan->changed |= !dir; /* it existed a moment ago */
 }
 
 static unsigned digit(char c)
@@ -124,8 +126,8 @@ static void check_loose_objects(struct scan *scan, int store_fd, const struct al
     }
 }
 
-/* The directories that lead to a store, up to a root: another one could get the name for a while.
- * What is above a root is no agent's. */
+/* Check the directories that lead to a store, up to a root, since another directory could be
+ * renamed into the path for a while. Agents cannot change directories above a root. */
 static void check_parents(struct scan *scan, const char *store)
 {
     al_auto(al_freep) char *path = al_strdup(store);
@@ -146,7 +148,7 @@ static void check_parents(struct scan *scan, const char *store)
     }
 }
 
-/* The stores that this one borrows from; which they may be was looked at when the repository was
+/* Add the alternates of a store. Whether they are allowed was checked when the repository was
  * opened. */
 static void add_alternates(struct scan *scan, const char *store)
 {
@@ -184,7 +186,7 @@ static void check_store(struct scan *scan, const char *store, const struct al_st
     add_alternates(scan, store);
 }
 
-/* The way there may have a link in it, which belongs to what is looked at. */
+/* Find the first store. A symbolic link on the path to it is checked as well. */
 static int find_store(struct scan *scan, struct al_error *err)
 {
     al_auto(al_freep) char *path = al_fs_join(scan->repo->at.common_dir, "objects");

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether objects are the same each time they are read.
+ * Detect objects that change while a user is shown them.
  *
- * What a user is shown is read from objects twice: by the git that shows it, and by airlock, which
- * holds the objects against their ids.  Whoever replaces an object between the two readings would
- * show something that is not there.  The kernel notes when a file, or a directory, was changed last
- * (ctime), and nobody can note another time: what was not changed since the first reading began was
- * the same in both.
+ * Objects that are shown are read twice: by git, which shows them, and by airlock, which verifies
+ * them against their ids.  An object replaced between the two reads would show content that does
+ * not exist.  The kernel records when a file or directory last changed (ctime), and no program can
+ * set that time: an object that did not change since the first read began was the same in both
+ * reads.
  *
- *     al_auto(al_stable_read_clear) struct al_stable_read steady = AL_STABLE_READ_INIT;
+ *     al_auto(al_stable_read_clear) struct al_stable_read reading = AL_STABLE_READ_INIT;
  *
- *     al_stable_read_begin(&steady);
- *     budget->stable_read = &steady;
- *     … what is shown is read, and al_git_verify_objects() adds its objects …
- *     r = al_stable_read_check(repo, &steady, &is_steady, err);
+ *     al_stable_read_begin(&reading);
+ *     budget->stable_read = &reading;
+ *     ... run git, and al_git_verify_objects() ...
+ *     r = al_stable_read_check(repo, &reading, &is_stable, err);
  *
  * Source: inode(7) "ctime", clock_getres(2) CLOCK_REALTIME_COARSE, gitrepository-layout(5).
  */
@@ -26,10 +26,10 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** A time that a file has from a clock other than ours may be this much behind it. */
+/** The clock of a file system may be this far behind the local clock. */
 #define AL_STABLE_READ_MARGIN_MS 20
 
-/** The objects that are looked at, and since when. */
+/** The objects that were read, and the start of the time window. */
 struct al_stable_read {
     int64_t since_ns;
     struct al_strv oids;
@@ -37,19 +37,20 @@ struct al_stable_read {
 
 #define AL_STABLE_READ_INIT ((struct al_stable_read){ .oids = AL_STRV_INIT })
 
-/** From now on nothing may change.  Forgets the objects of an earlier round. */
+/** Start the time window, and forget the objects of an earlier one. */
 void al_stable_read_begin(struct al_stable_read *reading);
 void al_stable_read_clear(struct al_stable_read *reading);
 
-/** Let what was just changed grow old enough for another round, unless the call is cancelled. */
+/** Wait until changes made just now lie before a new window. Returns early when the call is
+ * cancelled. */
 void al_stable_read_wait(const struct al_run_limits *budget);
 
 /**
- * Look at all that these objects are read from: the files with them, the packs, the directories of
- * both and the alternates.  No objects are steady.
+ * Check whether anything that the objects are read from changed in the window: loose objects,
+ * packs, the directories of both, and alternates.  Without objects the answer is true.
  *
- * @return 0; AL_ERR_EXECUTION where a link stands for one of these, since what it leads to can be
- *         changed without a trace.
+ * @return 0; AL_ERR_EXECUTION when one of these is a symbolic link, since its target can be changed
+ *         without a trace.
  */
 int al_stable_read_check(const struct al_repo *repo, const struct al_stable_read *reading,
                          bool *ret_stable, struct al_error *err);

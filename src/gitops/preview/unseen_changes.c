@@ -19,7 +19,7 @@
 #include "gitops/vet.h"
 #include "guard/nofollow.h"
 
-/* What is read of one file, and of all of them that have no mark. */
+/* Bytes read of one file, and of all unmarked files together. */
 #define FILE_MAX_BYTES  (64u << 20)
 #define FILES_MAX_BYTES (256u << 20)
 
@@ -32,14 +32,14 @@ void al_unseen_changes_clear(struct al_unseen_changes *unseen)
     *unseen = AL_UNSEEN_CHANGES_INIT;
 }
 
-/** Entries on their way into an index of their own. */
+/** A search. `lines` collects the suspect entries for an index of their own. */
 struct search {
     const struct al_repo *repo;
     const struct al_buffer *known;
     int top;
     size_t entries;
     uint64_t bytes;
-    struct al_str lines; /* for update-index --index-info */
+    struct al_str lines; /* input of update-index --index-info */
 };
 
 static bool is_known(const struct al_buffer *known, const char *path)
@@ -60,7 +60,8 @@ static char *link_oid(struct search *search, const char *path)
     return len < 0 ? NULL : al_git_blob_id(search->repo->vetting->is_sha256, target, (size_t)len);
 }
 
-/* The id of what is on the disk; "" for what is not looked into, NULL where there is no file. */
+/* The object id of a file's content on disk; "" when it is too large to read, NULL when there is no
+ * file. */
 static char *worktree_oid(struct search *search, const char *path, bool marked)
 {
     al_auto(al_closep) int fd = al_nofollow_open(search->top, path, O_RDONLY);
@@ -78,7 +79,7 @@ static char *worktree_oid(struct search *search, const char *path, bool marked)
     return al_git_blob_id(search->repo->vetting->is_sha256, content.buf, content.len);
 }
 
-/* "<tag> <mode> <oid> <stage> TAB <path>" */
+/* Parse "<tag> <mode> <oid> <stage> TAB <path>" and compare the entry with the file. */
 static bool take_entry(void *payload, char *const *fields)
 {
     struct search *search = payload;
@@ -88,7 +89,7 @@ static bool take_entry(void *payload, char *const *fields)
     al_auto(al_freep) char *id = NULL;
 
     if (!tab || !oid || tab < oid || tab[-1] != '0' || al_starts_with(mode, " 160000"))
-        return true; /* a conflict, which git does see; or another repository */
+        return true; /* git does see a conflict; a gitlink is another repository */
     if (!marked && ++search->entries > AL_UNSEEN_ENTRIES_MAX)
         return true;
     id = worktree_oid(search, tab + 1, marked);
@@ -118,8 +119,8 @@ static int read_entries(const struct al_str *words, struct search *search,
     return r;
 }
 
-/* Content that differs may still be what git would store: line ends.  git decides, and has nothing
- * to go by but the content. */
+/* Content with another id may still be what git would store, after line ending conversion. git
+ * decides: in an index without stat data it can only compare content. */
 static int compare_in_git(const struct search *search, struct al_run_limits *budget,
                           struct al_unseen_changes *unseen, struct al_error *err)
 {

@@ -16,7 +16,8 @@
 #include "gitops/repo/repo.h"
 #include "util/fs.h"
 
-/* Whether something is in a file's place: itself, or a file where it wants a directory. */
+/* Whether a file of this name would overwrite something: the same path, or a file where the path
+ * needs a directory. */
 static bool is_taken(int top_fd, const char *name)
 {
     struct stat st;
@@ -54,7 +55,7 @@ static int list_for_target(const struct al_repo *repo, const char *target,
     return r;
 }
 
-/* The branches of this name that remotes have. */
+/* List for each remote-tracking branch of this name. */
 static int list_for_remotes(const struct al_repo *repo, const char *branch,
                             const struct al_str *words, int top_fd, struct al_run_limits *budget,
                             struct al_strv *out, struct al_error *err)
@@ -85,7 +86,7 @@ int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
         return r;
     r = list_for_target(repo, target, &words, top_fd, budget, out, &complaint);
     if (al_git_complained(r, budget) && !strcmp(target, "HEAD"))
-        return 0; /* there is no commit yet */
+        return 0; /* unborn branch */
     if (al_git_complained(r, budget))
         return list_for_remotes(repo, target, &words, top_fd, budget, out, err);
     if (r < 0 && err) {

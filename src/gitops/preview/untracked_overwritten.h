@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Files that git overwrites although the index does not know them.
+ * Find untracked files that git would overwrite.
  *
- * A command that writes what a commit has replaces what stands in its place, be that ignored or
- * not, when it is told to go ahead or is given paths.  Neither `git status` nor a diff shows such a
- * file.
+ * A command that writes the files of a commit replaces whatever is in their place, ignored or not,
+ * when it is forced or is given paths.  Neither `git status` nor a diff shows such a file.
  *
  * Source: git-checkout(1), git-restore(1), git-reset(1).
  */
@@ -15,11 +14,12 @@
 #include "util/str.h"
 
 /**
- * List what `target` has, the index does not, and in whose place something is on the disk.
+ * List the files that `target` has, the index does not have, and in whose place something is on
+ * disk.
  *
- * @param target  A commit, or a branch that would be made of a remote's; where there is neither,
- *                nothing is listed, and git will say so.
- * @param paths   Words of the call that al_repo_pathspec() accepted; NULL or empty: everything.
+ * @param target  A commit, or the name of a branch that git would create from a remote's.  If it is
+ *                neither, nothing is listed, and git reports the error later.
+ * @param paths   Paths of the call that al_repo_pathspec() accepted; NULL or empty: all.
  * @param out     Absolute paths, appended.
  */
 int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,

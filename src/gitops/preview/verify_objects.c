@@ -29,7 +29,7 @@ void al_object_verifier_clear(struct al_object_verifier *verifier)
 static void begin_object(struct al_object_verifier *verifier, const char *header)
 {
     al_hash_init(verifier->hash, verifier->sha256);
-    al_hash_add(verifier->hash, header, strlen(header) + 1); /* "<type> <size>" and a NUL */
+    al_hash_add(verifier->hash, header, strlen(header) + 1); /* "<type> <size>" and its NUL */
 }
 
 static void end_object(struct al_object_verifier *verifier)
@@ -45,7 +45,7 @@ static void end_object(struct al_object_verifier *verifier)
         verifier->mismatch = al_strdup(verifier->id.buf);
 }
 
-/* "<oid> <type> <size>", or "<word> missing". */
+/* Parse "<oid> <type> <size>" or "<word> missing". */
 static bool take_header(struct al_object_verifier *verifier)
 {
     const char *line = verifier->line.buf;
@@ -87,7 +87,7 @@ static size_t take_content(struct al_object_verifier *verifier, const char *data
 {
     size_t content = verifier->left - 1 < len ? (size_t)(verifier->left - 1) : len;
 
-    if (!content) { /* the newline behind it */
+    if (!content) { /* the newline after the object */
         verifier->left = 0;
         return 1;
     }
@@ -158,7 +158,7 @@ int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words
     return 0;
 }
 
-/* "<mode> tree <oid> TAB <path>" of `ls-tree -z`: a line for each id. */
+/* Append the tree ids in the output of `ls-tree -z`, "<mode> tree <oid> TAB <path>", one a line. */
 static void add_trees(const struct al_buffer *list, struct al_str *words)
 {
     static const char mark[] = " tree ";

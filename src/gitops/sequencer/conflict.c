@@ -14,7 +14,7 @@
 
 #define NAMED_MAX        5
 #define MARKER_SIZE_MAX  1000
-#define CONFLICTED_BYTES (64u << 20) /* a file to look for hunks in */
+#define CONFLICTED_BYTES (64u << 20) /* largest file that is searched for hunks */
 
 void al_conflicts_clear(struct al_conflicts *conflicts)
 {
@@ -31,7 +31,7 @@ static struct al_conflict *conflict_of(struct al_conflicts *conflicts, const cha
 {
     size_t count = conflicts->count;
 
-    /* git lists the stages of a path one after the other. */
+    /* git lists the stages of a path one after the other */
     if (count && !strcmp(conflicts->items[count - 1].path, path))
         return &conflicts->items[count - 1];
     if (count == AL_CONFLICTS_MAX)
@@ -42,7 +42,7 @@ static struct al_conflict *conflict_of(struct al_conflicts *conflicts, const cha
     return &conflicts->items[count];
 }
 
-/* "<mode> SP <oid> SP <stage> TAB <path>" */
+/* Parse "<mode> SP <oid> SP <stage> TAB <path>". */
 static bool take_stage(void *payload, char *const *fields)
 {
     struct al_conflicts *conflicts = payload;
@@ -120,7 +120,7 @@ int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *
     return r;
 }
 
-/* check-attr -z prints "path NUL attribute NUL value NUL", in the order of the input. */
+/* Output of check-attr -z: "path NUL attribute NUL value NUL", in the order of the input. */
 struct marker_sizes {
     size_t *sizes;
     size_t count, at;
@@ -194,7 +194,7 @@ static void add_views(const struct al_conflicts *conflicts, size_t *left,
     }
 }
 
-/* The hunks of the file as it is by now, edited or not. */
+/* Read the conflicted hunks of the file on disk, edited or not. */
 static void add_markers(int top, size_t marker_size, size_t *left, struct al_conflict_view *view,
                         bool *truncated)
 {
@@ -229,7 +229,7 @@ static int add_all_markers(const struct al_repo *repo, struct al_run_limits *bud
     return r;
 }
 
-/* A submodule's side is a commit of another repository: nothing to show. */
+/* A submodule's side is a commit of another repository and has no content to show. */
 static bool has_content(const struct al_side *side)
 {
     return side->oid && (side->mode & 0170000) != 0160000;
@@ -249,7 +249,7 @@ static size_t list_blobs(const struct al_conflict_views *views, struct al_blob *
     return count;
 }
 
-/* The blobs of one view, which are one or two of the same group. */
+/* Set the sides of one view from its one or two blobs, which form one group. */
 static void show_sides(struct al_conflict_view *view, struct al_blob *blobs, size_t count,
                        bool *truncated)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Conflicts as the index holds them: of a merge, a rebase, a cherry-pick, a revert or a stash.
+ * Conflicts in the index: those of a merge, a rebase, a cherry-pick, a revert or a stash.
  *
  * Source: git-ls-files(1) "--unmerged", gitattributes(5) "conflict-marker-size".
  */
@@ -12,63 +12,63 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** More conflicts than this are not listed. */
+/** Conflicts beyond this number are not listed. */
 #define AL_CONFLICTS_MAX 10000
 
-/** Length of a conflict marker unless an attribute says otherwise. */
+/** Default length of a conflict marker. */
 #define AL_MARKER_SIZE 7
 
-/** Whose version of a file. */
+/** The stages of a conflict in the index, minus one. */
 enum al_stage { AL_STAGE_BASE, AL_STAGE_OURS, AL_STAGE_THEIRS, AL_STAGES };
 
-/** One side of a conflict. */
+/** One stage of a conflict. */
 struct al_side {
-    char *oid;     /**< NULL: this side has no such file */
-    unsigned mode; /**< as git has it: 0100644, 0100755, 0120000, 0160000 */
+    char *oid;     /**< object id; NULL: the file does not exist on this side */
+    unsigned mode; /**< git's file mode: 0100644, 0100755, 0120000 or 0160000 */
 };
 
 struct al_conflict {
-    char *path; /**< raw, relative to the top */
+    char *path; /**< bytes as git has them, relative to the top */
     struct al_side sides[AL_STAGES];
 };
 
-/** The conflicts of a repository, in the order of the index. */
+/** The conflicts of a repository, in index order. */
 struct al_conflicts {
     struct al_conflict *items;
     size_t count;
-    bool more; /**< there are more than AL_CONFLICTS_MAX */
+    bool more; /**< there are more than AL_CONFLICTS_MAX conflicts */
 };
 
 #define AL_CONFLICTS_INIT ((struct al_conflicts){ .items = NULL })
 
 void al_conflicts_clear(struct al_conflicts *conflicts);
 
-/** List them; none is a success. */
+/** List the conflicts. It is no error when there are none. */
 int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
                      struct al_conflicts *ret_conflicts, struct al_error *err);
 
-/** The conflict of a path, NULL when it is not in conflict. */
+/** Find the conflict of a path; NULL when the path is not in conflict. */
 const struct al_conflict *al_conflicts_find(const struct al_conflicts *conflicts, const char *path);
 
-/** Append the paths. */
+/** Append the paths of the conflicts. */
 void al_conflicts_add_paths(const struct al_conflicts *conflicts, struct al_strv *out);
 
-/** Refuse with AL_CODE_CONFLICT, naming files, while there are conflicts. */
+/** Return AL_ERR_EXECUTION with AL_CODE_CONFLICT, naming files, while there are conflicts. */
 int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
                               struct al_error *err);
 
-/** What a person or a model is shown of one conflict. */
+/** One conflict as it is shown to a user or a model. */
 struct al_conflict_view {
     const struct al_conflict *conflict; /**< borrowed */
-    char *ours, *theirs; /**< the whole text, exact; NULL: that side has no such file, or the
-                            content is not text, or did not fit */
-    char *markers;       /**< the conflicted hunks of the file, "" when there are none */
+    char *ours, *theirs; /**< whole file content; NULL: the file does not exist on that side, is not
+                            text, or did not fit */
+    char *markers;       /**< conflicted hunks of the file on disk; "" when there are none */
 };
 
 struct al_conflict_views {
     struct al_conflict_view *items;
     size_t count;
-    bool truncated; /**< something did not fit */
+    bool truncated; /**< some content did not fit */
 };
 
 #define AL_CONFLICT_VIEWS_INIT ((struct al_conflict_views){ .items = NULL })
@@ -76,31 +76,32 @@ struct al_conflict_views {
 void al_conflict_views_clear(struct al_conflict_views *views);
 
 /**
- * Views of all conflicts within `max_bytes` of text: first every path, then the hunks of each file,
- * then both sides of each file.  Nothing is cut in the middle: what does not fit is absent, and a
- * file's sides are there both or neither, so that a single absent one was deleted on that side.
+ * Build views of all conflicts with at most `max_bytes` of text: first every path, then the hunks
+ * of each file, then both sides of each file.  Nothing is cut in the middle; what does not fit is
+ * left out.  Either both sides of a file are present or neither, so one that is missing alone means
+ * that the file was deleted on that side.
  */
 int al_git_conflict_views(const struct al_repo *repo, const struct al_conflicts *conflicts,
                           size_t max_bytes, struct al_run_limits *budget,
                           struct al_conflict_views *ret_views, struct al_error *err);
 
-/** What conflict markers are long in each of these paths, as the attributes say.  `ret_sizes` has
- * room for all. */
+/** Read the length of conflict markers in each of these paths from the attributes. `ret_sizes` must
+ * have room for one size per path. */
 int al_git_marker_sizes(const struct al_repo *repo, const struct al_strv *paths,
                         struct al_run_limits *budget, size_t *ret_sizes, struct al_error *err);
 
-/* markers.c: text with conflict markers. */
+/* markers.c: find conflict markers in text. */
 
 /**
  * Append the conflicted hunks, from the line "<<<<<<<" to the line ">>>>>>>", with a newline
  * between them and none at the end.
- * @return false when not all of them fit `max_bytes`; those that fit are there.
+ * @return false when not all of them fit into `max_bytes`; those that fit are appended.
  */
 bool al_conflict_hunks(const char *text, size_t len, size_t marker_size, size_t max_bytes,
                        struct al_str *out);
 
-/** Whether a line of the text begins or ends a conflict, or parts one off its base: content that
- * was not looked through to its end. */
+/** Whether any line of the text is a marker that begins or ends a conflict or its base: the
+ * conflict is not resolved yet. */
 bool al_conflict_has_markers(const char *text, size_t len, size_t marker_size);
 
 #endif

@@ -25,7 +25,7 @@ static bool hash(void *payload, const char *data, size_t len)
     return true;
 }
 
-/* A digest of the files that differ: `to` NULL compares with the index. */
+/* Digest of the differing files with their ids and modes. `to` NULL: compare with the index. */
 static int digest_changes(const struct al_repo *repo, const char *from, const char *to,
                           struct al_run_limits *budget, char ret_hex[65], struct al_error *err)
 {
@@ -70,7 +70,7 @@ int al_git_add_merge_heads(const struct al_repo *repo, struct al_str *out, struc
     return 0;
 }
 
-/* Whether git merge was told to record every parent, also one that another of them contains. */
+/* Whether the merge records every parent, even one that another parent contains (--no-ff). */
 static bool keeps_all_parents(const struct al_repo *repo)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_MODE");
@@ -80,7 +80,8 @@ static bool keeps_all_parents(const struct al_repo *repo)
            strstr(mode.buf, "no-ff");
 }
 
-/* Of a merge's parents git commit leaves out those that others contain. */
+/* Append the parents that git commit would record. For a merge it leaves out parents that another
+ * parent contains. */
 static int add_parents(const struct al_repo *repo, const char *head, struct al_run_limits *budget,
                        struct al_str *out, struct al_error *err)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a commit is to become, and whether it became that.
+ * Verify that a commit is the one the user approved.
  *
- * Between the last look at the index and git's own there are milliseconds in which somebody can
- * write another one.  So the commit that was made is compared with what the user was shown.
+ * Another process can replace the index in the milliseconds between airlock's last check and git
+ * reading it.  So the commit is compared with the expected one after it was made.
  */
 #ifndef AL_GITOPS_SEQUENCER_EXPECTED_COMMIT_H
 #define AL_GITOPS_SEQUENCER_EXPECTED_COMMIT_H
@@ -16,25 +16,26 @@
  * both ids and modes.
  *
  * @param[out] ret_expected  For al_git_check_commit(); the caller frees it.
- * @return 0, or why git could not tell.
+ * @return 0, or git's failure.
  */
 int al_git_expect_commit(const struct al_repo *repo, struct al_run_limits *budget,
                          char **ret_expected, struct al_error *err);
 
 /**
- * Compare HEAD's commit, which was just made, with what was expected.
+ * Compare HEAD's commit, which was just made, with the expected one.
  *
- * @param from  What HEAD's commit was before, "" on an unborn branch.
- * @return 0; AL_ERR_EXECUTION when they differ, and the caller is to take the commit back.
+ * @param from  The commit that HEAD was at before; "" on an unborn branch.
+ * @return 0; AL_ERR_EXECUTION when they differ.  The caller then undoes the commit.
  */
 int al_git_check_commit(const struct al_repo *repo, const char *expected, const char *from,
                         struct al_run_limits *budget, struct al_error *err);
 
-/** Append the parents of a commit, each with a blank in front. */
+/** Append the parents of a commit, each with a space in front. */
 int al_git_read_parents(const struct al_repo *repo, const char *commit,
                         struct al_run_limits *budget, struct al_str *out, struct al_error *err);
 
-/** The same for the commits a merge in progress brings in; nothing where there is none. */
+/** Append the commits in MERGE_HEAD, each with a space in front; nothing when no merge is in
+ * progress. */
 int al_git_add_merge_heads(const struct al_repo *repo, struct al_str *out, struct al_error *err);
 
 #endif

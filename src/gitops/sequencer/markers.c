@@ -3,7 +3,7 @@
 
 #include "gitops/sequencer/conflict.h"
 
-/* Of the line at `line`: "<<<<<<<" alone, or with a label behind a blank. */
+/* Whether the line is a marker, such as "<<<<<<<", alone or followed by a space and a label. */
 static bool is_marker(const char *line, size_t len, char c, size_t marker_size)
 {
     if (len < marker_size)
@@ -21,7 +21,7 @@ static size_t line_length(const char *at, const char *end)
     return (size_t)((newline ? newline : end) - at);
 }
 
-/* The end of the hunk that begins at `at`, without its last newline; NULL when it has none. */
+/* End of the hunk that begins at `at`, without its last newline; NULL when the hunk has no end. */
 static const char *end_of_hunk(const char *at, const char *end, size_t marker_size)
 {
     bool separated = false;
@@ -54,7 +54,7 @@ bool al_conflict_hunks(const char *text, size_t len, size_t marker_size, size_t 
             continue;
         at = end_of_hunk(at, end, marker_size);
         if (!at)
-            return true; /* a beginning without an end, and so is every later one */
+            return true; /* this hunk has no end, so no later one has */
         if (out->len - start + (size_t)(at - hunk) + !first > max_bytes)
             return false;
         if (!first)

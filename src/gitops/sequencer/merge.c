@@ -63,7 +63,8 @@ int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
     return r;
 }
 
-/* Whatever either side changed since they parted may be written or merged. */
+/* Check the filters and merge drivers of every path that either side changed since the merge base:
+ * git may write or merge each. */
 static int check_programs(const struct al_repo *repo, const char *oid, const char *base,
                           struct al_run_limits *budget, struct al_error *err)
 {
@@ -75,11 +76,11 @@ static int check_programs(const struct al_repo *repo, const char *oid, const cha
     return al_git_check_merge_programs(repo, base ? base : "HEAD", &sides, budget, err);
 }
 
-/* What the checks found out. */
+/* Result of the checks before a merge. */
 struct plan {
-    char *oid;  /* the commit */
-    char *base; /* where the two parted; NULL: they have nothing in common */
-    char *head; /* "" on an unborn branch */
+    char *oid;  /* commit to merge */
+    char *base; /* merge base; NULL: unrelated histories */
+    char *head; /* commit of HEAD; "" on an unborn branch */
 };
 
 static void plan_clear(struct plan *plan)
@@ -92,11 +93,11 @@ static void plan_clear(struct plan *plan)
 static bool makes_no_commit(const struct plan *plan, const struct al_merge_options *options)
 {
     if (!*plan->head || (plan->base && !strcmp(plan->base, plan->oid)))
-        return true; /* nothing was there, or nothing comes in */
+        return true; /* unborn branch, or already up to date */
     return !options->no_ff && plan->base && !strcmp(plan->base, plan->head);
 }
 
-/* An unborn branch takes everything over. */
+/* A merge into an unborn branch writes every file of the commit. */
 static int check_all_filters(const struct al_repo *repo, const char *oid,
                              struct al_run_limits *budget, struct al_error *err)
 {
@@ -176,8 +177,9 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
 }
 
 /*
- * git labels the other side of a conflict with the word it was given, so it gets the word; what it
- * merged is compared with the id afterwards.  FETCH_HEAD alone means more than one commit to it.
+ * git labels the other side of a conflict with the name it was given, so it gets the name, and the
+ * commit that was merged is compared with the id afterwards.  FETCH_HEAD can stand for several
+ * commits, so git gets the id instead.
  */
 static void add_words(const struct al_merge_options *options, const char *oid,
                       struct al_git_command *command)
@@ -185,12 +187,12 @@ static void add_words(const struct al_merge_options *options, const char *oid,
     bool ambiguous = !strcmp(options->commit, "FETCH_HEAD");
 
     command->class = AL_GIT_WRITE;
-    command->starts_children = true; /* git merge runs git stash to be able to go back */
+    command->starts_children = true; /* git merge runs git stash so that it can go back */
     al_strv_adds(&command->argv, "git", "merge", "--strategy=ort", "--commit", "--no-squash",
                  "--no-verify", "--no-gpg-sign", "--no-edit", "--no-verify-signatures",
                  "--no-autostash", "--no-rerere-autoupdate", "--stat", "--no-progress",
                  options->no_ff ? "--no-ff" : "--ff", NULL);
-    if (options->message) /* git merge reads none from standard input */
+    if (options->message) /* git merge does not read a message from standard input */
         al_strv_adds(&command->argv, "-m", options->message, NULL);
     al_strv_add(&command->argv, ambiguous ? oid : options->commit);
 }

@@ -39,7 +39,7 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
     return 0;
 }
 
-/* An untracked file, ignored or not, in the way of what comes in. */
+/* Fail if an untracked file, ignored or not, would be overwritten by the incoming commit. */
 static int check_no_overwrite(const struct al_repo *repo, const struct al_savepoint *savepoint,
                               struct al_run_limits *budget, struct al_error *err)
 {
@@ -67,8 +67,8 @@ static int check_no_overwrite(const struct al_repo *repo, const struct al_savepo
     return r;
 }
 
-/* What failed without conflicts has not happened: not half of it, when git died.  One that never
- * ran has changed nothing, and what differs by now is somebody else's doing. */
+/* Restore the repository after git failed without conflicts, even when git was killed half way. A
+ * git that never ran has changed nothing, so the caller does not come here. */
 static int restore_after_failure(struct al_repo *repo, const struct al_savepoint *savepoint, int r,
                                  struct al_error *err)
 {
@@ -83,7 +83,8 @@ static int restore_after_failure(struct al_repo *repo, const struct al_savepoint
     return r;
 }
 
-/* " <parent> <parent>" of the commit HEAD is at, or of the one that a stopped merge would make. */
+/* Append the parents of the commit that HEAD is at, or of the one that a stopped merge would
+ * create: " <parent> <parent>". */
 static int read_merged_parents(const struct al_repo *repo, const char *head, bool conflicted,
                                struct al_run_limits *budget, struct al_str *out,
                                struct al_error *err)
@@ -96,7 +97,8 @@ static int read_merged_parents(const struct al_repo *repo, const char *head, boo
     return al_git_add_merge_heads(repo, out, err);
 }
 
-/* Whether it is this commit that came in.  Words can mean another one a moment later. */
+/* Check that the intended commit was merged. A revision name can mean another commit a moment
+ * later. */
 static int check_merged_parents(const struct al_repo *repo, const struct al_merge_input *input,
                                 const struct al_merge_outcome *outcome,
                                 struct al_run_limits *budget, struct al_error *err)

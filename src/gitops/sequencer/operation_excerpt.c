@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a commit is besides what is staged: the end of a merge, or a step of what was begun. */
+/* Describe the operation in progress that a commit concludes or continues. */
 #include "gitops/sequencer/operation_excerpt.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #define HEADS_MAX       64
 #define SHOWN_MAX_BYTES (64u * 1024u)
 
-/* The ids in a file of the git directory, one a line. */
+/* Read the object ids in a file of the git directory, one a line. */
 static void read_heads(const struct al_repo *repo, const char *name, struct al_strv *heads)
 {
     al_auto(al_closep) int dir = -1;
@@ -38,7 +38,7 @@ static void read_heads(const struct al_repo *repo, const char *name, struct al_s
     }
 }
 
-/* What each of them is. */
+/* Append the abbreviated id and the subject of each commit. */
 static int show_heads(const struct al_repo *repo, const struct al_strv *heads,
                       struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a commit concludes: a merge, a rebase, a cherry-pick, a revert. */
+/* The operation that a commit concludes or continues: a merge, a cherry-pick or a revert. */
 #ifndef AL_GITOPS_SEQUENCER_OPERATION_EXCERPT_H
 #define AL_GITOPS_SEQUENCER_OPERATION_EXCERPT_H
 
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
 
-/** What is in progress and goes on with a commit, with the commits it is about;
- * nothing where nothing is. */
+/** Append an excerpt for an approval: the operation in progress and the commits it brings in.
+ * Appends nothing when none of these is in progress. */
 int al_git_operation_excerpt(const struct al_repo *repo, struct al_run_limits *budget,
                              struct al_str *out, struct al_error *err);
 

@@ -31,7 +31,7 @@ static bool has_file(int git_dir, const char *name)
     return fstatat(git_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* A cherry-pick or a revert of several commits that stopped between two of them. */
+/* A sequence of cherry-picks or reverts that stopped between two commits. */
 static enum al_operation_state sequencer_state(int git_dir)
 {
     al_auto(al_closep) int fd = al_nofollow_open(git_dir, "sequencer/todo", O_RDONLY);
@@ -77,7 +77,7 @@ const char *al_operation_state_noun(enum al_operation_state state)
     return state == AL_IN_PROGRESS_AM ? "application of patches" : al_operation_state_name(state);
 }
 
-/* A number that a rebase keeps in a file; 0 where there is none. */
+/* Read a number from a state file of a rebase; 0 when there is none. */
 static unsigned long read_number(int git_dir, const char *name)
 {
     al_auto(al_closep) int fd = al_nofollow_open(git_dir, name, O_RDONLY);
@@ -137,7 +137,8 @@ int al_git_check_no_operation(const struct al_repo *repo, struct al_run_limits *
                              al_operation_state_name(state));
 }
 
-/* The commit that a rebase goes back to, "HEAD" for everything else.  Caller frees. */
+/* The commit that --abort goes back to: a rebase's or sequence's original head, else "HEAD". Caller
+ * frees. */
 static char *abort_target(const struct al_repo *repo)
 {
     static const char *const files[] = { "rebase-merge/orig-head", "rebase-apply/orig-head",
@@ -215,8 +216,8 @@ int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budge
     return 0;
 }
 
-/* git gives no merge up while it takes files for changed that only have another time, as they do
- * after a rollback.  What is still in conflict or changed makes it say 1. */
+/* Refresh the index, because git does not abort a merge while files look changed by their time
+ * alone, as they do after a rollback. git exits with 1 when files are conflicted or changed. */
 static int refresh_index(struct al_repo *repo, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -242,7 +243,8 @@ int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
-    command.starts_children = true; /* merge runs reset, rebase runs am or stash */
+    command.starts_children =
+        true; /* git merge --abort runs git reset; git rebase --abort runs git am or git stash */
     al_strv_adds(&command.argv, "git", al_operation_state_name(state), "--abort", NULL);
     r = al_git_run(
         &repo->at, &command,

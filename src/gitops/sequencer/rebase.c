@@ -11,7 +11,8 @@
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/vet.h"
 
-/* A format with a newline in it would put lines of its own into the list of things to do. */
+/* Settings that override the repository's. For example, an instruction format with a newline would
+ * add lines to the todo list. */
 static const char *const settings[] = {
     "rebase.instructionformat",
     "%s",
@@ -56,7 +57,7 @@ static int check(const struct al_repo *repo, const char *oid, struct al_run_limi
 static void add_words(const char *oid, struct al_git_command *command)
 {
     command->class = AL_GIT_WRITE;
-    command->starts_children = true; /* it may start git commit */
+    command->starts_children = true; /* git rebase may run git commit */
     al_strv_adds(&command->argv, "git", "rebase", "--merge", "--no-verify", "--no-gpg-sign",
                  "--no-autostash", "--no-autosquash", "--no-stat", "--no-rerere-autoupdate", oid,
                  NULL);

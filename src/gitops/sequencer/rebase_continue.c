@@ -22,8 +22,8 @@
 
 #define STATE_BYTES 4096u
 
-/* Everything else runs a program (exec), writes references (label, update-ref), goes elsewhere
- * (reset), or merges in a way that files decide (merge). */
+/* The todo commands that are allowed. Every other command runs a program (exec), writes references
+ * (label, update-ref), moves HEAD (reset), or merges as files in the repository say (merge). */
 static bool is_allowed(const char *word, bool *ret_is_commit)
 {
     static const char *const commits[] = { "pick", "p",      "reword", "r",     "edit",
@@ -66,7 +66,7 @@ static int refuse(const char *why, struct al_error *err)
                              "This rebase %s, which airlock leaves to git itself", why);
 }
 
-/* A file of the rebase without its last newline; "" where there is none. */
+/* Read a state file without its last newline; "" when it does not exist. */
 static int read_state_file(int git_dir, const char *name, size_t max_bytes, struct al_str *text,
                            struct al_error *err)
 {
@@ -98,7 +98,7 @@ static int vet_todo(int git_dir, size_t *ret_left, struct al_error *err)
     return refuse(why, err);
 }
 
-/* Notes that would change what going on means. */
+/* Refuse state files that change how the rebase continues. */
 static int vet_state_files(int git_dir, struct al_error *err)
 {
     static const struct {
@@ -127,7 +127,8 @@ static int vet_state_files(int git_dir, struct al_error *err)
     return r;
 }
 
-/* What is left to write lies between here and the commit the rebase began at. */
+/* Check the paths that the remaining commits change: those that differ between HEAD and the
+ * original head. */
 static int vet_programs(const struct al_repo *repo, int git_dir, struct al_run_limits *budget,
                         struct al_error *err)
 {
@@ -145,8 +146,8 @@ static int vet_programs(const struct al_repo *repo, int git_dir, struct al_run_l
     return r < 0 ? r : al_git_check_merge_programs(repo, "HEAD", &commits, budget, err);
 }
 
-/* A rebase stops with HEAD on no branch.  After a checkout git would add the commit to the branch
- * that HEAD is on, and end the rebase there. */
+/* Check that HEAD is detached, as a stopped rebase leaves it. After a checkout git would add the
+ * commit to the checked-out branch and end the rebase there. */
 static int check_head(const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -217,7 +218,8 @@ int al_git_rebase_preview(const struct al_repo *repo, struct al_run_limits *budg
     return 0;
 }
 
-/* git takes the message from its notes.  Whatever is in them is written again by the next stop. */
+/* Write the message of the next commit into git's state files. git overwrites them at the next
+ * stop. */
 static int write_message(const struct al_repo *repo, const char *message, struct al_error *err)
 {
     static const char *const files[] = { "rebase-merge/message", "rebase-apply/final-commit" };
@@ -230,7 +232,7 @@ static int write_message(const struct al_repo *repo, const char *message, struct
         int written;
 
         if (parent < 0)
-            continue; /* the rebase is of the other kind */
+            continue; /* the rebase uses the other backend */
         written = al_fs_write_atomic(parent, name, message, strlen(message), 0666, true);
         if (written < 0)
             r = al_error_errno(err, -written, "cannot write the message of the commit");
@@ -247,7 +249,7 @@ static int run(struct al_repo *repo, const char *message, size_t max_bytes,
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
-    command.starts_children = true; /* git rebase runs git commit, git am */
+    command.starts_children = true; /* git rebase runs git commit and git am */
     al_strv_adds(&command.argv, "git", "rebase", "--continue", NULL);
     r = al_merge_run(repo, &command, max_bytes, budget, outcome, err);
     if (r == 0)

@@ -27,12 +27,13 @@
 #define TYPE_GITLINK 0160000u
 #define EXECUTABLE   0111u
 
-/* What was found out about one resolution. */
+/* A checked resolution. */
 struct plan {
     struct al_conflicts conflicts;
     const struct al_conflict *conflict;
-    const struct al_side *side; /* the one chosen; NULL: the content given */
-    bool marks_executable;      /* the index is told, since git does not go by the file */
+    const struct al_side *side; /* the chosen side; NULL: the given content */
+    bool marks_executable; /* set the executable bit in the index, since git ignores that of the
+                              file */
 };
 
 static void plan_clear(struct plan *plan)
@@ -47,8 +48,8 @@ static int refuse(const char *path, const char *why, struct al_error *err)
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "'%s' %s", word, why);
 }
 
-/* The directory has to be inside; the last component may be a link to anywhere, which is replaced
- * and never followed. */
+/* The directory must be inside the roots. The last component may be a link to anywhere: it is
+ * replaced, never followed. */
 static int check_inside(const struct al_repo *repo, const char *given, struct al_error *err)
 {
     const char *slash = strrchr(given, '/');
@@ -65,7 +66,7 @@ static int check_inside(const struct al_repo *repo, const char *given, struct al
     return 0;
 }
 
-/* The path as git has it: relative to the top. */
+/* The path relative to the top. */
 static const char *below_top(const struct al_repo *repo, const char *given)
 {
     size_t len = strlen(repo->at.top);
@@ -123,7 +124,7 @@ static int check_filters(const struct al_repo *repo, const struct al_conflict *c
     return al_git_check_filters(repo, &list, NULL, budget, err);
 }
 
-/* Whether every directory on the way is one, or missing. */
+/* Fail unless every parent of the path is a directory, or missing. */
 static int check_parents(const struct al_repo *repo, const char *path, struct al_error *err)
 {
     al_auto(al_closep) int top = -1;
@@ -176,7 +177,7 @@ int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_opt
     return make_plan(repo, options, budget, &plan, err);
 }
 
-/* What git would write into the working tree for this side: line endings as configured. */
+/* Read the side as git would write it into the working tree, with line endings as configured. */
 static int read_side(const struct al_repo *repo, const struct plan *plan,
                      struct al_run_limits *budget, struct al_buffer *content, struct al_error *err)
 {
@@ -201,7 +202,8 @@ static int read_side(const struct al_repo *repo, const struct plan *plan,
     return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
 }
 
-/* Every line indented, so that none can pose as what airlock says. */
+/* Append the text as an excerpt. Every line is indented, so that none can pose as airlock's own
+ * text. */
 static void add_indented(const struct al_run_limits *budget, struct al_str *out, const char *text,
                          size_t len)
 {
@@ -258,7 +260,7 @@ int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_o
     return 0;
 }
 
-/* A link made beside its place and renamed there. */
+/* Create a link under a temporary name in the same directory, and rename it. */
 static int write_link(int dir_fd, const char *name, const char *target)
 {
     static _Atomic unsigned serial;
@@ -273,8 +275,8 @@ static int write_link(int dir_fd, const char *name, const char *target)
     return r;
 }
 
-/* Whether the file is to be executable: as the chosen side is, else as the side that changed it.
- * Where both did, it is ours. */
+/* Whether the file becomes executable: as the chosen side is, else as the side that changed the
+ * mode. If both changed it, ours decides. */
 static bool is_executable(const struct plan *plan)
 {
     const struct al_side *sides = plan->conflict->sides;
@@ -287,7 +289,7 @@ static bool is_executable(const struct plan *plan)
     return like->mode & EXECUTABLE;
 }
 
-/* The permissions a new content gets: those of the file that is there, else what git gives. */
+/* Permissions of the new content: those of the existing file, else what git would give. */
 static mode_t mode_for(int dir_fd, const char *name, const struct plan *plan)
 {
     struct stat st;
@@ -342,7 +344,7 @@ static int write_to_worktree(const struct al_repo *repo, const struct plan *plan
     if (!plan->side->oid)
         return remove_file(top, plan->conflict->path, err);
     if (is_type(plan->side, TYPE_GITLINK))
-        return 0; /* its files are another repository's */
+        return 0; /* its files belong to another repository */
     r = read_side(repo, plan, budget, &content, err);
     if (r == 0)
         r = write_file(top, plan, content.data ? content.data : "", content.len, err);
@@ -350,7 +352,7 @@ static int write_to_worktree(const struct al_repo *repo, const struct plan *plan
     return r;
 }
 
-/* With core.fileMode off git forgets with the stages of a conflict that a file is executable. */
+/* With core.fileMode off, git loses the executable bit when it drops the stages of a conflict. */
 static int check_file_mode(const struct al_repo *repo, struct plan *plan,
                            struct al_run_limits *budget, struct al_error *err)
 {
@@ -372,7 +374,7 @@ static int check_file_mode(const struct al_repo *repo, struct plan *plan,
     return r;
 }
 
-/* A side goes into the index as the very object it is; content is what git makes of the file. */
+/* Update the index. A side is entered as the same object; given content is added from the file. */
 static int write_to_index(struct al_repo *repo, const struct plan *plan,
                           struct al_run_limits *budget, struct al_error *err)
 {

@@ -10,10 +10,11 @@
 #include "gitops/run.h"
 #include "guard/text.h"
 
-/* Time to put back what a killed git left: apart from the call's, which may be used up. */
+/* Time limit for restoring, apart from the call's own, which may be used up. */
 #define RESTORE_MS 60000u
 
-/* A killed git removes its lock at once; somebody else's is not waited for long. */
+/* A killed git removes its index lock at once. The lock of another process is waited for only this
+ * long. */
 #define LOCK_MS 5000u
 
 void al_savepoint_clear(struct al_savepoint *savepoint)
@@ -43,7 +44,7 @@ static void save_ref(const struct al_repo *repo, struct al_savepoint *savepoint,
     al_strv_take(&savepoint->refs, al_ref_oid(&repo->at, ref));
 }
 
-/* The branch HEAD is on, and the one that a rebase in progress will move when it ends. */
+/* Save the branch that HEAD is on, and the one that a rebase in progress will move when it ends. */
 static void save_refs(const struct al_repo *repo, struct al_savepoint *savepoint)
 {
     savepoint->head = al_ref_read_head(&repo->at);

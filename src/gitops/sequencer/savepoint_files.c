@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Everything here is named below the descriptor of the git directory, and no link is followed. */
+/* The part of a savepoint in the git directory. Every path is opened below the descriptor of the
+ * git directory, without following links. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +19,14 @@
 #define COPY_BYTES  (256u * 1024u)
 #define ENTRIES_MAX 4096
 
-/* What says that something is in progress, how far it got, and what it would say. */
+/* Files that describe an operation in progress, its step and its messages. */
 static const char *const files[] = {
     "ORIG_HEAD",   "MERGE_HEAD", "MERGE_MSG",        "MERGE_MODE",
     "MERGE_RR",    "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD",
     "REBASE_HEAD", "SQUASH_MSG", "MERGE_AUTOSTASH",  "COMMIT_EDITMSG",
 };
 
-/* Directories of the same; they hold files only. */
+/* Directories of such files. They contain no directories. */
 static const char *const dirs[] = { "rebase-merge", "rebase-apply", "sequencer" };
 
 static int unreadable(const char *name, int r, struct al_error *err)
@@ -59,7 +60,8 @@ static int save_file(int git_dir, const char *name, size_t *left, struct al_save
     return 0;
 }
 
-/* The names in a directory of the git directory; 0 as well where there is none. */
+/* List the files in a directory of the git directory. Returns 0 when the directory does not
+ * exist. */
 static int list_dir(int git_dir, const char *name, struct al_strv *ret_names)
 {
     int fd = al_nofollow_open(git_dir, name, O_RDONLY | O_DIRECTORY);
@@ -81,7 +83,7 @@ static int list_dir(int git_dir, const char *name, struct al_strv *ret_names)
     return r;
 }
 
-/* Copy what is open; `to` is a new file. */
+/* Copy one open file to another, which is new. */
 static int copy(int from, int to)
 {
     al_auto(al_freep) char *piece = al_malloc(COPY_BYTES);
@@ -166,7 +168,7 @@ static bool had_dir(const struct al_savepoint *savepoint, const char *dir)
     return false;
 }
 
-/* Write one file as it was, or remove it when it was not there. */
+/* Write one file as it was saved, or remove it when it did not exist. */
 static int restore_file(int git_dir, const struct al_savepoint *savepoint, const char *name)
 {
     const struct al_savepoint_file *file = find(savepoint, name);
@@ -212,7 +214,7 @@ int al_savepoint_restore_files(const struct al_repo *repo, const struct al_savep
     return r < 0 ? al_error_errno(err, -r, "cannot write in the git directory") : 0;
 }
 
-/* Under git's own lock, so that no git reads half of it. */
+/* Write the index under git's own lock, so that no git reads half of it. */
 static int write_index(int git_dir, const char *saved)
 {
     al_auto(al_closep) int from = open(saved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The working tree.  A file that git wrote is told from one that somebody else made meanwhile: an
- * incoming commit has its name, or the object store has its content, since git never writes a file
- * from anywhere else.  So nothing is removed that could not be had again.
+ * The part of a savepoint in the working tree.
+ *
+ * A restore removes only files that git wrote, not files that another process created meanwhile.
+ * git wrote a file if an incoming commit has its name, or if the object store has its content,
+ * since git writes files from nowhere else.  So nothing is removed that cannot be recovered.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ static const char too_many[] =
     "Too many changed and untracked files to be put back if this were interrupted; do this one "
     "with git itself";
 
-/* Run a command that lists names into a buffer. */
+/* Run a command that lists names. */
 static int list(const struct al_repo *repo, struct al_git_command *command, struct al_sink sink,
                 struct al_run_limits *budget, struct al_error *err)
 {
@@ -37,7 +39,7 @@ static int list(const struct al_repo *repo, struct al_git_command *command, stru
     return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
 }
 
-/* `ls-files` with these options (NULL-terminated) over `index` (NULL: the repository's). */
+/* Run `ls-files` with these options (ending with NULL) on `index`; NULL: the repository's index. */
 static int list_files(const struct al_repo *repo, const char *index, const char *const *options,
                       struct al_run_limits *budget, struct al_buffer *names, struct al_error *err)
 {
@@ -50,7 +52,7 @@ static int list_files(const struct al_repo *repo, const char *index, const char 
     return list(repo, &command, al_buffer_sink(names), budget, err);
 }
 
-/* The names that `commit` has and the noted commit has not, one record each. */
+/* List the names that `commit` has and the saved commit has not, one record each. */
 static int list_added(const struct al_repo *repo, const struct al_savepoint *savepoint,
                       const char *commit, struct al_nul_records *records,
                       struct al_run_limits *budget, struct al_error *err)
@@ -101,7 +103,7 @@ int al_savepoint_take_tree(const struct al_repo *repo, struct al_run_limits *bud
     return r;
 }
 
-/* Names in order, to be looked up; they lie in the buffer. */
+/* Sorted names for lookups; they point into the buffer. */
 struct names {
     const char **items;
     size_t count;
@@ -142,7 +144,7 @@ struct removing {
     const struct names *dirty, *preexisting;
 };
 
-/* Remove a file or a link that was not there, and the directories that were made for it. */
+/* Remove a file or a link that did not exist before, and its directories if they are empty now. */
 static bool remove_added(void *payload, char *const *fields)
 {
     const struct removing *removing = payload;
@@ -157,7 +159,7 @@ static bool remove_added(void *payload, char *const *fields)
     return true;
 }
 
-/* The object ids git would give to these files' contents, one a line. */
+/* The object ids that git would give the content of these files, one a line. */
 static int hash_files(const struct al_repo *repo, const struct al_strv *paths,
                       struct al_run_limits *budget, struct al_buffer *oids, struct al_error *err)
 {
@@ -172,7 +174,7 @@ static int hash_files(const struct al_repo *repo, const struct al_strv *paths,
     return list(repo, &command, al_buffer_sink(oids), budget, err);
 }
 
-/* Of these files, remove those whose content the object store has. */
+/* Remove those of the files whose content is in the object store. */
 static int remove_stored(const struct al_repo *repo, const struct al_strv *paths,
                          struct al_run_limits *budget, struct removing *removing,
                          struct al_error *err)
@@ -197,7 +199,7 @@ static int remove_stored(const struct al_repo *repo, const struct al_strv *paths
     return r;
 }
 
-/* A name that hash-object takes as it is, of a file. */
+/* Whether the path is a regular file whose name hash-object reads unchanged. */
 static bool is_hashable(int top, const char *path)
 {
     struct stat st;
@@ -228,7 +230,7 @@ static int remove_untracked(const struct al_repo *repo, const struct al_savepoin
     return r;
 }
 
-/* Every other file is what the index says. */
+/* Rewrite every other file as the index has it. */
 static int write_changed(const struct al_repo *repo, const struct al_savepoint *savepoint,
                          const struct names *dirty, struct al_run_limits *budget,
                          struct al_error *err)

@@ -109,8 +109,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     if (args->action != DELETE)
         return 0;
-    r = al_git_branch_delete_refused(al_call_repo(call), args->name, args->force, al_call_budget(call),
-                            &is_kept, err);
+    r = al_git_branch_delete_refused(al_call_repo(call), args->name, args->force,
+                                     al_call_budget(call), &is_kept, err);
     if (r == 0 && is_kept)
         al_call_skip_approval(call);
     if (r < 0 || is_kept)
