@@ -9,6 +9,7 @@
 #include "gitops/diff/cat_file.h"
 #include "gitops/diff/diff_raw.h"
 #include "gitops/message/commit_message.h"
+#include "gitops/message/message_cleanup.h"
 #include "gitops/message/pull_request.h"
 #include "gitops/sequencer/conflict.h"
 #include "gitops/sequencer/rebase_continue.h"

@@ -8,22 +8,21 @@
 #include "gitops/diff/diff_raw.h"
 #include "gitops/location.h"
 #include "gitops/message/file_category.h"
+#include "gitops/message/message_cleanup.h"
 #include "gitops/sequencer/operation_state.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "util/fs.h"
-#include "util/utf8.h"
 
 #define LISTED_MAX     20
 #define NAMED_MAX      3
 #define SCOPE_MAX      20
 #define PREPARED_BYTES (64u * 1024u)
-#define PROPOSED_BYTES (16u * 1024u)
 #define TYPE_MASK      0170000u
 #define TYPE_GITLINK   0160000u
 #define SHORT_OID      7
 #define EXECUTABLE     0111u
-#define GROWS_LINES    10u /* more lines than this beyond twice the opposite count: not a mere fix */
+#define GROWS_LINES    10u /* lines beyond twice the opposite count: not a mere fix */
 
 /* The files that the subject names: those of the most important category. */
 struct subject {
@@ -32,15 +31,6 @@ struct subject {
     enum al_file_category category;
     bool mixed; /* files of several categories, none of them code */
 };
-
-static size_t characters(const char *text)
-{
-    size_t count = 0;
-
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xc0) != 0x80;
-    return count;
-}
 
 static const char *base_name(const char *path)
 {
@@ -231,7 +221,7 @@ static bool add_what(struct al_str *out, const struct subject *subject, size_t r
         if (subject->total <= NAMED_MAX)
             add_names(&what, subject);
     }
-    if (subject->total <= NAMED_MAX && characters(what.buf) <= room) {
+    if (subject->total <= NAMED_MAX && al_message_characters(what.buf) <= room) {
         al_str_adds(out, what.buf);
         return true;
     }
@@ -244,7 +234,8 @@ static bool add_what(struct al_str *out, const struct subject *subject, size_t r
     al_str_addf(&what, "%s %zu file%s", verb_of(subject), subject->total,
                 subject->total == 1 ? "" : "s");
     al_str_adds(out, what.buf);
-    if (*shown && characters(what.buf) + strlen(" in ") + characters(shown) <= room)
+    if (*shown &&
+        al_message_characters(what.buf) + strlen(" in ") + al_message_characters(shown) <= room)
         al_str_addf(out, " in %s", shown);
     return false;
 }
@@ -288,7 +279,7 @@ void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_s
     if (*scope)
         al_str_addf(out, "(%s)", scope);
     al_str_adds(out, ": ");
-    named = add_what(out, &subject, AL_SUBJECT_MAX - characters(out->buf + before));
+    named = add_what(out, &subject, AL_SUBJECT_MAX - al_message_characters(out->buf + before));
     al_str_addc(out, '\n');
     free(subject.items);
     if (named && changes->total == 1 && changes->items[0].status != 'R')
@@ -298,46 +289,6 @@ void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_s
         add_listed(out, &changes->items[i]);
     if (changes->total > listed)
         al_str_addf(out, "- and %zu more\n", changes->total - listed);
-}
-
-/* The lines of a message as they can be committed: no blanks at their ends, none in front of the
- * subject, and an empty line behind it.  `take` says what becomes of a line: a new string, or NULL
- * to end with no message. */
-static char *tidy(const char *text, char *(*take)(const char *line, bool is_subject))
-{
-    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    bool subject_is_last = false;
-
-    for (const char *at = text; *at;) {
-        size_t len = strcspn(at, "\n");
-        al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-        al_auto(al_freep) char *taken = NULL;
-
-        al_str_add(&line, at, len);
-        al_str_trim_end(&line);
-        at += len + (at[len] == '\n');
-        if (!message.len && !line.len)
-            continue;
-        taken = take(message.len ? line.buf : line.buf + strspn(line.buf, " \t\r"), !message.len);
-        if (!taken)
-            return NULL;
-        if (subject_is_last && *taken)
-            al_str_addc(&message, '\n');
-        subject_is_last = !message.len;
-        al_str_addf(&message, "%s\n", taken);
-    }
-    al_str_trim_end(&message);
-    if (!message.len)
-        return NULL;
-    al_str_addc(&message, '\n');
-    return al_str_detach(&message);
-}
-
-/* Lines with '#' are for the person at an editor. */
-static char *take_prepared(const char *line, bool is_subject)
-{
-    (void)is_subject;
-    return *line == '#' ? al_strdup("") : al_text_sanitize_line(line);
 }
 
 /* What git wrote for the merge, cherry-pick or revert that is being concluded; NULL when there is
@@ -354,7 +305,7 @@ static char *read_prepared(const struct al_repo *repo)
     fd = al_nofollow_open(git_dir, "MERGE_MSG", O_RDONLY);
     if (fd < 0 || al_fs_read_fd(fd, PREPARED_BYTES, &text) < 0)
         return NULL;
-    return tidy(text.buf, take_prepared);
+    return al_message_clean_prepared(text.buf);
 }
 
 int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,
@@ -378,36 +329,4 @@ int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *bud
     al_commit_message_of_changes(&changes, &message);
     *ret_message = al_str_detach(&message);
     return 0;
-}
-
-/* A line whose every character a person sees. */
-static char *take_proposed(const char *line, bool is_subject)
-{
-    al_auto(al_freep) char *shown = al_text_sanitize_shown_line(line);
-
-    if (strcmp(shown, line) != 0 || (is_subject && characters(line) > AL_SUBJECT_MAX))
-        return NULL;
-    return al_take(&shown);
-}
-
-/* The lines between "```text" and "```", as models like to put them. */
-static char *without_fence(const char *text)
-{
-    const char *first = text + strspn(text, " \t\r\n");
-    const char *begin = strchr(first, '\n');
-    const char *end = begin ? strstr(begin, "\n```") : NULL;
-
-    if (!al_starts_with(first, "```") || !end || end[4 + strspn(end + 4, " \t\r\n")])
-        return al_strdup(text);
-    return al_strndup(begin + 1, end > begin ? (size_t)(end - begin - 1) : 0);
-}
-
-char *al_commit_message_accept(const char *proposed)
-{
-    al_auto(al_freep) char *text = NULL;
-
-    if (strlen(proposed) > PROPOSED_BYTES || !al_utf8_valid(proposed, strlen(proposed)))
-        return NULL;
-    text = without_fence(proposed);
-    return tidy(text, take_proposed);
 }

@@ -12,9 +12,6 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** Maximum number of characters in a subject. */
-#define AL_SUBJECT_MAX 72
-
 /** Append a message for these changes (at least one): a subject "type(scope): what", and a body
  * that lists the files unless the subject says everything. */
 void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_str *out);
@@ -28,14 +25,5 @@ void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_s
  */
 int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,
                            char **ret_message, bool *ret_generated, struct al_error *err);
-
-/**
- * Make a proposed message fit to be a commit's: a fence of "```" around it goes, lines end without
- * blanks, the subject has at most AL_SUBJECT_MAX characters and an empty line behind it.
- *
- * @return the message, owned by the caller; NULL when it cannot be one: no subject, a longer one,
- *         control characters other than newlines, invisible ones, or more than 16 KiB.
- */
-char *al_commit_message_accept(const char *proposed);
 
 #endif

@@ -12,6 +12,10 @@
 #include "util/fs.h"
 #include "util/utf8.h"
 
+#define TYPE_MASK        0170000u
+#define TYPE_LINK        0120000u
+#define TYPE_GITLINK     0160000u
+
 #define NAMED_MAX        5
 #define MARKER_SIZE_MAX  1000
 #define CONFLICTED_BYTES (64u << 20) /* largest file that is searched for hunks */
@@ -229,10 +233,25 @@ static int add_all_markers(const struct al_repo *repo, struct al_run_limits *bud
     return r;
 }
 
+static bool is_type(const struct al_side *side, unsigned type)
+{
+    return side->oid && (side->mode & TYPE_MASK) == type;
+}
+
+bool al_side_is_link(const struct al_side *side)
+{
+    return is_type(side, TYPE_LINK);
+}
+
+bool al_side_is_submodule(const struct al_side *side)
+{
+    return is_type(side, TYPE_GITLINK);
+}
+
 /* A submodule's side is a commit of another repository and has no content to show. */
 static bool has_content(const struct al_side *side)
 {
-    return side->oid && (side->mode & 0170000) != 0160000;
+    return side->oid && !al_side_is_submodule(side);
 }
 
 static size_t list_blobs(const struct al_conflict_views *views, struct al_blob *blobs)

@@ -27,6 +27,10 @@ struct al_side {
     unsigned mode; /**< git's file mode: 0100644, 0100755, 0120000 or 0160000 */
 };
 
+/** Whether the side has the file as a symbolic link, as a submodule. */
+bool al_side_is_link(const struct al_side *side);
+bool al_side_is_submodule(const struct al_side *side);
+
 struct al_conflict {
     char *path; /**< bytes as git has them, relative to the top */
     struct al_side sides[AL_STAGES];

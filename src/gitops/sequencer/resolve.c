@@ -11,174 +11,27 @@
 #include "gitops/command.h"
 #include "gitops/excerpt.h"
 #include "gitops/failure.h"
-#include "gitops/layer.h"
 #include "gitops/location.h"
-#include "gitops/plumbing/filters.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/resolve_plan.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
-#include "guard/root.h"
 #include "util/fs.h"
 #include "util/utf8.h"
 
-#define TYPE_MASK    0170000u
-#define TYPE_LINK    0120000u
-#define TYPE_GITLINK 0160000u
-#define EXECUTABLE   0111u
-
-/* A checked resolution. */
-struct plan {
-    struct al_conflicts conflicts;
-    const struct al_conflict *conflict;
-    const struct al_side *side; /* the chosen side; NULL: the given content */
-    bool marks_executable; /* set the executable bit in the index, since git ignores that of the
-                              file */
-};
-
-static void plan_clear(struct plan *plan)
-{
-    al_conflicts_clear(&plan->conflicts);
-}
-
-static int refuse(const char *path, const char *why, struct al_error *err)
-{
-    al_auto(al_freep) char *word = al_text_sanitize_line(path);
-
-    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "'%s' %s", word, why);
-}
-
-/* The directory must be inside the roots. The last component may be a link to anywhere: it is
- * replaced, never followed. */
-static int check_inside(const struct al_repo *repo, const char *given, struct al_error *err)
-{
-    const char *slash = strrchr(given, '/');
-    al_auto(al_freep) char *parent = al_strndup(given, slash ? (size_t)(slash - given) + 1 : 0);
-    al_auto(al_freep) char *word = al_text_sanitize_line(given);
-    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
-
-    if (al_path_has_dot_git(given))
-        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
-                                 word);
-    if (!strcmp(slash ? slash + 1 : given, "..") ||
-        al_path_resolve(repo->at.git->roots, repo->at.top, *parent ? parent : ".", &path, NULL) < 0)
-        return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
-    return 0;
-}
-
-/* The path relative to the top. */
-static const char *below_top(const struct al_repo *repo, const char *given)
-{
-    size_t len = strlen(repo->at.top);
-
-    if (!strncmp(given, repo->at.top, len) && given[len] == '/')
-        given += len + 1;
-    while (al_starts_with(given, "./"))
-        given += 2;
-    return given;
-}
-
-void al_git_resolve_affected_files(const struct al_repo *repo,
-                                   const struct al_resolve_options *options, struct al_strv *out)
-{
-    al_strv_take(out, al_fs_join(repo->at.top, below_top(repo, options->path)));
-}
-
-static bool is_type(const struct al_side *side, unsigned type)
-{
-    return side->oid && (side->mode & TYPE_MASK) == type;
-}
-
-static int check_content(const struct al_repo *repo, const struct plan *plan, const char *content,
-                         struct al_run_limits *budget, struct al_error *err)
-{
-    const struct al_conflict *conflict = plan->conflict;
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    size_t marker_size;
-    int r;
-
-    for (size_t i = AL_STAGE_OURS; i <= AL_STAGE_THEIRS; i++)
-        if (is_type(&conflict->sides[i], TYPE_LINK) || is_type(&conflict->sides[i], TYPE_GITLINK))
-            return refuse(conflict->path,
-                          "is a symbolic link or a submodule on one side; choose ours or theirs",
-                          err);
-    al_strv_add(&paths, conflict->path);
-    r = al_git_marker_sizes(repo, &paths, budget, &marker_size, err);
-    if (r < 0 || !al_conflict_has_markers(content, strlen(content), marker_size))
-        return r;
-    r = al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
-                          "content still has conflict markers");
-    if (err) {
-        err->reason = "conflict";
-        err->remedy = "Give the whole file as it is to be, without the lines that begin with "
-                      "<<<<<<<, ||||||| or >>>>>>>.";
-    }
-    return r;
-}
-
-static int check_filters(const struct al_repo *repo, const struct al_conflict *conflict,
-                         struct al_run_limits *budget, struct al_error *err)
-{
-    const struct al_buffer list = { .data = conflict->path, .len = strlen(conflict->path) + 1 };
-
-    return al_git_check_filters(repo, &list, NULL, budget, err);
-}
-
-/* Fail unless every parent of the path is a directory, or missing. */
-static int check_parents(const struct al_repo *repo, const char *path, struct al_error *err)
-{
-    al_auto(al_closep) int top = -1;
-    al_auto(al_closep) int parent = -1;
-    const char *name;
-    int r = al_location_open_top(&repo->at, &top, err);
-
-    if (r < 0)
-        return r;
-    parent = al_nofollow_open_parent(top, path, false, &name);
-    if (parent >= 0 || parent == -ENOENT)
-        return 0;
-    return refuse(path, "lies behind a symbolic link or something that is no directory", err);
-}
-
-static int make_plan(const struct al_repo *repo, const struct al_resolve_options *options,
-                     struct al_run_limits *budget, struct plan *plan, struct al_error *err)
-{
-    int r = check_inside(repo, options->path, err);
-
-    if (r == 0)
-        r = al_git_conflicts(repo, budget, &plan->conflicts, err);
-    if (r < 0)
-        return r;
-    plan->conflict = al_conflicts_find(&plan->conflicts, below_top(repo, options->path));
-    if (!plan->conflict) {
-        r = refuse(options->path, "is not in conflict", err);
-        if (err) {
-            err->reason = "not_found";
-            err->remedy = "See git_conflict_info for the files that are.";
-        }
-        return r;
-    }
-    if (options->how == AL_RESOLVE_CONTENT)
-        r = check_content(repo, plan, options->content, budget, err);
-    else
-        plan->side =
-            &plan->conflict
-                 ->sides[options->how == AL_RESOLVE_OURS ? AL_STAGE_OURS : AL_STAGE_THEIRS];
-    if (r == 0)
-        r = check_parents(repo, plan->conflict->path, err);
-    return r < 0 ? r : check_filters(repo, plan->conflict, budget, err);
-}
+#define EXECUTABLE 0111u
 
 int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
                          struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(plan_clear) struct plan plan = { .conflicts = AL_CONFLICTS_INIT };
+    al_auto(al_resolve_plan_clear) struct al_resolve_plan plan = AL_RESOLVE_PLAN_INIT;
 
-    return make_plan(repo, options, budget, &plan, err);
+    return al_git_plan_resolve(repo, options, budget, &plan, err);
 }
 
 /* Read the side as git would write it into the working tree, with line endings as configured. */
-static int read_side(const struct al_repo *repo, const struct plan *plan,
+static int read_side(const struct al_repo *repo, const struct al_resolve_plan *plan,
                      struct al_run_limits *budget, struct al_buffer *content, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -186,7 +39,7 @@ static int read_side(const struct al_repo *repo, const struct plan *plan,
     int r;
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "cat-file", NULL);
-    if (is_type(plan->side, TYPE_LINK)) {
+    if (al_side_is_link(plan->side)) {
         al_strv_adds(&command.argv, "blob", plan->side->oid, NULL);
     } else {
         al_strv_add(&command.argv, "--filters");
@@ -198,7 +51,8 @@ static int read_side(const struct al_repo *repo, const struct plan *plan,
     if (r < 0)
         return r;
     if (output.stopped)
-        return refuse(plan->conflict->path, "is too large; do this one with git itself", err);
+        return al_resolve_refuse(plan->conflict->path, "is too large; do this one with git itself",
+                                 err);
     return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
 }
 
@@ -221,7 +75,7 @@ static void add_indented(const struct al_run_limits *budget, struct al_str *out,
     al_git_add_excerpt(budget, lines.buf, lines.len, false, out);
 }
 
-static int preview_side(const struct al_repo *repo, const struct plan *plan,
+static int preview_side(const struct al_repo *repo, const struct al_resolve_plan *plan,
                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     struct al_buffer content = { .max_bytes = AL_RESOLVE_MAX_BYTES };
@@ -231,19 +85,25 @@ static int preview_side(const struct al_repo *repo, const struct plan *plan,
         (memchr(content.data, '\0', content.len) || !al_utf8_valid(content.data, content.len)))
         al_str_addf(out, "The file becomes %zu bytes that are no text.\n", content.len);
     else if (r == 0) {
-        al_str_adds(out, is_type(plan->side, TYPE_LINK) ? "It becomes a symbolic link to:\n"
-                                                        : "The file becomes:\n");
+        al_str_adds(out, al_side_is_link(plan->side) ? "It becomes a symbolic link to:\n"
+                                                     : "The file becomes:\n");
         add_indented(budget, out, content.data ? content.data : "", content.len);
     }
     al_buffer_clear(&content);
     return r;
 }
 
+void al_git_resolve_affected_files(const struct al_repo *repo,
+                                   const struct al_resolve_options *options, struct al_strv *out)
+{
+    al_strv_take(out, al_fs_join(repo->at.top, al_resolve_top_path(repo, options->path)));
+}
+
 int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
                            struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
-    al_auto(plan_clear) struct plan plan = { .conflicts = AL_CONFLICTS_INIT };
-    int r = make_plan(repo, options, budget, &plan, err);
+    al_auto(al_resolve_plan_clear) struct al_resolve_plan plan = AL_RESOLVE_PLAN_INIT;
+    int r = al_git_plan_resolve(repo, options, budget, &plan, err);
 
     if (r < 0)
         return r;
@@ -252,7 +112,7 @@ int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_o
         add_indented(budget, out, options->content, strlen(options->content));
     } else if (!plan.side->oid) {
         al_str_adds(out, "The file is removed: this side has none.\n");
-    } else if (is_type(plan.side, TYPE_GITLINK)) {
+    } else if (al_side_is_submodule(plan.side)) {
         al_str_addf(out, "The submodule becomes commit %s.\n", plan.side->oid);
     } else {
         return preview_side(repo, &plan, budget, out, err);
@@ -277,7 +137,7 @@ static int write_link(int dir_fd, const char *name, const char *target)
 
 /* Whether the file becomes executable: as the chosen side is, else as the side that changed the
  * mode. If both changed it, ours decides. */
-static bool is_executable(const struct plan *plan)
+static bool is_executable(const struct al_resolve_plan *plan)
 {
     const struct al_side *sides = plan->conflict->sides;
     const struct al_side *base = &sides[AL_STAGE_BASE], *ours = &sides[AL_STAGE_OURS];
@@ -290,7 +150,7 @@ static bool is_executable(const struct plan *plan)
 }
 
 /* Permissions of the new content: those of the existing file, else what git would give. */
-static mode_t mode_for(int dir_fd, const char *name, const struct plan *plan)
+static mode_t mode_for(int dir_fd, const char *name, const struct al_resolve_plan *plan)
 {
     struct stat st;
 
@@ -299,7 +159,7 @@ static mode_t mode_for(int dir_fd, const char *name, const struct plan *plan)
     return is_executable(plan) ? 0777 : 0666;
 }
 
-static int write_file(int top, const struct plan *plan, const char *content, size_t len,
+static int write_file(int top, const struct al_resolve_plan *plan, const char *content, size_t len,
                       struct al_error *err)
 {
     const char *path = plan->conflict->path, *name;
@@ -309,7 +169,7 @@ static int write_file(int top, const struct plan *plan, const char *content, siz
 
     if (r >= 0 && !plan->side && al_gitdir_holds(parent, name))
         return al_gitdir_refuse(path, err);
-    if (r >= 0 && plan->side && is_type(plan->side, TYPE_LINK))
+    if (r >= 0 && plan->side && al_side_is_link(plan->side))
         r = write_link(parent, name, content);
     else if (r >= 0)
         r = al_fs_write_atomic(parent, name, content, len, mode_for(parent, name, plan), true);
@@ -330,8 +190,8 @@ static int remove_file(int top, const char *path, struct al_error *err)
     return r < 0 && r != -ENOENT ? al_error_errno(err, -r, "cannot remove '%s'", word) : 0;
 }
 
-static int write_to_worktree(const struct al_repo *repo, const struct plan *plan, const char *given,
-                             struct al_run_limits *budget, struct al_error *err)
+static int write_to_worktree(const struct al_repo *repo, const struct al_resolve_plan *plan,
+                             const char *given, struct al_run_limits *budget, struct al_error *err)
 {
     struct al_buffer content = { .max_bytes = AL_RESOLVE_MAX_BYTES };
     al_auto(al_closep) int top = -1;
@@ -343,7 +203,7 @@ static int write_to_worktree(const struct al_repo *repo, const struct plan *plan
         return write_file(top, plan, given, strlen(given), err);
     if (!plan->side->oid)
         return remove_file(top, plan->conflict->path, err);
-    if (is_type(plan->side, TYPE_GITLINK))
+    if (al_side_is_submodule(plan->side))
         return 0; /* its files belong to another repository */
     r = read_side(repo, plan, budget, &content, err);
     if (r == 0)
@@ -353,7 +213,7 @@ static int write_to_worktree(const struct al_repo *repo, const struct plan *plan
 }
 
 /* With core.fileMode off, git loses the executable bit when it drops the stages of a conflict. */
-static int check_file_mode(const struct al_repo *repo, struct plan *plan,
+static int check_file_mode(const struct al_repo *repo, struct al_resolve_plan *plan,
                            struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -375,7 +235,7 @@ static int check_file_mode(const struct al_repo *repo, struct plan *plan,
 }
 
 /* Update the index. A side is entered as the same object; given content is added from the file. */
-static int write_to_index(struct al_repo *repo, const struct plan *plan,
+static int write_to_index(struct al_repo *repo, const struct al_resolve_plan *plan,
                           struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -407,8 +267,8 @@ static int write_to_index(struct al_repo *repo, const struct plan *plan,
 int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options,
                    struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(plan_clear) struct plan plan = { .conflicts = AL_CONFLICTS_INIT };
-    int r = make_plan(repo, options, budget, &plan, err);
+    al_auto(al_resolve_plan_clear) struct al_resolve_plan plan = AL_RESOLVE_PLAN_INIT;
+    int r = al_git_plan_resolve(repo, options, budget, &plan, err);
 
     if (r == 0)
         r = check_file_mode(repo, &plan, budget, err);

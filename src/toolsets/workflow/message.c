@@ -6,6 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
 #include "gitops/message/commit_message.h"
+#include "gitops/message/message_cleanup.h"
 #include "gitops/run.h"
 #include "guard/text.h"
 #include "tool/call.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/message/commit_message.c, changes.c, kinds.c: a staged change says what it is, the same
- * each time, in a subject that fits a line. */
+/* gitops/message/commit_message.c, file_category.c, gitops/diff/diff_raw.c: the same staged change
+ * always gives the same message, with a subject that fits a line. */
 #include "gitops/command.h"
 #include "gitops/diff/diff_raw.h"
 #include "gitops/message/commit_message.h"
 #include "gitops/message/file_category.h"
+#include "gitops/message/message_cleanup.h"
 #include "tests/unit/gitops/lib.h"
 
 static char *describe(struct world *w)
@@ -241,67 +242,6 @@ static void a_merge_says_what_git_prepared(void **state)
     assert_string_equal(stale, "fix: update a.txt\n");
 }
 
-static void accepts_what_can_be_a_message(void **state)
-{
-    static const struct {
-        const char *proposed, *expected;
-    } cases[] = {
-        { "feat: x", "feat: x\n" },
-        { "\n\nfeat: x  \n\n\n", "feat: x\n" },
-        { "feat: x\nbody", "feat: x\n\nbody\n" },
-        { " feat: x\n  body", "feat: x\n\n  body\n" },
-        { "feat: x\r\n\r\nbody\r\n", "feat: x\n\nbody\n" },
-        { "feat: x\n\na\n\nb\n", "feat: x\n\na\n\nb\n" },
-        { "feat: \xc3\xa4", "feat: \xc3\xa4\n" },
-        { "```\nfeat: x\n```", "feat: x\n" },
-        { "\n```text\nfeat: x\n\nbody\n```\n", "feat: x\n\nbody\n" },
-        { "```\nfeat: x\n```\nmore", "```\n\nfeat: x\n```\nmore\n" },
-        { "```\n```", NULL },
-        { "```", "```\n" },
-        { "", NULL },
-        { " \n ", NULL },
-        { "feat: \x1b[31mred", NULL },
-        { "feat: a\tb", NULL },
-        { "feat: x\n\nbody\x07", NULL },
-        { "feat: \xe2\x80\xae", NULL },
-        { "feat: \xff", NULL },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        al_auto(al_freep) char *message = al_commit_message_accept(cases[i].proposed);
-
-        if (cases[i].expected)
-            assert_string_equal(message, cases[i].expected);
-        else
-            assert_null(message);
-    }
-}
-
-static void accepts_up_to_its_limits(void **state)
-{
-    (void)state;
-    for (size_t len = AL_SUBJECT_MAX - 1; len <= AL_SUBJECT_MAX + 1; len++) {
-        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-        al_auto(al_freep) char *message = NULL;
-
-        for (size_t i = 0; i < len; i++)
-            al_str_adds(&text, "\xc3\xa4");
-        message = al_commit_message_accept(text.buf);
-        assert_int_equal(message != NULL, len <= AL_SUBJECT_MAX);
-    }
-    for (size_t len = 16 * 1024 - 1; len <= 16 * 1024 + 1; len++) {
-        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-        al_auto(al_freep) char *message = NULL;
-
-        al_str_adds(&text, "s\n");
-        while (text.len < len)
-            al_str_addc(&text, 'x');
-        message = al_commit_message_accept(text.buf);
-        assert_int_equal(message != NULL, len <= 16 * 1024);
-    }
-}
-
 static void reads_lists_split_anywhere_and_no_others(void **state)
 {
     static const char list[] = ":100644 100644 aa bb M\0a\0:100644 100644 aa aa R100\0b\0c\0"
@@ -357,8 +297,6 @@ int main(void)
         WORLD_TEST(nothing_staged_is_said),
         WORLD_TEST(the_first_commit_is_like_any),
         WORLD_TEST(a_merge_says_what_git_prepared),
-        cmocka_unit_test(accepts_what_can_be_a_message),
-        cmocka_unit_test(accepts_up_to_its_limits),
         cmocka_unit_test(reads_lists_split_anywhere_and_no_others),
     };
 
