@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * What the tests of patch files share.  The source is included, not linked: its sink is fed by
- * hand.
- */
+/* Helpers for the tests of patch files. The source is included instead of linked, because tests
+ * feed its sink by hand. */
 #ifndef TESTS_UNIT_GITOPS_DIFF_PATCH_FILES_LIB_H
 #define TESTS_UNIT_GITOPS_DIFF_PATCH_FILES_LIB_H
 
@@ -17,7 +15,8 @@
 #include "gitops/diff/patch_files.h"
 #include "tests/unit/gitops/lib.h"
 
-/* Patches of HEAD~1..HEAD into <root>/out: the names, or NULL and w->err. */
+/* Write the patches of HEAD~1..HEAD into <root>/out. Returns the file names, or NULL and sets
+ * w->err. */
 
 static inline bool write_over(struct world *w, const struct al_replacing *replacing,
                               struct al_strv *names)
@@ -52,7 +51,7 @@ static inline size_t count_files(struct world *w)
     return count;
 }
 
-/* What git says for the same two commits, byte for byte, with names as they are. */
+/* The output of plain git for the same two commits, byte for byte, with unquoted names. */
 static inline void read_diff(struct world *w, const char *options, struct al_str *ret_diff)
 {
     al_auto(al_freep) char *alias = al_asprintf(
@@ -63,7 +62,7 @@ static inline void read_diff(struct world *w, const char *options, struct al_str
     assert_int_equal(al_fs_read(w->root->fd, "expected", 64u << 20, ret_diff), 0);
 }
 
-/* The patch files, one after the other, are that diff. */
+/* Assert that the patch files, one after the other, are that diff. */
 static inline void assert_equals(struct world *w, const struct al_strv *names,
                                  const struct al_str *expected)
 {
@@ -110,7 +109,7 @@ static inline void remove_file(struct world *w, const char *name)
     assert_int_equal(unlinkat(w->repo->fd, name, 0), 0);
 }
 
-/* One commit with every kind of change git knows, from one with every kind of file. */
+/* Make a commit with every kind of change git knows, on top of one with every kind of file. */
 static inline void make_changes(struct world *w)
 {
     tmpdir_write(w->repo, "deleted", "gone\n");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/diff/cat_file.c: objects byte for byte, whole groups of them or none, and never more than
- * fits. */
+/* gitops/diff/cat_file.c: blobs are read byte for byte, in whole groups, and within the limit. */
 #include "gitops/command.h"
 #include "gitops/diff/cat_file.h"
 #include "gitops/refs.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/diff/hunks.c: hunks begin and end where the patch says, whatever its content looks like
- * and however it arrives. */
+/* gitops/diff/hunks.c: hunks begin and end where the patch says, whatever the content is and
+ * however the input is split. */
 #include "gitops/diff/hunks.h"
 
 #include "tests/lib/assert.h"
 #include "util/str.h"
 
-/** What was read: the patch again, and a line for each hunk. */
+/** What the parser passed on: the patch again, and a line for each hunk. */
 struct seen {
     struct al_str patch, hunks;
-    size_t body_len; /* of the hunk that is open */
+    size_t body_len; /* bytes of the current hunk */
     bool open, ended;
 };
 
@@ -43,7 +43,7 @@ static void take_line(void *payload, const struct al_patch_line *line)
                     (int)head->header_len, head->header);
 }
 
-/* Reads a patch that comes in `count` parts. */
+/* Parse a patch that arrives in `count` parts. */
 static void reads_parts(const struct al_str *parts, size_t count, bool truncated, size_t files,
                         struct seen *seen)
 {
@@ -51,7 +51,7 @@ static void reads_parts(const struct al_str *parts, size_t count, bool truncated
 
     *seen = (struct seen){ .patch = AL_STR_INIT, .hunks = AL_STR_INIT, .ended = true };
     for (size_t i = 0; i < count; i++) {
-        /* memory of its own: reading one byte too many is seen */
+        /* memory of its own, so that reading one byte too many is detected */
         al_auto(al_freep) char *part = al_calloc(parts[i].len + !parts[i].len, 1);
 
         memcpy(part, parts[i].buf, parts[i].len);
@@ -69,8 +69,8 @@ static void clear_seen(struct seen *seen)
     al_str_clear(&seen->hunks);
 }
 
-/* The number of files, and every hunk on a line: file, ranges, header, bytes of its lines.  Where
- * the patch is split makes no difference. */
+/* The number of files, then one line for each hunk: file, ranges, header, bytes of its lines. The
+ * result must not depend on where the input is split. */
 static void reads(const char *patch, size_t files, const char *wanted)
 {
     size_t len = strlen(patch);
@@ -185,7 +185,7 @@ static void what_is_no_hunk(void **state)
 
         reads(patch, 1, "");
     }
-    reads("@@ -1 +1 @@\n-1\n+2\n", 0, ""); /* of no file */
+    reads("@@ -1 +1 @@\n-1\n+2\n", 0, ""); /* belongs to no file */
 }
 
 static void counts_that_lie(void **state)
@@ -211,7 +211,7 @@ static void reads_bytes_one_by_one(void **state)
     assert_string_equal(seen.hunks.buf, "a 1,2 1,2 [f] 9\na 9,1 9,1 [] 5\n");
 }
 
-/* What a cut leaves of a character goes; what was never one stays. */
+/* An incomplete character at a cut is dropped; bytes that were never UTF-8 stay. */
 static void a_cut_in_a_character(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/verbs.h, patch files: together they are git's own diff, and all of them are there or none.
- */
+/* gitops/diff/patch_files.c: all patches together are git's own diff, and either all of them are
+ * written or none. */
 #include "gitops/command.h"
 #include "gitops/diff/patch_split.h"
 #include "gitops/run.h"
@@ -48,7 +48,7 @@ static void tells_colliding_names_apart(void **state)
     assert_whole(w, &names);
 }
 
-/* Whether a change of one file with a name of so many bytes can be written. */
+/* Whether a change of one file with a name of this length can be written. */
 static bool writes_name_of(struct world *w, size_t len)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -90,7 +90,7 @@ static void leaves_nothing_when_git_fails(void **state)
     assert_int_equal(count_files(w), 0);
 }
 
-/* As on a full disk: no file may become larger than this. */
+/* Like a full disk: no file can become larger than this. */
 static int write_with_limit(struct world *w, rlim_t max_bytes)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -126,7 +126,8 @@ static void leaves_nothing_when_the_disk_is_full(void **state)
     assert_int_equal(count_files(w), 0);
 }
 
-/* Small patches without end: their headers fall on every place of git's writes and our reads. */
+/* Many small patches, so that their headers fall on every position of git's writes and the
+ * reads. */
 static void finds_the_headers_in_much_output(void **state)
 {
     struct world *w = *state;
@@ -144,7 +145,7 @@ static void finds_the_headers_in_much_output(void **state)
     assert_whole(w, &names);
 }
 
-/* Feeds the stream in two pieces; the names and how many patches began. */
+/* Feed the stream in two pieces. Returns the names and how many patches began. */
 static void feed_split(struct world *w, const struct al_str *stream, size_t split,
                        const struct al_str *expected)
 {
@@ -177,7 +178,8 @@ static void reads_the_same_patches_at_every_split_point(void **state)
         feed_split(w, &stream, split, &expected);
 }
 
-/* How a made-up stream ends: what finish() says, with nothing left behind unless it is 0. */
+/* Feed a made-up stream and return the status of finish(). Unless it is 0, nothing may be left
+ * behind. */
 static int end_of(struct world *w, const char *stream, size_t len)
 {
     al_auto(subdir_closep) struct tmpdir *out = subdir_open(w->root, "out");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/verbs.h, patch files: what lies in the place of one is replaced where it may go, and else
+/* gitops/diff/patch_files.c: existing files are replaced where that is allowed; otherwise
  * everything stays as it was. */
 #include "gitops/diff/patch_files.h"
 #include "guard/root.h"
@@ -29,7 +29,7 @@ static void refuses_an_existing_file_and_leaves_nothing(void **state)
     assert_true(write_out(w, &names));
 }
 
-/* Files in the place of two patches, and what is said when they are to be replaced. */
+/* Two files that have the names of patches, and the answer to whether they may be replaced. */
 struct old_files {
     struct world *w;
     struct al_strv asked;
@@ -133,7 +133,7 @@ static void put_directory(struct world *w)
     tmpdir_write(w->root, "out/to-file.patch/file", "somebody else's\n");
 }
 
-/* What somebody does while the patches are written: their file stays, and the others as well. */
+/* What another process does while the patches are written. Its file stays, and so do the others. */
 static void keeps_all_when_one_changes(void **state)
 {
     static const struct {
@@ -184,7 +184,7 @@ static void put_dangling_link(struct world *w)
     tmpdir_symlink(w->root, "nowhere", "out/mode.patch");
 }
 
-/* Whoever says yes to everything is not asked about what is no file. */
+/* Entries that are not regular files are refused without asking. */
 static void refuses_what_is_no_file(void **state)
 {
     static void (*const cases[])(struct world * w) = { put_fifo, put_empty_directory,

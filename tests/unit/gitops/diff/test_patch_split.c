@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/diff/patch_split.h: each path has a name of its own and its own patch, within the limits.
- */
+/* gitops/diff/patch_split.c: each path has its own file name and its own patch, within the
+ * limits. */
 #include "gitops/diff/patch_split.h"
 
 #include "tests/lib/assert.h"
 
 #define NAME_LIMIT 255u
 
-/* No patch comes in these tests. */
+/* Patch callbacks for tests whose input has no patch. */
 static bool refuse(void *payload, size_t number)
 {
     (void)payload;
@@ -23,7 +23,7 @@ static bool refuse_bytes(void *payload, const char *data, size_t len)
     return false;
 }
 
-/* Records of so many paths whose names collide once they are made plain; whether all are taken. */
+/* Feed records of `count` paths whose file names collide. Returns whether all are accepted. */
 static bool takes_paths(struct al_patch_split *splitter, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -76,7 +76,7 @@ static void numbers_names_that_collide_one_after_the_other(void **state)
     }
 }
 
-/* Whether a path of this length has a name that is short enough. */
+/* Whether the file name for a path of this length is short enough. */
 static bool takes_length(size_t len)
 {
     al_auto(al_patch_split_clear) struct al_patch_split splitter =

@@ -20,7 +20,7 @@ static char *describe(struct world *w)
     return message;
 }
 
-/* Stage everything, and see what is said of it; then commit it. */
+/* Stage everything, assert the generated message, then commit. */
 static void assert_says(struct world *w, const char *expected)
 {
     al_auto(al_freep) char *message = NULL;
@@ -176,7 +176,7 @@ static void a_subject_fits_a_line(void **state)
         git_ok(w->repo, "add", "-A", NULL);
         message = describe(w);
         assert_true(strcspn(message, "\n") <= AL_SUBJECT_MAX);
-        /* "feat: add " and the name */
+        /* the subject is "feat: add " and the name */
         assert_int_equal(strstr(message, "feat: add nnn") != NULL, len <= AL_SUBJECT_MAX - 10);
         git_ok(w->repo, "commit", "-q", "-m", "x", NULL);
     }
@@ -190,7 +190,7 @@ static void names_cannot_write_the_message(void **state)
     assert_says(w, "feat: add a Signed-off-by: b.c\n");
 }
 
-/* The escape takes the slash behind it along. */
+/* An incomplete character before the slash must not swallow it. */
 static void a_directory_is_named_in_whole_characters(void **state)
 {
     static const char name[] =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/message/pull_request.c: a template's own lines stay, and a branch's name reads as a title.
- */
+/* gitops/message/pull_request.c: the text of a template stays, and a branch name becomes a readable
+ * title. */
 #include "gitops/message/pull_request.h"
 
 #include <stdlib.h>

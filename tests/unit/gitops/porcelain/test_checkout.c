@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/porcelain/checkout.c, filters.c and state.c: which word detaches, whose attributes count,
- * and which refs there are. */
+/* gitops/porcelain/checkout.c, gitops/plumbing/filters.c, gitops/refs.c: which word detaches HEAD,
+ * whose attributes apply, and which refs exist. */
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/batch.h"
@@ -9,7 +9,7 @@
 #include "gitops/refs.h"
 #include "tests/unit/gitops/lib.h"
 
-/* The branch and the commit that a word stands for, "" for none. */
+/* The branch and the commit that a word resolves to; "" for none. */
 static void assert_target(const struct al_repo *repo, const char *word, const char *branch,
                           const char *oid)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/porcelain/parse.c: what git prints for programs, in the order and the cuts it may come in.
- */
+/* gitops/porcelain/parse.c: git's machine-readable output is parsed, wherever it is split. */
 #include <stdlib.h>
 
 #include "gitops/nul_records.h"
@@ -10,8 +9,8 @@
 #define ZEROS "0000000000000000000000000000000000000000"
 #define ONE   "1 M. N... 100644 100644 100644 " ZEROS " " ZEROS " "
 
-/* Feed a whole constant, its NULs included, in pieces of `piece` bytes; false once it is refused.
- */
+/* Feed a whole constant, including NULs, in pieces of `piece` bytes. Returns false once it is
+ * refused. */
 #define FEED(reader, text, piece) feed(&(reader)->records, (text), sizeof(text) - 1, (piece))
 
 static bool feed(struct al_nul_records *records, const char *text, size_t len, size_t piece)
@@ -33,7 +32,7 @@ static void joined(const struct al_strv *list, const char *wanted)
     assert_string_equal(text.buf, wanted);
 }
 
-/** Names as they came, "|" before each but the first. */
+/** The names that were passed on, with "|" before each but the first. */
 struct names {
     struct al_str lists[AL_CHANGES];
 };
@@ -103,7 +102,8 @@ static void status_keeps_what_fits(void **state)
     static const char text[] = ONE "abcd\0" ONE "efgh\0";
 
     (void)state;
-    for (size_t room = 13; room <= 15; room++) { /* a name of four and what JSON adds: seven */
+    for (size_t room = 13; room <= 15;
+         room++) { /* seven: a name of four bytes and what JSON adds */
         al_auto(clear_names) struct names names = NAMES_INIT;
         al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT(take_name, &names);
         struct al_status_reader reader;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/sequencer/conflict.c: every kind of conflict is seen as it is, exactly, and within the
- * cap. */
+/* gitops/sequencer/conflict.c: every kind of conflict is reported exactly, and within the limit. */
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
 #include "gitops/sequencer/conflict.h"
 #include "tests/unit/gitops/lib.h"
 
-/* What main and feature do to the repository before one is merged into the other. */
+/* A change that main and feature each make before one is merged into the other. */
 typedef void (*change_fn)(struct world *w, bool theirs);
 
 static void commit_all(struct world *w)
@@ -26,7 +25,7 @@ static void collide(struct world *w, change_fn change)
     assert_int_equal(git_status_of(w->repo, "merge", "-q", "feature", NULL), 1);
 }
 
-/* The conflicts and their views, with what they borrow. */
+/* The conflicts and their views, with the repository they borrow from. */
 struct seen {
     struct al_repo *repo;
     struct al_conflicts conflicts;
@@ -240,7 +239,7 @@ static void sees_the_conflict_of_a_rebase(void **state)
     git_fixture_commit(w->repo, "a.txt", "ours\n", "ours");
     assert_int_equal(git_status_of(w->repo, "rebase", "-q", "feature", NULL), 1);
     al_auto(seen_clear) struct seen seen = see(w, 1000);
-    /* as in git: ours is what is rebased upon */
+    /* as in git, "ours" is the commit that is rebased onto */
     assert_int_equal(seen.views.count, 1);
     assert_string_equal(seen.views.items[0].ours, "theirs\n");
     assert_string_equal(seen.views.items[0].theirs, "ours\n");

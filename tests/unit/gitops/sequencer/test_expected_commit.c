@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/sequencer/expected_commit.h: a commit or a merge that became another one than was shown is
- * taken back. */
+/* gitops/sequencer/expected_commit.c: a commit or a merge that differs from the one shown is
+ * undone. */
 #include "gitops/command.h"
 #include "gitops/porcelain/commit.h"
 #include "gitops/run.h"
@@ -8,7 +8,7 @@
 #include "gitops/sequencer/merge.h"
 #include "tests/unit/gitops/tree.h"
 
-/* Commit what is staged, when `expected` was shown. */
+/* Commit what is staged, when the user was shown `expected`. */
 static int commit(struct world *w, const char *expected)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
@@ -35,7 +35,7 @@ static void stage(struct world *w, const char *name, const char *text)
     git_ok(w->repo, "add", name, NULL);
 }
 
-/* The commit is made, or it was never there: then only HEAD's log knows. */
+/* Either the commit is made, or only HEAD's reflog shows that it was. */
 static void assert_commit(struct world *w, const char *expected, bool good)
 {
     al_auto(al_freep) char *before = git_output(w->repo, "rev-parse", "HEAD", NULL);
@@ -106,14 +106,14 @@ static void takes_a_commit_with_other_parents_back(void **state)
     tmpdir_write(w->repo, ".git/MERGE_HEAD", other);
     assert_commit(w, expected, false);
     merge_head = tmpdir_read(w->repo, ".git/MERGE_HEAD");
-    assert_string_equal(merge_head, other); /* the merge still waits to be concluded */
+    assert_string_equal(merge_head, other); /* the merge is still in progress */
     free(al_take(&expected));
     expected = expect(w);
     assert_commit(w, expected, true);
 }
 
-/* --no-ff records HEAD as a parent though the other one contains it; without it git leaves it out.
- */
+/* --no-ff records HEAD as a parent even if the other commit contains it; without the option git
+ * leaves it out. */
 static void makes_a_merge_with_all_parents_where_git_does(void **state)
 {
     struct world *w = *state;
@@ -142,14 +142,14 @@ static void makes_the_first_commit_of_a_repository(void **state)
     {
         al_auto(al_freep) char *branches = git_output(w->repo, "branch", "--list", "fresh", NULL);
 
-        assert_string_equal(branches, ""); /* it is unborn again */
+        assert_string_equal(branches, ""); /* the branch is unborn again */
     }
     git_ok(w->repo, "rm", "-q", "--cached", "evil.txt", NULL);
     assert_int_equal(commit(w, expected), 0);
     git_ok(w->repo, "rev-parse", "--verify", "-q", "HEAD", NULL);
 }
 
-/* Merge `feature`, which was shown to be `shown`, as the repository is now. */
+/* Merge `feature`, after the user was shown the commit `shown`. */
 static int merge(struct world *w, const char *shown, struct al_merge_outcome *outcome)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
@@ -160,7 +160,8 @@ static int merge(struct world *w, const char *shown, struct al_merge_outcome *ou
     return al_git_merge(repo, &options, 65536, &budget, outcome, &w->err);
 }
 
-/* `feature` is one commit ahead; `ours` makes a merge commit, or with a.txt a conflict, of it. */
+/* `feature` is one commit ahead. With `ours` the merge needs a merge commit, and with a.txt it has
+ * a conflict. */
 static void assert_merge(struct world *w, const char *ours, bool conflicts)
 {
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/sequencer/markers.c: the hunks of a conflict as they stand in the file, and content that
- * still has one. */
+/* gitops/sequencer/markers.c: conflicted hunks are found in a file, and content that still has
+ * markers is recognized. */
 #include "gitops/sequencer/conflict.h"
 #include "tests/lib/assert.h"
 
@@ -40,8 +40,8 @@ static void a_marker_is_as_long_as_it_is(void **state)
     assert_hunks("<<<<<<<a\n=======\n>>>>>>> b\n", 7, "");
     assert_hunks(" <<<<<<< a\n=======\n>>>>>>> b\n", 7, "");
     assert_hunks("<<< a\n1\n===\n" HUNK "\n>>> b\n", 3, "<<< a\n1\n===\n" HUNK "\n>>> b");
-    assert_hunks("<<<<<<< a\n>>>>>>> b\n", 7, "");        /* never parted */
-    assert_hunks(HUNK "\n<<<<<<< a\n=======\n", 7, HUNK); /* never ended */
+    assert_hunks("<<<<<<< a\n>>>>>>> b\n", 7, "");        /* without "=======" */
+    assert_hunks(HUNK "\n<<<<<<< a\n=======\n", 7, HUNK); /* without ">>>>>>>" */
 }
 
 static void gives_whole_hunks_up_to_the_cap(void **state)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/sequencer/merge.c, underway.c: a merge does what git does and runs nothing, a conflict is
- * an answer, and what is interrupted was never there. */
+/* gitops/sequencer/merge.c, operation_state.c: a merge does what git does and runs no program, a
+ * conflict is a success, and an interrupted merge leaves no trace. */
 #include "gitops/command.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_state.h"
 #include "tests/unit/gitops/tree.h"
 
-/* `feature` leaves `main` after the first commit; each gets one commit of a file. */
+/* `feature` branches off `main` after the first commit; each then gets one commit of a file. */
 static void part(struct world *w, const char *ours_name, const char *ours, const char *theirs_name,
                  const char *theirs)
 {
@@ -161,7 +161,7 @@ static void keeps_changes_that_are_not_in_the_way(void **state)
     assert_file(w, "b.txt", "b\n");
 }
 
-/* The file `name` is in the way of a merge: nothing happens. */
+/* An untracked file `name` would be overwritten by a merge: nothing happens. */
 static void assert_in_the_way(struct world *w, const char *name)
 {
     al_auto(al_freep) char *before = tree_text(w->repo);
@@ -186,7 +186,7 @@ static void refuses_to_overwrite(void **state)
     tmpdir_write(w->repo, "b.txt", "mine\n");
     assert_in_the_way(w, "b.txt");
     tmpdir_write(w->repo, ".git/info/exclude", "b.txt\n");
-    assert_in_the_way(w, "b.txt"); /* where git overwrites without a word */
+    assert_in_the_way(w, "b.txt"); /* a case in which git overwrites silently */
     git_ok(w->repo, "merge", "-q", "feature", NULL);
     assert_file(w, "b.txt", "b\n");
     git_ok(w->repo, "reset", "-q", "--hard", "HEAD^1", NULL);
@@ -231,15 +231,15 @@ static void a_repository_chooses_no_way_to_merge(void **state)
     git_ok(w->repo, "config", "merge.autostash", "true", NULL);
     git_ok(w->repo, "config", "branch.main.mergeOptions", "--squash -F /etc/hostname", NULL);
     (void)git_status_of(w->repo, "merge", "-q", "feature", NULL);
-    assert_subject(w, "fix: ours"); /* the control: not what a merge does */
+    assert_subject(w, "fix: ours"); /* the control: plain git obeys these settings */
     git_ok(w->repo, "reset", "-q", "--hard", NULL);
     assert_int_equal(merge_feature(w, &outcome), 0);
     assert_file(w, "b.txt", "b\n");
     assert_subject(w, "Merge branch 'feature'");
 }
 
-/* Writing a reflog to a pipe nobody reads blocks git when the files are there and the branch has
- * not moved yet. */
+/* git blocks when it writes a reflog to a pipe without a reader. At that point the files are
+ * written and the branch has not moved yet. */
 static void assert_put_back(struct world *w, bool no_ff)
 {
     const struct al_merge_options options = { .commit = "feature", .no_ff = no_ff };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/sequencer/rebase_continue.c: a stopped rebase goes on as git has it, and nothing that
- * stands in its notes runs a program or writes where nobody agreed to. */
+/* gitops/sequencer/rebase_continue.c: a stopped rebase continues as in git, and no state file makes
+ * it run a program or write what was not approved. */
 #include "gitops/command.h"
 #include "gitops/refs.h"
 #include "gitops/sequencer/merge.h"
@@ -8,7 +8,7 @@
 #include "gitops/sequencer/rebase_continue.h"
 #include "tests/unit/gitops/tree.h"
 
-/* main: three commits of a.txt, the first in conflict with feature; rebased until it stops. */
+/* Rebase main, three commits of a.txt of which the first conflicts with feature, until it stops. */
 static void stop(struct world *w, const char *option)
 {
     git_ok(w->repo, "checkout", "-q", "-b", "feature", NULL);
@@ -226,7 +226,7 @@ static void what_is_interrupted_has_not_gone_on(void **state)
     resolve(w, "both\n");
     before = tree_text(w->repo);
     repo = must_open(w, "repo");
-    assert_int_equal(unlink(log), 0); /* written to when the branch moves, which is the end */
+    assert_int_equal(unlink(log), 0); /* written when the branch moves, at the end */
     assert_int_equal(mkfifo(log, 0600), 0);
     assert_int_equal(
         al_git_rebase_continue(repo, "fix: other words\n", 1024, &budget, &outcome, &w->err),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/sequencer/savepoint.c: whatever a git that was killed left behind, the repository becomes
- * what it was, and what somebody else did meanwhile stays. */
+/* gitops/sequencer/savepoint.c: after any command that was killed the repository is restored, and
+ * changes by other processes stay. */
 #include "gitops/command.h"
 #include "gitops/sequencer/savepoint.h"
 #include "tests/unit/gitops/tree.h"
@@ -16,7 +16,7 @@ static void note(struct world *w, const struct al_repo *repo, const char *incomi
     assert_int_equal(al_savepoint_take(repo, &commits, &budget, savepoint, &w->err), 0);
 }
 
-/* Main and feature change the same files, add, remove and move some. */
+/* main and feature change the same files, and add, remove and move some. */
 static void part(struct world *w)
 {
     git_fixture_commit(w->repo, "keep/gone.txt", "gone\n", "more");
@@ -34,7 +34,7 @@ static void part(struct world *w)
     tmpdir_write(w->repo, "mine.txt", "untracked\n");
 }
 
-/* Note, let plain git do `words`, put back: nothing of it is left. */
+/* Take a savepoint, run plain git with `words`, restore, and assert that nothing of it is left. */
 static void assert_undone(struct world *w, const char *const *words)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
@@ -93,7 +93,7 @@ static void undoes_a_rebase_that_went_on(void **state)
     tmpdir_write(w->repo, "a.txt", "both\n");
     git_ok(w->repo, "add", "a.txt", NULL);
     assert_undone(w, goes_on);
-    git_ok(w->repo, "rebase", "--continue", NULL); /* and it still can */
+    git_ok(w->repo, "rebase", "--continue", NULL); /* the rebase can still continue */
     {
         al_auto(al_freep) char *branch = git_output(w->repo, "symbolic-ref", "HEAD", NULL);
 
