@@ -36,9 +36,9 @@ struct al_run_limits {
     struct al_cancel *cancel; /**< may be NULL */
     uint32_t left_ms;         /**< reduced by the time that each child runs */
     void (*on_lock_wait)(
-        const char *line);    /**< told about a wait for a foreign lock; NULL: nobody */
-    int exit_code;            /**< of the last child; -1 when it did not exit */
-    bool in_full;             /**< what a user decides by is shown in full, not as an excerpt */
+        const char *line); /**< told about a wait for a foreign lock; NULL: nobody */
+    int exit_code;         /**< of the last child; -1 when it did not exit */
+    bool in_full;          /**< what a user decides by is shown in full, not as an excerpt */
     struct al_stable_read *stable_read; /**< records what a user is shown; may be NULL */
 };
 

@@ -115,7 +115,7 @@ static int list_untracked(const struct al_repo *repo, const struct al_stash_opti
         al_strv_addf(&command.argv, "%s^3", entry);
     }
     r = al_git_list_paths(repo, &command, budget, list, err);
-    return al_git_complained(r, budget) ? 0 : r; /* most entries have no third parent */
+    return al_git_exited_with_error(r, budget) ? 0 : r; /* most entries have no third parent */
 }
 
 /* Check the filters and merge drivers that content would pass, by the attributes of the files and
@@ -156,7 +156,7 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
         r = list_untracked(repo, options, entry, budget, &list, &complaint);
     if (r == 0)
         r = check_programs(repo, options, pushes ? "HEAD" : entry, &list, budget, err);
-    else if (al_git_complained(r, budget))
+    else if (al_git_exited_with_error(r, budget))
         r = 0; /* git itself reports a missing entry or an unborn branch */
     else if (err && complaint.message) {
         *err = complaint;

@@ -85,9 +85,9 @@ int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
     if (r < 0)
         return r;
     r = list_for_target(repo, target, &words, top_fd, budget, out, &complaint);
-    if (al_git_complained(r, budget) && !strcmp(target, "HEAD"))
+    if (al_git_exited_with_error(r, budget) && !strcmp(target, "HEAD"))
         return 0; /* unborn branch */
-    if (al_git_complained(r, budget))
+    if (al_git_exited_with_error(r, budget))
         return list_for_remotes(repo, target, &words, top_fd, budget, out, err);
     if (r < 0 && err) {
         *err = complaint;
