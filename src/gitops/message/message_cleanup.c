@@ -19,9 +19,8 @@ size_t al_message_characters(const char *text)
     return count;
 }
 
-/* The lines of a message as they can be committed: no blanks at their ends, none in front of the
- * subject, and an empty line behind it.  `take` says what becomes of a line: a new string, or NULL
- * to end with no message. */
+/* Clean up the lines of a message: trim line ends and the start of the subject, and put an empty
+ * line after the subject. `take` converts each line; when it returns NULL, there is no message. */
 static char *tidy(const char *text, char *(*take)(const char *line, bool is_subject))
 {
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
@@ -52,7 +51,7 @@ static char *tidy(const char *text, char *(*take)(const char *line, bool is_subj
     return al_str_detach(&message);
 }
 
-/* Lines with '#' are for the person at an editor. */
+/* Drop the lines that begin with '#', which git writes for the user's editor. */
 static char *take_prepared(const char *line, bool is_subject)
 {
     (void)is_subject;
@@ -64,7 +63,7 @@ char *al_message_clean_prepared(const char *text)
     return tidy(text, take_prepared);
 }
 
-/* A line whose every character a person sees. */
+/* Accept a line only if every character is visible, and the subject is not too long. */
 static char *take_proposed(const char *line, bool is_subject)
 {
     al_auto(al_freep) char *shown = al_text_sanitize_shown_line(line);
@@ -74,7 +73,7 @@ static char *take_proposed(const char *line, bool is_subject)
     return al_take(&shown);
 }
 
-/* The lines between "```text" and "```", as models like to put them. */
+/* Remove a code fence, "```text" to "```", which models like to add. */
 static char *without_fence(const char *text)
 {
     const char *first = text + strspn(text, " \t\r\n");
