@@ -15,6 +15,7 @@
 #include "gitops/plumbing/blocking_files.h"
 #include "gitops/plumbing/ls_files.h"
 #include "gitops/vet.h"
+#include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/root.h"
 #include "util/fs.h"

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "checkpoint/packs.h"
+#include "checkpoint/pack_index.h"
 #include "checkpoint/pin.h"
 #include "checkpoint/store.h"
 #include "gitops/plumbing/bare.h"

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "checkpoint/pack.h"
-#include "checkpoint/packs.h"
+#include "checkpoint/pack_index.h"
+#include "checkpoint/pack_write.h"
 #include "gitops/oid.h"
 #include "util/error.h"
 #include "util/str.h"

@@ -13,7 +13,7 @@
 #include "gitops/index_lock.h"
 #include "gitops/locate.h"
 #include "gitops/location.h"
-#include "gitops/plumbing/partial.h"
+#include "gitops/plumbing/partial_clone.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/repo/git.h"
 #include "gitops/repo/repo.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "guard/path.h"
 #include "guard/root.h"
 #include "util/fs.h"
 

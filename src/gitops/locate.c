@@ -10,6 +10,7 @@
 #include "gitops/alternates.h"
 #include "gitops/location.h"
 #include "gitops/refs.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"

@@ -10,6 +10,7 @@
 
 #include "gitops/layer.h"
 #include "gitops/location.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "util/fs.h"
 

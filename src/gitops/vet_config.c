@@ -18,6 +18,7 @@
 #include "gitops/vet.h"
 #include "gitops/vet_files.h"
 #include "gitops/vet_remotes.h"
+#include "guard/path.h"
 #include "guard/root.h"
 
 /* Stands for an empty file: one lookup finds it missing, whereas /dev/null would be opened and

@@ -34,4 +34,8 @@ bool al_gitdir_holds(int dir_fd, const char *coming);
  * directory)". */
 int al_gitdir_refuse(const char *given, struct al_error *err);
 
+/** Whether any component of a path is `.git` in any case, or a name that NTFS or HFS+ would take
+ * for it. */
+bool al_path_has_dot_git(const char *path);
+
 #endif

@@ -5,7 +5,7 @@
  * In this file -EXDEV means "outside, or unknown".  The kernel returns it for a path that leaves a
  * root; every failure that may concern something outside becomes -EXDEV too.
  */
-#include "guard/root.h"
+#include "guard/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

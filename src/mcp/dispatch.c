@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "mcp/envelope.h"
 #include "mcp/instructions.h"
+#include "mcp/request_meta.h"
 #include "mcp/sampling.h"
 #include "mcp/tools_list.h"
 #include "tool/spelling.h"

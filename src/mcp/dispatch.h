@@ -2,7 +2,7 @@
 /*
  * Finds the method of a message and answers it, for both eras of MCP.
  *
- * The era of each message follows from its own content (mcp/envelope.h), never from earlier
+ * The era of each message follows from its own content (mcp/request_meta.h), never from earlier
  * messages.  The result of the legacy handshake applies to legacy messages only.
  */
 #ifndef AL_MCP_DISPATCH_H
@@ -12,8 +12,8 @@
 
 #include "mcp/calls.h"
 #include "mcp/client_request.h"
+#include "mcp/protocol_version.h"
 #include "mcp/request_state.h"
-#include "mcp/revision.h"
 #include "tool/call.h"
 
 /** ttlMs of results that never change while the server runs. */

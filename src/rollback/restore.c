@@ -12,7 +12,7 @@
 #include "checkpoint/gitdir.h"
 #include "checkpoint/store.h"
 #include "gitops/oid.h"
-#include "gitops/plumbing/restore_plumbing.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "util/fs.h"
 
 #define INDEX_MODE (S_IFREG | 0644u)

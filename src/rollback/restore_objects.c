@@ -11,7 +11,7 @@
 #include "checkpoint/store.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
-#include "gitops/plumbing/restore_plumbing.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "rollback/restore.h"
 
 /** At most this many ids in the files of unfinished operations are looked for. */

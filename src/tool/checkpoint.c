@@ -4,6 +4,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "gitops/command.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "tool/private.h"

@@ -6,6 +6,7 @@
 #include "gitops/plumbing/ls_files_tracked.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "tool/args.h"
 #include "tool/private.h"

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "guard/arg.h"
+#include "guard/gitdir.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "journal/input.h"
 #include "tests/fuzz/fuzz.h"

@@ -5,6 +5,7 @@
 
 #include "gitops/layer.h"
 #include "gitops/vet.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "util/fs.h"
 

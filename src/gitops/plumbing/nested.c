@@ -10,6 +10,7 @@
 #include "gitops/locate.h"
 #include "gitops/location.h"
 #include "gitops/refs.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "util/fs.h"
 

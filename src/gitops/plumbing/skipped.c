@@ -9,6 +9,7 @@
 #include "gitops/layer.h"
 #include "gitops/run.h"
 #include "gitops/vet.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"

@@ -19,6 +19,7 @@
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/vet.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"

@@ -7,7 +7,7 @@
 #include "gitops/failure.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/plumbing/partial.h"
+#include "gitops/plumbing/partial_clone.h"
 #include "gitops/plumbing/remote_branches.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"

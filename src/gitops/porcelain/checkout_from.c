@@ -7,7 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/plumbing/partial.h"
+#include "gitops/plumbing/partial_clone.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 

@@ -9,7 +9,7 @@
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/plumbing/partial.h"
+#include "gitops/plumbing/partial_clone.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"

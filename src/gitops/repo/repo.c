@@ -18,6 +18,7 @@
 #include "gitops/vet.h"
 #include "guard/arg.h"
 #include "guard/nofollow.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "util/fs.h"
 

@@ -7,7 +7,9 @@
 #include "gitops/location.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/sequencer/conflict.h"
+#include "guard/gitdir.h"
 #include "guard/nofollow.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "util/fs.h"
 

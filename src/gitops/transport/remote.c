@@ -8,6 +8,7 @@
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "guard/url.h"
 

@@ -10,6 +10,7 @@
 #include "gitops/run.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "guard/path.h"
 #include "guard/root.h"
 #include "toolsets/shell/plan.h"
 #include "toolsets/shell/state.h"

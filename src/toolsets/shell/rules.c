@@ -2,6 +2,7 @@
 #include "toolsets/shell/rules.h"
 
 #include "gitops/readonly/pipeline_git.h"
+#include "guard/gitdir.h"
 #include "guard/root.h"
 #include "guard/text.h"
 

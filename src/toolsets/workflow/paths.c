@@ -2,6 +2,8 @@
 #include "toolsets/workflow/paths.h"
 
 #include "gitops/repo/repo.h"
+#include "guard/gitdir.h"
+#include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "tool/call.h"

@@ -4,7 +4,7 @@
  * meson.build): nobody makes a million references in a test. */
 #include "checkpoint/collect.h"
 #include "checkpoint/gitdir.h"
-#include "checkpoint/pack.h"
+#include "checkpoint/pack_write.h"
 #include "checkpoint/refs.h"
 #include "gitops/command.h"
 #include "gitops/deadline.h"

@@ -4,7 +4,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "checkpoint/packs.h"
+#include "checkpoint/pack_index.h"
 #include "checkpoint/stat_cache.h"
 #include "checkpoint/store.h"
 #include "gitops/command.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* guard/root.h: `.git` is recognised under every name that a file system may take for it. */
+#include "guard/gitdir.h"
 #include "guard/root.h"
 
 #include "tests/lib/assert.h"

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guard/path.h"
 #include "guard/root.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* guard/root.h, al_roots_open(): parts of a repository that its own files name are never outside
  * the roots, even if something is swapped on the way. */
+#include "guard/path.h"
 #include "guard/root.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* guard/root.h: no path an agent or a repository names leads outside the roots. */
+#include "guard/path.h"
 #include "guard/root.h"
 
 #include <fcntl.h>

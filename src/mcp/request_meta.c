@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mcp/envelope.h"
+#include "mcp/request_meta.h"
 
 #define PREFIX       "io.modelcontextprotocol/"
 #define VERSION      PREFIX "protocolVersion"

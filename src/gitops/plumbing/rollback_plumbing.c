@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/plumbing/restore_plumbing.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
-#include "gitops/plumbing/partial.h"
+#include "gitops/plumbing/partial_clone.h"
 #include "gitops/run.h"
 
 #define ANSWER_MAX_BYTES 4096u

@@ -5,8 +5,8 @@
  *
  * Source: git-update-ref(1) --stdin, git-rev-list(1), git-index-pack(1), git-check-ignore(1).
  */
-#ifndef AL_GITOPS_PLUMBING_RESTORE_PLUMBING_H
-#define AL_GITOPS_PLUMBING_RESTORE_PLUMBING_H
+#ifndef AL_GITOPS_PLUMBING_ROLLBACK_PLUMBING_H
+#define AL_GITOPS_PLUMBING_ROLLBACK_PLUMBING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  *
  * Source: partial-clone(7) in git's technical documentation.
  */
-#ifndef AL_GITOPS_PLUMBING_PARTIAL_H
-#define AL_GITOPS_PLUMBING_PARTIAL_H
+#ifndef AL_GITOPS_PLUMBING_PARTIAL_CLONE_H
+#define AL_GITOPS_PLUMBING_PARTIAL_CLONE_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The supported revisions of MCP, of both eras. */
-#ifndef AL_MCP_REVISION_H
-#define AL_MCP_REVISION_H
+#ifndef AL_MCP_PROTOCOL_VERSION_H
+#define AL_MCP_PROTOCOL_VERSION_H
 
 #include <stdbool.h>
 

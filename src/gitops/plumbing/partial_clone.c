@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/plumbing/partial.h"
+#include "gitops/plumbing/partial_clone.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/plumbing/restore_plumbing.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "guard/text.h"

@@ -7,11 +7,11 @@
  *
  * Source: MCP 2026-07-28, "Base protocol", and "Versioning" on serving both eras.
  */
-#ifndef AL_MCP_ENVELOPE_H
-#define AL_MCP_ENVELOPE_H
+#ifndef AL_MCP_REQUEST_META_H
+#define AL_MCP_REQUEST_META_H
 
 #include "mcp/jsonrpc.h"
-#include "mcp/revision.h"
+#include "mcp/protocol_version.h"
 
 /** The era of a request or notification. */
 enum al_era al_envelope_era(const struct al_rpc_message *message);

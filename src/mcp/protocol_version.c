@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mcp/revision.h"
+#include "mcp/protocol_version.h"
 
 /* Newest first. */
 static const struct al_revision revisions[] = {
