@@ -78,7 +78,7 @@ static bool is_racy(const struct al_vetting *vetting, int64_t began_ns)
 }
 
 static int vet(const struct al_location *at, struct al_run_limits *budget,
-               struct al_vetting **ret_vetting, bool *ret_lasting, struct al_error *err)
+               struct al_vetting **ret_vetting, struct al_error *err)
 {
     struct al_vetting *vetting = al_calloc(1, sizeof(*vetting));
     struct timespec now;
@@ -92,8 +92,8 @@ static int vet(const struct al_location *at, struct al_run_limits *budget,
         return r;
     }
     identify_sources(vetting);
-    *ret_lasting = vetting->sources.count < AL_VETTING_SOURCES_MAX &&
-                   !is_racy(vetting, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+    vetting->is_lasting = vetting->sources.count < AL_VETTING_SOURCES_MAX &&
+                          !is_racy(vetting, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
     *ret_vetting = vetting;
     return 0;
 }
@@ -154,25 +154,26 @@ static struct al_vetting *get_current(const struct al_location *at)
 int al_vetting_get(const struct al_location *at, struct al_run_limits *budget,
                    const struct al_vetting **ret_vetting, bool *ret_new, struct al_error *err)
 {
-    struct al_git *git = at->git;
-    struct al_vetting *vetting;
-    bool lasting = false;
+    struct al_vetting *vetting = get_current(at);
     int r;
 
-    vetting = get_current(at);
     *ret_new = !vetting;
     if (!vetting) {
-        r = vet(at, budget, &vetting, &lasting, err);
+        r = vet(at, budget, &vetting, err);
         if (r < 0)
             return r;
         vetting->refs = 1;
-        (void)pthread_mutex_lock(&git->lock);
-        if (lasting)
-            remember(git, vetting);
-        (void)pthread_mutex_unlock(&git->lock);
     }
     *ret_vetting = vetting;
     return 0;
+}
+
+void al_vetting_remember(struct al_git *git, const struct al_vetting *vetting)
+{
+    (void)pthread_mutex_lock(&git->lock);
+    if (vetting->is_lasting)
+        remember(git, (struct al_vetting *)vetting);
+    (void)pthread_mutex_unlock(&git->lock);
 }
 
 void al_vetting_unref(struct al_git *git, const struct al_vetting *vetting)

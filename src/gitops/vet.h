@@ -35,6 +35,7 @@ struct al_run_limits;
 
 struct al_vetting {
     unsigned refs;          /* guarded by the al_git's lock */
+    bool is_lasting;        /**< its files are old enough to be compared by their stat data */
     char *git_dir;          /* the key by which the vetting is remembered */
     struct al_strv sources; /* the files it depends on, present or absent */
     struct al_file_id *ids; /* the stat of each source */
@@ -71,10 +72,16 @@ struct al_vetting {
  * The vetting of a repository: remembered, or made with one git child.  The caller owns a
  * reference.
  *
- * @param[out] ret_new  A git child was needed.
+ * @param[out] ret_new  A git child was needed; al_vetting_remember() follows when all that depends
+ *                      on a first look is noted.
  */
 int al_vetting_get(const struct al_location *at, struct al_run_limits *budget,
                    const struct al_vetting **ret_vetting, bool *ret_new, struct al_error *err);
+
+/** Remember a new vetting for the calls that follow, if its files are old enough to be compared by
+ * their stat data. */
+void al_vetting_remember(struct al_git *git, const struct al_vetting *vetting);
+
 void al_vetting_unref(struct al_git *git, const struct al_vetting *vetting);
 
 /** Forget all vettings. */

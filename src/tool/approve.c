@@ -266,6 +266,7 @@ int al_approval_obtain(struct al_call *call, struct al_error *err)
     free(al_take(&call->branches));
     free(al_take(&call->always_values));
     al_call_set_expected(call, NULL);
+    al_call_set_draft(call, NULL);  /* it is about the state that was shown */
     r = al_call_resolve(call, err); /* a repeated round starts without resolved values */
     if (r == 0)
         r = evaluate_policy(call, &ruling, err);

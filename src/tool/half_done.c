@@ -77,7 +77,7 @@ void al_call_note_half_done(struct al_call *call, const char *after, struct al_r
                             const struct al_error *failure)
 {
     if (!call->executed || !call->repo || is_left_on_purpose(failure) ||
-        !(call->operation->effects & AL_WRITES_WORKTREE))
+        !(call->operation->effects & (AL_WRITES_WORKTREE | AL_WRITES_INDEX)))
         return;
     free(call->half_done);
     call->half_done = describe_changes(call, after, budget);

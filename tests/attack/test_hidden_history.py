@@ -102,6 +102,36 @@ class Hidden(harness.Case):
             self.assertNotIn("harmless", screen, tool)
             self.assertIn(oid, screen, tool)
 
+    def forge(self, name, like, parent):
+        """The commit `name` becomes a copy of `like` with this parent."""
+        oid = self.out("rev-parse", name).strip()
+        text = self.out("cat-file", "commit", like)
+        lines = [line for line in text.split("\n") if not line.startswith("parent ")]
+        lines.insert(1, "parent " + self.out("rev-parse", parent).strip())
+        other = self.out("hash-object", "-t", "commit", "-w", "--stdin",
+                         stdin="\n".join(lines).encode()).strip()
+        path, there = (self.root / ".git/objects" / name[:2] / name[2:] for name in (oid, other))
+        path.chmod(0o644)
+        path.write_bytes(there.read_bytes())
+        return oid
+
+    def test_forged_on_the_other_side(self):
+        """a forged ancestor of what is excluded excludes nothing"""
+        self.commit("b.txt", "b\n", "later")
+        oid = self.forge("main^", "main^", "topic^^")  # the base has a commit of the branch
+        self.assertNotIn(EVIL, self.out("log", "--format=%s", "main..topic"))
+        for tool, arguments in self.QUESTIONS[::2]:
+            screen = self.question(tool, arguments)
+            self.assertIn(oid, screen, tool)
+            self.assertNotIn("Merged", screen, tool)
+
+    def test_forged_to_be_merged(self):
+        """a merge that seems to bring nothing in is asked about, or refused"""
+        self.commit("b.txt", "b\n", "later")
+        oid = self.forge("main^", "main^", "topic")
+        self.assertEqual(self.out("log", "--format=%s", "main..topic"), "")
+        self.assertIn(oid, self.question("git_merge", {"branch": "topic"}))
+
     def test_shallow(self):
         """a shallow boundary is said"""
         self.write(".git/shallow", self.out("rev-parse", "topic"))

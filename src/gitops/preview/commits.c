@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/preview/commits.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 #include "gitops/excerpt.h"
@@ -39,6 +40,24 @@ static int list(const struct al_repo *repo, const struct al_commits_shown *shown
         budget, ret_output, err);
 }
 
+/* Verify the whole history on both sides of the list: a forged ancestor of the excluded side could
+ * exclude a commit that it does not have.  These commits are not shown, so a new object beside them
+ * need not make the preview start over. */
+static int verify_histories(const struct al_repo *repo, const char *const *words,
+                            struct al_run_limits *budget, bool *ret_complete, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
+    struct al_stable_read *shown = al_take(&budget->stable_read);
+    int r;
+
+    for (; *words; words++)
+        if (strcmp(*words, "--not") != 0)
+            al_strv_add(&tips, **words == '^' ? *words + 1 : *words);
+    r = al_git_verify_commits(repo, (const char *const *)tips.items, budget, ret_complete, err);
+    budget->stable_read = shown;
+    return r;
+}
+
 int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_shown *shown,
                            struct al_run_limits *budget, struct al_str *out, bool *ret_any,
                            struct al_error *err)
@@ -48,14 +67,16 @@ int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_s
     int r = al_git_verify_commits(repo, shown->words, budget, &all, err);
 
     if (r == 0)
+        r = verify_histories(repo, shown->words, budget, &all, err);
+    if (r == 0)
         r = list(repo, shown, budget, &output, err);
     if (r < 0)
         return r;
-    *ret_any = output.out.out.len > 0;
-    if (!*ret_any)
-        return 0;
     if (!all)
         al_str_adds(out, "There are too many commits to verify all of them.\n");
+    *ret_any = output.out.out.len > 0 || !all;
+    if (!output.out.out.len)
+        return 0;
     al_str_addf(out, "%s\n", shown->title);
     al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
     if (is_shallow(repo))

@@ -51,7 +51,7 @@ void al_stable_read_clear(struct al_stable_read *reading)
 /* One pass over the object stores. */
 struct scan {
     const struct al_repo *repo;
-    int64_t since_ns, until_ns;
+    int64_t since_ns;
     struct al_strv stores; /* object directories, those of alternates included */
     char *link;            /* the first symbolic link found; NULL: none */
     bool changed;
@@ -63,14 +63,16 @@ static void scan_clear(struct scan *scan)
     free(scan->link);
 }
 
-/* Compare a ctime with the window. A ctime in the future means that the clock was set back; a
- * change made now gets the current time. */
+/* Compare the ctime that was just read with the window, which ends now.  A ctime in the future
+ * means that the clock was set back; a change made now gets the current time. */
 static void check_time(struct scan *scan, const struct stat *st)
 {
     int64_t at = st->st_ctim.tv_sec * NS_PER_S + st->st_ctim.tv_nsec;
     int64_t finest = st->st_ctim.tv_nsec ? 0 : COARSEST_NS;
+    struct timespec now;
 
-    scan->changed |= at >= scan->since_ns - finest && at <= scan->until_ns;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    scan->changed |= at >= scan->since_ns - finest && at <= now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
 /* Check one directory entry. Returns false when it does not exist: it was not read then, and its
@@ -87,18 +89,28 @@ static bool check_entry(struct scan *scan, int dir_fd, const char *name)
     return true;
 }
 
-static void check_packs(struct scan *scan, int store_fd)
+/* Check the entries of a directory, and those of directories in it: layers of a multi-pack-index.
+ */
+static void check_entries(struct scan *scan, int parent_fd, const char *name, bool is_pack_dir)
 {
-    al_auto(al_closedirp) DIR *dir = NULL;
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     const struct dirent *entry;
 
-    if (!check_entry(scan, store_fd, "pack") || scan->link)
-        return;
-    dir = al_fs_list(openat(store_fd, "pack", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    while (dir && (entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            (void)check_entry(scan, dirfd(dir), entry->d_name);
+    while (dir && (entry = readdir(dir))) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        (void)check_entry(scan, dirfd(dir), entry->d_name);
+        if (is_pack_dir && al_ends_with(entry->d_name, ".d"))
+            check_entries(scan, dirfd(dir), entry->d_name, false);
+    }
     scan->changed |= !dir; /* it existed a moment ago */
+}
+
+static void check_packs(struct scan *scan, int store_fd)
+{
+    if (check_entry(scan, store_fd, "pack") && !scan->link)
+        check_entries(scan, store_fd, "pack", true);
 }
 
 static unsigned digit(char c)
@@ -205,14 +217,11 @@ int al_stable_read_check(const struct al_repo *repo, const struct al_stable_read
                          bool *ret_stable, struct al_error *err)
 {
     al_auto(scan_clear) struct scan scan = { .repo = repo, .since_ns = reading->since_ns };
-    struct timespec now;
     int r = 0;
 
     *ret_stable = true;
     if (!reading->oids.count)
         return 0;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    scan.until_ns = now.tv_sec * NS_PER_S + now.tv_nsec;
     r = find_store(&scan, err);
     for (size_t i = 0; r == 0 && i < scan.stores.count; i++) {
         al_auto(al_freep) char *store = al_strdup(scan.stores.items[i]);

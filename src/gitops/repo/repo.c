@@ -137,8 +137,10 @@ static int vet_found(int r, struct al_repo *repo, const char *given, struct al_r
         r = al_vetting_get(&repo->at, budget, &repo->vetting, &is_new, err);
     if (r == 0) {
         repo->at.config = &repo->vetting->config;
-        if (is_new)
-            al_known_remotes_note(repo);
+        if (is_new) {
+            al_known_remotes_note(repo); /* before another call finds the vetting */
+            al_vetting_remember(repo->at.git, repo->vetting);
+        }
         r = check_owner(repo, given, err);
     }
     if (r < 0) {

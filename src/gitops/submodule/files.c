@@ -248,6 +248,7 @@ void al_scan_files(struct al_submodule_scan *scan, int index_fd)
     end = al_index_read(index_fd, scan->repo->vetting->is_sha256 ? 32 : 20, take_entry, &c);
     if (end == AL_INDEX_NOT_UNDERSTOOD || end == AL_INDEX_SPLIT || end == AL_INDEX_SPARSE) {
         scan->content = 0; /* entries read so far are invalid */
+        c.differs = false;
         scan->unseen = unknown_index;
     }
     if (c.differs && !c.converts)

@@ -55,11 +55,14 @@ static void add_line(struct al_ignore_rules *rules, const char *dir, char *line)
         line[--len] = '\0';
     if (!len)
         return;
+    if (rules->count >= RULES_MAX) { /* later files are not read: anything may be ignored */
+        add(rules, "", NULL);
+        return;
+    }
     part = strrchr(line, '/');
     part = part ? part + 1 : line;
     /* Escapes and brackets are not parsed: such a rule may match anything. */
-    if (strpbrk(line, "\\[") || strlen(part) > PART_MAX_BYTES || count_stars(part) > STARS_MAX ||
-        rules->count >= RULES_MAX)
+    if (strpbrk(line, "\\[") || strlen(part) > PART_MAX_BYTES || count_stars(part) > STARS_MAX)
         add(rules, dir, NULL);
     else
         add(rules, dir, al_strdup(part));

@@ -121,6 +121,11 @@ static bool has_store(int common)
 static void scan_staged(struct al_submodule_scan *scan, const char *index, const char *common_dir,
                         const char *head, struct al_run_limits *budget)
 {
+    const int64_t began_ms = al_clock_ms();
+    const int64_t left_ms = scan->bounds->deadline_ms - began_ms;
+    struct al_run_limits limits = *budget;
+    uint32_t ran_ms;
+    int r;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
@@ -131,14 +136,24 @@ static void scan_staged(struct al_submodule_scan *scan, const char *index, const
         scan->unseen = no_commit;
         return;
     }
+    if (left_ms <= 0) {
+        scan->unseen = al_scan_too_long;
+        return;
+    }
+    if (left_ms < (int64_t)limits.left_ms)
+        limits.left_ms = (uint32_t)left_ms;
     al_strv_take(&env, al_git_alternate(objects));
     command.index = index;
     command.link = &link;
     al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--quiet", "--no-ext-diff",
                  "--no-textconv", "--ignore-submodules=dirty", head, "--", NULL);
-    if (al_git_run(&scan->repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, budget,
-                   &output, NULL) < 0 ||
-        (output.exit_code != 0 && output.exit_code != 1))
+    r = al_git_run(&scan->repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, &limits,
+                   &output, NULL);
+    ran_ms = (uint32_t)(al_clock_ms() - began_ms);
+    budget->left_ms = ran_ms < budget->left_ms ? budget->left_ms - ran_ms : 1;
+    if (r == AL_ERR_TIMEOUT)
+        scan->unseen = al_scan_too_long;
+    else if (r < 0 || (output.exit_code != 0 && output.exit_code != 1))
         scan->unseen = no_commit;
     else if (output.exit_code == 1)
         scan->content |= AL_MODIFIED_CONTENT;
