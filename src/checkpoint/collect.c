@@ -14,7 +14,7 @@
 #include "gitops/deadline.h"
 #include "gitops/plumbing/blocking_files.h"
 #include "gitops/plumbing/ls_files.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/root.h"

@@ -18,7 +18,7 @@
 #include "checkpoint/pin.h"
 #include "gitops/deadline.h"
 #include "gitops/location.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 
 #define ATTEMPTS_MAX 3
 

@@ -11,7 +11,7 @@
 
 #include "gitops/deadline.h"
 #include "gitops/plumbing/bare.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "util/fs.h"
 
 #define ID_DIGITS        32

@@ -17,7 +17,7 @@
 #include "gitops/plumbing/skipped.h"
 #include "gitops/repo/git.h"
 #include "gitops/repo/repo.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"

@@ -11,7 +11,6 @@
 #include "gitops/nul_records.h"
 #include "gitops/progress.h"
 #include "gitops/ruleset.h"
-#include "gitops/vet.h"
 
 #define DATA_MAX_BYTES (2ull << 30)
 #define FILE_MAX_BYTES (1ull << 30)

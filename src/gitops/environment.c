@@ -7,7 +7,6 @@
 #include "gitops/layer.h"
 #include "gitops/location.h"
 #include "gitops/overrides.h"
-#include "gitops/vet.h"
 #include "guard/env.h"
 #include "util/fs.h"
 

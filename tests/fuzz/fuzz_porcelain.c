@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/nul_records.h, configlist.h, porcelain.h, hunks.h: output of git means the same however it
  * arrives, and neither a field nor a list grows without bound. */
-#include "gitops/config_list.h"
 #include "gitops/diff/hunks.h"
 #include "gitops/nul_records.h"
 #include "gitops/porcelain/parse.h"
+#include "gitops/vet/config_list.h"
 #include "tests/fuzz/fuzz.h"
 
 #define FIELD_MAX_BYTES (64u * 1024u)

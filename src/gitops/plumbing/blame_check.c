@@ -4,7 +4,7 @@
 #include <fcntl.h>
 
 #include "gitops/layer.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "util/fs.h"

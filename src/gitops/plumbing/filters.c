@@ -12,7 +12,7 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/private_dir.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "util/fs.h"
 

@@ -5,7 +5,7 @@
 
 #include "gitops/command.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/text.h"
 
 #define OID_BYTES 128u

@@ -8,7 +8,7 @@
 #include "gitops/command.h"
 #include "gitops/layer.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"

@@ -18,7 +18,7 @@
 #include "gitops/plumbing/nested.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"

@@ -10,7 +10,7 @@
 #include "gitops/plumbing/blame_check.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/root.h"
 
 int al_git_blame(const struct al_repo *repo, const struct al_blame_options *options,

@@ -14,7 +14,7 @@
 #include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/savepoint.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 
 static int check_target(const struct al_repo *repo, const char *target,
                         struct al_run_limits *budget, struct al_error *err)

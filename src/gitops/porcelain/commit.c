@@ -13,7 +13,7 @@
 #include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/operation_excerpt.h"
 #include "gitops/sequencer/savepoint.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "util/fs.h"
 
 static int nothing_to_commit(struct al_error *err)

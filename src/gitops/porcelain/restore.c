@@ -7,7 +7,7 @@
 #include "gitops/plumbing/partial_clone.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 
 int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths,
                          struct al_run_limits *budget, struct al_error *err)

@@ -17,7 +17,7 @@
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/rebase_continue.h"
 #include "gitops/sequencer/savepoint.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 

@@ -13,7 +13,7 @@
 #include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 
 static int stash_empty(struct al_error *err)
 {

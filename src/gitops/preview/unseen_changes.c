@@ -16,7 +16,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/private_dir.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 
 /* Bytes read of one file, and of all unmarked files together. */

@@ -13,7 +13,7 @@
 #include "gitops/preview/stable_read.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 
 #define HEADER_MAX_BYTES 256u
 #define LIST_MAX_BYTES   (8u << 20)

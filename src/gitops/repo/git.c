@@ -13,7 +13,7 @@
 #include "gitops/private_dir.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/ruleset.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/env.h"
 #include "guard/program.h"
 #include "guard/root.h"

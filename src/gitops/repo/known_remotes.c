@@ -8,7 +8,7 @@
 
 #include "gitops/layer.h"
 #include "gitops/repo/remotes.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/root.h"
 
 #define NAMES_MAX   512  /* remotes of one repository; if there are more, all are new */

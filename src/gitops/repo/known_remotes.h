@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 #include "gitops/repo/remotes.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 
 /** The most repositories that are remembered; addresses of further ones are all new. */
 #define AL_KNOWN_REPOSITORIES_MAX 1024

@@ -12,7 +12,7 @@
 #define AL_GITOPS_REPO_REMOTES_H
 
 #include "gitops/repo/repo.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "util/error.h"
 #include "util/str.h"
 

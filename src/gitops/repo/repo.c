@@ -15,7 +15,7 @@
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/write_lock.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/arg.h"
 #include "guard/nofollow.h"
 #include "guard/path.h"

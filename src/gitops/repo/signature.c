@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "gitops/layer.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 
 int al_git_check_signature(const struct al_repo *repo, struct al_error *err)
 {

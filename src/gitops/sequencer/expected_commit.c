@@ -13,7 +13,7 @@
 #include "gitops/preview/verify_objects.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "util/fs.h"
 
 #define MERGE_HEAD_MAX_BYTES (64u * 1024u)

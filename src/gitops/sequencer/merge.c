@@ -16,7 +16,7 @@
 #include "gitops/run.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 
 void al_merge_outcome_clear(struct al_merge_outcome *outcome)
 {

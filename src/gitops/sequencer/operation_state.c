@@ -16,7 +16,7 @@
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 

@@ -9,7 +9,7 @@
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 
 /* Settings that override the repository's. For example, an instruction format with a newline would
  * add lines to the todo list. */

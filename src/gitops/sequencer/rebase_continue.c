@@ -16,7 +16,7 @@
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/savepoint.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 

@@ -13,7 +13,7 @@
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/nested.h"
 #include "gitops/submodule/submodules.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 

@@ -17,7 +17,7 @@
 #include "gitops/submodule/files.h"
 #include "gitops/submodule/scan.h"
 #include "gitops/submodule/untracked.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "util/clock.h"

@@ -9,7 +9,7 @@
 
 #include "gitops/submodule/ignore.h"
 #include "gitops/submodule/submodules.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 

@@ -3,7 +3,7 @@
 
 #include "gitops/layer.h"
 #include "gitops/transport/exchange.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/env.h"
 
 /* Configure the remote of this exchange.  Its url is the random name, which only our own insteadOf

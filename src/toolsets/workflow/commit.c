@@ -17,7 +17,7 @@
 #include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_excerpt.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/left_out.h"

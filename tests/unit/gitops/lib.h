@@ -16,7 +16,7 @@
 #include "gitops/repo/git.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "guard/root.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/git_fixture.h"

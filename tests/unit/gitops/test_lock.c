@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/vet.h, gitops/repo/known_remotes.h, gitops/ruleset.h: nobody holds a lock that all
+/* gitops/vet/vet.h, gitops/repo/known_remotes.h, gitops/ruleset.h: nobody holds a lock that all
  * repositories share while a place is looked at that may never answer, on a dead file server say.
  */
 #include "gitops/command.h"

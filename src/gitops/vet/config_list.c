@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/config_list.h"
+#include "gitops/vet/config_list.h"
 
 #include <string.h>
 #include <strings.h>

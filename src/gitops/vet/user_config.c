@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/user_config.h"
+#include "gitops/vet/user_config.h"
 
 #include <fnmatch.h>
 #include <string.h>

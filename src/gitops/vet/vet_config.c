@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/vet_config.h"
+#include "gitops/vet/vet_config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,16 +8,16 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/config_list.h"
 #include "gitops/failure.h"
 #include "gitops/layer.h"
 #include "gitops/overrides.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
-#include "gitops/user_config.h"
-#include "gitops/vet.h"
-#include "gitops/vet_files.h"
-#include "gitops/vet_remotes.h"
+#include "gitops/vet/config_list.h"
+#include "gitops/vet/user_config.h"
+#include "gitops/vet/vet.h"
+#include "gitops/vet/vet_files.h"
+#include "gitops/vet/vet_remotes.h"
 #include "guard/path.h"
 #include "guard/root.h"
 

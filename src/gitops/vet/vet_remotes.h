@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a vetting keeps about other repositories. */
-#ifndef AL_GITOPS_VET_REMOTES_H
-#define AL_GITOPS_VET_REMOTES_H
+#ifndef AL_GITOPS_VET_VET_REMOTES_H
+#define AL_GITOPS_VET_VET_REMOTES_H
 
-#include "gitops/config_list.h"
-#include "gitops/vet.h"
+#include "gitops/vet/config_list.h"
+#include "gitops/vet/vet.h"
 
 /** Keep what an entry says about remotes, rewritten addresses and the proxy. */
 void al_vetting_note_remote(struct al_vetting *vetting, const struct al_config_entry *entry);

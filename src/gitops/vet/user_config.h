@@ -3,8 +3,8 @@
  * The few keys of the user's own configuration that a child gets, in a file that stands in for
  * ~/.gitconfig.  The repository's own values win over them, as they do in git.
  */
-#ifndef AL_GITOPS_USER_CONFIG_H
-#define AL_GITOPS_USER_CONFIG_H
+#ifndef AL_GITOPS_VET_USER_CONFIG_H
+#define AL_GITOPS_VET_USER_CONFIG_H
 
 #include <stdbool.h>
 

@@ -10,8 +10,8 @@
  *
  * Source: git-config(1), docs/SECURITY-MODEL.md.
  */
-#ifndef AL_GITOPS_VET_H
-#define AL_GITOPS_VET_H
+#ifndef AL_GITOPS_VET_VET_H
+#define AL_GITOPS_VET_VET_H
 
 #include <stdbool.h>
 

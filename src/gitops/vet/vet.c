@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "gitops/layer.h"
-#include "gitops/vet_config.h"
+#include "gitops/vet/vet_config.h"
 
 #define RACY_NS 20000000
 

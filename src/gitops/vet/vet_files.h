@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The files of one vetting: those it depends on, and the private ones made for it. */
-#ifndef AL_GITOPS_VET_FILES_H
-#define AL_GITOPS_VET_FILES_H
+#ifndef AL_GITOPS_VET_VET_FILES_H
+#define AL_GITOPS_VET_VET_FILES_H
 
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "util/str.h"
 
 /** The vetting is forgotten when this file changes, appears or goes away; NULL is fine. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/user_config.h: few keys of the user's configuration reach a child, and those unchanged. */
-#include "gitops/user_config.h"
+/* gitops/vet/user_config.h: few keys of the user's configuration reach a child, and those
+ * unchanged. */
+#include "gitops/vet/user_config.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/git_fixture.h"
 #include "util/fs.h"

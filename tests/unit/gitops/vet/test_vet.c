@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/vet.h: a repository is vetted once, and again as soon as anything it rests on changes. */
+/* gitops/vet/vet.h: a repository is vetted once, and again as soon as anything it rests on changes.
+ */
 #include "gitops/repo/repo.h"
-#include "gitops/vet.h"
+#include "gitops/vet/vet.h"
 #include "tests/unit/gitops/lib.h"
 
 #define TRIES_MAX 10000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/vet_files.h"
+#include "gitops/vet/vet_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

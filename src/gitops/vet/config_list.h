@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A streaming reader of `git config --list -z --show-scope --show-origin`. */
-#ifndef AL_GITOPS_CONFIG_LIST_H
-#define AL_GITOPS_CONFIG_LIST_H
+#ifndef AL_GITOPS_VET_CONFIG_LIST_H
+#define AL_GITOPS_VET_CONFIG_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What vetting keeps about other repositories: configured remotes, and who may say where they are.
  */
-#include "gitops/vet_remotes.h"
+#include "gitops/vet/vet_remotes.h"
 
 #include <stdlib.h>
 

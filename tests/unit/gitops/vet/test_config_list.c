@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/config_list.h: the listing of a configuration is read as git means it, in any pieces. */
-#include "gitops/config_list.h"
+/* gitops/vet/config_list.h: the listing of a configuration is read as git means it, in any pieces.
+ */
+#include "gitops/vet/config_list.h"
 
 #include "tests/lib/assert.h"
 #include "tests/lib/git_fixture.h"
