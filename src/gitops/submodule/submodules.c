@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
@@ -23,8 +26,11 @@
 #include "util/clock.h"
 #include "util/fs.h"
 
-#define TYPE_GITLINK 0160000u
-#define NAMED_MAX    20
+#define TYPE_GITLINK      0160000u
+#define NAMED_MAX         20
+
+#define PLAIN_INDEXES_MAX 16
+#define RACY_NS           20000000
 
 static const char outside[] = "its git directory lies outside the allowed roots";
 static const char no_git_dir[] = "its .git leads to no git directory";
@@ -92,18 +98,57 @@ static void list_gitlinks(const struct al_repo *repo, struct queue *queue,
         al_strv_clear(&queue->paths);
 }
 
+/* Indexes without a gitlink, so that a status of an unchanged index does not read it again. */
+static struct {
+    pthread_mutex_t lock; /* guards what follows */
+    struct al_file_id ids[PLAIN_INDEXES_MAX];
+    size_t next;
+} plain_indexes = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static bool is_known_plain(const struct al_file_id *id)
+{
+    bool known = false;
+
+    (void)pthread_mutex_lock(&plain_indexes.lock);
+    for (size_t i = 0; !known && i < PLAIN_INDEXES_MAX; i++)
+        known = al_file_id_equal(&plain_indexes.ids[i], id);
+    (void)pthread_mutex_unlock(&plain_indexes.lock);
+    return known && id->exists;
+}
+
+/* File times tick coarsely: an index that changed in the last 20 ms may change again unseen. */
+static void remember_plain(const struct al_file_id *id)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    if ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec - id->ctime_ns < RACY_NS)
+        return;
+    (void)pthread_mutex_lock(&plain_indexes.lock);
+    plain_indexes.ids[plain_indexes.next] = *id;
+    plain_indexes.next = (plain_indexes.next + 1) % PLAIN_INDEXES_MAX;
+    (void)pthread_mutex_unlock(&plain_indexes.lock);
+}
+
 static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
                           struct al_run_limits *budget)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     enum al_index_end end;
+    struct al_file_id id;
+    struct stat st;
 
-    if (fd < 0)
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return;
+    id = al_file_id_from(&st);
+    if (is_known_plain(&id))
         return;
     end = al_index_read(fd, repo->vetting->is_sha256 ? 32 : 20, take_gitlink, queue);
     if (end == AL_INDEX_SPLIT || end == AL_INDEX_NOT_UNDERSTOOD)
         list_gitlinks(repo, queue, budget);
+    if (end == AL_INDEX_WHOLE && !queue->paths.count)
+        remember_plain(&id);
     queue->owners = queue->paths.count;
 }
 
