@@ -4,6 +4,7 @@
 import os
 import shutil
 import stat
+import time
 
 import harness
 import workflow
@@ -404,6 +405,18 @@ class Toolsets(Submodules):
                              "--toolset", "readonly")
             self.assertEqual(result.value["structuredContent"]["stdout"], "")
             self.assertEqual(result.notes, SAYS + "sub (modified content)" if note else "")
+
+    def test_one_session(self):
+        """Git: a status of one file does not hide a submodule from the next status"""
+        self.write("a.txt", "eno\n", self.sub)
+        index = self.root / ".git/index"
+        while time.time_ns() - index.stat().st_ctime_ns < 40_000_000:
+            pass  # an index this young is read each time
+        server = harness.Server(self, "--toolset", "readonly", "--root", str(self.root))
+        for path, note in (("a.txt", False), ("sub", True), ("a.txt", False), (None, True)):
+            arguments = {"op": "status", "repo": str(self.root)} | ({"path": path} if path else {})
+            self.assertEqual(server.ok("Git", arguments).notes,
+                             SAYS + "sub (modified content)" if note else "", path)
 
     def test_long(self):
         """git: the long form, and from a directory below"""

@@ -147,7 +147,8 @@ static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
     end = al_index_read(fd, repo->vetting->is_sha256 ? 32 : 20, take_gitlink, queue);
     if (end == AL_INDEX_SPLIT || end == AL_INDEX_NOT_UNDERSTOOD)
         list_gitlinks(repo, queue, budget);
-    if (end == AL_INDEX_WHOLE && !queue->paths.count)
+    /* A search within one path says nothing about the rest of the index. */
+    if (end == AL_INDEX_WHOLE && !queue->paths.count && (!queue->within || !*queue->within))
         remember_plain(&id);
     queue->owners = queue->paths.count;
 }
