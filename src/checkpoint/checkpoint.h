@@ -141,7 +141,7 @@ bool al_checkpoint_exists(struct al_store *store, const char *id);
 int al_checkpoint_find_after(struct al_store *store, const char *before, char ret_id[AL_OID_TEXT],
                              struct al_error *err);
 
-/** What a list says about one checkpoint. */
+/** One checkpoint of a list. */
 struct al_checkpoint {
     char id[AL_OID_TEXT];
     /** For a checkpoint after an execution: the id of the one before.  Else "". */
@@ -233,7 +233,7 @@ int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t n
                        al_blob_fn take, void *payload, struct al_run_limits *budget,
                        struct al_error *err);
 
-/** What a difference is about. */
+/** The subject of a difference. */
 enum al_part {
     AL_PART_WORKTREE, /**< a file of the working tree */
     AL_PART_INDEX,    /**< the index; its name is "index" */

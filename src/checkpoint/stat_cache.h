@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What stat(2) said of each file when the last checkpoint read it: the file `stat` of a store.
+ * The stat data of each file when the last checkpoint read it: the file `stat` of a store.
  *
  * A file whose stat data is unchanged is taken to have the same content, as git does with its
  * index.  The exception is git's racy entry: a file that changed just before it was read could
@@ -30,7 +30,7 @@ struct al_stat_cache_file {
     struct al_oid oid;
 };
 
-/** What the cache says besides the files. */
+/** The entries of the cache that are no files. */
 struct al_stat_cache_head {
     /* The reference of the checkpoint that this cache belongs to.  While it exists, the store has
      * every object that the cache names. */

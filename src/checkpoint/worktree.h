@@ -24,7 +24,7 @@ struct al_worktree_files {
 
 void al_worktree_files_clear(struct al_worktree_files *worktree);
 
-/** What al_worktree_read() needs.  Borrowed. */
+/** Input of al_worktree_read().  Borrowed. */
 struct al_worktree_source {
     int top_fd;
     const char *top; /**< for messages */

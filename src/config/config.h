@@ -29,7 +29,7 @@
 #define AL_SNAPSHOT_FILE_BYTES_MIN     1
 #define AL_SNAPSHOT_FILE_BYTES_MAX     1073741823
 
-/** What happens to a destructive call when no checkpoint can be created before it. */
+/** Treatment of a destructive call when no checkpoint can be created before it. */
 enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN };
 
 #define AL_TIMEOUT_MS_DEFAULT      30000

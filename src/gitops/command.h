@@ -20,7 +20,7 @@
 struct al_held_ruleset;
 struct al_stable_read;
 
-/** What git may do with files and the network; each class has its own Landlock ruleset. */
+/** Access of git to files and the network; each class has its own Landlock ruleset. */
 enum al_git_class {
     AL_GIT_CONFIG, /**< list the configuration: reads the user's files as well, runs nothing */
     AL_GIT_READ,   /**< read the roots */
