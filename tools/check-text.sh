@@ -23,7 +23,7 @@ while IFS='	' read -r pattern why; do
     [ -z "$found" ] || { echo "$found" | cut -c 1-160 | sed "s|\$|  <- $why|"; bad=1; }
 done <<EOT
 (^|[^A-Za-z0-9_])($later)([^A-Za-z0-9_]|\$)	unfinished work belongs in the tracker
-$places	a path of somebody's machine
+$places	a path of one machine
 $hosts	a package registry
 EOT
 exit $bad

@@ -46,7 +46,7 @@ def chapter(number, title):
 
 
 def say(who, text, colour="", lines=8, note=""):
-    """One party's words: a label, then lines, shortened to what a person reads."""
+    """One party's words: a label, then lines, shortened to what fits."""
     room = WIDTH - LABEL - 5
     rows = text.rstrip().split("\n")
     if len(rows) == 1:
@@ -70,8 +70,8 @@ def airlock(text, note="", lines=8):
     say("airlock", text, "32", lines, note)
 
 
-def person(text):
-    say("person", text, "33")
+def user(text):
+    say("user", text, "33")
 
 
 def aside(text):
@@ -187,7 +187,7 @@ class Client:
         self._send({"method": method})
 
     def request(self, method, params):
-        """Send a request; what the server asks meanwhile is put to the person."""
+        """Send a request; what the server asks meanwhile is put to the user."""
         self.last_id += 1
         self._send({"id": self.last_id, "method": method, "params": params})
         while True:
@@ -202,7 +202,7 @@ class Client:
 
     def _ask(self, message):
         say("asks", message["params"]["message"], "33;1", lines=self.ask_lines)
-        person(self.answer)
+        user(self.answer)
         self._send({"id": message["id"],
                     "result": {"action": "accept", "content": {"decision": self.answer}}})
 
@@ -249,7 +249,7 @@ def act_connect(client, stage):
             note=f"{took:.1f} ms, {len(tools)} tools")
     listed = json.loads(stage.run(client.binary, "tools", "--json", cwd=stage.clone).stdout)
     check({tool["name"] for tool in tools} == {tool["name"] for tool in listed},
-          "the agent and the person see the same tools")
+          "the agent and the user see the same tools")
     for approval, title in (("none", "never ask   "), ("some", "ask for some"), ("ask", "ask first   ")):
         names = " ".join(tool["name"] for tool in listed if tool["approval"] == approval)
         for i, row in enumerate(textwrap.wrap(names, WIDTH - LABEL - 19)):
@@ -309,7 +309,7 @@ def plant(stage):
 
 
 def act_attack(client, stage):
-    chapter(4, "Somebody has been in .git/config")
+    chapter(4, "An attacker has changed .git/config")
     aside("Planted: core.fsmonitor, a textconv for *.md, a filter for *.dat, two hooks. Each is a "
           "program that leaves its name when it runs. First plain git on a copy, then airlock:")
     plant(stage)
@@ -347,7 +347,7 @@ def act_attack(client, stage):
 
 
 class Silent:
-    """Calls whose conversation is not shown; the person says once."""
+    """Calls that are not shown; the user answers once."""
 
     def __init__(self, client):
         self.client = client
@@ -380,7 +380,7 @@ def act_flood(client, stage, commits):
 
 
 def act_journal(binary, stage):
-    chapter(6, "The person looks at what happened")
+    chapter(6, "The user looks at what happened")
     done = stage.run(binary, "log", "6", cwd=stage.top)
     print(f"   {dim('$ airlock log 6')}")
     rows = [re.split(r" {2,}", line[11:]) for line in done.stdout.rstrip("\n").split("\n")]
@@ -398,7 +398,7 @@ def act_journal(binary, stage):
         file.seek(0)
         file.truncate()
         file.write(text.replace('"ApprovalDenied"', '"ok"', 1).replace("declined", "ok", 1))
-    aside("Now somebody changes one word: the commit that was declined is made to look allowed.")
+    aside("Now an attacker changes one word: the commit that was declined is made to look allowed.")
     print(f"   {dim('$ airlock log --verify')}")
     done = stage.run(binary, "log", "--verify", cwd=stage.top)
     print("   " + paint((done.stdout + done.stderr).strip(), "31"))

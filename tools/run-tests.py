@@ -129,7 +129,7 @@ def build(directory, *options, compiler=None):
 
 
 def memory():
-    """Where there is room for scratch files in memory; None: nowhere, or somebody chose a place."""
+    """The directory in memory for scratch files; None without room there, or if TMPDIR is set."""
     if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK | os.X_OK):
         return None
     about = os.statvfs(MEMORY)
@@ -140,7 +140,7 @@ def memory():
 def meson_test(directory, *options):
     """Run the tests of a build directory; their cases."""
     with tempfile.TemporaryDirectory(prefix="airlock-", dir=memory()) as scratch:
-        os.chmod(scratch, 0o755)  # some tests are somebody else's
+        os.chmod(scratch, 0o755)  # some tests run as another user
         return meson_test_in(scratch, directory, *options)
 
 

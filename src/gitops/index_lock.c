@@ -110,8 +110,8 @@ static int left_over(const char *path, struct al_error *err)
                               strrchr(path, '/') + 1, AL_STALE_AFTER_S);
 
     if (err)
-        err->remedy = "It is left over from a git that was killed. airlock removes no lock: a "
-                      "person deletes the file index.lock in the git directory.";
+        err->remedy = "It is left over from a git that was killed. airlock removes no lock: the "
+                      "user can delete the file index.lock in the git directory.";
     return r;
 }
 

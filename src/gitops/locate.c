@@ -24,17 +24,17 @@ enum part { TOP, GIT_DIR, COMMON_DIR, OBJECTS, ALTERNATE };
 
 /* An error may say which part lies outside, but neither where it is nor what is in it. */
 static const char *const outside_remedies[] = {
-    [TOP] = "The top of the working tree lies above the allowed roots; a person can start airlock "
+    [TOP] = "The top of the working tree lies above the allowed roots; the user can start airlock "
             "with --root <top of the working tree>.",
-    [GIT_DIR] = "Its git directory, which .git names, lies outside the allowed roots; a person can "
+    [GIT_DIR] = "Its git directory, which .git names, lies outside the allowed roots; the user can "
                 "start airlock with one more --root that holds it.",
     [COMMON_DIR] = "It is a linked worktree, and the common directory of its repository lies "
-                   "outside the allowed roots; a person can start airlock with one more --root "
+                   "outside the allowed roots; the user can start airlock with one more --root "
                    "that holds it.",
-    [OBJECTS] = "Its object store lies outside the allowed roots; a person can start airlock with "
+    [OBJECTS] = "Its object store lies outside the allowed roots; the user can start airlock with "
                 "one more --root that holds it.",
     [ALTERNATE] = "It borrows objects (objects/info/alternates) from a store outside the allowed "
-                  "roots; a person can start airlock with one more --root that holds it, or make "
+                  "roots; the user can start airlock with one more --root that holds it, or make "
                   "the repository whole with 'git repack -a -d'.",
 };
 

@@ -110,7 +110,7 @@ static void add_places(const struct features *features, struct al_str *out)
 static void add_rules(const struct features *features, struct al_str *out)
 {
     if (features->asks)
-        al_str_adds(out, " Calls that change a repository may be shown to a person for approval "
+        al_str_adds(out, " Calls that change a repository may be shown to the user for approval "
                          "first: a refusal is final, so do not repeat the call or look for a way "
                          "around it.");
     al_str_addf(out,

@@ -313,7 +313,7 @@ static int restore_head(const struct al_restore *restore, struct al_error *err)
         return 0;
     r = al_lockfile_take(&lock, restore->git_fd, "HEAD.lock", restore->token, err);
     if (r == 0 && !is_head(restore, restore->from->head))
-        r = al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by somebody else just now");
+        r = al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
     if (r == 0)
         r = al_atomic_file_write(&dir, "HEAD", INDEX_MODE, line, strlen(line), err);
     al_lockfile_release(&lock);

@@ -37,14 +37,14 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
     if (ruling->number)
         return al_error_set(
             err, AL_ERR_APPROVAL_REQUIRED,
-            "%s\n\n%s%sThis needs a person's approval, as %s says, and nobody could "
+            "%s\n\n%s%sThis needs the user's approval, as %s says, and nobody could "
             "be asked: there is no terminal, and no client that offers "
-            "elicitation. Nothing was done. A user can run it in a terminal%s",
+            "elicitation. Nothing was done. The user can run it in a terminal%s",
             call->summary, message ? message : "", message ? "\n\n" : "",
             name_rule(ruling, rule, sizeof(rule)), line);
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                        "%s\n\nThis needs a person's approval, and nobody could be asked: there is "
-                        "no terminal, and no client that offers elicitation. Nothing was done. A "
+                        "%s\n\nThis needs the user's approval, and nobody could be asked: there is "
+                        "no terminal, and no client that offers elicitation. Nothing was done. The "
                         "user can allow such calls with --approval allow, or run this one in a "
                         "terminal%s",
                         call->summary, line);
@@ -56,8 +56,8 @@ static int end_pending(struct al_call *call, struct al_error *err)
 {
     (void)record_decision(call, "none", "none");
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                        "%s\n\nThis needs a person's approval, and they are being asked. Nothing "
-                        "was done; the call is to be repeated with their answer.",
+                        "%s\n\nThis needs the user's approval, and the user is being asked. "
+                        "Nothing was done; the call is to be repeated with the answer.",
                         call->summary);
 }
 
@@ -66,7 +66,7 @@ static int refuse_too_many(struct al_call *call, struct al_error *err)
 {
     (void)record_decision(call, "none", "none");
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                        "%s\n\nThis needs a person's approval, and too many questions wait for an "
+                        "%s\n\nThis needs the user's approval, and too many questions wait for an "
                         "answer already. Nothing was done; make the call again when some of them "
                         "are answered.",
                         call->summary);

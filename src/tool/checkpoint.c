@@ -97,8 +97,8 @@ static int check_room(struct al_call *call, struct al_error *err)
                      "are of this session or of the last 24 hours");
     return with_remedy(r,
                        room == AL_ROOM_SHORT
-                           ? "A person can approve this call, or raise journal.max_store_bytes."
-                           : "A person can raise journal.max_store_bytes.",
+                           ? "The user can approve this call, or raise journal.max_store_bytes."
+                           : "The user can raise journal.max_store_bytes.",
                        err);
 }
 

@@ -70,17 +70,17 @@ static const struct {
     { "Cannot delete branch '", "git_checkout", "workflow",
       "HEAD is on it, here or in another worktree: git_checkout another branch first." },
     { "user.name or user.email not configured", NULL, "workflow",
-      "A person sets user.name and user.email; until then nothing can be committed." },
+      "The user can set user.name and user.email; until then nothing can be committed." },
     { "There is nothing to abort", NULL, "workflow",
       "Nothing is in progress, so there is nothing to do." },
     { "ignored by one of your .gitignore files", NULL, NULL,
-      "They are ignored (.gitignore), and no tool adds ignored files; a person can, or changes "
-      "the pattern." },
+      "They are ignored (.gitignore), and no tool adds ignored files; the user can, or can "
+      "change the pattern." },
     { "did not match any file", "git_status", "workflow",
       "There is no such file: git_status and the working tree have the names." },
     { "a program airlock does not run", NULL, "workflow",
-      "A user does this one with git itself, which runs the filter (of Git LFS: git-lfs); other "
-      "files go on working." },
+      "The user can do this with git itself, which runs the filter (of Git LFS: git-lfs); "
+      "other files go on working." },
     { "would be overwritten by", "git_stash", NULL,
       "Commit these changes with git_commit, or put them aside with git_stash, first." },
     { "you need to resolve your current index first", "git_resolve_conflict", "workflow",

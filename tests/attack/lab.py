@@ -71,7 +71,7 @@ def snapshot(top):
 
 
 def changed(before, after):
-    """Names that differ between two snapshots, for people."""
+    """Names that differ between two snapshots, for users."""
     names = {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
     return sorted(os.fsdecode(n) for n in names)
 

@@ -227,7 +227,7 @@ class Discards(harness.Case):
 
 
 class Restless(harness.Case):
-    """A file that somebody keeps busy while it is read."""
+    """A file that another process writes while it is read."""
 
     def setUp(self):
         super().setUp()

@@ -106,7 +106,7 @@ def their_own(s):
 @vector(STATUS, DIFF, ADD_A, ADD_ALL, quiet=(ADD,), notes=SAYS_SO, env=their_own,
         expect={ADD_A: FILTERED, ADD_ALL: FILTERED})
 def filter_of_the_person(s):
-    """a filter that the person's own configuration defines, as git-lfs does"""
+    """a filter that the user's own configuration defines, as git-lfs does"""
     s.attributes("a.txt filter=evil", "d/* filter=evil")
 
 

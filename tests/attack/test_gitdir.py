@@ -74,7 +74,7 @@ def branch_name_climbs(s):
     s.plant(".git/HEAD", "ref: refs/heads/x/y\n")
 
 
-# The index belongs to the person: reading tools leave it alone, even a stale one.
+# The index belongs to the user: reading tools leave it alone, even a stale one.
 
 def index_rewritten(scene, _output):
     with open(scene.path(".git/index"), "rb") as f:
@@ -93,7 +93,7 @@ def stale_index(s):
 # Pipes: plain git waits for ever on them.
 
 def opened(path, process):
-    """Open the pipe for writing as soon as somebody reads it; -1 when nobody will."""
+    """Open the pipe for writing as soon as a process reads it; -1 if none does."""
     while True:
         try:
             return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
@@ -225,7 +225,7 @@ def child_as_seen_from_outside(lab, controls_only):
     assert MARK not in environ, environ.replace("\0", "\n")
     names = {e.partition("=")[0] for e in environ.split("\0") if e}
     assert "HOME" in names and not names & SECRETS.keys(), names
-    assert f"HOME={lab.home}\0" not in environ, "the child sees the person's home"
+    assert f"HOME={lab.home}\0" not in environ, "the child sees the user's home"
     assert status["NoNewPrivs"] == "1", status["NoNewPrivs"]
     assert status["Seccomp"] == "2", "no seccomp filter"
     assert session == child, f"session {session} is not the child's own"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Huge configurations, other people's repositories, odd places, and roots that are none."""
+"""Huge configurations, other users' repositories, odd places, and roots that are none."""
 import os
 import sys
 
@@ -96,12 +96,12 @@ def message_like_a_lock(lab, controls_only):
     expect_refused(answer, refused("ExecutionFailed", words=("did not match any files",)))
 
 
-# Another person's repository
+# Another user's repository
 
 def foreign(what):
     """A scene whose part `what` belongs to uid 12345."""
     if os.getuid() != 0:
-        raise Skip("only root can make another person's repository")
+        raise Skip("only root can make another user's repository")
 
     def build(lab):
         s = Scene(lab)
@@ -145,7 +145,7 @@ def ownership(what):
         expect_refused(lab.airlock("git_status", {}, s.repo, env=env), OUTSIDE)
         env = own_home(lab, f"[safe]\n\tdirectory = {s.outside}\n")
         expect_refused(lab.airlock("git_status", {}, s.repo, env=env), OUTSIDE)
-    check_named(test, f"all five: another uid's {what} needs the person's safe.directory")
+    check_named(test, f"all five: another uid's {what} needs the user's safe.directory")
 
 
 def own_home(lab, config):

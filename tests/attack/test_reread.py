@@ -70,7 +70,7 @@ class Reread(harness.Case):
         """A question that shows what would be committed, or none; gives whether there is one."""
         self.assertNotIn("+import good", shown)
         if not shown.endswith(PROMPT):
-            self.assertIn("is not what its id says", shown)
+            self.assertIn("has other content than its id says", shown)
             return False
         self.assertIn("+import evil", shown)
         return True

@@ -75,11 +75,11 @@ class Hostile(harness.Case):
         (self.root / "dir/file").unlink()
         (self.root / "dir").rmdir()
         (self.root / "dir").symlink_to(self.outside)
-        (self.outside / "file").write_text("a person's\n", encoding="utf-8")
+        (self.outside / "file").write_text("a user's\n", encoding="utf-8")
         self.assert_fires(lambda: (self.root / "dir/canary").write_text("x", encoding="utf-8"))
         self.done("--force")
         self.assertEqual(sorted(os.listdir(self.outside)), ["file"])
-        self.assertEqual((self.outside / "file").read_text(), "a person's\n")
+        self.assertEqual((self.outside / "file").read_text(), "a user's\n")
         self.assertFalse((self.root / "dir").is_symlink())
         self.assertEqual((self.root / "dir/new").read_text(), "untracked\n")
 
@@ -89,7 +89,7 @@ class Hostile(harness.Case):
         self.git("stash", "push", "-q")
         self.ok("git_stash", {"action": "clear"})
         victim = self.outside / "victim"
-        victim.write_text("a person's\n", encoding="utf-8")
+        victim.write_text("a user's\n", encoding="utf-8")
         git_dir = self.root / ".git"
         for name in ("logs/refs/stash", "config", "ORIG_HEAD", "index"):
             path = git_dir / name
@@ -99,9 +99,9 @@ class Hostile(harness.Case):
             path.symlink_to(victim)
             self.assert_fires(lambda p=path: (p.write_text("x", encoding="utf-8"),
                                               self.canary.write_text(victim.read_text())))
-            victim.write_text("a person's\n", encoding="utf-8")
+            victim.write_text("a user's\n", encoding="utf-8")
             self.rollback("--force")
-            self.assertEqual(victim.read_text(), "a person's\n", name)
+            self.assertEqual(victim.read_text(), "a user's\n", name)
             path.unlink(missing_ok=True)
             if keep is not None:
                 path.write_bytes(keep)

@@ -168,7 +168,7 @@ GIT_DIRS = (
 
 
 def check_git_dir(lab, report, what, makes, lines, where):
-    """A program runs when the person asks git there after bash, and not after airlock."""
+    """A program runs when the user asks git there after bash, and not after airlock."""
     canary = os.path.join(lab.top, "canary")
     script = os.path.join(lab.top, "script")
     config = f"[diff]\\n\\texternal = {script}\\n"

@@ -42,7 +42,7 @@ class Full(harness.Case):
 
     def test_filled(self):
         """what was discarded before the store was filled still comes back; then nothing more is"""
-        self.write("a.txt", "a person's\n")
+        self.write("a.txt", "a user's\n")
         self.ok("git_checkout", {"target": "HEAD", "paths": ["a.txt"]}, *WORKFLOW)
         count = self.fill(LIMIT)
         self.assertGreater(self.size(), LIMIT)
@@ -60,20 +60,20 @@ class Full(harness.Case):
         self.assertIsNotNone(self.record()["git_commit"])
         done = self.rollback(str(count + 2), "--force")
         self.assertEqual(done.returncode, 0, done)
-        self.assertEqual((self.root / "a.txt").read_text(), "a person's\n")
+        self.assertEqual((self.root / "a.txt").read_text(), "a user's\n")
 
     def test_asked(self):
-        """a person who is asked can have it done, and it comes back as well"""
+        """a user who is asked can have it done, and it comes back as well"""
         self.ok("git_branch", {"create": "b"})
         self.fill(LIMIT)
-        self.write("a.txt", "a person's\n")
+        self.write("a.txt", "a user's\n")
         server = harness.AskingServer(self)
         _, result = server.decided("once", "git_restore", {"paths": ["a.txt"]})
         server.close()
         self.assertFalse(result.failed, result)
         self.assertEqual((self.root / "a.txt").read_text(), "one\n")
         self.assertEqual(self.rollback().returncode, 0)
-        self.assertEqual((self.root / "a.txt").read_text(), "a person's\n")
+        self.assertEqual((self.root / "a.txt").read_text(), "a user's\n")
 
     def test_twice_over(self):
         """at twice the limit no more is taken: what only adds goes on and says so"""
@@ -85,7 +85,7 @@ class Full(harness.Case):
         result = self.ok("git_add", {"paths": ["noise"]})
         self.assertIn("is full", result.stderr)
         self.assertEqual(self.size(), size)
-        self.write("a.txt", "a person's\n")
+        self.write("a.txt", "a user's\n")
         self.assertEqual(self.call("git_restore", {"paths": ["a.txt"]}).error["code"], 7001)
 
 

@@ -16,7 +16,7 @@ HIDDEN = re.compile("[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069
 
 
 def tidy(text):
-    """What a person may be shown of `text`."""
+    """What a user may be shown of `text`."""
     text = CONTROL.sub("", SEQUENCE.sub("", text))
     return HIDDEN.sub(lambda m: f"<U+{ord(m.group()):04X}>", text)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fifo where git opens a file makes git wait for good: airlock answers, and names it.
 
-Plain git is the control: it opens the fifo, and goes on only when somebody writes.
+Plain git is the control: it opens the fifo, and goes on only when a process writes.
 """
 import contextlib
 import os

@@ -158,7 +158,7 @@ def their_own(s):
 @attack(RESTORE, SWITCH, PUSH, quiet=(CREATE,), env=their_own,
         expect=dict.fromkeys((RESTORE, SWITCH, PUSH), FILTERED))
 def filter_of_the_person(s):
-    """a filter that the person's own configuration defines, as git-lfs does"""
+    """a filter that the user's own configuration defines, as git-lfs does"""
     s.attributes("a.txt filter=evil")
 
 

@@ -54,7 +54,7 @@ class Result:
 
 
 class Case(unittest.TestCase):
-    """A test with a directory of its own: `home` for the person, `root` for the agent."""
+    """A test with a directory of its own: `home` for the user, `root` for the agent."""
 
     maxDiff = None
 
@@ -86,7 +86,7 @@ class Case(unittest.TestCase):
     # A repository, made by git itself.
 
     def git(self, *args, cwd=None, stdin=None, check=True, **variables):
-        """Run git as a person would; gives the finished process, output in bytes."""
+        """Run git as a user would; gives the finished process, output in bytes."""
         now = f"{CLOCK + 60 * self.commits} +0000"
         env = self.env | {"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_DATE": now,
                           "GIT_COMMITTER_DATE": now} | variables
@@ -190,7 +190,7 @@ class Case(unittest.TestCase):
 
     def block_log(self):
         """Put a pipe in the place of .mailmap: `git log` reads it before anything else, and goes on
-        reading for as long as somebody could write."""
+        reading as long as a process could write."""
         path = self.root / ".mailmap"
         os.mkfifo(path)
         return path
@@ -295,7 +295,7 @@ class Server:
 
 
 class AskingServer(Server):
-    """The same with a person behind the client, whom the server asks."""
+    """The same with a user behind the client, whom the server asks."""
 
     def __init__(self, case, *options, **named):
         super().__init__(case, "--approval", "ask", *options, **named)
@@ -305,7 +305,7 @@ class AskingServer(Server):
         self.receive()
 
     def decided(self, decision, tool, arguments):
-        """One call that is asked about: what the person is shown, and the result."""
+        """One call that is asked about: what the user is shown, and the result."""
         number = self.ask(tool, arguments)
         question = self.receive()
         self.case.assertEqual(question.get("method"), "elicitation/create", question)

@@ -30,7 +30,7 @@ class Case(workflow.Case):
         config.write_text(f"[tools.git]\ncredential_hosts = {list(hosts)}\n", encoding="utf-8")
 
     def elsewhere(self, name="b.txt", content="b\n", branch="main"):
-        """Somebody else commits to the hub; gives the commit."""
+        """Another user commits to the hub; gives the commit."""
         other = self.base / "other"
         if not other.exists():
             self.git("clone", "-q", str(self.hub), str(other), cwd=self.base)
@@ -50,7 +50,7 @@ class Case(workflow.Case):
 
 
 class Session(Case):
-    """A session in which somebody can be asked."""
+    """A session in which the user can be asked."""
 
     def setUp(self):
         super().setUp()

@@ -250,7 +250,7 @@ class Table(Audit):
             self.assertEqual(re.split("  +", line), words)
 
     def test_local_time(self):
-        """times are those of the person's clock"""
+        """times are those of the user's clock"""
         self.ok("git_status")
         began = datetime.datetime.fromisoformat(self.record()["time"].replace("Z", "+00:00"))
         shown = (began + datetime.timedelta(hours=5, minutes=30)).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`airlock log` for people: what was asked for, where, since when, and in a pager."""
+"""`airlock log` for users: what was asked for, where, since when, and in a pager."""
 import datetime
 import json
 import os

@@ -27,7 +27,7 @@ class Killed(killed.Killed):
                 json.dumps(arguments))
 
     def unlock(self):
-        """A git that ends with its airlock cannot remove its locks: a person does, as git says."""
+        """A git that ends with its airlock cannot remove its locks: a user does, as git says."""
         for path in (self.root / ".git").rglob("*.lock"):
             path.unlink()
 
@@ -148,7 +148,7 @@ class Aborts(Killed):
 
 
 class Branches(Killed):
-    """What only a branch reached is kept before it goes, not when somebody looks again."""
+    """What only a branch reached is kept before it goes, not when airlock looks again."""
 
     def assert_kept(self, arguments, *options):
         """Killed as soon as the branch is gone, then a gc: its commit comes back all the same."""

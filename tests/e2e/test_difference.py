@@ -99,7 +99,7 @@ class Difference(rollback.Rollback):
         self.assertEqual(self.command("diff").returncode, 0)
 
     def test_others(self):
-        """what somebody else did between two executions is in neither"""
+        """what another user did between two executions is in neither"""
         self.ok("git_branch", {"create": "one"})
         self.commit("b.txt", "mine\n", "mine")
         self.ok("git_branch", {"create": "two"})

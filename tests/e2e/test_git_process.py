@@ -106,7 +106,7 @@ class Ending(harness.Case):
         self.assertEqual(server.process.wait(), 0)
         self.assertEqual(self.processes_in(self.root), [])
 
-    def test_a_lock_of_somebody_else(self):
+    def test_a_lock_of_another_process(self):
         """an index.lock that stays is a lock timeout"""
         self.init()
         self.write("b.txt", "b\n")

@@ -35,7 +35,7 @@ class Status(harness.Case):
                          self.out("status", "--porcelain=1", "-uno"))
 
     def test_human(self):
-        """T-GIT-STATUS-02 status with porcelain=false is git's text for people"""
+        """T-GIT-STATUS-02 status with porcelain=false is git's text for users"""
         self.dirty()
         raw = self.out("status")
         self.assertIn("Changes not staged for commit:", raw)
@@ -96,7 +96,7 @@ class Status(harness.Case):
 
 class Log(harness.Case):
     def history(self):
-        """Five commits of two people, a minute apart."""
+        """Five commits of two users, a minute apart."""
         self.init()
         self.commit("b.txt", "b\n", "feat: add b")
         self.commit("a.txt", "two\n", "fix: mend a\n\nBecause it was broken.",

@@ -55,7 +55,7 @@ class Status(workflow.Case):
         self.write("big.bin", "content\n")
         result = self.call("git_commit", {"all": True, "message": "x"})
         self.assertIn("goes through the filter 'lfs'", result.text.splitlines()[0], result)
-        self.assertIn("A user does this one with git itself", result.text.splitlines()[1], result)
+        self.assertIn("The user can do this with git itself", result.text.splitlines()[1], result)
         self.assertNotIn("git_status", result.text)
         (self.root / "big.bin").unlink()
         self.write("a.txt", "two\n")

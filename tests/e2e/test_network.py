@@ -170,7 +170,7 @@ class OverHttp(Case):
         self.log = self.base / "helper.log"
 
     def helper(self, password=servers.Http.password):
-        """A credential helper of the person's."""
+        """A credential helper of the user's."""
         script = self.base / "helper"
         script.write_text(HELPER.format(log=self.log, user=servers.Http.user, password=password),
                           encoding="utf-8")
@@ -188,7 +188,7 @@ class OverHttp(Case):
 
     @unittest.skipIf(harness.ASAN, "askpass cannot start below the limits of memory")
     def test_exchange_with_credentials(self):
-        """http: the same with the credentials of the person's helper"""
+        """http: the same with the credentials of the user's helper"""
         self.helper()
         self.reach(self.server.private("hub.git"))
         self.exchange()
@@ -285,12 +285,12 @@ class OverHttps(Case):
         self.reach(f"https://localhost:{self.tls.port}/git/hub.git")
 
     def test_exchange(self):
-        """https: push, fetch, pull, and push with force, the authority being the person's"""
+        """https: push, fetch, pull, and push with force, the authority being the user's"""
         self.git("config", "--global", "http.sslCAInfo", str(self.tls.certificate))
         self.exchange()
 
     def test_environment(self):
-        """https: the authority in the person's environment"""
+        """https: the authority in the user's environment"""
         self.gives("git_push", env={"GIT_SSL_CAINFO": str(self.tls.certificate)})
 
     def test_unknown_authority(self):
@@ -354,7 +354,7 @@ class OverSsh(Case):
         self.assertIn("accepts none of the keys", self.fails(7034, "git_fetch").text)
 
     def test_agent(self):
-        """sshd: the person's agent is used"""
+        """sshd: the user's agent is used"""
         self.server.trust()
         socket = self.base / "agent"
         with subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)],

@@ -36,7 +36,7 @@ class OutputDir(rollback.Rollback):
         self.assert_same(before)
 
     def configure(self, *lines):
-        """[journal] of the person's configuration."""
+        """[journal] of the user's configuration."""
         path = self.home / ".config/airlock/config.toml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(("[journal]", *lines, "")), encoding="utf-8")

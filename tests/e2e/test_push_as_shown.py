@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""git_push brings what was shown to where it was shown, whatever changes while somebody is asked;
+"""git_push brings what was shown to where it was shown, whatever changes while the user is asked;
 and an "always" is for one branch and one address."""
 import os
 import pathlib
@@ -33,7 +33,7 @@ class Shown(remotes.Session):
         return question["params"]["message"], number, self.session.receive()
 
     def answer(self, question, decision):
-        """What somebody says."""
+        """What the user says."""
         self.session.send(id=question["id"],
                           result={"action": "accept", "content": {"decision": decision}})
 

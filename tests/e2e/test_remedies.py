@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A failure says what the caller, or a person, can do about it: the words that fit it."""
+"""A failure says what the caller, or a user, can do about it: the words that fit it."""
 import json
 import shlex
 import subprocess
@@ -249,7 +249,7 @@ class CommandLine(harness.Case):
     def line(self, tool, arguments, *options):
         """The words of the line, as a shell takes them."""
         text = self.call(tool, arguments, *options, approval="ask").text
-        self.assertIn("This needs a person's approval", text)
+        self.assertIn("This needs the user's approval", text)
         self.assertTrue(text.isprintable() or "\n" in text)
         return shlex.split(text[text.index("airlock call"):])
 

@@ -19,7 +19,7 @@ class Ending(harness.Case):
         self.lock = self.root / ".git/index.lock"
 
     def block_status(self):
-        """Put a pipe in the place of info/exclude: `git status` waits for somebody to open it."""
+        """Put a pipe in the place of info/exclude: `git status` waits until a process opens it."""
         path = self.root / ".git/info/exclude"
         path.unlink(missing_ok=True)
         os.mkfifo(path)
@@ -250,7 +250,7 @@ class Calls(Ending):
         server.ok("git_add", {"paths": ["a.txt"]})
 
     def test_foreign_lock_is_waited_for(self):
-        """an index.lock of somebody else that goes away in time is waited for"""
+        """an index.lock of another process that goes away in time is waited for"""
         server = harness.Server(self)
         self.write("b.txt", "b\n")
         self.lock.touch()
@@ -265,10 +265,10 @@ class Calls(Ending):
     def test_foreign_lock_stays(self):
         """an index.lock that stays until the deadline stays after it as well"""
         server = harness.Server(self)
-        self.lock.write_text("somebody's")
+        self.lock.write_text("another's")
         result = server.call("git_add", {"paths": ["a.txt"], "timeout_ms": 200})
         self.assertEqual((result.kind, result.error["code"]), ("ExecutionFailed", 7020))
-        self.assertEqual(self.lock.read_text(), "somebody's")
+        self.assertEqual(self.lock.read_text(), "another's")
         server.assert_lives()
 
     def test_repository_goes_away(self):

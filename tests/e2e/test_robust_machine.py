@@ -148,17 +148,17 @@ class Roots(harness.Case):
         self.assertEqual(self.out("diff", "--cached", "--name-only", cwd=other), "b.txt\n")
 
     def as_nobody(self):
-        """Options that run the program as a person without privileges, who owns the files."""
+        """Options that run the program as a user without privileges who owns the files."""
         if os.geteuid():
             return {}
         for path in [self.base, *self.base.rglob("*")]:
             os.lchown(path, NOBODY, NOBODY)
-        person = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
         try:
-            subprocess.run([harness.AIRLOCK, "--help"], check=True, capture_output=True, **person)
+            subprocess.run([harness.AIRLOCK, "--help"], check=True, capture_output=True, **nobody)
         except (OSError, subprocess.CalledProcessError):
             self.skipTest("the program cannot be run by another user here")
-        return person
+        return nobody
 
     def test_unreadable(self):
         """a root that cannot be read fails by name, and works when it can"""
@@ -172,12 +172,12 @@ class Roots(harness.Case):
 
     def test_unreadable_from_the_start(self):
         """a root that cannot be read at the start is named in one line"""
-        person = self.as_nobody()
+        nobody = self.as_nobody()
         self.addCleanup(self.root.chmod, 0o700)
         self.root.chmod(0)
         done = subprocess.run([harness.AIRLOCK, "call", "--root", str(self.root), "git_status"],
                               env=self.env, cwd=self.base, capture_output=True, text=True,
-                              check=False, **person)
+                              check=False, **nobody)
         self.assertIn(done.returncode, (1, 2), done)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn(str(self.root), done.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A person at a terminal: what is shown before an approval, and which answers are one."""
+"""A user at a terminal: what is shown before an approval, and which answers are one."""
 import codecs
 import os
 import pty

@@ -234,7 +234,7 @@ class Restores(rollback.Rollback):
         self.assert_same(main)
 
     def move_home(self):
-        """The person's directory outside of what is a root now."""
+        """The user's directory outside of what is a root now."""
         where = harness.tempfile.mkdtemp(prefix="airlock-home-")
         self.addCleanup(harness.shutil.rmtree, where, ignore_errors=True)
         return where

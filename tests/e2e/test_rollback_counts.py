@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`airlock rollback`: which executions it undoes, and that nothing of a person's is lost."""
+"""`airlock rollback`: which executions it undoes, and that nothing of a user's is lost."""
 import harness
 import rollback
 
@@ -100,7 +100,7 @@ class Counts(rollback.Rollback):
         self.write("a.txt", "two\n")
         self.ok("git_restore", {"paths": ["a.txt"]})
         self.ok("git_branch", {"create": "b"})
-        self.write("c.txt", "a person's\n")
+        self.write("c.txt", "a user's\n")
         journal = self.record()
         before = self.snapshot()
         done = self.command("rollback", "2", "--dry-run")
@@ -116,7 +116,7 @@ class Counts(rollback.Rollback):
 
 
 class Others(rollback.Rollback):
-    """What a person did since is not taken away."""
+    """What a user did since is not taken away."""
 
     def setUp(self):
         super().setUp()
@@ -135,12 +135,12 @@ class Others(rollback.Rollback):
 
     def test_edit(self):
         """an edit of a file"""
-        self.write("a.txt", "a person's\n")
+        self.write("a.txt", "a user's\n")
         self.assert_asks_first("a.txt")
 
     def test_new_file(self):
         """a new file, with a name that could do things to a terminal"""
-        self.write("new\033[2J\n  a.txt", "a person's\n")
+        self.write("new\033[2J\n  a.txt", "a user's\n")
         self.assert_asks_first("new   a.txt")
 
     def test_removed(self):
@@ -150,13 +150,13 @@ class Others(rollback.Rollback):
 
     def test_staged(self):
         """something staged"""
-        self.write("a.txt", "a person's\n")
+        self.write("a.txt", "a user's\n")
         self.git("add", "a.txt")
         self.assert_asks_first("a.txt", "the index (what is staged)")
 
     def test_commit(self):
         """a commit"""
-        self.commit("c.txt", "c\n", "a person's")
+        self.commit("c.txt", "c\n", "a user's")
         self.assert_asks_first("c.txt", "the index (what is staged)", "refs/heads/main")
 
     def test_branch_and_stash(self):
@@ -172,14 +172,14 @@ class Others(rollback.Rollback):
 
     def test_in_between(self):
         """between two calls, also when the second took it away already"""
-        self.write("b.txt", "a person's\n")
+        self.write("b.txt", "a user's\n")
         self.ok("git_restore", {"paths": ["b.txt"]})
         self.rollback()
         self.rollback()
         self.refuses("", "4", names=["b.txt"])
 
     def test_the_same(self):
-        """what a person did that is as it was before is no reason to refuse"""
+        """what a user did that is as it was before is no reason to refuse"""
         self.write("a.txt", "two\n")
         before = self.snapshot()
         self.rollback()

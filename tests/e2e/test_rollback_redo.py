@@ -63,8 +63,8 @@ class Ways(rollback.Rollback):
         self.ok("git_branch", {"create": "other"})
         self.refuses("there is nothing to redo", "--redo")
 
-    def test_somebody_else(self):
-        """what somebody else changed since is not taken away by --redo either"""
+    def test_another_user(self):
+        """what another user changed since is not taken away by --redo either"""
         self.write("a.txt", "two\n")
         self.ok("git_restore", {"paths": ["a.txt"]})
         self.rollback()
@@ -91,7 +91,7 @@ class Asks(rollback.Rollback):
         self.ok("git_restore", {"paths": ["a.txt"]})
 
     def terminal(self, answer, *words):
-        """Exit code and text of a rollback on a terminal where somebody types this."""
+        """Exit code and text of a rollback on a terminal where the user types this."""
         ours, theirs = pty.openpty()
         with subprocess.Popen([harness.AIRLOCK, "rollback", *words], cwd=self.root, env=self.env,
                               stdin=theirs, stdout=theirs, stderr=theirs) as process:

@@ -55,7 +55,7 @@ class Session(shell.Shell):
         self.assertEqual(value["error"], "command timeout after 1s")
 
     def test_writers(self):
-        """a program a person lists writes below the root, and nowhere else"""
+        """a program a user lists writes below the root, and nowhere else"""
         outside = self.base / "outside"
         outside.mkdir()
         config = self.config('[tools.shell]\ncommand_whitelist = ["touch", "mkdir", "ls"]\n')
@@ -129,7 +129,7 @@ class Session(shell.Shell):
         return harness.Result(answer["result"]).value["structuredContent"]
 
     def test_planned_once(self):
-        """what was checked before somebody was asked is what runs"""
+        """what was checked before the user was asked is what runs"""
         self.write("b.txt", "two\n")
         self.assertEqual(self.asked("echo *.txt", lambda: self.write("c.txt", ""))["stdout"],
                          "a.txt b.txt\n")
@@ -233,7 +233,7 @@ class Undo(shell.Shell):
         self.assertEqual((plain / "f").read_text(encoding="utf-8"), "x\n")
 
     def test_foreign_lock(self):
-        """somebody's index.lock is no obstacle to a command"""
+        """another process's index.lock is no obstacle to a command"""
         (self.root / ".git/index.lock").write_text("", encoding="utf-8")
         self.assertEqual(self.object("cat a.txt")["stdout"], "one\n")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a person is shown who decides cannot be emptied or pushed away."""
+"""What a user is shown who decides cannot be emptied or pushed away."""
 import hashlib
 import os
 
@@ -31,7 +31,7 @@ class Shown(harness.Case):
         return shown
 
     def assert_hidden_and_shown(self):
-        """git shows nothing of it, in what is staged and in what would be lost; a person sees it.
+        """git shows nothing of it, in what is staged and in what would be lost; a user sees it.
         """
         self.stage()
         self.assertNotIn(EVIL, self.out("diff", "--cached"))
@@ -208,7 +208,7 @@ class Shown(harness.Case):
         server = harness.AskingServer(self)
         result = server.call(tool, arguments)
         self.assertEqual(result.kind, "ExecutionFailed", result)
-        self.assertIn(f"Object {oid} of the repository is not what its id says", result.text)
+        self.assertIn(f"Object {oid} of the repository has other content than its id says", result.text)
 
     LOSING = (("git_restore", {"paths": ["app.py"]}),
               ("git_checkout", {"paths": ["app.py"]}),

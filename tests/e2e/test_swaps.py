@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an agent can put in the place of something airlock trusts, or behind a person's back."""
+"""What an agent can put in the place of something airlock trusts, or behind a user's back."""
 import os
 import subprocess
 
@@ -58,7 +58,7 @@ class Swaps(harness.Case):
         self.assertEqual(result.error["message"], "git binary not available")
 
     def asked(self, server, tool, arguments):
-        """What the person is shown; the answer is no."""
+        """What the user is shown; the answer is no."""
         shown, result = server.decided("reject", tool, arguments)
         self.assertEqual(result.kind, "ApprovalDenied")
         return shown
@@ -75,7 +75,7 @@ class Swaps(harness.Case):
         self.assertIn("+work on disk", shown)
 
     def test_nothing_hidden(self):
-        """control characters hide nothing from the person who decides"""
+        """control characters hide nothing from the user who decides"""
         self.init()
         self.write("b\x1b]2;secret\x07.txt", "x\n")
         server = harness.AskingServer(self)

@@ -129,7 +129,7 @@ class Branch(Repository):
         self.assertEqual(self.branches(), ["main", "there"])
 
     def test_lock(self):
-        """R4-7020 git_branch: a reference that somebody else has locked is 7020"""
+        """R4-7020 git_branch: a reference that another process has locked is 7020"""
         self.init()
         self.write(".git/refs/heads/new.lock", "")
         self.fails(7020, "git_branch", {"action": "create", "name": "new"})
@@ -147,7 +147,7 @@ class Branch(Repository):
         self.assertEqual(self.branches(), ["main"])
 
     def test_policy(self):
-        """git_branch: a rule may ask where nobody is asked, and allow where somebody is"""
+        """git_branch: a rule may ask where the mode does not, and allow where the mode asks"""
         self.init()
         self.git("branch", "gone")
         config = str(self.write("config.toml", """

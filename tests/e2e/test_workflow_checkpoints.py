@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints as a person meets them: when one is taken, and what happens when none can be."""
+"""Checkpoints as a user meets them: when one is taken, and what happens when none can be."""
 import json
 import os
 import subprocess

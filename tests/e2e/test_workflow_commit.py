@@ -224,7 +224,7 @@ class Commit(workflow.Case):
         self.assert_committed(self.gives("git_commit"), "side two")
 
     def test_rebase_runs_nothing(self):
-        """git_commit: what somebody wrote into the list of a rebase does not run"""
+        """git_commit: what another user wrote into the list of a rebase does not run"""
         self.stopped()
         canary = self.base / "canary"
         (self.root / ".git/rebase-merge/git-rebase-todo").write_text(

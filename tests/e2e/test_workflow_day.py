@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A day of an agent over MCP, against each kind of server: from a fresh clone to the text of a pull
-request, with somebody else at work in the same file."""
+request, with another user at work in the same file."""
 import unittest
 
 import harness

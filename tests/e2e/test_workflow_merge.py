@@ -146,7 +146,7 @@ class Merge(merges.Case):
                          "git_merge", {"branch": "", "abort": True})
 
     def test_asks_again(self):
-        """git_merge: a branch that moved while a person was asked is asked about again"""
+        """git_merge: a branch that moved while a user was asked is asked about again"""
         self.init()
         self.branch("b.txt", "b\n")
         server = harness.AskingServer(self, "--toolset", "workflow")

@@ -166,7 +166,7 @@ class Message(workflow.Case):
         self.assertEqual(self.out("rev-parse", "HEAD"), before)
 
     def test_shown(self):
-        """git_commit: a person who is asked by a rule is shown the message that will be used"""
+        """git_commit: a user who is asked by a rule is shown the message that will be used"""
         self.stage()
         config = self.write("config.toml", "[[tools.approval.rule]]\ntool = \"git_commit\"\n"
                             "decision = \"ask\"\n", self.base)

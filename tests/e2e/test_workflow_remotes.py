@@ -52,7 +52,7 @@ class Remotes(remotes.Case):
         self.assertNotIn("s3cret", log.read_text(encoding="utf-8"))
 
     def test_push_url_and_own_rewrites(self):
-        """list shows push addresses, and the person's own url.*.insteadOf"""
+        """list shows push addresses, and the user's own url.*.insteadOf"""
         self.git("remote", "add", "origin", "gh:org/r")
         self.git("config", "remote.origin.pushurl", "git@example.com:org/r")
         self.git("config", "--global", "url.https://example.com/.insteadOf", "gh:")

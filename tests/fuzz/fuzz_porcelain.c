@@ -63,7 +63,7 @@ static void take_entry(void *payload, const struct al_config_entry *entry)
     struct seen *seen = payload;
 
     fuzz_require(!strchr(entry->key, '\n'));
-    see(seen, entry->of_repository ? "repository" : "person");
+    see(seen, entry->of_repository ? "repository" : "user");
     see(seen, entry->origin ? entry->origin : "(none)");
     see(seen, entry->key);
     see(seen, entry->value);

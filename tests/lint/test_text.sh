@@ -20,7 +20,7 @@ for word in 'TO''DO' 'FIX''ME' 'XX''X'; do
 done
 for path in '/ho''me/jane/src' '/Us''ers/jane' '/ro''ot/.ssh' '/wo''rk/tree'; do
     say "see $path"
-    refuses "$path" "a path of somebody's machine"
+    refuses "$path" "a path of one machine"
 done
 for host in 'registry.npm''js.org' 'py''pi.org' 'crates.''io'; do
     say "from $host"

@@ -100,7 +100,7 @@ int al_git_commit(struct al_repo *repo, const char *message, const char *expecte
         int undone = al_savepoint_restore_git_dir(repo, &savepoint, NULL);
 
         if (undone < 0 && err)
-            err->remedy = "It could not be taken back; a user can do so with 'airlock rollback'.";
+            err->remedy = "It could not be taken back; the user can do so with 'airlock rollback'.";
         return r;
     }
     *ret_output = output;

@@ -29,7 +29,8 @@ struct al_commits_shown {
  * Append a list of commits as an excerpt; nothing when there are none.
  *
  * @param ret_any  Whether there is any.
- * @return 0; AL_ERR_EXECUTION naming a commit that is not what its id says, or when git fails.
+ * @return 0; AL_ERR_EXECUTION naming a commit whose content does not match its id, or when git
+ * fails.
  */
 int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_shown *shown,
                            struct al_run_limits *budget, struct al_str *out, bool *ret_any,

@@ -118,10 +118,11 @@ bool al_object_verifier_add(void *payload, const char *data, size_t len)
 
 static int mismatch(const char *id, struct al_error *err)
 {
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "Object %s of the repository is not what its id says: what it is cannot be "
-                        "shown. A person can look with git fsck",
-                        id);
+    return al_error_set(
+        err, AL_ERR_EXECUTION,
+        "Object %s of the repository has other content than its id says, and cannot be "
+        "shown. The user can look with git fsck",
+        id);
 }
 
 int al_git_verify_objects(const struct al_repo *repo, const struct al_str *words,

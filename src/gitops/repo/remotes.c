@@ -138,7 +138,7 @@ static int check_refspec(const char *refspec, struct al_error *err)
         return 0;
     shown = al_text_sanitize_line(refspec);
     return al_remote_error(err,
-                           "A person can fetch with git itself, or let remote.<name>.fetch write "
+                           "The user can fetch with git itself, or let remote.<name>.fetch write "
                            "below refs/remotes/.",
                            "The refspec '%s' of the remote writes to '%s'", shown,
                            strchr(shown, ':') + 1);
@@ -158,7 +158,7 @@ static int check_configuration(const struct al_vetting *vetting, struct al_error
         return 0;
     key = al_url_shown(vetting->refused_key);
     return al_remote_error(err,
-                           "A person can move it to their own ~/.gitconfig, or remove it with git "
+                           "The user can move it to their own ~/.gitconfig, or remove it with git "
                            "config --unset-all.",
                            "The repository's configuration sets '%s', which could lead elsewhere "
                            "than its remotes say",
@@ -177,7 +177,7 @@ static int take_value(struct al_remote *remote, const char *variable, const char
                              : !strcmp(value, "--no-tags") ? "--no-tags"
                                                            : NULL;
     if (!strcmp(variable, "vcs"))
-        return al_remote_error(err, "A person can use it with git itself.",
+        return al_remote_error(err, "The user can use it with git itself.",
                                "The remote is reached through a helper, which airlock does not "
                                "start");
     return 0;

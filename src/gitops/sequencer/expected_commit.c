@@ -160,8 +160,9 @@ int al_git_check_commit(const struct al_repo *repo, const char *expected, const 
     al_str_adds(&became, changes);
     r = al_git_read_parents(repo, commit, budget, &became, err);
     if (r == 0 && strcmp(became.buf, expected) != 0)
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "What was committed is not what was shown, since somebody changed the "
-                         "index meanwhile; the commit was taken back");
+        r = al_error_set(
+            err, AL_ERR_EXECUTION,
+            "The commit differs from what was shown, since another process changed the "
+            "index meanwhile; the commit was taken back");
     return r;
 }

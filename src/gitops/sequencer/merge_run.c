@@ -112,9 +112,10 @@ static int check_merged_parents(const struct al_repo *repo, const struct al_merg
         return 0;
     r = read_merged_parents(repo, input->head, outcome->conflicted, budget, &parents, err);
     if (r == 0 && strcmp(parents.buf, expected) != 0)
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "What git merged is not the commit that was looked at, since somebody "
-                         "moved it meanwhile; the repository was put back as it was");
+        r = al_error_set(
+            err, AL_ERR_EXECUTION,
+            "git merged another commit than the one that was looked at, since another "
+            "process moved the branch meanwhile; the repository was put back as it was");
     return r;
 }
 

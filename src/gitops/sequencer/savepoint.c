@@ -194,7 +194,7 @@ int al_savepoint_restore_if_stopped(struct al_repo *repo, const struct al_savepo
     err->detail =
         done ? al_strdup("The repository was put back as it was.")
              : al_asprintf("The repository could not be put back as it was: %s", problem.message);
-    err->remedy = done ? "The repository was put back as it was; a person can raise timeout_ms in "
+    err->remedy = done ? "The repository was put back as it was; the user can raise timeout_ms in "
                          "[tools.git] of the configuration."
                        : "The repository could not be put back as it was: see git_status, and "
                          "git_merge with abort.";

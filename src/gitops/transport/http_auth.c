@@ -31,7 +31,7 @@ static bool was_refused(const struct al_git_output *output)
 static int refused(const struct al_network *network, struct al_error *err)
 {
     return al_remote_error(err,
-                           "A person can put the right ones into their credential helper, or sign "
+                           "The user can put the right ones into their credential helper, or sign "
                            "in there once with git.",
                            "%s does not accept the credentials it was given", network->url.origin);
 }
@@ -94,7 +94,7 @@ static int run_with_helpers(const struct al_network_job *job, struct al_git_outp
         return r;
     if (!found)
         return al_remote_error(err,
-                               "A person can set up a credential helper, or sign in there once "
+                               "The user can set up a credential helper, or sign in there once "
                                "with git; airlock never prompts.",
                                "%s asks for a user and a password, and no credential helper has "
                                "them",

@@ -74,10 +74,10 @@ static int check_programs(const struct al_network *network, struct al_error *err
     const struct al_git *git = network->repo->at.git;
 
     if (network->url.kind == AL_URL_SSH && !git->ssh)
-        return al_remote_error(err, "A person can install it, or use https.",
+        return al_remote_error(err, "The user can install it, or use https.",
                                "There is no ssh on this machine");
     if (network->url.kind == AL_URL_HTTP && (!git->http_helper || access(git->http_helper, X_OK)))
-        return al_remote_error(err, "A person can install it, or use ssh.",
+        return al_remote_error(err, "The user can install it, or use ssh.",
                                "This git has no helper for http");
     return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// node clients.mjs AIRLOCK: the official clients of both eras use every tool, and a person answers.
+// node clients.mjs AIRLOCK: the official clients of both eras use every tool, and a user answers.
 
 import assert from 'node:assert/strict';
 
@@ -48,7 +48,7 @@ const clients = [
     },
 ];
 
-/** Run `body` with a connected client; `answer` is what a person says, null: they cannot be asked. */
+/** Run `body` with a connected client; `answer` is what a user says, null: they cannot be asked. */
 async function session(kind, answer, body, options = []) {
     const world = new World();
     const client = kind.make({ capabilities: answer ? { elicitation: {} } : {} });
@@ -185,7 +185,7 @@ async function calls_side_by_side({ client }) {
     }
 }
 
-/** A person who edits the file while the first question is before them. */
+/** A user who edits the file while the first question is before them. */
 async function edits_meanwhile(turn, world) {
     if (turn === 1) {
         world.write('a.txt', 'three and more\n');
@@ -200,10 +200,10 @@ for (const kind of clients) {
     await run(`connects and speaks ${kind.revision}`, null, connects);
     await run('every schema compiles, and the list is constant', null, schemas_compile);
     for (const [toolset, list] of Object.entries(examples)) {
-        await run(`every tool of ${toolset} works, approved by a person`, say('once'),
+        await run(`every tool of ${toolset} works, approved by a user`, say('once'),
             (scene) => every_tool_works(scene, list), '--toolset', toolset);
     }
-    await run('the person sees what will happen', say('once'), shows_what_will_happen);
+    await run('the user sees what will happen', say('once'), shows_what_will_happen);
     await run('reject', say('reject'), is_refused);
     await run('decline', async () => ({ action: 'decline' }), is_refused);
     await run('cancel', async () => ({ action: 'cancel' }), is_refused);

@@ -198,7 +198,7 @@ static void needs_no_lock(void **state)
 {
     struct saver *s = *state;
 
-    tmpdir_write(s->w->repo, ".git/index.lock", "somebody else's\n");
+    tmpdir_write(s->w->repo, ".git/index.lock", "another process's\n");
     tmpdir_write(s->w->repo, ".git/HEAD.lock", "");
     take(s, NULL);
     assert_files(s, "100644 a.txt\n");

@@ -202,7 +202,7 @@ static void believes_nothing_of_a_checkpoint_that_is_gone(void **state)
     assert_whole(s, s->id);
 }
 
-static void does_nothing_while_somebody_else_looks(void **state)
+static void does_nothing_while_another_process_reads(void **state)
 {
     struct saver *s = *state;
     struct al_run_limits budget = long_budget();
@@ -348,7 +348,7 @@ int main(void)
         SAVER_TEST(is_short_of_room_beyond_the_limit),
         SAVER_TEST(refuses_a_checkpoint_that_never_fits),
         SAVER_TEST(believes_nothing_of_a_checkpoint_that_is_gone),
-        SAVER_TEST(does_nothing_while_somebody_else_looks),
+        SAVER_TEST(does_nothing_while_another_process_reads),
         SAVER_TEST(forgets_what_is_too_old),
         SAVER_TEST(lives_with_leftovers),
         SAVER_TEST(survives_being_killed),

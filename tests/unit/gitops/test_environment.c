@@ -136,7 +136,7 @@ static void names_the_repository_shortly_where_that_is_the_same(void **state)
     assert_variable(w, "linked", &content, "GIT_WORK_TREE", linked);
 }
 
-/* What a person may get of it after a deadline must have left git by then. */
+/* Output that the user may get after a deadline must have left git by then. */
 static void flushes_unless_only_the_whole_counts(void **state)
 {
     struct world *w = *state;

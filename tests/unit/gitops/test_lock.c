@@ -73,7 +73,7 @@ static void begin_watch(void)
     watching = true;
 }
 
-/* Somebody looked, and had no lock each time. */
+/* A test looked at least once, and no lock was held any time. */
 static void assert_free(void)
 {
     watching = false;

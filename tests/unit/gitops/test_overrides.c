@@ -163,7 +163,7 @@ static const struct row settings[] = {
     { "color.ui", "false", NULL },
     { "status.short", "false", NULL },
     { "diff.noprefix", "false", NULL },
-    /* a diff that a person is shown is the whole diff */
+    /* a diff that a user is shown is the whole diff */
     { "diff.relative", "false", NULL },
     /* a message that was approved is the one that is recorded */
     { "commit.cleanup", "whitespace", NULL },

@@ -240,14 +240,14 @@ static void loses_no_line_when_the_name_is_taken(void **state)
     struct tmpdir *dir = *state;
 
     journal_fill(dir, 2);
-    tmpdir_write(dir, "tool_log.2.jsonl", "a person's");
+    tmpdir_write(dir, "tool_log.2.jsonl", "a user's");
     struct al_journal *journal = journal_open(dir);
     al_journal_limit(journal, 1);
     assert_int_equal(journal_add(journal, "tool", NULL), 0);
     al_journal_free(journal);
     assert_int_equal(count_lines(dir, "tool_log.jsonl"), 3);
     al_auto(al_freep) char *kept = tmpdir_read(dir, "tool_log.2.jsonl");
-    assert_string_equal(kept, "a person's");
+    assert_string_equal(kept, "a user's");
     assert_int_equal(unlinkat(dir->fd, "tool_log.2.jsonl", 0), 0);
     assert_intact(dir, 3);
 }

@@ -207,7 +207,7 @@ static void does_not_touch_a_file_that_has_its_name(void **state)
 }
 
 /* Without and with an open call. */
-static void does_without_a_file_that_somebody_removed(void **state)
+static void works_without_a_removed_file(void **state)
 {
     struct tmpdir *dir = *state;
 
@@ -295,7 +295,7 @@ int main(void)
         JOURNAL_TEST(begins_another_file_when_a_call_is_open),
         JOURNAL_TEST(stays_small_while_it_is_never_idle),
         JOURNAL_TEST(does_not_touch_a_file_that_has_its_name),
-        JOURNAL_TEST(does_without_a_file_that_somebody_removed),
+        JOURNAL_TEST(works_without_a_removed_file),
         JOURNAL_TEST(takes_calls_of_many_threads),
     };
 

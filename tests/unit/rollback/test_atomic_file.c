@@ -17,7 +17,7 @@ static int setup(void **state)
     struct tmpdir *dir = tmpdir_new();
 
     (void)mkdirat(dir->fd, "in", 0700);
-    tmpdir_write(dir, "out/kept", "a person's");
+    tmpdir_write(dir, "out/kept", "a user's");
     *state = dir;
     return 0;
 }
@@ -89,7 +89,7 @@ static void writes_links_and_replaces_them(void **state)
     assert_string_equal(target, "../out/kept");
     assert_int_equal(put(dir, "link", S_IFREG | 0644u, "a file"), 0);
     assert_file(dir, "in/link", "a file");
-    assert_file(dir, "out/kept", "a person's");
+    assert_file(dir, "out/kept", "a user's");
 }
 
 static void goes_through_no_link(void **state)
@@ -101,7 +101,7 @@ static void goes_through_no_link(void **state)
     assert_true(put(dir, "dir/new", S_IFREG | 0644u, "evil") < 0);
     assert_true(put(dir, "dir/sub/new", S_IFREG | 0644u, "evil") < 0);
     assert_true(take_away(dir, "dir/kept") < 0);
-    assert_file(dir, "out/kept", "a person's");
+    assert_file(dir, "out/kept", "a user's");
     assert_false(is_there(dir, "out/new"));
     assert_false(is_there(dir, "out/sub"));
     assert_int_equal(take_away(dir, "dir"), 0); /* the link itself is removed like a file */

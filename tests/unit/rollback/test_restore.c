@@ -312,7 +312,7 @@ static void waits_for_no_lock_of_gits(void **state)
         const char *lock, *words[3];
     } rows[] = {
         { ".git/HEAD.lock", { "checkout", "-q", "side" } },
-        { ".git/config.lock", { "config", "user.name", "Somebody" } },
+        { ".git/config.lock", { "config", "user.name", "Another" } },
     };
     struct saver *s = *state;
 
@@ -353,7 +353,7 @@ static void writes_through_no_link(void **state)
     assert_file(s->w->outside, "new", "theirs\n");
 }
 
-/* A store that somebody changed must not give anybody a way out of the working tree. */
+/* A store that was tampered with must not lead out of the working tree. */
 static void writes_no_file_whose_name_is_no_plain_path(void **state)
 {
     static const char *const names[] = {

@@ -295,9 +295,9 @@ static inline void run_with(struct scene *scene, const struct al_tool *tool, con
 /* Run one call, with the scripted user to be asked. */
 static inline void run(struct scene *scene, const struct al_tool *tool, const char *arguments)
 {
-    const struct al_approver person = { .name = "terminal", .ask = ask, .payload = scene };
+    const struct al_approver terminal = { .name = "terminal", .ask = ask, .payload = scene };
 
-    run_with(scene, tool, arguments, &person, 1);
+    run_with(scene, tool, arguments, &terminal, 1);
 }
 
 /* The journal's last line as "outcome decision decided_by operation success". */

@@ -103,7 +103,7 @@ static void keeps_files_that_may_not_go(void **state)
 
 static void write_more(struct world *w)
 {
-    tmpdir_write(w->root, "out/old-name.patch", "somebody else's\n");
+    tmpdir_write(w->root, "out/old-name.patch", "another user's\n");
 }
 
 static void put_another(struct world *w)
@@ -125,12 +125,12 @@ static void take_away(struct world *w)
 
 static void put_new(struct world *w)
 {
-    tmpdir_write(w->root, "out/to-file.patch", "somebody else's\n");
+    tmpdir_write(w->root, "out/to-file.patch", "another user's\n");
 }
 
 static void put_directory(struct world *w)
 {
-    tmpdir_write(w->root, "out/to-file.patch/file", "somebody else's\n");
+    tmpdir_write(w->root, "out/to-file.patch/file", "another user's\n");
 }
 
 /* What another process does while the patches are written. Its file stays, and so do the others. */
@@ -141,12 +141,12 @@ static void keeps_all_when_one_changes(void **state)
         const char *name, *text;
         size_t left;
     } cases[] = {
-        { write_more, "out/old-name.patch", "somebody else's\n", 2 },
+        { write_more, "out/old-name.patch", "another user's\n", 2 },
         { put_another, "out/old-name.patch", "old 2\n", 2 },
         { put_link, "precious", "precious\n", 2 },
         { take_away, NULL, NULL, 1 },
-        { put_new, "out/to-file.patch", "somebody else's\n", 3 },
-        { put_directory, "out/to-file.patch/file", "somebody else's\n", 3 },
+        { put_new, "out/to-file.patch", "another user's\n", 3 },
+        { put_directory, "out/to-file.patch/file", "another user's\n", 3 },
     };
     struct world *w = *state;
 

@@ -6,7 +6,7 @@
 #include "guard/root.h"
 #include "tests/unit/gitops/lib.h"
 
-#define SOMEBODY 12345
+#define OTHER_UID 12345
 
 /* What git is told for a word, NULL when it is refused (then w->err).  Caller frees. */
 static char *spec_of(struct world *w, const struct al_repo *repo, const char *word)
@@ -257,11 +257,11 @@ static void refuses_a_repository_of_another_user(void **state)
 
     skip_unless_root();
     assert_trusted(w);
-    give_to(w, ".", SOMEBODY);
+    give_to(w, ".", OTHER_UID);
     assert_foreign(w);
     give_to(w, ".", 0);
     assert_trusted(w);
-    give_to(w, ".git", SOMEBODY);
+    give_to(w, ".git", OTHER_UID);
     assert_foreign(w);
 }
 
@@ -273,10 +273,10 @@ static void refuses_a_foreign_git_directory_behind_an_own_gitfile(void **state)
     assert_int_equal(renameat(w->repo->fd, ".git", w->repo->fd, "real.git"), 0);
     tmpdir_write(w->repo, ".git", "gitdir: real.git\n");
     assert_trusted(w);
-    give_to(w, "real.git", SOMEBODY);
+    give_to(w, "real.git", OTHER_UID);
     assert_foreign(w);
     give_to(w, "real.git", 0);
-    give_to(w, ".git", SOMEBODY);
+    give_to(w, ".git", OTHER_UID);
     assert_foreign(w);
 }
 
@@ -298,7 +298,7 @@ static void believes_the_persons_safe_directory(void **state)
     al_auto(al_freep) char *above = al_asprintf("%s/*", w->place->path);
 
     skip_unless_root();
-    give_to(w, ".git", SOMEBODY);
+    give_to(w, ".git", OTHER_UID);
     assert_foreign(w);
     declare_safe(w, (const char *[]){ w->repo->path, NULL });
     assert_trusted(w);
@@ -323,7 +323,7 @@ static void expands_the_home_in_a_safe_directory(void **state)
     struct tmpdir *home = w->home;
 
     skip_unless_root();
-    give_to(w, ".git", SOMEBODY);
+    give_to(w, ".git", OTHER_UID);
     w->home = w->place; /* so that the repository lies below it */
     world_start_git(w);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -353,7 +353,7 @@ static void believes_no_other_safe_directory(void **state)
     };
 
     skip_unless_root();
-    give_to(w, ".git", SOMEBODY);
+    give_to(w, ".git", OTHER_UID);
     for (size_t i = 0; i < COUNT(lists); i++) {
         declare_safe(w, lists[i]);
         assert_foreign(w);
@@ -366,7 +366,7 @@ static void never_believes_the_repositorys_own_safe_directory(void **state)
 
     skip_unless_root();
     git_ok(w->repo, "config", "safe.directory", "*", NULL);
-    give_to(w, ".git", SOMEBODY);
+    give_to(w, ".git", OTHER_UID);
     assert_foreign(w);
 }
 

@@ -75,7 +75,7 @@ static void await_turns(struct al_git *git, size_t count)
         sched_yield();
 }
 
-/* Until somebody in this process watches a directory. */
+/* Wait until a thread of this process watches a directory. */
 static void await_watch(void)
 {
     bool watched = false;

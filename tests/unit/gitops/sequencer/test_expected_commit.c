@@ -52,7 +52,7 @@ static void assert_commit(struct world *w, const char *expected, bool good)
     assert_int_equal(strcmp(before, after) != 0, good);
     assert_string_equal(staged, still);
     if (!good)
-        assert_non_null(strstr(w->err.message, "not what was shown"));
+        assert_non_null(strstr(w->err.message, "differs from what was shown"));
 }
 
 static void makes_the_commit_that_was_shown(void **state)
@@ -179,7 +179,7 @@ static void assert_merge(struct world *w, const char *ours, bool conflicts)
         git_fixture_commit(w->repo, ours, "ours\n", "ours");
     before = tree_text(w->repo);
     assert_int_equal(merge(w, shown, &outcome), AL_ERR_EXECUTION);
-    assert_non_null(strstr(w->err.message, "not the commit that was looked at"));
+    assert_non_null(strstr(w->err.message, "merged another commit than the one"));
     after = tree_text(w->repo);
     assert_string_equal(before, after);
     git_ok(w->repo, "update-ref", "refs/heads/feature", shown, NULL);

@@ -115,7 +115,7 @@ static void works_on_an_unborn_branch_and_a_detached_head(void **state)
     assert_undone(w, merge);
 }
 
-static void keeps_what_somebody_else_did_meanwhile(void **state)
+static void keeps_changes_of_another_process(void **state)
 {
     struct world *w = *state;
     al_auto(repo_freep) struct al_repo *repo = NULL;
@@ -219,7 +219,7 @@ int main(void)
         WORLD_TEST(undoes_a_rebase_in_the_middle),
         WORLD_TEST(undoes_a_rebase_that_went_on),
         WORLD_TEST(works_on_an_unborn_branch_and_a_detached_head),
-        WORLD_TEST(keeps_what_somebody_else_did_meanwhile),
+        WORLD_TEST(keeps_changes_of_another_process),
         WORLD_TEST(keeps_ignored_files_that_were_there),
         WORLD_TEST(settles_only_what_was_interrupted),
         WORLD_TEST(says_when_it_cannot_be_put_back),
