@@ -62,7 +62,7 @@ static int run(struct al_setup *setup, const struct al_listed_tool *tool, const 
     /* The session has only one call, so the answer "always" would have no effect. */
     al_approvals_free(al_take(&setup->session.approvals));
     al_signals_handle(setup, al_cancel_ref(cancel));
-    setup->session.waits = al_cli_note;
+    setup->session.on_lock_wait = al_cli_note;
     tty = al_tty_open();
     if (tty)
         approver = al_tty_approver(tty);

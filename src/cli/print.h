@@ -16,8 +16,8 @@ void al_cli_print(int fd, const struct al_str *text);
 /** Append text to the last line of `out`, from column `indent` on, in as many lines as needed. */
 void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
 
-/** Print "airlock: <line>" to stderr.  For `waits` of struct al_session and `on_lock_wait` of
- * al_run_limits. */
+/** Print "airlock: <line>" to stderr.  For `on_lock_wait` of struct al_session and of
+ * struct al_run_limits. */
 void al_cli_note(const char *line);
 
 /** Flush stdout.  Returns `code`, or AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost. */

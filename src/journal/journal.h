@@ -49,9 +49,9 @@ void al_journal_free(struct al_journal *journal);
  * several threads use the journal. */
 void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes);
 
-/** The id of this conversation: when the journal was opened as YYYYMMDD_HHMMSS, '-', six
- * hexadecimal digits.  Borrowed. */
-const char *al_journal_conversation(const struct al_journal *journal);
+/** The id of this session, which lines have as `conversation_id`: the time when the journal was
+ * opened as YYYYMMDD_HHMMSS, '-', six hexadecimal digits.  Borrowed. */
+const char *al_journal_session_id(const struct al_journal *journal);
 
 /** One call that is recorded.  The caller owns it until it is closed. */
 struct al_record;

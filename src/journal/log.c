@@ -24,7 +24,7 @@
 struct al_journal {
     struct al_chain *chain;
     struct al_open_records *open;
-    char conversation[32];
+    char session_id[32];
     atomic_uint_least64_t calls; /* the number of the last call that began */
     /* The members after "input" of a call that is interrupted right away. */
     struct al_str interrupted;
@@ -38,15 +38,15 @@ struct al_record {
     struct al_str input; /* without secrets */
 };
 
-static int name_conversation(struct al_journal *journal, struct al_error *err)
+static int name_session(struct al_journal *journal, struct al_error *err)
 {
     unsigned char tail[3];
     char stamp[16];
 
     if (getrandom(tail, sizeof(tail), 0) != (ssize_t)sizeof(tail))
-        return al_error_errno(err, errno, "cannot name the conversation");
+        return al_error_errno(err, errno, "cannot make a session id");
     al_clock_stamp(stamp);
-    (void)snprintf(journal->conversation, sizeof(journal->conversation), "%s-%02x%02x%02x", stamp,
+    (void)snprintf(journal->session_id, sizeof(journal->session_id), "%s-%02x%02x%02x", stamp,
                    tail[0], tail[1], tail[2]);
     return 0;
 }
@@ -208,7 +208,7 @@ static int open_journal(struct al_journal *journal, const char *file, struct al_
     dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
     r = al_open_records_open(dir, &journal->open, err);
     if (r == 0)
-        r = name_conversation(journal, err);
+        r = name_session(journal, err);
     add_interrupted(&journal->interrupted);
     if (r == 0)
         al_journal_recover(journal->chain, al_open_records_dir(journal->open));
@@ -245,9 +245,9 @@ void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes)
     al_chain_limit(journal->chain, max_file_bytes);
 }
 
-const char *al_journal_conversation(const struct al_journal *journal)
+const char *al_journal_session_id(const struct al_journal *journal)
 {
-    return journal->conversation;
+    return journal->session_id;
 }
 
 static void free_record(struct al_record *record)
@@ -276,7 +276,7 @@ static struct al_record *begin_record(struct al_journal *journal,
     al_str_adds(&record->begin, "\"" MEMBER("time") "\"");
     al_str_adds(&record->begin, time);
     al_str_adds(&record->begin, "\"" MEMBER("seq") "null" MEMBER("conversation_id") "\"");
-    al_str_adds(&record->begin, journal->conversation);
+    al_str_adds(&record->begin, journal->session_id);
     al_str_adds(&record->begin, "\"" MEMBER("id"));
     al_str_addu(&record->begin, id);
     add_text(&record->begin, MEMBER("tool"), begin->tool);

@@ -22,7 +22,7 @@ static bool same_call(const json_t *line, const json_t *call)
            same_member(line, call, "input");
 }
 
-/* Whether the text has the conversation of one of the calls. */
+/* Whether the text has the session id of one of the calls. */
 static bool may_have_line(json_t *calls, const char *text, size_t len)
 {
     const char *key, *before = "";
@@ -30,12 +30,11 @@ static bool may_have_line(json_t *calls, const char *text, size_t len)
 
     json_object_foreach(calls, key, call)
     {
-        const char *conversation = al_json_get_string(call, "conversation_id");
+        const char *session = al_json_get_string(call, "conversation_id");
 
-        if (strcmp(conversation, before) != 0 &&
-            memmem(text, len, conversation, strlen(conversation)))
+        if (strcmp(session, before) != 0 && memmem(text, len, session, strlen(session)))
             return true;
-        before = conversation;
+        before = session;
     }
     return false;
 }
@@ -98,7 +97,7 @@ static int append(struct al_chain *chain, json_t *calls, struct al_error *err)
     return r == 0 && json_object_size(calls) ? al_chain_sync(chain, err) : r;
 }
 
-/* A record without a conversation is not that of a call. */
+/* A record without a session id is not that of a call. */
 static void drop_invalid(json_t *calls)
 {
     json_t *call;

@@ -7,7 +7,7 @@
 
 /**
  * Write the line of each call whose process died, unless the log has it.  A line belongs to a call
- * if conversation and call number are the same.  A failure is a warning, and the record stays for
+ * if session and call number are the same.  A failure is a warning, and the record stays for
  * the next process that opens the journal.
  *
  * @param open_fd  The directory open/.

@@ -61,7 +61,7 @@ int al_request_state_issue(struct al_request_states *states,
     uint8_t raw[RAW_BYTES];
 
     if (getrandom(raw, AT_TIME, 0) != AT_TIME)
-        return al_error_errno(err, errno, "cannot number a question");
+        return al_error_errno(err, errno, "cannot make a request state");
     memcpy(raw + AT_TIME, &now, sizeof(now));
     memcpy(raw + AT_CALL, call->bytes, sizeof(call->bytes));
     memcpy(raw + AT_SHOWN, shown->bytes, sizeof(shown->bytes));

@@ -166,7 +166,7 @@ int al_jobs_acquire(struct al_job *job, struct al_cancel *cancel, struct al_erro
 
     al_auto(al_closep) int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0)
-        return al_error_errno(err, errno, "cannot wait for a turn");
+        return al_error_errno(err, errno, "cannot wait for a job");
     waiter.fd = fd;
     granted = acquire_or_queue(job, &waiter) || wait_in_queue(&waiter, cancel);
     if (granted && !al_cancel_fired(cancel))

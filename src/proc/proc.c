@@ -122,7 +122,8 @@ int al_spec_check(const struct al_proc_spec *spec, struct al_error *err)
 static int timed_out(const struct al_proc_spec *spec, struct al_error *err)
 {
     return al_error_set_code(err, AL_ERR_TIMEOUT, AL_CODE_TIMEOUT,
-                             "git command timed out after %ums", (unsigned)spec->timeout_ms);
+                             "%s command timed out after %ums", spec->argv[0],
+                             (unsigned)spec->timeout_ms);
 }
 
 static int report(const struct al_proc_spec *spec, enum al_ending ending, const siginfo_t *info,

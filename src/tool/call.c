@@ -68,7 +68,7 @@ static int decode(struct al_call *call, struct al_error *err)
     if (tool->apply_session)
         tool->apply_session(call->session, call->args);
     call->budget.cancel = call->input->cancel;
-    call->budget.on_lock_wait = call->session->waits;
+    call->budget.on_lock_wait = call->session->on_lock_wait;
     call->budget.left_ms = (uint32_t)timeout_of(call);
     return 0;
 }

@@ -50,8 +50,8 @@ struct al_session {
     bool requires_checkpoints; /**< destructive calls are refused when no checkpoint can be taken */
     const char *confinement;   /**< what confines git: "landlock7+seccomp", "none" */
     struct al_shell *shell;    /**< for bash_command; NULL in a session without that tool */
-    void (*waits)(const char *line); /**< what a call waits for, after a second; may be NULL */
-    void (*trace)(const char *line); /**< the lines of `-v`, safe text; NULL: no `-v` */
+    void (*on_lock_wait)(const char *line); /**< told after a second of waiting; may be NULL */
+    void (*trace)(const char *line);        /**< the lines of `-v`, safe text; NULL: no `-v` */
 };
 
 /** The result of a call, successful or not.  Set up with AL_RESULT_INIT. */

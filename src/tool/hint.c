@@ -84,10 +84,10 @@ static const struct {
     { "would be overwritten by", "git_stash", NULL,
       "Commit these changes with git_commit, or put them aside with git_stash, first." },
     { "you need to resolve your current index first", "git_resolve_conflict", "workflow",
-      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict settles a "
+      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict resolves a "
       "file." },
     { "unmerged files", "git_resolve_conflict", "workflow",
-      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict settles a "
+      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict resolves a "
       "file." },
 };
 

@@ -44,7 +44,7 @@ bool al_param_is_called(const struct al_param *param, const char *name)
         return true;
     if (strlen(name) > NAME_MAX_BYTES || is_upper(*name) ||
         (*name != *param->name && *name != 'c' &&
-         *name != 'w')) /* a cheap test that settles most calls */
+         *name != 'w')) /* a cheap test that decides for most calls */
         return false;
     to_snake(param->name, &own);
     to_snake(name, &given);

@@ -209,7 +209,7 @@ class State:
                 f"{self.peak_kib // 1024} MiB")
 
 
-class Conversation:
+class Session:
     """The server's two pipes; sending never waits for a server that waits to be read."""
 
     def __init__(self, server):
@@ -280,7 +280,7 @@ class HostileClient(harness.Case):
         self.init()
         server = harness.Server(self)
         pid = server.process.pid
-        talk = Conversation(server)
+        talk = Session(server)
         talk.ask("writer", method="tools/call",  # what writers need is made with the first
                  params={"name": "git_add", "arguments": {"paths": ["a.txt"]}})
         before, first = self.settle(talk, pid)

@@ -14,7 +14,7 @@ echo "$1" >>'{log}'
 exit 0
 """
 
-NEW = "This address was added or changed in this conversation."
+NEW = "This address was added or changed in this session."
 
 
 class Pushes(remotes.Session):
@@ -200,9 +200,9 @@ class Credentials(remotes.Session):
         """an address that was added gets none, though the mode allows the call"""
         self.start("--approval", "allow", kind=harness.Server)
         self.add(self.secure)
-        self.withheld("mine", "nobody agreed")
+        self.withheld("mine", "the user did not agree")
         self.git("config", "remote.origin.url", self.secure)
-        self.withheld("origin", "nobody agreed")
+        self.withheld("origin", "the user did not agree")
 
     def test_plain(self):
         """over http it gets none, known or agreed to"""
@@ -219,7 +219,7 @@ class Credentials(remotes.Session):
             self.start(*self.listed(host), "--approval", "allow", kind=harness.Server)
             name = "r" + str(len(host))
             self.add(self.secure, name)
-            self.withheld(name, "nobody agreed")
+            self.withheld(name, "the user did not agree")
             self.session.close()
 
     @unittest.skipIf(harness.ASAN, "askpass cannot start below the limits of memory")

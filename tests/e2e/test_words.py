@@ -125,7 +125,7 @@ class Said(Program):
                           "git_push": "some", "git_pull": "some", "git_fetch": "some",
                           "git_remote": "some", "git_commit": "ask"})
         self.out("remote", "add", "origin", str(self.root / ".git"))
-        condition = "for an address that was added or changed in this conversation"
+        condition = "for an address that was added or changed in this session"
         for name in ("git_push", "git_fetch", "git_pull"):
             shown = " ".join(self.run_it("tools", name).stdout.split())
             self.assertIn(f"asks only {condition}", shown)

@@ -114,7 +114,7 @@ static int acquire(struct al_repo *repo, const struct al_write_lock *held, struc
 
     /* Without the eventfd nothing could wake this writer. */
     if (ready_fd < 0)
-        return al_error_errno(err, errno, "cannot wait for a turn");
+        return al_error_errno(err, errno, "cannot wait for the write lock");
     lock = al_calloc(1, sizeof(*lock));
     lock->common_dir = repo->at.common_dir;
     lock->ready_fd = al_take_fd(&ready_fd);

@@ -72,7 +72,7 @@ static int withheld(const struct al_network *network, struct al_error *err)
                            "The user can list the host in credential_hosts of [tools.git] in the "
                            "configuration of airlock.",
                            "%s asks for a user and a password, and gets none: this address was "
-                           "added or changed in this conversation, and nobody agreed to it",
+                           "added or changed in this session, and the user did not agree to it",
                            network->url.origin);
 }
 

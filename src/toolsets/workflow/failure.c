@@ -21,7 +21,7 @@ static const struct {
     { AL_CODE_LOCK_TIMEOUT,
       "Another git is at work there: try again later, or remove the lock when no git runs." },
     { AL_CODE_CONFLICT,
-      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict settles a "
+      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict resolves a "
       "file." },
     { AL_CODE_DIRTY_WORKDIR,
       "Commit these changes with git_commit, or put them aside with git_stash, first." },

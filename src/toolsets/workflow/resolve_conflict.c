@@ -126,7 +126,7 @@ static const char output_schema[] = AL_JSON({
 const struct al_tool al_tool_workflow_resolve_conflict = {
     .name = "git_resolve_conflict",
     .title = "Resolve",
-    .about = "Settle a file in conflict; git_commit concludes when none is left.",
+    .about = "Resolve a file in conflict; git_commit concludes when none is left.",
     .params = params,
     .nparams = AL_COUNT(params),
     AL_WORKFLOW_TOOL(struct resolve_args),

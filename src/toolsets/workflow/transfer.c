@@ -97,7 +97,7 @@ void al_transfer_preview(struct al_call *call, const struct al_remote *remote,
 
         al_str_addf(out, "%s %s\n", direction == AL_PUSHES ? "To" : "From", shown);
         if (is_new(call, remote, addresses->items[i], direction))
-            al_str_adds(out, "This address was added or changed in this conversation.\n");
+            al_str_adds(out, "This address was added or changed in this session.\n");
     }
 }
 

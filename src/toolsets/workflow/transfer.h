@@ -31,12 +31,12 @@ void al_transfer_resolve(struct al_call *call, const char *remote, struct al_res
 /** For `always_by` of fetch and pull: the answer "always" covers the same address. */
 extern const char *const al_transfer_always_by[];
 
-/** Whether the remote has an address that was added or changed in this conversation and not yet
+/** Whether the remote has an address that was added or changed in this session and not yet
  * approved.  False for fetching from a path on this machine. */
 bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direction direction);
 
 /** This condition in words, for struct al_stricter. */
-#define AL_TRANSFER_CONDITION "for an address that was added or changed in this conversation"
+#define AL_TRANSFER_CONDITION "for an address that was added or changed in this session"
 
 /** For `preview`: append a line "To https://…" or "From https://…" for each address. */
 void al_transfer_preview(struct al_call *call, const struct al_remote *remote,

@@ -108,7 +108,7 @@ static void writes_the_members_in_their_order(void **state)
     assert_true(matches(al_json_get_string(line, "time"),
                         "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"));
     assert_string_equal(al_json_get_string(line, "conversation_id"),
-                        al_journal_conversation(journal));
+                        al_journal_session_id(journal));
     al_journal_free(journal);
 }
 
@@ -258,13 +258,13 @@ static void leaves_the_open_records_of_others_alone(void **state)
     assert_intact(dir, 2);
 }
 
-static void names_each_conversation_differently(void **state)
+static void gives_each_session_its_own_id(void **state)
 {
     const struct tmpdir *dir = *state;
     struct al_journal *one = journal_open(dir), *two = journal_open(dir);
 
-    assert_true(matches(al_journal_conversation(one), "^[0-9]{8}_[0-9]{6}-[0-9a-f]{6}$"));
-    assert_string_not_equal(al_journal_conversation(one), al_journal_conversation(two));
+    assert_true(matches(al_journal_session_id(one), "^[0-9]{8}_[0-9]{6}-[0-9a-f]{6}$"));
+    assert_string_not_equal(al_journal_session_id(one), al_journal_session_id(two));
     al_journal_free(one);
     al_journal_free(two);
 }
@@ -293,7 +293,7 @@ int main(void)
         JOURNAL_TEST(verifies_whatever_was_given_as_input),
         JOURNAL_TEST(keeps_an_open_record_until_it_is_closed),
         JOURNAL_TEST(leaves_the_open_records_of_others_alone),
-        JOURNAL_TEST(names_each_conversation_differently),
+        JOURNAL_TEST(gives_each_session_its_own_id),
         JOURNAL_TEST(says_when_it_cannot_be_opened),
     };
 

@@ -108,7 +108,7 @@ static void ends_a_child_at_its_deadline(void **state)
         got = run(&spec);
         assert_int_equal(got.r, AL_ERR_TIMEOUT);
         assert_int_equal(got.err.code, AL_CODE_TIMEOUT);
-        assert_string_equal(got.err.message, "git command timed out after 100ms");
+        assert_string_equal(got.err.message, "sh command timed out after 100ms");
     }
 }
 

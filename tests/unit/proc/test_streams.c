@@ -68,7 +68,7 @@ static void a_socket_is_both_input_and_output(void **state)
     close(pair[1]);
 }
 
-/* The other half of a conversation, on a thread as gitops has it. */
+/* The other end of an exchange, on a thread as in gitops. */
 struct partner {
     int fd;
     struct outcome got;

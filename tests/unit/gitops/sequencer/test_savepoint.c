@@ -153,7 +153,7 @@ static void keeps_ignored_files_that_were_there(void **state)
     assert_string_equal(kept, "ignored\n");
 }
 
-static void settles_only_what_was_interrupted(void **state)
+static void restores_only_what_was_interrupted(void **state)
 {
     static const int ends[] = { 0, AL_ERR_EXECUTION, AL_ERR_TIMEOUT, AL_ERR_CANCELLED };
     struct world *w = *state;
@@ -221,7 +221,7 @@ int main(void)
         WORLD_TEST(works_on_an_unborn_branch_and_a_detached_head),
         WORLD_TEST(keeps_changes_of_another_process),
         WORLD_TEST(keeps_ignored_files_that_were_there),
-        WORLD_TEST(settles_only_what_was_interrupted),
+        WORLD_TEST(restores_only_what_was_interrupted),
         WORLD_TEST(says_when_it_cannot_be_put_back),
         WORLD_TEST(follows_no_link_in_the_git_directory),
     };
