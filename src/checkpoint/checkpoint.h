@@ -80,7 +80,7 @@ void al_store_close(struct al_store *store);
  * nothing while another handle is open on the store. */
 int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err);
 
-/** How much room a store has. */
+/** The room that a store has. */
 enum al_room {
     /** The next checkpoint fits, or older ones can be dropped for it. */
     AL_ROOM_ENOUGH,
@@ -131,7 +131,7 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
  */
 int al_checkpoint_name(struct al_store *store, const char *id, struct al_error *err);
 
-/** Whether the store has this checkpoint.  It may have been dropped. */
+/** Test whether the store has this checkpoint.  It may have been dropped. */
 bool al_checkpoint_exists(struct al_store *store, const char *id);
 
 /**

@@ -129,7 +129,8 @@ static int drop_and_prune(struct al_store *store, const struct al_checkpoint_lis
     return al_bare_prune(&store->bare, budget, err);
 }
 
-/* How many checkpoints to drop so that a store of `bytes` fits: at least one, if there is one. */
+/* The number of checkpoints to drop so that a store of `bytes` fits; at least one if there are any.
+ */
 static size_t count_excess(const struct al_store *store, size_t most, uint64_t bytes)
 {
     uint64_t wanted = store->settings->max_store_bytes / 100 * FILL_PERCENT;
@@ -147,7 +148,7 @@ static int64_t kept_since_ns(const struct al_store *store)
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
 }
 
-/* How many checkpoints may be dropped, oldest first. */
+/* The number of checkpoints that may be dropped, oldest first. */
 static size_t count_droppable(const struct al_store *store, const struct al_checkpoint_list *list,
                               size_t most)
 {

@@ -38,7 +38,7 @@ struct al_gitdir_files {
 
 void al_gitdir_files_clear(struct al_gitdir_files *files);
 
-/** Whether a file is in the common directory, which linked working trees share. */
+/** Test whether a file is in the common directory, which linked working trees share. */
 bool al_gitdir_is_common(const char *path);
 
 /** Read the files.  Directories that are links are not entered. */

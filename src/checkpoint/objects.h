@@ -32,7 +32,7 @@ void al_objects_clear(struct al_objects *objects);
 /** Declare an object that the store has, or will have when these objects are finished. */
 void al_objects_know(struct al_objects *objects, const struct al_oid *oid);
 
-/** Whether the store has the object, or will have it. */
+/** Test whether the store has the object, or will have it. */
 bool al_objects_has(struct al_objects *objects, const struct al_oid *oid);
 
 /** Put an object that is in memory, unless the store has it. */

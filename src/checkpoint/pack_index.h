@@ -19,10 +19,10 @@ struct al_packs;
 int al_packs_open(int dir_fd, bool sha256, struct al_packs **ret_packs, struct al_error *err);
 void al_packs_free(struct al_packs *packs);
 
-/** Whether one of the packs has the object. */
+/** Test whether one of the packs has the object. */
 bool al_packs_have(const struct al_packs *packs, const struct al_oid *oid);
 
-/** How much is in a directory of packs. */
+/** The size of a directory of packs. */
 struct al_packs_size {
     size_t unkept; /**< packs without a .keep file */
     size_t kept;

@@ -26,7 +26,7 @@ struct al_prefetch *al_prefetch_begin(const struct al_stat_cache *cache, int top
 /** Wait until all files are done.  NULL is allowed. */
 void al_prefetch_wait(struct al_prefetch *prefetch);
 
-/** Whether file number `i` of the cache is unchanged.  Only after al_prefetch_wait(). */
+/** Test whether file number `i` of the cache is unchanged.  Only after al_prefetch_wait(). */
 bool al_prefetch_is_current(const struct al_prefetch *prefetch, size_t i);
 
 /** Wait and release.  NULL is allowed. */

@@ -67,7 +67,7 @@ const char *al_stat_cache_next(struct al_stat_cache *cache, struct al_stat_cache
 bool al_stat_cache_find(struct al_stat_cache *cache, const char *path,
                         struct al_stat_cache_file *ret_file, size_t *ret_number);
 
-/** Whether a file whose stat data is `st` is as it was when it was read. */
+/** Test whether a file whose stat data is `st` is as it was when it was read. */
 bool al_stat_cache_is_current(const struct al_stat_cache_file *file, const struct stat *st);
 
 /**

@@ -27,7 +27,7 @@ struct al_store {
     int lock_fd;         /* locked shared while the store is open */
 };
 
-/** Whether a reference exists. */
+/** Test whether a reference exists. */
 bool al_store_has_ref(const struct al_store *store, const char *name);
 
 /** The object of a reference; AL_ERR_NOT_FOUND when there is none. */

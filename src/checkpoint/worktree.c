@@ -28,7 +28,7 @@ struct walk {
     struct al_error *err;
 };
 
-/* How reading one file ended, if no error stopped it. */
+/* The outcomes of reading one file, if no error stopped it. */
 enum outcome { FILE_MISSING, FILE_STORED, FILE_LEFT_OUT, FILE_CHANGING };
 
 void al_worktree_files_clear(struct al_worktree_files *worktree)

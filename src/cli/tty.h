@@ -16,7 +16,8 @@ void al_tty_free(struct al_tty *tty);
 /** The terminal as an approver, which borrows `tty`. */
 struct al_approver al_tty_approver(struct al_tty *tty);
 
-/** Whether to write colours to `fd`: it is a terminal, NO_COLOR is not set and TERM is not "dumb".
+/** Test whether to write colours to `fd`: it is a terminal, NO_COLOR is not set and TERM is not
+ * "dumb".
  */
 bool al_tty_colours(int fd);
 

@@ -12,7 +12,7 @@
 struct al_roots;
 
 /**
- * Whether every store that git would read objects from lies in the roots: the alternates of
+ * Test whether every store that git would read objects from lies in the roots: the alternates of
  * `objects`, and theirs.  A store that does not exist is skipped, as git skips it.  False also for
  * an alternates file that cannot be read, a quoted path, and more than 64 stores.
  */

@@ -42,7 +42,7 @@ struct al_run_limits {
     struct al_stable_read *stable_read; /**< records what a user is shown; may be NULL */
 };
 
-/** What a command needs to talk to another repository.  All of it is borrowed. */
+/** The means by which a command talks to another repository.  Borrowed. */
 struct al_git_link {
     const char *protocol;         /**< the only one git may use; "none" for a server */
     const struct al_strv *config; /**< more overrides: key, value, key, ... */
@@ -82,10 +82,10 @@ struct al_git_command {
 
 void al_git_command_clear(struct al_git_command *command);
 
-/** Whether commands of a class may write. */
+/** Test whether commands of a class may write. */
 bool al_git_class_writes(enum al_git_class class);
 
-/** Whether commands of a class reach over the network. */
+/** Test whether commands of a class reach over the network. */
 bool al_git_class_connects(enum al_git_class class);
 
 /** The resource limits of a git child that may run for `left_ms`. */

@@ -15,18 +15,18 @@ int al_git_not_available(struct al_error *err);
  */
 int al_git_failed(const struct al_git_output *output, struct al_error *err);
 
-/** Whether git failed because another process held index.lock. */
+/** Test whether git failed because another process held index.lock. */
 bool al_git_failed_on_index_lock(const struct al_location *at, const struct al_git_output *output);
 
-/** Whether a git that writes files wrote all of them.  A git that has no content for a file, or
- * cannot write it, prints an error, goes on and may exit with 0. */
+/** Test whether a git that writes files wrote all of them.  A git that has no content for a file,
+ * or cannot write it, prints an error, goes on and may exit with 0. */
 bool al_git_wrote_all_files(const struct al_git_output *output);
 
 /** The error of a commit without user.name or user.email. */
 int al_git_no_identity(struct al_error *err);
 
-/** Whether git ran and exited with an error, as it does for a revision that does not exist.  `r`
- * and `budget` are those of the run.  Any other failure must not be taken for an empty list. */
+/** Test whether git ran and exited with an error, as it does for a revision that does not exist.
+ * `r` and `budget` are those of the run.  Any other failure must not be taken for an empty list. */
 bool al_git_exited_with_error(int r, const struct al_run_limits *budget);
 
 /** The remedy for an object that a partial clone lacks. */

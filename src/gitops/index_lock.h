@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 /**
- * Whether a lock file is left over: it is this user's and older than AL_STALE_AFTER_S, no process
- * has it open, and no git of this user works in the repository (git may close the file while an
- * editor runs).  False when this cannot be determined.
+ * Test whether a lock file is left over: it is this user's and older than AL_STALE_AFTER_S, no
+ * process has it open, and no git of this user works in the repository (git may close the file
+ * while an editor runs).  False when this cannot be determined.
  *
  * @param lock  The result of lstat(2) for the file.
  */

@@ -36,7 +36,7 @@ char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, cons
 /** The remedy for a bare repository. */
 extern const char al_git_bare_remedy[];
 
-/** Whether a directory is itself a git directory, as a bare repository is. */
+/** Test whether a directory is itself a git directory, as a bare repository is. */
 bool al_git_is_bare_dir(const char *dir);
 
 #endif

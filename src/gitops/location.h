@@ -34,7 +34,7 @@ struct al_location {
     const struct al_git_config *config; /**< borrowed; NULL until the repository is vetted */
 };
 
-/** What git gets in place of the user's configuration files. */
+/** The configuration that git gets in place of the user's files. */
 struct al_git_config {
     char
         *global; /**< path of the file for GIT_CONFIG_GLOBAL; does not exist if it would be empty */
@@ -48,11 +48,11 @@ struct al_git_config {
 /** Close and free everything it holds. */
 void al_location_clear(struct al_location *at);
 
-/** Whether the effective user owns the repository, by the rule of git's own check (git-config(1)
- * safe.directory). */
+/** Test whether the effective user owns the repository, by the rule of git's own check
+ * (git-config(1) safe.directory). */
 bool al_location_is_owned(const struct al_location *at);
 
-/** Whether the repository has no working tree; `top` then equals `git_dir`. */
+/** Test whether the repository has no working tree; `top` then equals `git_dir`. */
 bool al_location_is_bare(const struct al_location *at);
 
 /**

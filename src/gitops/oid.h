@@ -29,7 +29,7 @@ void al_oid_text(const struct al_oid *oid, bool sha256, char ret_text[AL_OID_TEX
  */
 bool al_oid_parse(const char *text, bool sha256, struct al_oid *ret_oid);
 
-/** Whether two ids are equal, and whether an id is all zeros. */
+/** Test whether two ids are equal, and whether an id is all zeros. */
 bool al_oid_equal(const struct al_oid *a, const struct al_oid *b);
 bool al_oid_is_none(const struct al_oid *oid);
 

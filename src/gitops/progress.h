@@ -30,7 +30,7 @@ bool al_progress_filter_add(void *payload, const char *data, size_t len);
 /** End of input: pass on the unfinished line and release memory. */
 void al_progress_filter_end(struct al_progress_filter *filter);
 
-/** Whether a line, without its line end, is a progress line. */
+/** Test whether a line, without its line end, is a progress line. */
 bool al_is_progress(const char *line);
 
 #endif

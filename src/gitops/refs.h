@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Whether a reference name may be followed to a file: it begins with refs/ and has no "..". */
+/** Test whether a reference name may be followed to a file: it has refs/ in front and no "..". */
 bool al_is_reference(const char *name);
 
-/** Whether a text is made of hex digits only, of any length: then git cannot take it for an option
- * or a path. */
+/** Test whether a text is made of hex digits only, of any length: then git cannot take it for an
+ * option or a path. */
 bool al_is_oid(const char *text, size_t len);
 
 /** The content of HEAD, or of a loose reference, without the newline; NULL when there is none or it
@@ -27,7 +27,7 @@ char *al_ref_read_loose(const struct al_location *at, const char *ref);
  * most five, and none when HEAD holds an object id. */
 void al_ref_follow_head(const struct al_location *at, struct al_strv *ret_refs);
 
-/** Whether a full reference name ("refs/heads/main") exists, loose or packed. */
+/** Test whether a full reference name ("refs/heads/main") exists, loose or packed. */
 bool al_ref_exists(const struct al_location *at, const char *ref);
 
 /** The object id that HEAD leads to; "" on an unborn branch.  Caller frees. */

@@ -49,8 +49,8 @@ struct al_git_output {
 
 void al_git_output_clear(struct al_git_output *output);
 
-/** Whether a git that reads succeeded: it exited with 0, or was stopped because no more output was
- * wanted.  For a git that may write, compare exit_code with 0. */
+/** Test whether a git that reads succeeded: it exited with 0, or was stopped because no more output
+ * was wanted.  For a git that may write, compare exit_code with 0. */
 bool al_git_read_well(const struct al_git_output *output);
 
 /**

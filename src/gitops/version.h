@@ -14,7 +14,7 @@
  */
 int al_git_version(const char *program, char **ret_version, struct al_error *err);
 
-/** Whether a version, as al_git_version() gives it, is one airlock works with (2.34 or newer). */
+/** Test whether airlock works with a version, as al_git_version() gives it (2.34 or newer). */
 bool al_git_version_is_supported(const char *version);
 
 #endif

@@ -15,7 +15,7 @@
 
 struct al_cancel;
 
-/** What happens to an operation that needs an approval when no rule matches. */
+/** The answer to an operation that needs an approval and that no rule matches. */
 enum al_approval_mode { AL_APPROVAL_ASK, AL_APPROVAL_ALLOW, AL_APPROVAL_DENY };
 
 /**
@@ -56,7 +56,7 @@ void al_approval_answer_clear(struct al_approval_answer *answer);
 /** Set the reason from the user's text: sanitized, on one line, cut.  Blank text is no reason. */
 void al_approval_answer_set_reason(struct al_approval_answer *answer, const char *text);
 
-/** What the user is shown.  All text is safe for a terminal.  Borrowed. */
+/** A question for the user.  All text is safe for a terminal.  Borrowed. */
 struct al_approval_request {
     const char *tool;
     const char *operation;
@@ -105,7 +105,7 @@ void al_approvals_free(struct al_approvals *approvals);
 void al_approvals_remember(struct al_approvals *approvals, const char *tool, const char *operation,
                            const char *repository);
 
-/** Whether an "always" is remembered for exactly these values. */
+/** Test whether an "always" is remembered for exactly these values. */
 bool al_approvals_has(struct al_approvals *approvals, const char *tool, const char *operation,
                       const char *repository);
 

@@ -26,7 +26,7 @@ int al_beneath_missing(struct al_error *err);
 char *al_beneath_join(const char *base, const char *given);
 
 /**
- * Where an absolute path leads.  Links are followed as far as the path exists and can be read; the
+ * Resolve an absolute path.  Links are followed as far as the path exists and can be read; the
  * rest is appended.  The result is only a name: it grants no access.
  *
  * @param[out] ret_path  Canonical and absolute.  Caller frees.

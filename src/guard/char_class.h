@@ -15,11 +15,12 @@
 /** U+FFFD in UTF-8: replaces bytes that are not UTF-8. */
 #define AL_CHAR_REPLACEMENT "\xef\xbf\xbd"
 
-/** Whether a character is invisible: bidi controls, joiners, selectors, fillers, tags, separators.
+/** Test whether a character is invisible: bidi controls, joiners, selectors, fillers, tags,
+ * separators.
  */
 bool al_char_is_invisible(uint32_t c);
 
-/** Whether a byte continues a UTF-8 character. */
+/** Test whether a byte continues a UTF-8 character. */
 bool al_char_continues(char byte);
 
 /** The number of bytes at the beginning of a text that are plain characters, tabs and newlines.

@@ -20,7 +20,7 @@
 /** Check a pattern.  @return 0, or AL_ERR_BAD_ARGS saying what is wrong. */
 int al_credential_hosts_check(const char *pattern, struct al_error *err);
 
-/** Whether one of the patterns matches the server of an http or https address. */
+/** Test whether one of the patterns matches the server of an http or https address. */
 bool al_credential_hosts_match(const struct al_strv *patterns, const struct al_url *url);
 
 #endif

@@ -30,11 +30,11 @@ const char *al_effect_name(enum al_effects effect);
 /** The names of these effects as an array.  Caller owns the reference. */
 json_t *al_effects_names(unsigned effects);
 
-/** Whether any effect changes the repository.  Such an operation needs an approval by default, and
- * a checkpoint. */
+/** Test whether any effect changes the repository.  Such an operation needs an approval by default,
+ * and a checkpoint. */
 bool al_effects_change_repository(unsigned effects);
 
-/** Whether any effect goes beyond reading. */
+/** Test whether any effect goes beyond reading. */
 bool al_effects_have_side_effects(unsigned effects);
 
 /** The risk shown to the user: "low", "medium" or "high". */

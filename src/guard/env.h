@@ -14,7 +14,7 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** Whether a name is on the denylist, in any case: *_KEY *_TOKEN *_SECRET *_PASSWORD AWS_*
+/** Test whether a name is on the denylist, in any case: *_KEY *_TOKEN *_SECRET *_PASSWORD AWS_*
  * ANTHROPIC_* OPENAI_*. */
 bool al_env_is_secret(const char *name);
 

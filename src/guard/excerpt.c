@@ -80,8 +80,8 @@ static size_t count_lines(const char *text, size_t len)
     return lines;
 }
 
-/* How many bytes of `text` are shown, in whole lines; *ret_lines is the number of lines.  A first
- * line that is too long is cut and not counted. */
+/* The number of bytes of `text` that are shown, in whole lines; *ret_lines is the number of lines.
+ * A first line that is too long is cut and not counted. */
 static size_t shown_length(const struct al_str *text, size_t *ret_lines)
 {
     size_t at = 0, lines = 0;

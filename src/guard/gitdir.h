@@ -16,15 +16,15 @@
 #include "util/error.h"
 
 /**
- * Whether a directory is a git directory, or becomes one when an entry is created.
+ * Test whether a directory is a git directory, or becomes one when an entry is created.
  *
  * @param coming  The name of the entry to be created; NULL: none.
  */
 bool al_gitdir_is(int dir_fd, const char *coming);
 
 /**
- * Whether a directory is a git directory, lies in one, or becomes one when the entry `coming` is
- * created.  The parents are checked by descriptor, up to the top of a working tree (a directory
+ * Test whether a directory is a git directory, lies in one, or becomes one when the entry `coming`
+ * is created.  The parents are checked by descriptor, up to the top of a working tree (a directory
  * with `.git`) or of the file system.  So a working tree inside a bare repository counts as a
  * working tree.
  */
@@ -34,8 +34,8 @@ bool al_gitdir_holds(int dir_fd, const char *coming);
  * directory)". */
 int al_gitdir_refuse(const char *given, struct al_error *err);
 
-/** Whether any component of a path is `.git` in any case, or a name that NTFS or HFS+ would take
- * for it. */
+/** Test whether any component of a path is `.git` in any case, or a name that NTFS or HFS+ would
+ * take for it. */
 bool al_path_has_dot_git(const char *path);
 
 #endif

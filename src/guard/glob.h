@@ -36,7 +36,7 @@ struct al_glob_cost {
 #define AL_GLOB_ALL_ENTRIES_MAX (5 * AL_GLOB_ENTRIES_MAX)
 #define AL_GLOB_COMPARISONS_MAX (256u * 1024u * 1024u)
 
-/** Whether a name without slashes matches. */
+/** Test whether a name without slashes matches. */
 bool al_glob_match(const char *pattern, const char *name);
 
 /** The text that a pattern stands for when it matches nothing.  Caller frees. */

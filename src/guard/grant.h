@@ -68,7 +68,7 @@ int al_grant_add_dir(struct al_grant *grant, const char *path, const char *acces
 int al_grants_choose(struct al_grants *grants, const char *name, const struct al_grant **ret_grant,
                      struct al_error *err);
 
-/** Whether a grant has a tool.  NULL: everything is granted. */
+/** Test whether a grant has a tool.  NULL: everything is granted. */
 bool al_grant_has_tool(const struct al_grant *grant, const char *tool);
 
 /**

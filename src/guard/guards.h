@@ -8,7 +8,7 @@
 #ifndef AL_GUARD_GUARDS_H
 #define AL_GUARD_GUARDS_H
 
-/** Whether the checks are on; a constant. */
+/** True if the checks are on; a constant. */
 #ifdef AL_GUARDS_OFF
 enum { al_guarded = 0 };
 #else

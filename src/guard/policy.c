@@ -65,7 +65,7 @@ static bool matches_name(const char *pattern, const char *name)
     return !pattern || glob(pattern, name);
 }
 
-/* How to match one item of a list. */
+/* The way to match one item of a list. */
 typedef bool (*match_fn)(const char *pattern, const char *item);
 
 static bool any_matches(const char *pattern, const struct al_strv *items, match_fn match)

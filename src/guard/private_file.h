@@ -3,7 +3,7 @@
 #ifndef AL_GUARD_PRIVATE_FILE_H
 #define AL_GUARD_PRIVATE_FILE_H
 
-/** What a file's name suggests ("looks like a secret"), a constant; NULL: an ordinary file. */
+/** The warning that a file's name deserves ("looks like a secret"), a constant; NULL: none. */
 const char *al_private_file(const char *path);
 
 #endif

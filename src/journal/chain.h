@@ -54,7 +54,7 @@ int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al
  */
 int al_chain_sync(struct al_chain *chain, struct al_error *err);
 
-/** Whether the last line could not be appended. */
+/** Test whether the last line could not be appended. */
 bool al_chain_failed(const struct al_chain *chain);
 
 /**

@@ -45,7 +45,7 @@ int al_key_load(int dir_fd, const char *name, bool create, struct al_key *ret_ke
 void al_key_mac(const struct al_key *key, const void *data, size_t len,
                 char ret_hex[AL_MAC_HEX + 1]);
 
-/** Where the chain ends. */
+/** The end of the chain. */
 struct al_head {
     uint64_t seq;              /**< of the last line; 0 before the first */
     uint64_t size;             /**< of the log up to the end of the last line, in bytes */
@@ -66,7 +66,7 @@ struct al_head_cache {
 /** The head of an empty journal. */
 struct al_head al_head_empty(void);
 
-/** What the head file has: nothing, a head that this key signed, or something else. */
+/** The content of the head file: nothing, a head that this key signed, or something else. */
 enum al_head_found { AL_HEAD_EMPTY, AL_HEAD_GOOD, AL_HEAD_BAD };
 
 /** Read the head.  `*ret_head` is the empty one unless `*ret_found` is AL_HEAD_GOOD.  `cache` may

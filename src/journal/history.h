@@ -38,7 +38,7 @@ void al_history_clear(struct al_history *history);
 size_t al_history_count(const struct al_history *history);
 int al_history_file(const struct al_history *history, size_t index);
 
-/** Whether nothing was ever recorded. */
+/** Test whether nothing was ever recorded. */
 bool al_history_is_empty(const struct al_history *history);
 
 /** The path of a renamed file.  Caller frees. */

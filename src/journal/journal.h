@@ -63,7 +63,7 @@ struct al_record;
  * and the kernel limits paths to the same length. */
 #define AL_JOURNAL_RECORD_MAX_BYTES (256u << 10)
 
-/** What is known when a call begins.  Borrowed. */
+/** The facts about a call that begins.  Borrowed. */
 struct al_record_begin {
     const char *tool;
     /** The arguments as received: an object, or NULL.  Secrets are removed here. */
@@ -91,7 +91,7 @@ int al_journal_open_record(struct al_journal *journal, const char *tool, const j
  */
 int al_journal_check(struct al_journal *journal, struct al_error *err);
 
-/** What is known when a call has ended.  Borrowed.  NULL strings are written as null. */
+/** The facts about a call that has ended.  Borrowed.  NULL strings are written as null. */
 struct al_record_end {
     const char *operation;  /**< NULL when none was chosen */
     unsigned effects;       /**< enum al_effects */
@@ -148,10 +148,10 @@ int al_journal_running(const char *file, al_journal_running_fn *found, void *pay
 json_t *al_redact_json(const json_t *value);
 void al_redact_text(const char *text, size_t len, struct al_str *out);
 
-/** Whether al_redact_text() would change the text. */
+/** Test whether al_redact_text() would change the text. */
 bool al_redact_finds(const char *text, size_t len);
 
-/** Whether al_redact_json() would change the value. */
+/** Test whether al_redact_json() would change the value. */
 bool al_redact_has_secret(const json_t *value);
 
 /** The result of al_journal_verify(). */

@@ -30,7 +30,7 @@ struct al_journal {
     struct al_str interrupted;
 };
 
-/* What all lines about a call have in common, as text. */
+/* The members that all lines about a call have, as text. */
 struct al_record {
     struct al_journal *journal;
     struct al_open_record open;
@@ -64,7 +64,7 @@ static void add_text(struct al_str *line, const char *member, const char *text)
         al_str_adds(line, "null");
 }
 
-/* How much of a text to read: to the end of the margin, if possible between two words. */
+/* The length of a text to read: to the end of the margin, if possible between two words. */
 static size_t read_limit(const char *text, size_t len)
 {
     size_t end = TEXT_MAX_BYTES + TEXT_MARGIN_BYTES;

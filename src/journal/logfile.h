@@ -33,7 +33,7 @@ int al_logfile_open_regular(int dir_fd, const char *name, int flags);
 int al_logfile_open(struct al_logfile *log);
 
 /**
- * Whether the open file still has the log's name.
+ * Test whether the open file still has the log's name.
  * @param[out] ret_size  Its size, if so.
  * @return 1; 0 when another file has the name; -errno, -ENOENT when none has.
  */
@@ -46,7 +46,7 @@ int al_logfile_size(const struct al_logfile *log, uint64_t *ret_size);
  * truncated again.  0 or -errno. */
 int al_logfile_add(const struct al_logfile *log, const struct al_str *text, uint64_t size);
 
-/** Whether the byte before offset `size` is not a newline. */
+/** Test whether the byte before offset `size` is not a newline. */
 bool al_logfile_ends_in_line(const struct al_logfile *log, uint64_t size);
 
 #endif

@@ -13,7 +13,7 @@ struct al_recorded {
     int64_t began_ms;
 };
 
-/** How an execution ended. */
+/** The end of an execution. */
 struct al_recorded_end {
     int status;   /**< 0 or an enum al_status */
     bool dry_run; /**< it succeeded and changed nothing, as asked */

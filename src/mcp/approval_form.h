@@ -19,7 +19,7 @@
 #include "guard/approval.h"
 #include "util/json.h"
 
-/** How the client is asked. */
+/** The form in which the client is asked. */
 enum al_approval_form {
     AL_APPROVAL_FORM_NONE,   /**< the client cannot show a form */
     AL_APPROVAL_FORM_PLAIN,  /**< up to 2025-06-18: enumNames, no mode */
@@ -27,7 +27,7 @@ enum al_approval_form {
     AL_APPROVAL_FORM_RESULT, /**< from 2026-07-28: mode "form", in the result of the call */
 };
 
-/** Whether client capabilities include a form. */
+/** Test whether client capabilities include a form. */
 bool al_approval_form_usable(const json_t *capabilities);
 
 /** The params of elicitation/create.  Caller owns the reference. */

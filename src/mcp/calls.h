@@ -98,7 +98,8 @@ struct al_call_spec {
  */
 struct al_inflight *al_calls_register(struct al_calls *calls, struct al_call_spec *spec);
 
-/** Whether the call may run now.  If not, it is queued, and al_calls_dequeue() returns it later. */
+/** Test whether the call may run now.  If not, it is queued, and al_calls_dequeue() returns it
+ * later. */
 bool al_calls_admit(struct al_inflight *call);
 
 /** Take the next queued call that may run; NULL: none.  A thread asks after each al_calls_run(),

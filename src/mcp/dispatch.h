@@ -46,7 +46,7 @@ void al_dispatch_close(struct al_dispatch *dispatch);
 /** Only after the last call has ended and the last message was served. */
 void al_dispatch_clear(struct al_dispatch *dispatch);
 
-/** Whether the agreed revision allows batches. */
+/** Test whether the agreed revision allows batches. */
 bool al_dispatch_takes_batches(const struct al_dispatch *dispatch);
 
 /**

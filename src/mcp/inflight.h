@@ -8,7 +8,7 @@
 
 #include "mcp/calls.h"
 
-/** How a call counts: not at all, in calls->nrecent_reads, or in calls->nlong_reads. */
+/** The counter that includes a call: none, calls->nrecent_reads, or calls->nlong_reads. */
 enum al_read_state { AL_READ_NONE, AL_READ_RECENT, AL_READ_LONG };
 
 /** One call, from al_calls_register() to the end of al_calls_run() or al_calls_refuse(). */

@@ -66,7 +66,7 @@ enum al_rpc_code al_rpc_parse(const char *line, size_t len, struct al_rpc_doc *r
                               const char **ret_problem);
 void al_rpc_doc_clear(struct al_rpc_doc *doc);
 
-/** Whether the line is an array of messages. */
+/** Test whether the line is an array of messages. */
 bool al_rpc_doc_is_batch(const struct al_rpc_doc *doc);
 
 /** The kinds of messages. */

@@ -8,7 +8,7 @@
 #include "mcp/writer.h"
 #include "util/utf8.h"
 
-/* How much of a client's text is repeated. */
+/* The length of a client's text that is repeated. */
 #define NAME_BYTES 128
 
 struct al_batch {

@@ -24,7 +24,7 @@
 
 #include "util/error.h"
 
-/** How long a state is valid. */
+/** The time for which a state is valid. */
 #define AL_REQUEST_STATE_LIFETIME_MS (5 * 60 * 1000)
 
 /** Spent states that are remembered at once. */

@@ -12,7 +12,7 @@
 #include "mcp/client_request.h"
 #include "tool/call.h"
 
-/** Whether client capabilities include sampling. */
+/** Test whether client capabilities include sampling. */
 bool al_sampling_usable(const json_t *capabilities);
 
 /** Ask and wait.  The contract is that of struct al_sampler.  Threads: any. */

@@ -52,9 +52,9 @@ bool al_message_writer_flush(struct al_message_writer *out);
 /** Write the queue, until it is empty or the client has read nothing for `idle_ms`. */
 void al_message_writer_drain(struct al_message_writer *out, int idle_ms);
 
-/** Whether too much is queued for more requests to be read. */
+/** Test whether too much is queued for more requests to be read. */
 bool al_message_writer_full(struct al_message_writer *out);
-/** Whether the client has closed the output. */
+/** Test whether the client has closed the output. */
 bool al_message_writer_dead(struct al_message_writer *out);
 
 /** Wake the flusher. */

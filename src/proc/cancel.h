@@ -30,7 +30,7 @@ void al_cancel_unrefp(struct al_cancel **cancel);
 /** Fire the token; firing it again does nothing.  Threads: any. */
 void al_cancel_fire(struct al_cancel *cancel);
 
-/** Whether the token has fired; false for NULL.  Threads: any. */
+/** Test whether the token has fired; false for NULL.  Threads: any. */
 bool al_cancel_fired(const struct al_cancel *cancel);
 
 /** A descriptor that is readable from the time the token fires; -1 for NULL.  Borrowed. */

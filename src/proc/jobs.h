@@ -32,7 +32,8 @@ struct al_job {
     bool is_long;
 };
 
-/** Whether another job may begin beside `recent` and `long_running` ones, with the limit `max`. */
+/** Test whether another job may begin beside `recent` and `long_running` ones, with the limit
+ * `max`. */
 bool al_jobs_has_room(unsigned recent, unsigned long_running, unsigned max);
 
 /**

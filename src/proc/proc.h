@@ -40,7 +40,7 @@ struct al_limits {
     uint64_t nofile;      /**< RLIMIT_NOFILE */
 };
 
-/** How the kernel confines a child. */
+/** The kernel's confinement of a child. */
 struct al_sandbox {
     const struct al_ruleset *ruleset; /**< NULL: no Landlock on this kernel */
     bool exec_once;   /**< seccomp: one execve only, of the program given to al_proc_init() */
@@ -52,7 +52,7 @@ struct al_sandbox {
     struct al_limits limits;
 };
 
-/** What to run.  Borrowed: nothing here is kept after al_proc_run() returns. */
+/** A program to run.  Borrowed: al_proc_run() keeps nothing of it after it returns. */
 struct al_proc_spec {
     const char *program;     /**< absolute path of the file to execute */
     const char *const *argv; /**< NULL-terminated */
@@ -83,7 +83,7 @@ struct al_proc_spec {
                           0: SIGKILL at once */
 };
 
-/** How a child ended. */
+/** The end of a child. */
 struct al_proc_result {
     int exit_code;   /**< 0..255; -1 when a signal ended it, or when stopped */
     int signal;      /**< the signal that ended it, else 0; 0 when stopped */
@@ -91,7 +91,7 @@ struct al_proc_result {
     uint32_t ran_ms; /**< from start to end; waiting for a job does not count */
 };
 
-/** How children are started, "vfork" or "fork"; chosen at build time with -Dspawn. */
+/** The way children are started, "vfork" or "fork"; chosen at build time with -Dspawn. */
 const char *al_proc_spawn_method(void);
 
 /**
@@ -175,7 +175,8 @@ void al_proc_release_job(void);
 int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
                          struct al_proc_result *ret_results, struct al_error *err);
 
-/** How many children may work at once, at least 1.  Default: the cores this process may use. */
+/** The number of children that may work at once, at least 1.  Default: the cores this process may
+ * use. */
 void al_proc_set_jobs(unsigned jobs);
 unsigned al_proc_jobs(void);
 

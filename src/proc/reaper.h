@@ -69,7 +69,7 @@ void al_pids_clear(struct al_pids *pids);
 /** Append a process id. */
 void al_pids_add(struct al_pids *pids, pid_t pid);
 
-/** Whether `pid` is in the list. */
+/** Test whether `pid` is in the list. */
 bool al_pids_contain(const struct al_pids *pids, pid_t pid);
 
 /** Append the children of a process from /proc/PID/task/TID/children.  False: the kernel has no

@@ -20,8 +20,8 @@
 #include "proc/proc.h"
 
 /**
- * Whether the calling thread has the filter that `sandbox` asks for, so that its child inherits it.
- * Installs the filter if the thread's state is pending.
+ * Test whether the calling thread has the filter that `sandbox` asks for, so that its child
+ * inherits it. Installs the filter if the thread's state is pending.
  */
 bool al_thread_holds_filter(const struct al_sandbox *sandbox);
 

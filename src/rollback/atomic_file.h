@@ -71,7 +71,7 @@ int al_atomic_file_open_parent(const struct al_atomic_dir *dir, const char *path
 /** Remove a leftover file with the temporary name from the parent directory of `path`. */
 void al_atomic_file_clean(const struct al_atomic_dir *dir, const char *path, const char *temp);
 
-/** Whether no component of a path is empty, `.` or `..`. */
+/** Test whether no component of a path is empty, `.` or `..`. */
 bool al_atomic_file_is_plain(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What one rollback holds while it runs, and its locks.
+ * The state and the locks of one rollback while it runs.
  *
  *   lock                     held for                  by
  *

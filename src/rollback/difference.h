@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What each of the last executions in a repository changed. */
+/* The changes that each of the last executions in a repository made. */
 #ifndef AL_ROLLBACK_DIFFERENCE_H
 #define AL_ROLLBACK_DIFFERENCE_H
 
@@ -11,7 +11,7 @@
 /** A longer patch is cut. */
 #define AL_DIFFERENCE_MAX_BYTES (16u << 20)
 
-/** What to compare.  Borrowed. */
+/** Options of a comparison.  Borrowed. */
 struct al_difference_options {
     const struct al_checkpoint_settings *settings;
     const char *journal_file;
@@ -19,7 +19,7 @@ struct al_difference_options {
     bool lines;   /**< patches with lines; else only how much changed in which file */
 };
 
-/** Where a file can be changed. */
+/** The three places of a repository in which a file can be changed. */
 enum al_patch_of {
     AL_PATCH_WORKTREE,
     AL_PATCH_INDEX,
@@ -27,7 +27,7 @@ enum al_patch_of {
     AL_PATCH_COUNT,
 };
 
-/** What one execution changed.  Borrowed. */
+/** The changes of one execution.  Borrowed. */
 struct al_execution_changes {
     uint64_t seq;
     const char *tool, *summary; /**< as the journal has them; `summary` may be NULL */

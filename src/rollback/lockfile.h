@@ -38,7 +38,7 @@ int al_lockfile_take(struct al_lockfile *lock, int dir_fd, const char *name, con
                      struct al_error *err);
 void al_lockfile_release(struct al_lockfile *lock);
 
-/** Whether a rollback left the lock `name`.  If so, *ret_token gets its token. */
+/** Test whether a rollback left the lock `name`.  If so, *ret_token gets its token. */
 bool al_lockfile_find(int dir_fd, const char *name, char ret_token[AL_LOCK_TOKEN]);
 
 /** Take over the lock `name` that a killed rollback with this token left.  False when it is not

@@ -46,7 +46,7 @@ int al_plan_further(struct al_store *store, const struct al_executions *executio
 int al_plan_choose(struct al_store *store, const struct al_executions *executions, size_t count,
                    struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err);
 
-/** Whether the last execution is a rollback that was interrupted. */
+/** Test whether the last execution is a rollback that was interrupted. */
 bool al_plan_is_unfinished(const struct al_executions *executions);
 
 /**

@@ -23,7 +23,7 @@
 #include "rollback/atomic_file.h"
 #include "rollback/lockfile.h"
 
-/** What to restore, and where.  Borrowed. */
+/** A restore: the checkpoints and the repository.  Borrowed. */
 struct al_restore {
     struct al_store *store;
     struct al_repo *repo;

@@ -17,7 +17,7 @@
 
 struct al_journal;
 
-/** What to roll back.  Borrowed. */
+/** The executions to roll back, and the means.  Borrowed. */
 struct al_rollback_options {
     const char *journal_file;
     struct al_journal *journal; /**< the open journal; NULL for a dry run */

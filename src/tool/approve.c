@@ -81,7 +81,7 @@ static char *always_scope(const struct al_call *call, const struct al_ruling *ru
     return al_asprintf("%s %zu %s", call->operation->name, ruling->number, limits);
 }
 
-/* What an "always" would cover, for the user; NULL if the session has no memory for it. */
+/* The calls that an "always" would cover, for the user; NULL if the session cannot remember it. */
 static char *describe_always_scope(const struct al_call *call)
 {
     al_auto(al_freep) char *values = al_approval_always_values(call, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an approval is bound to: the state of the repository, HEAD's branches if rules looked at
+/* The binding of an approval: the state of the repository, HEAD's branches if rules looked at
  * them, and the values that an "always" covers. */
 #include <stdio.h>
 #include <stdlib.h>

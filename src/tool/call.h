@@ -34,8 +34,8 @@ struct al_repo;
 struct al_roots;
 struct al_shell;
 
-/** What all calls of one server or command share.  Set up before the first call, read only
- * afterwards. */
+/** The context that all calls of one server or command share.  Set up before the first call, read
+ * only afterwards. */
 struct al_session {
     const struct al_registry *registry;
     const struct al_roots *roots;
@@ -125,7 +125,7 @@ struct al_call_input {
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
                  struct al_result *result);
 
-/** What policy would decide about a call.  Set up with AL_EXPLANATION_INIT. */
+/** The decision of the policy about a call that is not made.  Set up with AL_EXPLANATION_INIT. */
 struct al_explanation {
     const struct al_operation *operation;
     struct al_strv branches, paths; /**< its policy targets, as shown to users */
@@ -243,8 +243,8 @@ struct al_run_limits *al_call_budget(struct al_call *call);
 void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
                         struct al_result *result);
 
-/** Whether a user approved this call, once or with "always"; false when a rule or the mode alone
- * allowed it.  From `execute` on. */
+/** Test whether a user approved this call, once or with "always"; false when a rule or the mode
+ * alone allowed it.  From `execute` on. */
 bool al_call_was_asked(const struct al_call *call);
 
 /** Check the session's grant for a directory outside the repository; see al_grant_check_dir(). */
@@ -252,8 +252,8 @@ int al_call_check_granted(const struct al_call *call, const char *dir, bool writ
                           struct al_error *err);
 
 /**
- * Whether files may be replaced: the call's checkpoint has to contain each of them as it is now, so
- * that rollback can restore it.
+ * Test whether files may be replaced: the call's checkpoint has to contain each of them as it is
+ * now, so that rollback can restore it.
  *
  * @param dir    The directory that contains the files, open.
  * @param names  The files' names in `dir`.

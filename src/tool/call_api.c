@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a tool can ask of the call it runs in. */
+/* The functions by which a tool uses the call it runs in. */
 #include <stdlib.h>
 
 #include "gitops/repo/repo.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a call changed although it failed. */
+/* The changes of a call that failed. */
 #include <stdlib.h>
 
 #include "guard/text.h"

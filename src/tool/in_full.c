@@ -3,8 +3,8 @@
 #include "gitops/command.h"
 #include "tool/private.h"
 
-/* What the call has looked up.  The answer is about these values, even if the repository has
- * changed meanwhile. */
+/* The values that the call has looked up.  The answer is about these values, even if the repository
+ * has changed meanwhile. */
 struct lookups {
     struct al_resolved resolved;
     struct al_strv affected_files;

@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-/** What is wrong with a pattern ("is not anchored"), NULL when nothing is.  Caller frees. */
+/** The fault of a pattern ("is not anchored"), NULL if there is none.  Caller frees. */
 char *al_pattern_fault(const char *pattern);
 
-/** Whether a text matches.  Aborts for a pattern that does not compile: al_pattern_fault() has
+/** Test whether a text matches.  Aborts for a pattern that does not compile: al_pattern_fault() has
  * accepted the patterns of all tools. */
 bool al_pattern_matches(const char *pattern, const char *text);
 

@@ -3,7 +3,7 @@
 #include "gitops/repo/write_lock.h"
 #include "tool/private.h"
 
-/* How often a call may be asked about again because the repository changed meanwhile. */
+/* The number of times that a call is asked about again because the repository changed meanwhile. */
 #define ROUNDS_MAX 16
 
 static int acquire_lock(struct al_call *call, struct al_error *err)

@@ -129,7 +129,7 @@ void al_call_trace_execute(const struct al_call *call, int64_t timeout_ms);
 /** `executed`: stage 7 began. */
 void al_call_trace_end(const struct al_call *call, const struct al_result *result, bool executed);
 
-/** What policy rules about a call with these targets. */
+/** The policy's ruling about a call with these targets. */
 struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,
                                        const struct al_strv *paths);
 
@@ -161,12 +161,12 @@ char *al_approval_branches(const struct al_call *call);
  */
 char *al_approval_always_values(const struct al_call *call, bool shown);
 
-/** How a user makes the same call in a terminal, to follow a verb: a colon and the command line;
+/** The same call for a terminal, as text that follows a verb: a colon and the command line;
  * or, if the arguments are long or contain a secret, words that stand for them.  Safe text.  Caller
  * frees. */
 char *al_call_command_line(const struct al_call *call);
 
-/** Whether the repository is still what the user was shown; true when nothing was asked. */
+/** Test whether the repository is still what the user was shown; true when nothing was asked. */
 int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err);
 
 #endif

@@ -33,7 +33,7 @@ void al_call_record_open(struct al_call *call)
         al_log_warn("the journal cannot be written: %s", err.message);
 }
 
-/* What is known about the call by now. */
+/* The facts about the call that are known by now. */
 static struct al_record_end record_end_of(const struct al_call *call)
 {
     return (struct al_record_end){

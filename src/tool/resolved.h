@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the arguments of a call resolve to: named values such as "commit" → an object id, "branch" →
- * "refs/heads/main", "address" → a URL.
+ * The values that the arguments of a call resolve to, by name, such as "commit" → an object id,
+ * "branch" → "refs/heads/main", "address" → a URL.
  *
  * A name can mean something else a moment later.  So arguments are resolved once, before the user
  * is asked; the resolved values are shown, approved and run.

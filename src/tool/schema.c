@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a client sees of a tool's tables: its JSON Schema and its annotations. */
+/* The client's view of a tool's tables: its JSON Schema and its annotations. */
 #include <stdlib.h>
 
 #include "tool/tool.h"

@@ -9,8 +9,8 @@
 #include "guard/grant.h"
 #include "tool/tool.h"
 
-/** Whether a JSON member is this parameter: by its own name, by the same words in snake or camel
- * case (new_name, newName), or with `cwd` for `working_dir` and vice versa. */
+/** Test whether a JSON member is this parameter: by its own name, by the same words in snake or
+ * camel case (new_name, newName), or with `cwd` for `working_dir` and vice versa. */
 bool al_param_is_called(const struct al_param *param, const char *name);
 
 /**

@@ -135,7 +135,7 @@ struct al_param {
 #define AL_STRINGS(T, field, text, ...) AL_STRINGS_AS(T, field, #field, text, __VA_ARGS__)
 #define AL_CHOICE(T, field, text, ...)  AL_CHOICE_AS(T, field, #field, text, __VA_ARGS__)
 
-/** Whether an operation needs an approval when no rule of the user's matches. */
+/** The need of an operation for an approval, when no rule of the user's matches. */
 enum al_asks {
     AL_ASKS_BY_EFFECTS, /**< when it changes the repository */
     AL_ASKS_ALWAYS,
@@ -275,10 +275,10 @@ int64_t al_param_default_int(const struct al_param *param, const struct al_tool_
 /** The union of the effects of all operations, without the stricter forms. */
 unsigned al_tool_effects(const struct al_tool *tool);
 
-/** Whether an operation needs an approval when no rule matches. */
+/** Test whether an operation needs an approval when no rule matches. */
 bool al_operation_asks(const struct al_operation *op);
 
-/** Whether any operation of a tool needs an approval when no rule matches. */
+/** Test whether any operation of a tool needs an approval when no rule matches. */
 bool al_tool_asks(const struct al_tool *tool);
 
 /** The first operation that applies; never NULL. */

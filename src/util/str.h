@@ -82,7 +82,7 @@ void al_strv_take(struct al_strv *v, char *item);
 /** Add several items; the argument list ends with NULL. */
 void al_strv_adds(struct al_strv *v, ...) __attribute__((sentinel));
 
-/** Whether an item equals `item`. */
+/** Test whether an item equals `item`. */
 bool al_strv_contains(const struct al_strv *v, const char *item);
 
 /** Sort the items by their bytes, for the binary search of al_strv_contains_sorted(). */

@@ -20,7 +20,7 @@ int al_utf8_next(const char *text, size_t len, uint32_t *ret_char);
 /** The number of leading ASCII bytes. */
 size_t al_utf8_ascii(const char *text, size_t len);
 
-/** Whether the whole text is UTF-8. */
+/** Test whether the whole text is UTF-8. */
 bool al_utf8_valid(const char *text, size_t len);
 
 /** Append the text with each byte that is not part of a character replaced by U+FFFD. */

@@ -18,7 +18,7 @@ struct al_query {
 /** Read the words of `airlock log`.  Returns an exit code; an error has been reported. */
 int al_query_parse(struct al_query *query, int argc, char **argv);
 
-/** Whether a tool of any toolset has this name, or it is "rollback". */
+/** Test whether a tool of any toolset has this name, or it is "rollback". */
 bool al_query_tool_exists(const char *name);
 
 /** Report that no tool has this name, with the nearest name.  Returns the exit code. */
@@ -27,7 +27,7 @@ int al_query_unknown_tool(const char *name);
 /** Read a number of executions, 1 to 1,000,000,000.  Returns false for anything else. */
 bool al_query_number(const char *text, size_t *ret_number);
 
-/** Whether the query selects a line of the journal. */
+/** Test whether the query selects a line of the journal. */
 bool al_query_matches(const struct al_query *query, const char *text, size_t len);
 
 #endif

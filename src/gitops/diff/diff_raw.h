@@ -50,8 +50,8 @@ void al_diff_raw_clear(struct al_diff_raw *changes);
 /** Sink function: parse the next bytes, split anywhere. `payload` is the reader. */
 bool al_diff_raw_add(void *payload, const char *data, size_t len);
 
-/** Whether the input so far ends with a complete record. With -p, git then prints a NUL and the
- * patch. */
+/** Test whether the input so far ends with a complete record. With -p, git then prints a NUL and
+ * the patch. */
 bool al_diff_raw_at_end(const struct al_diff_raw *changes);
 
 /** List the staged changes, against HEAD or, on an unborn branch, against the empty tree. */

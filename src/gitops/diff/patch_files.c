@@ -3,7 +3,7 @@
  * Write one patch file per changed path, from one `git diff`.
  *
  * Every patch is first written under a temporary name, and renamed only after git has succeeded.
- * Where a file already has the final name, the two are exchanged: the old file then has the
+ * If a file already has the final name, the two are exchanged: the old file then has the
  * temporary name until all patches are in place.  It gets its name back when a later patch cannot
  * be placed, or when it turns out not to be the file that was checked.
  */

@@ -291,8 +291,8 @@ void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_s
         al_str_addf(out, "- and %zu more\n", changes->total - listed);
 }
 
-/* What git wrote for the merge, cherry-pick or revert that is being concluded; NULL when there is
- * none. */
+/* git's own message for the merge, cherry-pick or revert that is being concluded; NULL when there
+ * is none. */
 static char *read_prepared(const struct al_repo *repo)
 {
     al_auto(al_closep) int git_dir = -1;

@@ -28,7 +28,7 @@ int al_git_check_merge_drivers(const struct al_repo *repo, const struct al_buffe
                                const char *tree, struct al_run_limits *budget,
                                struct al_error *err);
 
-/** Whether any filter driver is configured. */
+/** Test whether any filter driver is configured. */
 bool al_git_has_filters(const struct al_repo *repo);
 
 /** Refuse when one of these files (absolute paths) goes through a configured filter driver, naming

@@ -46,8 +46,8 @@ enum al_index_end al_index_read(int fd, size_t oid_bytes,
 
 #include "gitops/location.h"
 
-/** Whether the index may have a gitlink, or entries in another file.  False only if the index was
- * understood completely, or does not exist. */
+/** Test whether the index may have a gitlink, or entries in another file.  False only if the index
+ * was understood completely, or does not exist. */
 bool al_index_may_have_gitlinks(const char *path);
 
 /** al_index_may_have_gitlinks() for the repository's index.  A wrong yes costs only exec-once. */

@@ -15,7 +15,7 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** Whether a pack of the repository was fetched with a filter. */
+/** Test whether a pack of the repository was fetched with a filter. */
 bool al_repo_is_partial(const struct al_repo *repo);
 
 /**

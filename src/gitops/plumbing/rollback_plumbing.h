@@ -25,7 +25,7 @@ int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oid
                            struct al_run_limits *budget, struct al_strv *ret_missing,
                            struct al_error *err);
 
-/** Whether everything reachable from `tips` exists, down to what references reach. */
+/** Test whether everything reachable from `tips` exists, down to what references reach. */
 int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
                         struct al_run_limits *budget, bool *ret_connected, struct al_error *err);
 

@@ -8,7 +8,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
-/** What to stage: given paths, all changes (-A), or changes of tracked files (-u). */
+/** The changes to stage: given paths, all (-A), or those of tracked files (-u). */
 enum al_add_mode { AL_ADD_PATHS, AL_ADD_ALL, AL_ADD_UPDATE };
 
 /** Options of `git add`; `paths` is used with AL_ADD_PATHS. */

@@ -18,7 +18,7 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
 int al_git_branch_preview(const struct al_repo *repo, const char *name,
                           struct al_run_limits *budget, struct al_str *out, struct al_error *err);
 
-/** Whether git would refuse to delete a branch: it does not exist, HEAD is on it, or (without
+/** Test whether git would refuse to delete a branch: it does not exist, HEAD is on it, or (without
  * `force`) it has commits that are missing from its upstream or, if it has none, from HEAD. */
 int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,
                                  struct al_run_limits *budget, bool *ret_refused,

@@ -8,7 +8,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
-/** What to check out: the first of the three that is set. */
+/** Options of a checkout: the first of the three targets that is set counts. */
 struct al_checkout_options {
     const char *create, *branch, *commit;
     bool force; /**< discard local changes */
@@ -23,7 +23,7 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
                     size_t max_bytes, struct al_run_limits *budget,
                     struct al_git_output *ret_output, struct al_error *err);
 
-/** What `git checkout <word>` would check out. */
+/** The target of `git checkout <word>`. */
 struct al_checkout_target {
     char *branch; /**< full reference of the local branch; NULL: HEAD would be detached */
     char *oid;    /**< commit of the branch or of the detached HEAD; NULL: the word names neither */

@@ -8,7 +8,7 @@
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
 
-/** What to restore from a commit, in the index and the working tree. */
+/** Paths to restore from a commit, in the index and the working tree. */
 struct al_checkout_from {
     const char *target;
     const struct al_strv *paths;

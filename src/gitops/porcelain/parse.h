@@ -18,7 +18,7 @@
 #include "gitops/nul_records.h"
 #include "util/str.h"
 
-/** How a file differs. Unmerged files count as modified. */
+/** The ways in which a file differs.  Unmerged files count as modified. */
 enum al_status_change { AL_STAGED, AL_MODIFIED, AL_UNTRACKED, AL_CHANGES };
 
 /** The state of a working tree. Names are raw bytes, relative to the top. */

@@ -23,7 +23,7 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
                    struct al_run_limits *budget, struct al_git_output *ret_output,
                    struct al_error *err);
 
-/** Whether any of these paths has staged changes. */
+/** Test whether any of these paths has staged changes. */
 int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
                       struct al_run_limits *budget, bool *ret_staged, struct al_error *err);
 

@@ -17,7 +17,7 @@
  * AL_IN_PROGRESS_NONE. A merge is not one of them, since any commit concludes it. */
 enum al_operation_state al_git_resumable(const struct al_repo *repo);
 
-/** Whether continuing may write the working tree, because more than one commit may be left. */
+/** Test whether continuing may write the working tree, because more than one commit may be left. */
 bool al_git_resume_writes(const struct al_repo *repo);
 
 /** Check al_git_resume() before approval is asked for, like al_git_rebase_check(). */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The commits that a question lists: what comes in with a merge, what a push takes along, what goes
- * with a branch.
+ * The list of commits in a question: the commits that a merge brings, that a push sends, or that
+ * are lost with a branch.
  *
- * A list leaves nothing out that the repository's own files could hide: the commits are what their
- * ids say, and no commit-graph is asked for their parents.  Where a shallow boundary cuts the
- * history, the list says so.
+ * The repository's own files cannot hide a commit from the list: each commit's content is checked
+ * against its id, and its parents are not taken from a commit-graph.  The list says so if a shallow
+ * boundary cuts the history.
  *
  * Source: git-rev-list(1), gitformat-commit-graph(5), git-fetch(1) "--depth".
  */
@@ -28,7 +28,7 @@ struct al_commits_shown {
 /**
  * Append a list of commits as an excerpt; nothing when there are none.
  *
- * @param ret_any  Whether there is any.
+ * @param[out] ret_any  True if the list has a commit.
  * @return 0; AL_ERR_EXECUTION naming a commit whose content does not match its id, or when git
  * fails.
  */

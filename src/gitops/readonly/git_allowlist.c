@@ -15,7 +15,7 @@
 enum { LOG = 1 << 0, DIFF = 1 << 1, SHOW = 1 << 2, STATUS = 1 << 3, HISTORY = LOG | SHOW };
 enum { PATCH = LOG | DIFF | SHOW, ALL = PATCH | STATUS };
 
-/* How the value of an option is given. */
+/* The form in which an option takes its value. */
 enum value {
     NONE,     /* no value */
     EQUALS,   /* --name=VALUE */

@@ -27,7 +27,7 @@ struct al_side {
     unsigned mode; /**< git's file mode: 0100644, 0100755, 0120000 or 0160000 */
 };
 
-/** Whether the side has the file as a symbolic link, as a submodule. */
+/** Test whether the side has the file as a symbolic link, as a submodule. */
 bool al_side_is_link(const struct al_side *side);
 bool al_side_is_submodule(const struct al_side *side);
 
@@ -104,7 +104,7 @@ int al_git_marker_sizes(const struct al_repo *repo, const struct al_strv *paths,
 bool al_conflict_hunks(const char *text, size_t len, size_t marker_size, size_t max_bytes,
                        struct al_str *out);
 
-/** Whether any line of the text is a marker that begins or ends a conflict or its base: the
+/** Test whether any line of the text is a marker that begins or ends a conflict or its base: the
  * conflict is not resolved yet. */
 bool al_conflict_has_markers(const char *text, size_t len, size_t marker_size);
 

@@ -15,7 +15,7 @@
 /** A larger side is refused. */
 #define AL_RESOLVE_MAX_BYTES (64u << 20)
 
-/** How a conflict is resolved. */
+/** The ways to resolve a conflict. */
 enum al_resolution { AL_RESOLVE_OURS, AL_RESOLVE_THEIRS, AL_RESOLVE_CONTENT };
 
 /** Options of a resolution. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether an ignore rule might match a file, without git.  The answer may be a wrong yes but never
- * a wrong no.
+ * Test whether an ignore rule might match a file, without git.  The answer may be a wrong yes but
+ * never a wrong no.
  *
  * Only the last component of a rule is compared with the name of the file and of each directory
  * above it: that component has to match one of them, whatever the rest of the rule says.
@@ -39,7 +39,7 @@ void al_ignore_rules_clear(struct al_ignore_rules *rules);
  */
 void al_ignore_rules_read(struct al_ignore_rules *rules, int fd, const char *dir);
 
-/** Whether a rule might match `path` or a directory above it. */
+/** Test whether a rule might match `path` or a directory above it. */
 bool al_ignore_rules_may_match(const struct al_ignore_rules *rules, const char *path);
 
 #endif

@@ -10,7 +10,7 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** How much one call may still scan, in all submodules together. */
+/** The rest of what one call may scan, in all submodules together. */
 struct al_scan_bounds {
     size_t entries;      /**< entries of indexes */
     size_t listed;       /**< entries of directories */
@@ -35,7 +35,7 @@ struct al_submodule_scan {
 /** Reasons for an incomplete scan: a bound was reached. */
 extern const char al_scan_too_many[], al_scan_too_long[];
 
-/** Whether there is time left; if not, scan->unseen says so. */
+/** Test whether there is time left; if not, scan->unseen says so. */
 bool al_scan_has_time(struct al_submodule_scan *scan);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What git is told about the other end, in place of what the repository's configuration says. */
+/* git's configuration about the other end, in place of the repository's own. */
 #ifndef AL_GITOPS_TRANSPORT_NETWORK_CONFIG_H
 #define AL_GITOPS_TRANSPORT_NETWORK_CONFIG_H
 

@@ -33,7 +33,7 @@ void al_config_list_clear(struct al_config_list *list);
 /** Feed bytes, split anywhere.  An al_sink function; always true. */
 bool al_config_list_add(void *payload, const char *data, size_t len);
 
-/** Whether a configured value is true.  A value that git would refuse counts as true. */
+/** Test whether a configured value is true.  A value that git would refuse counts as true. */
 bool al_git_is_true(const char *value);
 
 #endif

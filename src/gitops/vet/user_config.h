@@ -10,10 +10,10 @@
 
 #include "util/str.h"
 
-/** Whether a key of the user's configuration goes into GIT_CONFIG_GLOBAL. */
+/** Test whether a key of the user's configuration goes into GIT_CONFIG_GLOBAL. */
 bool al_user_config_wants(const char *key);
 
-/** Whether one of those matters to a command that is reads_content_only. */
+/** Test whether one of those matters to a command that is reads_content_only. */
 bool al_user_config_matters_to_content(const char *key);
 
 /** Append one value in git's file format. */

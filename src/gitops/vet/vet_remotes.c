@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What vetting keeps about other repositories: configured remotes, and who may say where they are.
+/* The part of a vetting that is about other repositories: configured remotes, and the right to name
+ * their addresses.
  */
 #include "gitops/vet/vet_remotes.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a vetting keeps about other repositories. */
+/* The part of a vetting that is about other repositories. */
 #ifndef AL_GITOPS_VET_VET_REMOTES_H
 #define AL_GITOPS_VET_VET_REMOTES_H
 

@@ -8,7 +8,7 @@
 #include "guard/text.h"
 #include "toolsets/shell/plan.h"
 
-/** Whether the exit code only means that the last command, a search, found nothing. */
+/** Test whether the exit code only means that the last command, a search, found nothing. */
 bool al_shell_found_nothing(const struct al_shell_plan *plan, int exit_code);
 
 /** Append to `errors` which arguments lie outside the roots, if a program reported "Permission

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a program is started with: environment, resource limits and Landlock rules. */
+/* The profile that a program is started with: environment, resource limits and Landlock rules. */
 #ifndef AL_TOOLSETS_SHELL_PROFILE_H
 #define AL_TOOLSETS_SHELL_PROFILE_H
 

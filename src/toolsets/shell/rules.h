@@ -23,7 +23,7 @@ enum al_shell_kind {
     AL_SHELL_OTHER,  /**< any other whitelisted program: may write below the root */
 };
 
-/** How a command is run, by its name. */
+/** The way a command is run, by its name. */
 enum al_shell_kind al_shell_kind_of(const char *command);
 
 /** Check that a command is on the whitelist.  AL_ERR_SANDBOX: "Command 'rm' not in whitelist". */

@@ -12,7 +12,7 @@
 #include "toolsets/shell/plan.h"
 #include "util/error.h"
 
-/** How a run ended. */
+/** The outcome of a run. */
 struct al_shell_outcome {
     struct al_text out, err;
     int exit_code; /**< the last command's; -1 after a timeout */

@@ -43,10 +43,10 @@ int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_s
                  struct al_error *err);
 void al_shell_free(struct al_shell *shell);
 
-/** Whether commands are run; otherwise they are only shown. */
+/** Test whether commands are run; otherwise they are only shown. */
 bool al_shell_is_live(const struct al_shell *shell);
 
-/** What confines the programs, for the journal: a constant string, NULL for what confines git. */
+/** The confinement of the programs, for the journal: a constant string; NULL if it is git's. */
 const char *al_shell_confinement(const struct al_shell *shell);
 
 #endif

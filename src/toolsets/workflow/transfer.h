@@ -31,7 +31,7 @@ void al_transfer_resolve(struct al_call *call, const char *remote, struct al_res
 /** For `always_by` of fetch and pull: the answer "always" covers the same address. */
 extern const char *const al_transfer_always_by[];
 
-/** Whether the remote has an address that was added or changed in this session and not yet
+/** Test whether the remote has an address that was added or changed in this session and not yet
  * approved.  False for fetching from a path on this machine. */
 bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direction direction);
 
