@@ -42,16 +42,32 @@ static void add_item(const char *name, const char *text, struct al_str *out)
     al_cli_wrap(out, 2 + NAME_COLUMNS + 2, text);
 }
 
+static void add_operation(const struct al_tool *tool, const struct al_operation *op,
+                          struct al_str *out)
+{
+    const char *condition = al_operation_condition(tool, op);
+    al_auto(al_freep) char *asked = condition ? al_asprintf("asks only %s", condition) : NULL;
+
+    add_item(op->name, asked ? asked : al_operation_asks(op) ? "asks" : "does not ask", out);
+}
+
+/* Two rows are one operation if it has more effects at times; git_commit also writes the working
+ * tree when it continues a rebase.  Such an operation is shown once. */
+static bool is_shown_before(const struct al_operation *operations, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(operations[k].name, operations[i].name) &&
+            al_operation_asks(&operations[k]) == al_operation_asks(&operations[i]))
+            return true;
+    return false;
+}
+
 static void add_operations(const struct al_tool *tool, struct al_str *out)
 {
     al_str_adds(out, "\nOperations, and whether you are asked:\n");
-    for (size_t i = 0; i < tool->noperations; i++) {
-        const struct al_operation *op = &tool->operations[i];
-        const char *condition = al_operation_condition(tool, op);
-        al_auto(al_freep) char *asked = condition ? al_asprintf("asks only %s", condition) : NULL;
-
-        add_item(op->name, asked ? asked : al_operation_asks(op) ? "asks" : "does not ask", out);
-    }
+    for (size_t i = 0; i < tool->noperations; i++)
+        if (!is_shown_before(tool->operations, i))
+            add_operation(tool, &tool->operations[i], out);
 }
 
 /* Add the choices or the bounds of a parameter: "one of a, b", "1 to 100". */

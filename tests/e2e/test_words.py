@@ -3,6 +3,7 @@
 """Calls as words of a command line, and what the commands say about themselves."""
 import json
 import pathlib
+import re
 import subprocess
 
 import harness
@@ -108,6 +109,18 @@ class Said(Program):
         for words in (("call", "git_stash", "--help"), ("call", "-h", "git_stash"),
                       ("policy", "explain", "git_stash", "--help")):
             self.assertEqual(self.run_it(*words).stdout, text, words)
+
+    def test_each_operation_once(self):
+        """an operation that has two rows, for it has more effects at times, is shown once"""
+        for toolset in TOOLSETS:
+            options = ("--toolset", toolset)
+            for tool in json.loads(self.run_it("tools", "--json", *options).stdout):
+                text = self.run_it("tools", tool["name"], *options).stdout
+                rows = re.findall(r"(?m)^  (\w+) +(?:asks|does not ask)", text)
+                self.assertTrue(rows, text)
+                self.assertEqual(len(set(rows)), len(rows), (toolset, tool["name"], rows))
+                if tool["name"] == "git_commit":
+                    self.assertEqual(rows, ["commit"])
 
     def test_version(self):
         """`version` is `--version`"""
