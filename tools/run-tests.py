@@ -43,16 +43,22 @@ MEMORY_BYTES = 2 << 30
 PROCESSES = (os.cpu_count() or 1) + 1
 
 
+# The failures that the end of the output repeats, and how much of each.
+REPEATED, REPEATED_CHARACTERS = 12, 300
+
+
 class Count:
     """Cases by outcome."""
 
     def __init__(self, passed=0, failed=0, skipped=0):
         self.passed, self.failed, self.skipped = passed, failed, skipped
+        self.failures = []  # one line each
 
     def add(self, other):
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.failures += other.failures
 
     def __str__(self):
         text = f"{self.passed} passed, {self.failed} failed"
@@ -72,9 +78,20 @@ def count_tap(text):
     return count
 
 
+def failures(record):
+    """The failed cases of a program, each with the last line it printed about itself."""
+    text = record.get("stdout") or ""
+    for part in re.split(r"^(?=(?:ok|not ok)\b)", text, flags=re.M):
+        if part.startswith("not ok") and not SKIP.search(part.splitlines()[0]):
+            lines = [line.strip("# ") for line in part.splitlines()]
+            said = [line for line in lines[1:] if line]
+            yield f"{record['name']}: {lines[0][7:]}" + (f": {said[-1]}" if said else "")
+
+
 def count_program(record):
     """The cases of one line of meson's testlog.json."""
     count = count_tap(record.get("stdout") or "")
+    count.failures = list(failures(record))
     result = record["result"]
     if result == "SKIP" and not count.skipped:
         count.skipped += 1
@@ -82,6 +99,7 @@ def count_program(record):
         count.passed += 1
     elif result not in ("OK", "SKIP", "EXPECTEDFAIL") and not count.failed:
         count.failed += 1
+        count.failures.append(f"{record['name']}: {result}")
     return count
 
 
@@ -97,8 +115,10 @@ def count_reports(directory):
     count = Count()
     for name in sorted(os.listdir(directory)):
         with open(os.path.join(directory, name), encoding="utf-8", errors="replace") as report:
-            print(f"   {name}:\n{report.read()}")
+            text = report.read()
+        print(f"   {name}:\n{text}")
         count.failed += 1
+        count.failures.append(f"{name}: {' '.join(text.split())}")
     return count
 
 
@@ -167,7 +187,7 @@ def meson_test_in(scratch, directory, *options):
                     print(f"   skipped: {reason}")
     count.add(count_reports(reports))
     if not good and not count.failed:
-        count.failed = 1
+        count.add(Count(failed=1))
     return count
 
 
@@ -220,6 +240,8 @@ def main():
                                     "-Dwerror=false", "-Dspawn=fork", timeout="5"))
     else:
         sys.exit(__doc__)
+    for line in total.failures[:REPEATED]:
+        print(f"failed: {line[:REPEATED_CHARACTERS]}")
     print(total)
     return 1 if total.failed else 0
 
