@@ -7,14 +7,14 @@
 
 #include "checkpoint/collect.h"
 #include "checkpoint/gitdir.h"
-#include "checkpoint/objects.h"
 #include "checkpoint/prefetch.h"
 #include "checkpoint/refs.h"
 #include "checkpoint/stat_cache.h"
 #include "checkpoint/store.h"
-#include "checkpoint/tree.h"
 #include "checkpoint/worktree.h"
 #include "gitops/deadline.h"
+#include "odb/objects.h"
+#include "odb/tree.h"
 
 /** A checkpoint while it is written. create.c releases it with everything in it. */
 struct al_checkpoint_writer {

@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "checkpoint/pack_index.h"
 #include "checkpoint/pin.h"
 #include "checkpoint/store.h"
 #include "gitops/plumbing/bare.h"
+#include "odb/pack_index.h"
 #include "util/fs.h"
 
 /* More of them, each with few objects, slow every look-up. */

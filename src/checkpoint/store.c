@@ -12,6 +12,7 @@
 #include "gitops/deadline.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/vet/vet.h"
+#include "odb/init.h"
 #include "util/fs.h"
 
 #define ID_DIGITS        32
@@ -63,55 +64,13 @@ static int make_dir(const struct al_store *store, int dir_fd, const char *name,
     return mkdirat(dir_fd, name, 0700) < 0 && errno != EEXIST ? unusable(store, errno, err) : 0;
 }
 
-static int make_file(const struct al_store *store, const char *name, const char *text,
-                     struct al_error *err)
-{
-    int r = al_fs_write_durable(store->bare.dir_fd, name, text, strlen(text), 0600);
-
-    return r < 0 ? unusable(store, -r, err) : 0;
-}
-
-/* Synchronise the directories that were made for a new store. */
-static int sync_dirs(const struct al_store *store, struct al_error *err)
-{
-    static const char *const dirs[] = { "objects", ".", "..", "../.." };
-    int r = 0;
-
-    for (size_t i = 0; i < AL_COUNT(dirs) && r == 0; i++) {
-        al_auto(al_closep) int fd =
-            openat(store->bare.dir_fd, dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        r = fd < 0 ? -errno : al_fs_sync(fd);
-    }
-    return r < 0 ? unusable(store, -r, err) : 0;
-}
-
 /* Create the bare repository.  Processes that do so at the same time create the same one. */
 static int make_bare(const struct al_store *store, struct al_error *err)
 {
-    static const char *const dirs[] = { "objects",     "objects/pack", "objects/info", "refs",
-                                        "refs/before", "refs/after",   "refs/heads",   "info" };
-    static const char packing[] = "\tbare = true\n"
-                                  "[gc]\n\tauto = 0\n"
-                                  "[pack]\n\tpackSizeLimit = 900m\n\twriteReverseIndex = false\n"
-                                  "[core]\n\tbigFileThreshold = 4m\n";
-    const char *version = store->sha256 ? "[extensions]\n\tobjectFormat = sha256\n"
-                                          "[core]\n\trepositoryFormatVersion = 1\n"
-                                        : "[core]\n\trepositoryFormatVersion = 0\n";
-    al_auto(al_freep) char *config = al_asprintf("%s%s", version, packing);
-    int r = 0;
+    static const char *const dirs[] = { "refs/before", "refs/after", NULL };
+    int r = al_odb_init(store->bare.dir_fd, store->sha256, dirs);
 
-    if (faccessat(store->bare.dir_fd, "HEAD", F_OK, 0) == 0)
-        return 0;
-    for (size_t i = 0; i < AL_COUNT(dirs) && r == 0; i++)
-        r = make_dir(store, store->bare.dir_fd, dirs[i], err);
-    if (r == 0)
-        r = make_file(store, "config", config, err);
-    if (r == 0) /* last: with HEAD it is a repository */
-        r = make_file(store, "HEAD", "ref: refs/heads/none\n", err);
-    if (r == 0)
-        r = sync_dirs(store, err);
-    return r;
+    return r < 0 ? unusable(store, -r, err) : 0;
 }
 
 static int open_dirs(struct al_store *store, bool create, struct al_error *err)
@@ -163,7 +122,7 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
     store->sha256 = repo->vetting->is_sha256;
     store->dir = al_fs_join(settings->state_dir, id);
     store->dir_fd = store->lock_fd = store->pack_fd = -1;
-    store->bare = (struct al_bare){ .repo = repo, .dir_fd = -1 };
+    store->bare = (struct al_bare){ .git = repo->at.git, .lender = &repo->at, .dir_fd = -1 };
     r = open_dirs(store, create, err);
     if (r == 0)
         r = lock_shared(store, &deadline, err);

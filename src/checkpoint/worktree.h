@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 #include "checkpoint/file_list.h"
-#include "checkpoint/objects.h"
 #include "checkpoint/prefetch.h"
 #include "checkpoint/stat_cache.h"
-#include "checkpoint/tree.h"
 #include "gitops/deadline.h"
+#include "odb/objects.h"
+#include "odb/tree.h"
 
 /** The files of a working tree.  Zero-initialised is empty. */
 struct al_worktree_files {

@@ -17,11 +17,12 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** The bare repository.  Both members are borrowed. */
+/** The bare repository.  All members are borrowed. */
 struct al_bare {
-    const struct al_repo
-        *repo;  /**< the repository whose objects may be borrowed, and whose git layer runs git */
-    int dir_fd; /**< the directory of the bare repository, open */
+    struct al_git *git; /**< runs git */
+    const struct al_location
+        *lender; /**< the repository whose objects may be borrowed; NULL: none */
+    int dir_fd;  /**< the directory of the bare repository, open */
 };
 
 /** Gets the bytes of objects in the order of the request, each object in pieces; `last` is set with

@@ -16,7 +16,7 @@
 static void build_env(struct al_git_env *env, const struct al_bare *bare, const char *index,
                       bool borrows)
 {
-    const struct al_git *git = bare->repo->at.git;
+    const struct al_git *git = bare->git;
 
     al_git_env_base(env, &AL_GIT_COMMAND_INIT);
     al_git_env_add(env, "HOME", git->private_dir);
@@ -27,8 +27,8 @@ static void build_env(struct al_git_env *env, const struct al_bare *bare, const 
     if (index)
         al_git_env_add(env, "GIT_INDEX_FILE", index);
     if (borrows) {
-        al_auto(al_freep) char *objects = al_fs_join(bare->repo->at.common_dir, "objects");
-        al_auto(al_freep) char *shallow = al_fs_join(bare->repo->at.common_dir, "shallow");
+        al_auto(al_freep) char *objects = al_fs_join(bare->lender->common_dir, "objects");
+        al_auto(al_freep) char *shallow = al_fs_join(bare->lender->common_dir, "shallow");
 
         al_strv_take(&env->owned, al_git_alternate(objects));
         al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
@@ -50,7 +50,7 @@ int al_bare_run(const struct al_bare *bare, const struct al_git_command *command
         .exit_code = -1,
     };
     al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
-    struct al_git *git = bare->repo->at.git;
+    struct al_git *git = bare->git;
     struct al_ruleset *ruleset = NULL;
     struct al_proc_result result;
     int r;

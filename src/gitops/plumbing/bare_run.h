@@ -13,7 +13,7 @@
 /**
  * Run a command in the bare repository.
  *
- * @param borrows  Objects of bare->repo can be read as well.
+ * @param borrows  Objects of bare->lender can be read as well.
  * @param sink     Gets standard output.
  * @return 0; AL_ERR_EXECUTION also when git exits with another code than 0.
  */

@@ -4,10 +4,10 @@
  * meson.build): nobody makes a million references in a test. */
 #include "checkpoint/collect.h"
 #include "checkpoint/gitdir.h"
-#include "checkpoint/pack_write.h"
 #include "checkpoint/refs.h"
 #include "gitops/command.h"
 #include "gitops/deadline.h"
+#include "odb/pack_write.h"
 #include "tests/unit/checkpoint/lib.h"
 
 static void make_files(struct tmpdir *dir, const char *prefix, size_t count)

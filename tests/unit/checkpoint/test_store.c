@@ -4,11 +4,11 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "checkpoint/pack_index.h"
 #include "checkpoint/stat_cache.h"
 #include "checkpoint/store.h"
 #include "gitops/command.h"
 #include "gitops/plumbing/bare.h"
+#include "odb/pack_index.h"
 #include "tests/unit/checkpoint/lib.h"
 
 static struct al_packs_size size_of(struct saver *s)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* checkpoint/pack_write.h: git reads what is written, and sees nothing of what is not finished.
+/* odb/pack_write.h: git reads what is written, and sees nothing of what is not finished.
  * test_caps.c has the largest object. */
-#include "checkpoint/pack_write.h"
+#include "odb/pack_write.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

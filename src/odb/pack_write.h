@@ -5,8 +5,8 @@
  *
  * A writer that is killed before that leaves files that nothing reads.  Source: gitformat-pack(5).
  */
-#ifndef AL_CHECKPOINT_PACK_WRITE_H
-#define AL_CHECKPOINT_PACK_WRITE_H
+#ifndef AL_ODB_PACK_WRITE_H
+#define AL_ODB_PACK_WRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>

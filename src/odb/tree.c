@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checkpoint/tree.h"
+#include "odb/tree.h"
 
 #include <sys/stat.h>
 

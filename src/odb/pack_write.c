@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checkpoint/pack_write.h"
+#include "odb/pack_write.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writing tree objects. */
-#ifndef AL_CHECKPOINT_TREE_H
-#define AL_CHECKPOINT_TREE_H
+#ifndef AL_ODB_TREE_H
+#define AL_ODB_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "checkpoint/objects.h"
 #include "gitops/oid.h"
+#include "odb/objects.h"
 #include "util/error.h"
 #include "util/str.h"
 

@@ -4,15 +4,15 @@
  *
  * New objects become visible with al_objects_finish().
  */
-#ifndef AL_CHECKPOINT_OBJECTS_H
-#define AL_CHECKPOINT_OBJECTS_H
+#ifndef AL_ODB_OBJECTS_H
+#define AL_ODB_OBJECTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "checkpoint/pack_index.h"
-#include "checkpoint/pack_write.h"
 #include "gitops/oid.h"
+#include "odb/pack_index.h"
+#include "odb/pack_write.h"
 #include "util/error.h"
 #include "util/str.h"
 

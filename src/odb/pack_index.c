@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checkpoint/pack_index.h"
+#include "odb/pack_index.h"
 
 #include <dirent.h>
 #include <endian.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checkpoint/objects.h"
+#include "odb/objects.h"
 
 #include <pthread.h>
 #include <stdio.h>
 
-#include "checkpoint/tree.h"
+#include "odb/tree.h"
 
 #define PIECE_MIN_BYTES 2048u
 #define PIECE_MAX_BYTES 65536u

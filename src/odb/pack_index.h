@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which objects the packs of a directory have, by their index files. */
-#ifndef AL_CHECKPOINT_PACK_INDEX_H
-#define AL_CHECKPOINT_PACK_INDEX_H
+#ifndef AL_ODB_PACK_INDEX_H
+#define AL_ODB_PACK_INDEX_H
 
 #include <stdbool.h>
 #include <stddef.h>
