@@ -1,70 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tool/check.c: for every rule one broken table, and a sound one next to it. */
-#include "tool/tool.h"
-
-#include "tests/lib/assert.h"
-
-struct args {
-    bool flag, other;
-    struct al_opt_int n, timeout_ms;
-    const char *text, *working_dir;
-    struct al_strv list;
-    int choice;
-};
-
-static int execute(struct al_call *call, const void *args, struct al_result *result,
-                   struct al_error *err)
-{
-    (void)call;
-    (void)args;
-    (void)result;
-    (void)err;
-    return 0;
-}
-
-static bool applies(const struct al_call *call, const void *args)
-{
-    (void)call;
-    (void)args;
-    return true;
-}
-
-static void summarize(const struct al_operation *op, const void *args, struct al_str *out)
-{
-    (void)op;
-    (void)args;
-    (void)out;
-}
-
-static const struct al_operation reads[] = {
-    { .name = "list", .effects = AL_READS, .execute = execute },
-};
-
-static struct al_tool sound_tool(void)
-{
-    return (struct al_tool){
-        .name = "sample_tool-1",
-        .title = "Sample",
-        .about = "Does nothing.",
-        .args_size = sizeof(struct args),
-        .operations = reads,
-        .noperations = COUNT(reads),
-        .working_dir_offset = offsetof(struct args, working_dir),
-    };
-}
-
-/* Expect a fault; NULL: the table is sound. */
-static void finds(const struct al_tool *tool, const char *expected)
-{
-    al_auto(al_freep) char *fault = al_tool_self_check(tool);
-
-    if (!expected && fault)
-        fail_msg("sound, but: %s", fault);
-    if (!expected)
-        return;
-    assert_non_null(fault);
-    assert_string_equal(fault, expected);
-}
+#include "tests/unit/tool/check_lib.h"
 
 static void finds_in_rows(const struct al_param *rows, size_t count, const char *expected)
 {
@@ -335,117 +271,6 @@ static void a_pattern_that_is_refused(void **state)
     finds_in_rows(&row, 1, "parameter 'text' has a pattern that is not anchored");
 }
 
-static void finds_in_operations(const struct al_operation *rows, size_t count, bool with_summary,
-                                const char *expected)
-{
-    struct al_tool tool = sound_tool();
-
-    tool.operations = rows;
-    tool.noperations = count;
-    tool.summarize = with_summary ? summarize : NULL;
-    finds(&tool, expected);
-}
-
-static bool holds(struct al_call *call, const void *args)
-{
-    (void)call;
-    (void)args;
-    return true;
-}
-
-static void stricter_operations(void **state)
-{
-    static const char bad[] =
-        "stricter operation 'drop' is not the operation with more effects or a question";
-    const struct al_operation rows[] = {
-        { "drop", applies, AL_WRITES_REFS, execute, AL_ASKS_NEVER },
-        { "list", NULL, AL_READS, execute, AL_ASKS_NEVER },
-    };
-    const struct al_stricter sound = { { "drop", NULL, AL_WRITES_REFS | AL_LEAVES_MACHINE, execute,
-                                         AL_ASKS_ALWAYS },
-                                       holds,
-                                       "for x" };
-    struct al_stricter stricter[] = { sound, sound, sound, sound, sound, sound, sound };
-    const char *const faults[] = {
-        NULL,
-        bad,
-        bad,
-        bad,
-        "stricter operation 'none' is stricter than no operation",
-        "stricter operation 'drop' does not say when it holds",
-        "stricter operation 'drop' does not say when it holds",
-    };
-
-    (void)state;
-    stricter[1].operation.effects = AL_LEAVES_MACHINE; /* less */
-    stricter[2].operation.effects = 1u << AL_EFFECT_COUNT | AL_WRITES_REFS;
-    stricter[3].operation.execute = NULL;
-    stricter[4].operation.name = "none";
-    stricter[5].holds = NULL;
-    stricter[6].condition = NULL;
-    for (size_t i = 0; i < COUNT(stricter); i++) {
-        struct al_tool tool = sound_tool();
-
-        tool.operations = rows;
-        tool.noperations = COUNT(rows);
-        tool.summarize = summarize;
-        tool.stricter = &stricter[i];
-        tool.nstricter = 1;
-        finds(&tool, faults[i]);
-    }
-}
-
-static void operations(void **state)
-{
-    const struct al_operation first = { "drop", applies, AL_WRITES_REFS, execute,
-                                        AL_ASKS_BY_EFFECTS };
-    const struct al_operation last = { "list", NULL, AL_READS, execute, AL_ASKS_BY_EFFECTS };
-    struct al_operation rows[] = { first, last };
-
-    (void)state;
-    finds_in_operations(rows, 2, true, NULL);
-    finds_in_operations(rows, 0, true, "tool 'sample_tool-1' has no operations");
-    finds_in_operations(rows, 1, true, "operation 'drop' is the last and has a condition");
-    rows[0].applies = NULL;
-    finds_in_operations(rows, 2, true, "operation 'drop' has no condition and is not the last");
-    rows[0] = first;
-    rows[0].name = "list";
-    finds_in_operations(rows, 2, true, NULL); /* one operation, which may have more effects */
-    rows[0].effects = last.effects;
-    finds_in_operations(rows, 2, true, "operation 'list' is there twice");
-    rows[0].effects = first.effects;
-    rows[0].name = "Drop it";
-    finds_in_operations(
-        rows, 2, true,
-        "operation 'Drop it' has a name that is not lower case, digits and underscores");
-    rows[0].name = NULL;
-    finds_in_operations(rows, 2, true,
-                        "operation '' has a name that is not lower case, digits and underscores");
-    rows[0] = first;
-    rows[0].effects = 0;
-    finds_in_operations(rows, 2, true, "operation 'drop' has no effects, or unknown ones");
-    rows[0].effects = 1u << AL_EFFECT_COUNT;
-    finds_in_operations(rows, 2, true, "operation 'drop' has no effects, or unknown ones");
-    rows[0] = first;
-    rows[0].execute = NULL;
-    finds_in_operations(rows, 2, true, "operation 'drop' does nothing");
-}
-
-static void what_needs_approval_needs_a_summary(void **state)
-{
-    static const char fault[] =
-        "operation 'run' changes the repository, and the tool has no summary";
-    struct al_operation row = { "run", NULL, AL_READS, execute, AL_ASKS_BY_EFFECTS };
-
-    (void)state;
-    finds_in_operations(&row, 1, false, NULL);
-    row.effects = AL_DISCARDS_WORK;
-    finds_in_operations(&row, 1, false, fault);
-    finds_in_operations(&row, 1, true, NULL);
-    row.effects = AL_WRITES_INDEX;
-    finds_in_operations(&row, 1, false, fault);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -458,9 +283,6 @@ int main(void)
         cmocka_unit_test(flags),
         cmocka_unit_test(places),
         cmocka_unit_test(a_pattern_that_is_refused),
-        cmocka_unit_test(operations),
-        cmocka_unit_test(stricter_operations),
-        cmocka_unit_test(what_needs_approval_needs_a_summary),
     };
 
     return cmocka_run_group_tests_name("tool/check", tests, NULL, NULL);
