@@ -80,8 +80,8 @@ static int list(struct al_store *store, const char *id, const char *const *names
         AL_NUL_RECORDS_INIT(1, add_record, listing);
     struct al_oid oid;
 
-    if (strlen(id) != 2 * al_oid_bytes(store->sha256) || !al_oid_parse(id, store->sha256, &oid))
-        return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
+    if (!al_store_parse_id(store, id, &oid))
+        return al_store_no_checkpoint(err);
     return al_bare_list_tree(&store->bare, id, names, nnames,
                              (struct al_sink){ al_nul_records_add, &records }, budget, err);
 }

@@ -166,6 +166,11 @@ static bool find_packed(const struct al_store *store, const char *name, struct a
            al_oid_parse(at - digits, store->sha256, ret_oid);
 }
 
+int al_store_no_checkpoint(struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
+}
+
 int al_store_read_ref(const struct al_store *store, const char *name, struct al_oid *ret_oid,
                       struct al_error *err)
 {
@@ -176,7 +181,7 @@ int al_store_read_ref(const struct al_store *store, const char *name, struct al_
         return 0;
     if (find_packed(store, name, ret_oid))
         return 0;
-    return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
+    return al_store_no_checkpoint(err);
 }
 
 bool al_store_has_ref(const struct al_store *store, const char *name)
@@ -211,18 +216,18 @@ int al_store_write_ref(const struct al_store *store, const char *name, const str
     return r < 0 ? unusable(store, -r, err) : 0;
 }
 
-static bool is_id(const struct al_store *store, const char *id)
+bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid)
 {
-    struct al_oid oid;
-
-    return strlen(id) == 2 * al_oid_bytes(store->sha256) && al_oid_parse(id, store->sha256, &oid);
+    return strlen(id) == 2 * al_oid_bytes(store->sha256) &&
+           al_oid_parse(id, store->sha256, ret_oid);
 }
 
 bool al_checkpoint_exists(struct al_store *store, const char *id)
 {
     al_auto(al_freep) char *before = al_asprintf(AL_REF_BEFORE "%s", id);
+    struct al_oid oid;
 
-    return is_id(store, id) && al_store_has_ref(store, before);
+    return al_store_parse_id(store, id, &oid) && al_store_has_ref(store, before);
 }
 
 int al_checkpoint_name(struct al_store *store, const char *id, struct al_error *err)
@@ -230,8 +235,8 @@ int al_checkpoint_name(struct al_store *store, const char *id, struct al_error *
     al_auto(al_freep) char *before = al_asprintf(AL_REF_BEFORE "%s", id);
     struct al_oid oid;
 
-    if (strlen(id) != 2 * al_oid_bytes(store->sha256) || !al_oid_parse(id, store->sha256, &oid))
-        return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
+    if (!al_store_parse_id(store, id, &oid))
+        return al_store_no_checkpoint(err);
     return al_store_write_ref(store, before, &oid, err);
 }
 
@@ -240,10 +245,11 @@ int al_checkpoint_find_after(struct al_store *store, const char *before, char re
 {
     al_auto(al_freep) char *name = al_asprintf(AL_REF_AFTER "%s", before);
     struct al_oid oid;
-    int r = is_id(store, before)
-                ? al_store_read_ref(store, name, &oid, err)
-                : al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
+    int r;
 
+    if (!al_store_parse_id(store, before, &oid))
+        return al_store_no_checkpoint(err);
+    r = al_store_read_ref(store, name, &oid, err);
     if (r == 0)
         al_oid_text(&oid, store->sha256, ret_id);
     return r;

@@ -27,6 +27,12 @@ struct al_store {
     int lock_fd;         /* locked shared while the store is open */
 };
 
+/** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */
+bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid);
+
+/** Fail with AL_ERR_NOT_FOUND: there is no such checkpoint. */
+int al_store_no_checkpoint(struct al_error *err);
+
 /** Test whether a reference exists. */
 bool al_store_has_ref(const struct al_store *store, const char *name);
 

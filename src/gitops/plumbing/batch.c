@@ -91,6 +91,26 @@ int al_batch_list(const struct al_repo *repo, const char *const *command,
     return 0;
 }
 
+/* No program that the repository configures runs: no external diff, no textconv. */
+static void add_diff(struct al_strv *argv)
+{
+    al_strv_adds(argv, "git", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", NULL);
+}
+
+int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
+                       const struct al_str *words, struct al_run_limits *budget,
+                       struct al_buffer *ret_list, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv command = AL_STRV_INIT;
+
+    add_diff(&command);
+    for (size_t i = 0; options[i]; i++)
+        al_strv_add(&command, options[i]);
+    al_strv_add(&command, "--");
+    return al_batch_list(repo, (const char *const *)command.items, words, budget, ret_list, err);
+}
+
 int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *command,
                       struct al_run_limits *budget, struct al_buffer *ret_list,
                       struct al_error *err)
@@ -113,8 +133,8 @@ int al_git_list_changed(const struct al_repo *repo, const char *from, const char
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    al_strv_adds(&command.argv, "git", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
-                 "--no-textconv", "--ignore-submodules=dirty", from, NULL);
+    add_diff(&command.argv);
+    al_strv_adds(&command.argv, "--ignore-submodules=dirty", from, NULL);
     if (to)
         al_strv_add(&command.argv, to);
     al_strv_add(&command.argv, "--");

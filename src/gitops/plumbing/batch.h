@@ -46,6 +46,15 @@ int al_batch_list(const struct al_repo *repo, const char *const *command,
                   struct al_buffer *ret_list, struct al_error *err);
 
 /**
+ * List the paths that `git diff` prints for these words, with al_batch_list().
+ *
+ * @param options  More options of git diff, and a commit; ended by NULL.
+ */
+int al_batch_list_diff(const struct al_repo *repo, const char *const *options,
+                       const struct al_str *words, struct al_run_limits *budget,
+                       struct al_buffer *ret_list, struct al_error *err);
+
+/**
  * Run a command that prints NUL-terminated paths relative to the top, and append them.
  *
  * @return 0; AL_ERR_EXECUTION when git failed or there were more paths than the list may hold.

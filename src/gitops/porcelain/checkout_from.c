@@ -26,22 +26,13 @@ static int about_target(int r, struct al_error *err)
 static int list_files(const struct al_repo *repo, const struct al_checkout_from *from,
                       struct al_run_limits *budget, struct al_buffer *list, struct al_error *err)
 {
-    const char *const words[] = { "git",
-                                  "diff",
-                                  "--name-only",
-                                  "-z",
-                                  "--no-renames",
-                                  "--diff-filter=a",
-                                  "--no-ext-diff",
-                                  "--no-textconv",
-                                  "--ignore-submodules=dirty",
-                                  from->target,
-                                  "--",
-                                  NULL };
+    const char *const present[] = { "--diff-filter=a", "--ignore-submodules=dirty", from->target,
+                                    NULL };
     al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
     int r = al_repo_pathspecs(repo, from->paths, budget, &specs, err);
 
-    return r < 0 ? r : about_target(al_batch_list(repo, words, &specs, budget, list, err), err);
+    return r < 0 ? r
+                 : about_target(al_batch_list_diff(repo, present, &specs, budget, list, err), err);
 }
 
 int al_git_checkout_from_check(const struct al_repo *repo, const struct al_checkout_from *from,

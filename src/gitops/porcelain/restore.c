@@ -31,25 +31,13 @@ int al_git_restore_check(const struct al_repo *repo, const struct al_strv *paths
 int al_git_has_staged(const struct al_repo *repo, const struct al_strv *paths,
                       struct al_run_limits *budget, bool *ret_staged, struct al_error *err)
 {
-    static const char *const staged[] = {
-        "git",
-        "diff",
-        "--cached",
-        "--name-only",
-        "-z",
-        "--no-renames",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--ignore-submodules=dirty",
-        "--",
-        NULL,
-    };
+    static const char *const staged[] = { "--cached", "--ignore-submodules=dirty", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = al_repo_pathspecs(repo, paths, budget, &words, err);
 
     if (r == 0)
-        r = al_batch_list(repo, staged, &words, budget, &list, err);
+        r = al_batch_list_diff(repo, staged, &words, budget, &list, err);
     *ret_staged = list.len > 0;
     al_buffer_clear(&list);
     return r;

@@ -30,23 +30,9 @@ static int list_for_target(const struct al_repo *repo, const char *target,
                            const struct al_str *words, int top_fd, struct al_run_limits *budget,
                            struct al_strv *out, struct al_error *err)
 {
-    const char *const command[] = {
-        "git",
-        "diff",
-        "--cached",
-        "--name-only",
-        "-z",
-        "--no-renames",
-        "--no-relative",
-        "--diff-filter=D",
-        "--no-ext-diff",
-        "--no-textconv",
-        target,
-        "--",
-        NULL,
-    };
+    const char *const deleted[] = { "--cached", "--no-relative", "--diff-filter=D", target, NULL };
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = al_batch_list(repo, command, words, budget, &list, err);
+    int r = al_batch_list_diff(repo, deleted, words, budget, &list, err);
 
     for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
         if (is_taken(top_fd, list.data + at))

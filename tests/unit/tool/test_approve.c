@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tool/approve.c: a call changes nothing but what the user approved in its present state. */
-#include "gitops/preview/affected_files.h"
 #include "guard/approval.h"
 #include "tests/unit/tool/lib.h"
 

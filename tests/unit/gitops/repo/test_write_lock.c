@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/repo/write_lock.h: one writer of a repository at a time, in order of arrival. */
 #include <pthread.h>
-#include <sched.h>
-
-#include <dirent.h>
 #include <sys/resource.h>
 
-#include "gitops/command.h"
-#include "gitops/layer.h"
-#include "gitops/porcelain/add.h"
 #include "gitops/repo/repo.h"
 #include "gitops/repo/write_lock.h"
-#include "gitops/run.h"
-#include "guard/root.h"
 #include "tests/unit/gitops/repo/write_lock_lib.h"
 
 static void lets_writers_work_in_order_of_arrival(void **state)

@@ -3,7 +3,6 @@
 #ifndef TESTS_UNIT_GITOPS_REPO_WRITE_LOCK_LIB_H
 #define TESTS_UNIT_GITOPS_REPO_WRITE_LOCK_LIB_H
 
-#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 
