@@ -65,7 +65,7 @@ static bool works_in(int process, const struct al_location *at)
         return false;
     dir[len] = '\0';
     for (size_t i = 0; i < AL_COUNT(places); i++)
-        if (al_fs_below(places[i], dir))
+        if (al_fs_beneath(places[i], dir))
             return true;
     return false;
 }

@@ -97,7 +97,7 @@ bool al_location_is_owned(const struct al_location *at)
 
 const char *al_location_worktree_name(const struct al_location *at, const char *file)
 {
-    if (al_fs_below(at->top, at->common_dir) && al_fs_below(at->common_dir, file))
+    if (al_fs_beneath(at->top, at->common_dir) && al_fs_beneath(at->common_dir, file))
         return NULL;
-    return al_fs_below(at->top, file);
+    return al_fs_beneath(at->top, file);
 }

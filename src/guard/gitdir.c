@@ -31,7 +31,7 @@ static bool is_same(const struct stat *one, const struct stat *two)
     return one->st_dev == two->st_dev && one->st_ino == two->st_ino;
 }
 
-bool al_gitdir_holds(int dir_fd, const char *coming)
+bool al_gitdir_contains(int dir_fd, const char *coming)
 {
     al_auto(al_closep) int at = openat(dir_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat st, above;

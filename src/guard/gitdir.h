@@ -28,7 +28,7 @@ bool al_gitdir_is(int dir_fd, const char *coming);
  * with `.git`) or of the file system.  So a working tree inside a bare repository counts as a
  * working tree.
  */
-bool al_gitdir_holds(int dir_fd, const char *coming);
+bool al_gitdir_contains(int dir_fd, const char *coming);
 
 /** Fail with AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH: "Protected path: <given> (inside a git
  * directory)". */

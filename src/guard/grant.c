@@ -163,7 +163,7 @@ static enum al_access access_of(const struct al_grant *grant, const char *dir)
         size_t len =
             strlen(listed->path) + 1; /* so that "" (the root directory) counts as a match */
 
-        if (!al_fs_below(listed->path, dir) || len < longest)
+        if (!al_fs_beneath(listed->path, dir) || len < longest)
             continue;
         /* Links can give one directory two entries: the narrower access counts. */
         if (len > longest || listed->access < access)

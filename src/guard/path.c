@@ -325,7 +325,7 @@ static int make_below(int root_fd, char *rel, int *ret_fd)
     for (char *name = strtok_r(rel, "/", &save); name; name = strtok_r(NULL, "/", &save)) {
         int next = al_beneath_open(at, name, O_PATH | O_DIRECTORY, DIRECTLY);
 
-        if (next == -ENOENT && (made ? al_gitdir_is(at, name) : al_gitdir_holds(at, name)))
+        if (next == -ENOENT && (made ? al_gitdir_is(at, name) : al_gitdir_contains(at, name)))
             return IN_GIT_DIR;
         if (next == -ENOENT) {
             if (mkdirat(at, name, 0750) < 0 && errno != EEXIST)
@@ -338,7 +338,7 @@ static int make_below(int root_fd, char *rel, int *ret_fd)
         al_close(at);
         at = next;
     }
-    if (!made && al_gitdir_holds(at, NULL))
+    if (!made && al_gitdir_contains(at, NULL))
         return IN_GIT_DIR;
     *ret_fd = al_take_fd(&at);
     return 0;

@@ -87,7 +87,7 @@ static int check_place(const struct al_redirect *redirect, struct al_error *err)
 {
     struct stat st;
 
-    if (al_gitdir_holds(redirect->dir_fd, redirect->name))
+    if (al_gitdir_contains(redirect->dir_fd, redirect->name))
         return al_gitdir_refuse(redirect->given, err);
     if (fstatat(redirect->dir_fd, redirect->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISLNK(st.st_mode))
@@ -207,8 +207,8 @@ int al_output_check(const struct al_root *root, const char *given, struct al_err
     if (fd < 0 && fd != -ENOENT && fd != -ENOTDIR)
         return refuse_output(given, err);
     parent = al_beneath_open(root->fd, *dir ? dir : ".", O_PATH | O_DIRECTORY, RESOLVE_BENEATH);
-    if ((fd >= 0 && al_gitdir_holds(fd, NULL)) ||
-        (parent >= 0 && al_gitdir_holds(parent, slash ? slash + 1 : name)))
+    if ((fd >= 0 && al_gitdir_contains(fd, NULL)) ||
+        (parent >= 0 && al_gitdir_contains(parent, slash ? slash + 1 : name)))
         return al_gitdir_refuse(given, err);
     return 0;
 }

@@ -34,7 +34,7 @@ const struct al_root *al_roots_find(const struct al_roots *roots, const char *ab
     for (size_t i = 0; i < roots->count; i++) {
         const struct al_root *root = &roots->items[i];
 
-        if (al_fs_below(root->path, abs) && (!found || strlen(root->path) > strlen(found->path)))
+        if (al_fs_beneath(root->path, abs) && (!found || strlen(root->path) > strlen(found->path)))
             found = root;
     }
     return found;

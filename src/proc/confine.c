@@ -103,7 +103,7 @@ static uint64_t access_for(unsigned rights, mode_t mode)
 {
     uint64_t allowed = 0;
 
-    if (rights & (AL_RIGHT_EXECUTE | AL_RIGHT_EXECUTE_BELOW))
+    if (rights & (AL_RIGHT_EXECUTE | AL_RIGHT_EXECUTE_BENEATH))
         allowed |= FS_EXECUTE | FS_READ_FILE; /* execve reads the file */
     if (rights & AL_RIGHT_READ)
         allowed |= FS_READ_FILE | FS_READ_DIR;

@@ -19,13 +19,13 @@
 
 /** Rights of a rule; combined with |. */
 enum al_right {
-    AL_RIGHT_EXECUTE = 1 << 0,       /**< execve this file (a single file, never a directory) */
-    AL_RIGHT_READ = 1 << 1,          /**< read files, and list directories, at and below the path */
-    AL_RIGHT_WRITE = 1 << 2,         /**< write, truncate, create, rename and remove regular files,
-                                          directories and symbolic links below the path; never
-                                          devices, fifos, sockets */
-    AL_RIGHT_WRITE_FILE = 1 << 3,    /**< write and truncate this one file (/dev/null) */
-    AL_RIGHT_EXECUTE_BELOW = 1 << 4, /**< execve every file below this directory: for a compiler's
+    AL_RIGHT_EXECUTE = 1 << 0,    /**< execve this file (a single file, never a directory) */
+    AL_RIGHT_READ = 1 << 1,       /**< read files, and list directories, at and below the path */
+    AL_RIGHT_WRITE = 1 << 2,      /**< write, truncate, create, rename and remove regular files,
+                                       directories and symbolic links below the path; never
+                                       devices, fifos, sockets */
+    AL_RIGHT_WRITE_FILE = 1 << 3, /**< write and truncate this one file (/dev/null) */
+    AL_RIGHT_EXECUTE_BENEATH = 1 << 4, /**< execve every file below this directory: for a compiler's
                                           own tools and what it built */
 };
 

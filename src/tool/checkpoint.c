@@ -47,10 +47,10 @@ static void add_below_top(const struct al_call *call, const struct al_strv *file
 
     for (size_t i = 0; i < files->count; i++) {
         al_auto(al_freep) char *path = al_fs_join(repo->at.dir, files->items[i]);
-        const char *below = al_fs_below(repo->at.top, path);
+        const char *below = al_fs_beneath(repo->at.top, path);
 
-        if (below && !al_fs_below(repo->at.git_dir, path) &&
-            !al_fs_below(repo->at.common_dir, path))
+        if (below && !al_fs_beneath(repo->at.git_dir, path) &&
+            !al_fs_beneath(repo->at.common_dir, path))
             al_strv_add(names, below);
     }
 }
@@ -183,7 +183,7 @@ int al_call_checkpoint_before(struct al_call *call, struct al_error *err)
 int al_call_check_in_checkpoint(struct al_call *call, const char *what, const struct al_path *dir,
                                 const struct al_strv *names, struct al_error *err)
 {
-    const char *below = call->checkpoint[0] ? al_fs_below(call->repo->at.top, dir->abs) : NULL;
+    const char *below = call->checkpoint[0] ? al_fs_beneath(call->repo->at.top, dir->abs) : NULL;
     const char *missing = names->count ? names->items[0] : NULL;
     al_auto(al_freep) char *safe = NULL;
     int r = 0;

@@ -21,7 +21,7 @@ static bool is_there(const char *dir, const char *path)
 /* git prints paths relative to the top, but takes them relative to the working directory. */
 static char *hint_for(const struct al_repo *repo, const char *path)
 {
-    const char *below = al_fs_below(repo->at.top, repo->at.dir);
+    const char *below = al_fs_beneath(repo->at.top, repo->at.dir);
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
     al_auto(al_freep) char *other = NULL;
     const char *rest;
@@ -29,7 +29,7 @@ static char *hint_for(const struct al_repo *repo, const char *path)
     if (*path == '/' || !below || !*below || is_there(repo->at.dir, path) ||
         !is_there(repo->at.top, path))
         return NULL;
-    rest = al_fs_below(below, path);
+    rest = al_fs_beneath(below, path);
     other = rest && *rest ? al_text_sanitize_line(rest) : al_fs_join(repo->at.top, path);
     if (!rest || !*rest) {
         al_auto(al_freep) char *abs = other;

@@ -60,7 +60,7 @@ static void add(struct collection *to, const char *name, bool is_dir, const char
 /* The path relative to the top; absolute for a path elsewhere in the roots. */
 static const char *below_top(const struct al_call *call, const char *abs)
 {
-    const char *below = al_fs_below(call->repo->at.top, abs);
+    const char *below = al_fs_beneath(call->repo->at.top, abs);
 
     return below ? below : abs;
 }
@@ -113,7 +113,8 @@ static int add_pattern(struct collection *to, const char *given, struct al_error
     if (r < 0)
         return r;
     /* A pattern from above the working tree may match anything in it. */
-    add(to, al_fs_below(dir.abs, call->repo->at.top) ? "" : below_top(call, dir.abs), true, given);
+    add(to, al_fs_beneath(dir.abs, call->repo->at.top) ? "" : below_top(call, dir.abs), true,
+        given);
     return 0;
 }
 

@@ -186,7 +186,7 @@ char *al_fs_fd_path(int fd)
     return al_strndup(target, (size_t)n);
 }
 
-const char *al_fs_below(const char *dir, const char *path)
+const char *al_fs_beneath(const char *dir, const char *path)
 {
     size_t len = strcmp(dir, "/") ? strlen(dir) : 0;
 

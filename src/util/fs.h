@@ -64,7 +64,7 @@ char *al_fs_fd_path(int fd);
 
 /** The part of `path` relative to `dir`: "" for `dir` itself, NULL for a path outside.  Both are
  * canonical.  Borrowed from `path`. */
-const char *al_fs_below(const char *dir, const char *path);
+const char *al_fs_beneath(const char *dir, const char *path);
 
 /** Join two paths with one '/'.  An absolute `tail` replaces `head`.  Caller frees. */
 char *al_fs_join(const char *head, const char *tail);

@@ -86,9 +86,9 @@ static void check_words(const struct al_shell_stage *stage)
     fuzz_require(r == 0 || (err.message && fuzz_is_safe_line(err.message)));
 }
 
-static void understood(const struct al_shell_line *line)
+static void understood(const struct al_shell_pipeline *line)
 {
-    al_auto(al_shell_line_clear) struct al_shell_line again = AL_SHELL_LINE_INIT;
+    al_auto(al_shell_pipeline_clear) struct al_shell_pipeline again = AL_SHELL_PIPELINE_INIT;
     al_auto(al_str_clear) struct al_str quoted = AL_STR_INIT;
 
     fuzz_require(line->nstages >= 1 && line->nstages <= AL_SHELL_STAGES_MAX);
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input input = { .data = (const char *)data, .len = size };
     al_auto(al_freep) char *command = fuzz_string(&input);
-    al_auto(al_shell_line_clear) struct al_shell_line line = AL_SHELL_LINE_INIT;
+    al_auto(al_shell_pipeline_clear) struct al_shell_pipeline line = AL_SHELL_PIPELINE_INIT;
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
     if (al_shell_parse(command, &line, &err) == 0)

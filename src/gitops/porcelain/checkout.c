@@ -81,7 +81,7 @@ static int run_or_restore(struct al_repo *repo, const struct al_git_command *com
 
     if (commit && al_git_resolve_commit(repo, commit, budget, &oid, NULL) == 0)
         al_strv_add(&incoming, oid);
-    has_savepoint = al_savepoint_take(repo, &incoming, budget, &savepoint, NULL) == 0;
+    has_savepoint = al_savepoint_create(repo, &incoming, budget, &savepoint, NULL) == 0;
     r = al_git_run(&repo->at, command,
                    &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
                    &output, err);

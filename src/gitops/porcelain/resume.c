@@ -235,7 +235,7 @@ static int resume(struct al_repo *repo, enum al_operation_state state, const cha
     if (r == 0) /* fail before any change when there is nothing to commit */
         r = al_git_commit_preview(repo, budget, &staged, err);
     if (r == 0)
-        r = al_savepoint_take(repo, &AL_STRV_INIT, budget, &savepoint, err);
+        r = al_savepoint_create(repo, &AL_STRV_INIT, budget, &savepoint, err);
     if (r < 0)
         return r;
     r = run(repo, state, message, expected, max_bytes, budget, outcome, err);

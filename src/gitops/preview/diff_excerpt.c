@@ -61,7 +61,7 @@ static void empty_worktree_clear(struct empty_worktree *empty_worktree)
 static int use_empty_worktree(const struct al_repo *repo, struct empty_worktree *empty_worktree,
                               struct al_git_command *command, struct al_error *err)
 {
-    const char *below = al_fs_below(repo->at.top, repo->at.dir);
+    const char *below = al_fs_beneath(repo->at.top, repo->at.dir);
     al_auto(al_freep) char *dir = NULL;
 
     empty_worktree->path = al_git_private_name(repo->at.git, "nowhere");
@@ -87,7 +87,7 @@ static void move_pathspecs(const struct al_repo *repo, const struct empty_worktr
         const char *word = argv->items[i];
         const char *magic = al_starts_with(word, literal) ? literal : "";
         const char *below =
-            word[strlen(magic)] == '/' ? al_fs_below(repo->at.top, word + strlen(magic)) : NULL;
+            word[strlen(magic)] == '/' ? al_fs_beneath(repo->at.top, word + strlen(magic)) : NULL;
         char *moved = below ? al_asprintf("%s%s/%s", magic, empty_worktree->path, below) : NULL;
 
         if (moved) {

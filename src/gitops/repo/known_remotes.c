@@ -125,11 +125,11 @@ static struct repository *add(struct al_known_remotes *known, const struct al_fi
  * not count: they change all the time and say nothing about remotes. */
 static bool may_be_an_agents(const struct al_repo *repo, const char *path)
 {
-    const char *name = al_fs_below(repo->at.common_dir, path);
+    const char *name = al_fs_beneath(repo->at.common_dir, path);
 
     if (name && al_starts_with(name, "refs/"))
         return false;
-    name = al_fs_below(repo->at.git_dir, path);
+    name = al_fs_beneath(repo->at.git_dir, path);
     if (name && !strcmp(name, "HEAD"))
         return false;
     return al_roots_find(repo->at.git->roots, path);

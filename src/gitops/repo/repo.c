@@ -207,7 +207,7 @@ static char *canonical_word(const struct al_repo *repo, const char *given, const
         return al_strdup(given);
     head = slash == given ? al_strdup("/") : al_strndup(given, (size_t)(slash - given));
     if (!slash[1] || al_path_resolve(repo->at.git->roots, repo->at.dir, head, &parent, NULL) < 0 ||
-        !al_fs_below(repo->at.top, parent.abs))
+        !al_fs_beneath(repo->at.top, parent.abs))
         return al_strdup(abs);
     return al_fs_join(parent.abs, slash + 1);
 }
@@ -237,7 +237,7 @@ int al_repo_file(const struct al_repo *repo, const char *param, const char *give
 
     if (r < 0)
         return r;
-    if (!al_fs_below(repo->at.top, path.abs))
+    if (!al_fs_beneath(repo->at.top, path.abs))
         return outside_repository(param, given, err);
     *ret_path = canonical_word(repo, given, path.abs);
     return 0;

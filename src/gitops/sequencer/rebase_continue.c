@@ -266,7 +266,7 @@ int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max
     int r = al_git_rebase_check(repo, budget, err);
 
     if (r == 0)
-        r = al_savepoint_take(repo, &AL_STRV_INIT, budget, &savepoint, err);
+        r = al_savepoint_create(repo, &AL_STRV_INIT, budget, &savepoint, err);
     if (r < 0)
         return r;
     r = run(repo, message, max_bytes, budget, &outcome, err);

@@ -167,7 +167,7 @@ static int write_file(int top, const struct al_resolve_plan *plan, const char *c
     al_auto(al_freep) char *word = al_text_sanitize_line(path);
     int r = parent;
 
-    if (r >= 0 && !plan->side && al_gitdir_holds(parent, name))
+    if (r >= 0 && !plan->side && al_gitdir_contains(parent, name))
         return al_gitdir_refuse(path, err);
     if (r >= 0 && plan->side && al_side_is_link(plan->side))
         r = write_link(parent, name, content);

@@ -61,9 +61,9 @@ static void save_refs(const struct al_repo *repo, struct al_savepoint *savepoint
     }
 }
 
-int al_savepoint_take(const struct al_repo *repo, const struct al_strv *incoming,
-                      struct al_run_limits *budget, struct al_savepoint *ret_savepoint,
-                      struct al_error *err)
+int al_savepoint_create(const struct al_repo *repo, const struct al_strv *incoming,
+                        struct al_run_limits *budget, struct al_savepoint *ret_savepoint,
+                        struct al_error *err)
 {
     struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     int r;

@@ -10,13 +10,13 @@
  *
  *     al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
  *
- *     r = al_savepoint_take(repo, &incoming, budget, &savepoint, err);
+ *     r = al_savepoint_create(repo, &incoming, budget, &savepoint, err);
  *     if (r < 0)
  *         return r;
  *     r = al_git_run(&repo->at, &command, &how, budget, &output, err);
  *     r = al_savepoint_restore_if_stopped(repo, &savepoint, r, err);
  *
- * The caller holds the repository's write lock from al_savepoint_take() on.
+ * The caller holds the repository's write lock from al_savepoint_create() on.
  */
 #ifndef AL_GITOPS_SEQUENCER_SAVEPOINT_H
 #define AL_GITOPS_SEQUENCER_SAVEPOINT_H
@@ -66,9 +66,9 @@ void al_savepoint_clear(struct al_savepoint *savepoint);
  * @return 0; AL_ERR_EXECUTION when a limit is exceeded, or a file of the git directory is not a
  *         regular file.
  */
-int al_savepoint_take(const struct al_repo *repo, const struct al_strv *incoming,
-                      struct al_run_limits *budget, struct al_savepoint *ret_savepoint,
-                      struct al_error *err);
+int al_savepoint_create(const struct al_repo *repo, const struct al_strv *incoming,
+                        struct al_run_limits *budget, struct al_savepoint *ret_savepoint,
+                        struct al_error *err);
 
 /** Save the state except the working tree, before a command that does not write it. Restore with
  * al_savepoint_restore_git_dir(). */

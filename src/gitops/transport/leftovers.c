@@ -48,7 +48,7 @@ static bool is_git_in(const struct al_repo *repo, const char *pid)
     if (!name || !al_starts_with(name, "/git"))
         return false;
     return read_link(pid, "cwd", target) &&
-           (al_fs_below(repo->at.top, target) || al_fs_below(repo->at.common_dir, target));
+           (al_fs_beneath(repo->at.top, target) || al_fs_beneath(repo->at.common_dir, target));
 }
 
 static bool is_git_at_work(const struct al_repo *repo)

@@ -48,7 +48,7 @@ static void identify_sources(struct al_vetting *vetting)
  * git will use, and the lookup is short. */
 static struct al_file_id source_id(const struct al_location *at, const char *path)
 {
-    const char *name = at->git_fd >= 0 ? al_fs_below(at->git_dir, path) : NULL;
+    const char *name = at->git_fd >= 0 ? al_fs_beneath(at->git_dir, path) : NULL;
 
     if (!name || !*name)
         return al_file_id_at(AT_FDCWD, path);

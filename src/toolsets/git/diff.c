@@ -121,9 +121,9 @@ static int resolve_output(struct al_call *call, const struct diff_args *args,
         r = al_call_check_granted(call, ret_dir->abs, true, err);
     if (r < 0)
         return r;
-    if (al_path_has_dot_git(ret_dir->abs) || al_fs_below(repo->at.git_dir, ret_dir->abs) ||
-        al_fs_below(repo->at.common_dir, ret_dir->abs) ||
-        (ret_dir->fd >= 0 && al_gitdir_holds(ret_dir->fd, NULL)))
+    if (al_path_has_dot_git(ret_dir->abs) || al_fs_beneath(repo->at.git_dir, ret_dir->abs) ||
+        al_fs_beneath(repo->at.common_dir, ret_dir->abs) ||
+        (ret_dir->fd >= 0 && al_gitdir_contains(ret_dir->fd, NULL)))
         return refuse_git_dir(err);
     if (ret_dir->fd >= 0 && !S_ISDIR(ret_dir->mode))
         return al_error_set(err, AL_ERR_EXECUTION, "output_dir exists and is no directory");

@@ -92,14 +92,14 @@ static int overwritten_files(struct al_call *call, const void *p, struct al_strv
 static void describe_checked(const void *p, struct al_str *out)
 {
     const struct bash_args *args = p;
-    al_auto(al_shell_line_clear) struct al_shell_line line = AL_SHELL_LINE_INIT;
+    al_auto(al_shell_pipeline_clear) struct al_shell_pipeline pipeline = AL_SHELL_PIPELINE_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    if (al_shell_parse(args->command, &line, NULL) < 0)
+    if (al_shell_parse(args->command, &pipeline, NULL) < 0)
         return;
-    for (size_t i = 0; i < line.nstages; i++)
-        if (!al_strv_contains(&names, line.stages[i].words[0].text))
-            al_strv_add(&names, line.stages[i].words[0].text);
+    for (size_t i = 0; i < pipeline.nstages; i++)
+        if (!al_strv_contains(&names, pipeline.stages[i].words[0].text))
+            al_strv_add(&names, pipeline.stages[i].words[0].text);
     al_text_add_list(out, &names, AL_SHELL_STAGES_MAX);
     al_str_adds(out, " in whitelist");
 }

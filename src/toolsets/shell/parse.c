@@ -11,7 +11,7 @@
 /* The state of the parser. */
 struct parser {
     const char *at;
-    struct al_shell_line *line;
+    struct al_shell_pipeline *pipeline;
     size_t nwords;
     struct al_error *err;
 };
@@ -205,11 +205,12 @@ static int take_redirect(struct parser *parser, struct al_shell_redirects *to, c
 
 /* --- Stages --- */
 
-static struct al_shell_stage *add_stage(struct al_shell_line *line)
+static struct al_shell_stage *add_stage(struct al_shell_pipeline *pipeline)
 {
-    line->stages = al_reallocarray(line->stages, line->nstages + 1, sizeof(*line->stages));
-    line->stages[line->nstages] = (struct al_shell_stage){ .words = NULL };
-    return &line->stages[line->nstages++];
+    pipeline->stages =
+        al_reallocarray(pipeline->stages, pipeline->nstages + 1, sizeof(*pipeline->stages));
+    pipeline->stages[pipeline->nstages] = (struct al_shell_stage){ .words = NULL };
+    return &pipeline->stages[pipeline->nstages++];
 }
 
 static int add_word(struct parser *parser, struct al_shell_stage *stage, struct word *word)
@@ -254,10 +255,10 @@ static int take_item(struct parser *parser, struct al_shell_stage *stage)
 
 static int take_stage(struct parser *parser)
 {
-    struct al_shell_stage *stage = add_stage(parser->line);
+    struct al_shell_stage *stage = add_stage(parser->pipeline);
     int r = 0;
 
-    if (parser->line->nstages > AL_SHELL_STAGES_MAX)
+    if (parser->pipeline->nstages > AL_SHELL_STAGES_MAX)
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "The pipeline has more than %d commands",
                             AL_SHELL_STAGES_MAX);
     skip_blanks(parser);
@@ -269,16 +270,17 @@ static int take_stage(struct parser *parser)
         r = al_shell_check_operator(parser->at, parser->err);
     if (r == 0 && !stage->nwords)
         r = al_error_set(parser->err, AL_ERR_BAD_ARGS, "A command is missing%s",
-                         parser->line->nstages > 1 || *parser->at ? " beside '|'" : "");
+                         parser->pipeline->nstages > 1 || *parser->at ? " beside '|'" : "");
     return r;
 }
 
-int al_shell_parse(const char *command, struct al_shell_line *ret_line, struct al_error *err)
+int al_shell_parse(const char *command, struct al_shell_pipeline *ret_pipeline,
+                   struct al_error *err)
 {
-    struct parser parser = { .at = command, .line = ret_line, .err = err };
+    struct parser parser = { .at = command, .pipeline = ret_pipeline, .err = err };
     int r = al_shell_check_characters(command, err);
 
-    *ret_line = AL_SHELL_LINE_INIT;
+    *ret_pipeline = AL_SHELL_PIPELINE_INIT;
     while (r == 0) {
         r = take_stage(&parser);
         if (r < 0 || *parser.at != '|')
@@ -286,14 +288,14 @@ int al_shell_parse(const char *command, struct al_shell_line *ret_line, struct a
         parser.at++;
     }
     if (r < 0)
-        al_shell_line_clear(ret_line);
+        al_shell_pipeline_clear(ret_pipeline);
     return r;
 }
 
-void al_shell_line_clear(struct al_shell_line *line)
+void al_shell_pipeline_clear(struct al_shell_pipeline *pipeline)
 {
-    for (size_t i = 0; i < line->nstages; i++) {
-        struct al_shell_stage *stage = &line->stages[i];
+    for (size_t i = 0; i < pipeline->nstages; i++) {
+        struct al_shell_stage *stage = &pipeline->stages[i];
 
         for (size_t k = 0; k < stage->nwords; k++) {
             free(stage->words[k].text);
@@ -304,8 +306,8 @@ void al_shell_line_clear(struct al_shell_line *line)
         free(stage->redirects.out);
         free(stage->redirects.err);
     }
-    free(line->stages);
-    *line = AL_SHELL_LINE_INIT;
+    free(pipeline->stages);
+    *pipeline = AL_SHELL_PIPELINE_INIT;
 }
 
 void al_shell_quote(const char *word, struct al_str *out)

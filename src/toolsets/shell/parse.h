@@ -2,8 +2,9 @@
 /*
  * The parser for command lines.
  *
- * A line is a pipeline of commands with words, quotes, patterns and redirects.  All other shell
- * syntax is refused by name (unsupported.h).  For every accepted line the words are those of bash.
+ * A command line is a pipeline of commands with words, quotes, patterns and redirects.  All other
+ * shell syntax is refused by name (unsupported.h).  For every accepted line the words are those of
+ * bash.
  */
 #ifndef AL_TOOLSETS_SHELL_PARSE_H
 #define AL_TOOLSETS_SHELL_PARSE_H
@@ -36,22 +37,23 @@ struct al_shell_stage {
     struct al_shell_redirects redirects;
 };
 
-struct al_shell_line {
+struct al_shell_pipeline {
     struct al_shell_stage *stages; /**< at least one */
     size_t nstages;
 };
 
-#define AL_SHELL_LINE_INIT ((struct al_shell_line){ .stages = NULL })
+#define AL_SHELL_PIPELINE_INIT ((struct al_shell_pipeline){ .stages = NULL })
 
-void al_shell_line_clear(struct al_shell_line *line);
+void al_shell_pipeline_clear(struct al_shell_pipeline *pipeline);
 
 /**
  * Parse a line.
  *
- * @param ret_line  Release with al_shell_line_clear().  Empty after an error.
+ * @param ret_pipeline  Release with al_shell_pipeline_clear().  Empty after an error.
  * @return 0, or AL_ERR_BAD_ARGS naming the unsupported syntax.
  */
-int al_shell_parse(const char *command, struct al_shell_line *ret_line, struct al_error *err);
+int al_shell_parse(const char *command, struct al_shell_pipeline *ret_pipeline,
+                   struct al_error *err);
 
 /** Append a word quoted for bash. */
 void al_shell_quote(const char *word, struct al_str *out);

@@ -20,7 +20,7 @@ void al_shell_plan_clear(struct al_shell_plan *plan)
         al_redirect_clear(&plan->steps[i].out);
         al_redirect_clear(&plan->steps[i].err);
     }
-    al_shell_line_clear(&plan->line);
+    al_shell_pipeline_clear(&plan->pipeline);
     *plan = AL_SHELL_PLAN_INIT;
 }
 
@@ -98,12 +98,12 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
     const struct al_root *root = &shell->options.roots->items[0];
     struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
     struct al_glob_cost cost = AL_GLOB_COST_INIT;
-    int r = al_shell_parse(command, &plan.line, err);
+    int r = al_shell_parse(command, &plan.pipeline, err);
 
-    for (size_t i = 0; i < plan.line.nstages && r == 0; i++)
-        r = check_as_written(shell, &plan.line.stages[i], err);
-    for (size_t i = 0; i < plan.line.nstages && r == 0; i++) {
-        const struct al_shell_stage *stage = &plan.line.stages[i];
+    for (size_t i = 0; i < plan.pipeline.nstages && r == 0; i++)
+        r = check_as_written(shell, &plan.pipeline.stages[i], err);
+    for (size_t i = 0; i < plan.pipeline.nstages && r == 0; i++) {
+        const struct al_shell_stage *stage = &plan.pipeline.stages[i];
         struct al_shell_step *step = &plan.steps[plan.nsteps++];
 
         *step = (struct al_shell_step){ .kind = al_shell_kind_of(stage->words[0].text),

@@ -15,18 +15,18 @@ struct al_shell;
 struct al_shell_step {
     enum al_shell_kind kind;
     struct al_strv words;                       /**< the command first */
-    const struct al_shell_redirects *redirects; /**< as parsed; borrowed from the plan's line */
+    const struct al_shell_redirects *redirects; /**< borrowed from `pipeline` of the plan */
     struct al_redirect in, out, err; /**< the same, resolved; empty where nothing is redirected */
 };
 
 /** A pipeline.  A call makes its plan once, so that exactly what was checked is run. */
 struct al_shell_plan {
-    struct al_shell_line line;
+    struct al_shell_pipeline pipeline;
     struct al_shell_step steps[AL_SHELL_STAGES_MAX];
     size_t nsteps;
 };
 
-#define AL_SHELL_PLAN_INIT ((struct al_shell_plan){ .line = { .stages = NULL } })
+#define AL_SHELL_PLAN_INIT ((struct al_shell_plan){ .pipeline = { .stages = NULL } })
 
 void al_shell_plan_clear(struct al_shell_plan *plan);
 

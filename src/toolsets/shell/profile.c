@@ -117,8 +117,8 @@ static char *go_root_of(const char *program)
 static void add_go(struct rules *rules, const char *go_root, const char *tools, const char *work)
 {
     add_rule(rules, go_root, AL_RIGHT_READ, true);
-    add_rule(rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BELOW, true);
-    add_rule(rules, work, AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BELOW, false);
+    add_rule(rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH, true);
+    add_rule(rules, work, AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BENEATH, false);
 }
 
 static int build_ruleset(const struct al_shell *shell, struct al_shell_program *program,

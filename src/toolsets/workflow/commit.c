@@ -145,7 +145,7 @@ static int show_staged_first(struct al_call *call, const struct al_strv *files, 
     if (r < 0)
         return r;
     for (size_t i = 0; i < files->count; i++) {
-        const char *name = al_fs_below(repo->at.top, files->items[i]);
+        const char *name = al_fs_beneath(repo->at.top, files->items[i]);
 
         if (!name || !al_strv_contains(&without, name))
             al_strv_add(&staged, files->items[i]);

@@ -27,7 +27,7 @@ static bool holds(const struct tmpdir *dir, const char *name, const char *coming
     bool answer;
 
     assert_true(fd >= 0);
-    answer = al_gitdir_holds(fd, coming);
+    answer = al_gitdir_contains(fd, coming);
     close(fd);
     return answer;
 }

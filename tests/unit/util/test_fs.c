@@ -90,7 +90,7 @@ static void says_what_lies_below_a_directory(void **state)
 
     (void)state;
     for (size_t i = 0; i < AL_COUNT(cases); i++) {
-        const char *below = al_fs_below(cases[i].dir, cases[i].path);
+        const char *below = al_fs_beneath(cases[i].dir, cases[i].path);
 
         print_message("  %s in %s\n", cases[i].path, cases[i].dir);
         if (cases[i].below)

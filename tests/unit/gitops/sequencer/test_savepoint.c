@@ -13,7 +13,7 @@ static void note(struct world *w, const struct al_repo *repo, const char *incomi
 
     if (incoming)
         al_strv_add(&commits, incoming);
-    assert_int_equal(al_savepoint_take(repo, &commits, &budget, savepoint, &w->err), 0);
+    assert_int_equal(al_savepoint_create(repo, &commits, &budget, savepoint, &w->err), 0);
 }
 
 /* main and feature change the same files, and add, remove and move some. */
@@ -205,7 +205,7 @@ static void follows_no_link_in_the_git_directory(void **state)
 
         (void)unlink(path);
         tmpdir_symlink(w->repo, w->outside->path, name);
-        assert_int_equal(al_savepoint_take(repo, &AL_STRV_INIT, &budget, &savepoint, &w->err),
+        assert_int_equal(al_savepoint_create(repo, &AL_STRV_INIT, &budget, &savepoint, &w->err),
                          AL_ERR_EXECUTION);
         assert_non_null(strstr(w->err.message, names[i]));
         assert_int_equal(unlink(path), 0);

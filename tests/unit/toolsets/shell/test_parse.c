@@ -7,7 +7,7 @@
 /* A parsed line as text: "a|b c", with '<', '>' and the like before the names of files. */
 static char *shape(const char *command)
 {
-    al_auto(al_shell_line_clear) struct al_shell_line line = AL_SHELL_LINE_INIT;
+    al_auto(al_shell_pipeline_clear) struct al_shell_pipeline line = AL_SHELL_PIPELINE_INIT;
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_str out = AL_STR_INIT;
 
