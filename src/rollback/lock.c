@@ -57,8 +57,9 @@ static int take_index_lock(struct al_rollback_context *ctx, struct al_error *err
 
     if (r == 0)
         r = al_write_lock_acquire_with_index(ctx->repo, &wait, err);
-    return r < 0 ? r
-                 : al_lockfile_take(&ctx->index_lock, ctx->git_fd, "index.lock", ctx->token, err);
+    return r < 0
+               ? r
+               : al_lockfile_acquire(&ctx->index_lock, ctx->git_fd, "index.lock", ctx->token, err);
 }
 
 /* Make airlock's and git's other writers wait.  A lock that a killed rollback left is adopted and

@@ -48,8 +48,8 @@ static void hold(struct al_lockfile *lock, int dir_fd, const char *name)
     lock->held = true;
 }
 
-int al_lockfile_take(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
-                     struct al_error *err)
+int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
+                        struct al_error *err)
 {
     int r = create(dir_fd, name, token);
 

@@ -31,11 +31,11 @@ struct al_lockfile {
 int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err);
 
 /**
- * Take the lock `name` ("index.lock") in a directory.
+ * Acquire the lock `name` ("index.lock") in a directory.
  * @return 0; AL_ERR_EXECUTION, with AL_CODE_LOCK_TIMEOUT when another process has it.
  */
-int al_lockfile_take(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
-                     struct al_error *err);
+int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
+                        struct al_error *err);
 void al_lockfile_release(struct al_lockfile *lock);
 
 /** Test whether a rollback left the lock `name`.  If so, *ret_token gets its token. */

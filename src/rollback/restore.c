@@ -267,7 +267,7 @@ static int restore_state(const struct al_restore *restore, struct al_error *err)
     int r = 0;
 
     if (changes_config(restore))
-        r = al_lockfile_take(&lock, restore->common_fd, "config.lock", restore->token, err);
+        r = al_lockfile_acquire(&lock, restore->common_fd, "config.lock", restore->token, err);
     if (r == 0)
         r = remove_state(restore, err);
     if (r == 0)
@@ -311,7 +311,7 @@ static int restore_head(const struct al_restore *restore, struct al_error *err)
 
     if (!strcmp(restore->from->head, restore->to->head))
         return 0;
-    r = al_lockfile_take(&lock, restore->git_fd, "HEAD.lock", restore->token, err);
+    r = al_lockfile_acquire(&lock, restore->git_fd, "HEAD.lock", restore->token, err);
     if (r == 0 && !is_head(restore, restore->from->head))
         r = al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
     if (r == 0)

@@ -29,7 +29,7 @@ int64_t __wrap_al_clock_ms(void)
     return atomic_load(&now_ms);
 }
 
-static void *take_a_turn(void *payload)
+static void *take_a_job(void *payload)
 {
     struct taker *self = payload;
     struct al_job slot;
@@ -68,7 +68,7 @@ static bool sleeps_in_poll(int tid)
 static void start_taker(struct taker *taker, struct al_cancel *cancel)
 {
     *taker = (struct taker){ .cancel = cancel, .place = -1 };
-    assert_int_equal(pthread_create(&taker->thread, NULL, take_a_turn, taker), 0);
+    assert_int_equal(pthread_create(&taker->thread, NULL, take_a_job, taker), 0);
     while (!atomic_load(&taker->tid) || !sleeps_in_poll(atomic_load(&taker->tid)))
         sched_yield();
 }

@@ -86,7 +86,7 @@ static void *run_partner(void *payload)
     return NULL;
 }
 
-static void two_children_talk_on_one_turn(void **state)
+static void two_children_talk_with_one_job(void **state)
 {
     int pair[2];
     pthread_t thread;
@@ -128,7 +128,7 @@ int main(void)
         cmocka_unit_test(a_kept_descriptor_has_its_number_in_the_child),
         cmocka_unit_test(a_descriptor_that_is_not_there_cannot_be_kept),
         cmocka_unit_test(a_socket_is_both_input_and_output),
-        cmocka_unit_test(two_children_talk_on_one_turn),
+        cmocka_unit_test(two_children_talk_with_one_job),
     };
 
     return cmocka_run_group_tests_name("proc/streams", tests, set_up, NULL);

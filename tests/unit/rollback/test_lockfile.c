@@ -37,14 +37,15 @@ static void is_taken_once(void **state)
     struct al_lockfile one = AL_LOCKFILE_INIT, two = AL_LOCKFILE_INIT;
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
-    assert_int_equal(al_lockfile_take(&one, dir->fd, "index.lock", TOKEN, &err), 0);
-    assert_int_equal(al_lockfile_take(&two, dir->fd, "index.lock", TOKEN, &err), AL_ERR_EXECUTION);
+    assert_int_equal(al_lockfile_acquire(&one, dir->fd, "index.lock", TOKEN, &err), 0);
+    assert_int_equal(al_lockfile_acquire(&two, dir->fd, "index.lock", TOKEN, &err),
+                     AL_ERR_EXECUTION);
     assert_int_equal(err.code, AL_CODE_LOCK_TIMEOUT);
     al_lockfile_release(&two); /* this one was never held */
     assert_true(is_there(dir, "index.lock"));
     al_lockfile_release(&one);
     assert_false(is_there(dir, "index.lock"));
-    assert_int_equal(al_lockfile_take(&two, dir->fd, "index.lock", TOKEN, &err), 0);
+    assert_int_equal(al_lockfile_acquire(&two, dir->fd, "index.lock", TOKEN, &err), 0);
     al_lockfile_release(&two);
 }
 
@@ -54,7 +55,7 @@ static void knows_what_a_rollback_left(void **state)
     struct al_lockfile lock = AL_LOCKFILE_INIT;
     char token[AL_LOCK_TOKEN] = "";
 
-    assert_int_equal(al_lockfile_take(&lock, dir->fd, "index.lock", TOKEN, NULL), 0);
+    assert_int_equal(al_lockfile_acquire(&lock, dir->fd, "index.lock", TOKEN, NULL), 0);
     assert_true(al_lockfile_find(dir->fd, "index.lock", token));
     assert_string_equal(token, TOKEN);
     assert_true(is_there(dir, "index.lock")); /* looking at a lock does not remove it */

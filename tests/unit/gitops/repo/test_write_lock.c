@@ -43,7 +43,7 @@ static void lets_writers_of_other_repositories_work_at_once(void **state)
                      0); /* or this never returns */
     al_write_lock_release(repo);
     al_write_lock_release(other);
-    al_write_lock_release(other); /* having no turn, it is harmless */
+    al_write_lock_release(other); /* without the lock, it is harmless */
     assert_int_equal(count_locks(w->git), 0);
 }
 

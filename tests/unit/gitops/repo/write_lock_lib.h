@@ -14,7 +14,7 @@
 struct writer {
     struct al_repo *repo;
     struct al_run_limits budget;
-    struct al_str *log; /* guarded by the turn itself */
+    struct al_str *log; /* guarded by the write lock */
     char letter;
     int r;
     struct al_error err;
