@@ -106,10 +106,6 @@ struct al_checkpoint_reason {
     /** Receives the files of `overwriting`, or those below them, that exist and that the checkpoint
      * does not have.  May be NULL. */
     struct al_strv *ret_missing;
-    /** Write no reference yet.  The checkpoint counts once al_checkpoint_name() has written one. */
-    bool unnamed;
-    /** Nothing is going to change, so commits that only lost references reached are not packed. */
-    bool preview;
 };
 
 /**
@@ -123,13 +119,36 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
                          struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
                          struct al_error *err);
 
+/** A checkpoint that the store does not have yet. */
+struct al_pending_checkpoint;
+
 /**
- * Write the reference of a checkpoint that was taken unnamed, as one before an execution.
+ * Take a checkpoint before an execution that may still be refused.
  *
- * An unnamed checkpoint can be read while the store is open.  The next al_store_gc() that prunes
- * removes it.
+ * Until al_checkpoint_accept() nothing in the store changes: the new objects are in a quarantine
+ * beside it (checkpoint/quarantine.h).  Functions that read from `store` find the checkpoint by its
+ * id.  Meanwhile neither another checkpoint may be taken with this handle nor al_store_gc() called.
+ *
+ * @param reason  Without `before` and `dropping`.
+ * @return As al_checkpoint_create().
+ * Ownership: the caller frees *ret_pending before it closes the store.
  */
-int al_checkpoint_name(struct al_store *store, const char *id, struct al_error *err);
+int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpoint_reason *reason,
+                                 struct al_run_limits *budget,
+                                 struct al_pending_checkpoint **ret_pending,
+                                 char ret_id[AL_OID_TEXT], struct al_error *err);
+
+/**
+ * Make a pending checkpoint one of the store, as al_checkpoint_create() does.  Call it once.
+ *
+ * @param dropping  As in struct al_checkpoint_reason.
+ * @return As al_checkpoint_create().
+ */
+int al_checkpoint_accept(struct al_pending_checkpoint *pending, const struct al_strv *dropping,
+                         struct al_run_limits *budget, struct al_error *err);
+
+/** Release it.  One that was not accepted is gone without a trace.  NULL is allowed. */
+void al_pending_checkpoint_free(struct al_pending_checkpoint *pending);
 
 /** Test whether the store has this checkpoint.  It may have been dropped. */
 bool al_checkpoint_exists(struct al_store *store, const char *id);

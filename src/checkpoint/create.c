@@ -2,8 +2,8 @@
 /*
  * Taking a checkpoint: read everything, write what is new, then make it visible.
  *
- * The order makes a kill at any point harmless: first the objects, then the reference that names
- * them, and last the stat cache.
+ * The order makes a kill at any point harmless: first the objects, then what the repository is
+ * about to lose, then the reference that names the checkpoint, and last the stat cache.
  */
 #include "checkpoint/create.h"
 
@@ -22,7 +22,7 @@
 
 #define ATTEMPTS_MAX 3
 
-static void writer_clear(struct al_checkpoint_writer *writer)
+void al_checkpoint_writer_clear(struct al_checkpoint_writer *writer)
 {
     al_prefetch_free(writer->prefetch); /* before the cache that it reads */
     al_close(writer->top_fd);
@@ -138,9 +138,6 @@ static int put_refs(struct al_checkpoint_writer *writer, struct al_oid *ret_tree
     if (r == 0)
         r = al_gitdir_read(writer->git_fd, writer->common_fd, writer->deadline, &writer->gitdir,
                            writer->err);
-    if (r == 0 && !writer->reason->preview)
-        r = al_pin_lost(writer->store, &writer->refs, &writer->gitdir, writer->reason->dropping,
-                        &writer->new_head, writer->deadline, writer->err);
     if (r < 0)
         return r;
     al_refs_dump(&writer->refs, &text);
@@ -244,70 +241,75 @@ static void save_progress(struct al_checkpoint_writer *writer)
     save_cache(writer, "");
 }
 
-static int publish(struct al_checkpoint_writer *writer, const struct al_checkpoint_parts *parts,
-                   char ret_id[AL_OID_TEXT])
+static int write_once(struct al_checkpoint_writer *writer)
+{
+    struct al_checkpoint_parts parts = { .about = { .bytes = { 0 } } };
+    int r = open_parts(writer);
+
+    if (r < 0)
+        return r;
+    load_cache(writer);
+    writer->prefetch = al_prefetch_begin(&writer->cache, writer->top_fd);
+    r = put_parts(writer, &parts);
+    if (r == 0)
+        r = put_root(writer, &parts, &writer->root);
+    if (r == 0)
+        r = put_commit(writer, &writer->root, &writer->commit);
+    return r < 0 ? r : al_objects_finish(&writer->objects, writer->err);
+}
+
+int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *store,
+                        const struct al_checkpoint_reason *reason, int quarantine_fd,
+                        struct al_deadline *deadline, struct al_error *err)
+{
+    int r = AL_ERR_AGAIN;
+
+    for (int attempt = 0; attempt < ATTEMPTS_MAX && r == AL_ERR_AGAIN; attempt++) {
+        if (err)
+            al_error_clear(err);
+        al_checkpoint_writer_clear(writer);
+        *writer = AL_CHECKPOINT_WRITER_INIT;
+        writer->store = store;
+        writer->reason = reason;
+        writer->deadline = deadline;
+        writer->err = err;
+        al_objects_init(&writer->objects, store->pack_fd, quarantine_fd, store->sha256);
+        r = write_once(writer);
+    }
+    return r;
+}
+
+int al_checkpoint_publish(struct al_checkpoint_writer *writer, const struct al_strv *dropping)
 {
     const char *before = writer->reason->before;
     al_auto(al_freep) char *reference = NULL;
-    struct al_oid root, commit;
-    int r = put_root(writer, parts, &root);
+    char id[AL_OID_TEXT];
+    int r = al_pin_lost(writer->store, &writer->refs, &writer->gitdir, dropping, &writer->new_head,
+                        writer->deadline, writer->err);
 
-    if (r == 0)
-        r = put_commit(writer, &root, &commit);
-    if (r == 0)
-        r = al_objects_finish(&writer->objects, writer->err);
     if (r < 0)
         return r;
-    al_oid_text(&commit, writer->store->sha256, ret_id);
-    if (writer->reason->unnamed)
-        return 0;
+    al_oid_text(&writer->commit, writer->store->sha256, id);
     reference =
-        before ? al_asprintf(AL_REF_AFTER "%s", before) : al_asprintf(AL_REF_BEFORE "%s", ret_id);
-    r = al_store_write_ref(writer->store, reference, &commit, writer->err);
+        before ? al_asprintf(AL_REF_AFTER "%s", before) : al_asprintf(AL_REF_BEFORE "%s", id);
+    r = al_store_write_ref(writer->store, reference, &writer->commit, writer->err);
     if (r < 0)
         return r;
-    writer->changed |= !al_oid_equal(&writer->new_head.root, &root) ||
+    writer->changed |= !al_oid_equal(&writer->new_head.root, &writer->root) ||
                        !al_oid_equal(&writer->new_head.tips, &writer->cache.head.tips);
-    writer->new_head.root = root;
+    writer->new_head.root = writer->root;
     if (writer->changed)
         save_cache(writer, reference);
     return 0;
 }
 
-static int create_once(struct al_store *store, const struct al_checkpoint_reason *reason,
-                       struct al_deadline *deadline, char ret_id[AL_OID_TEXT], struct al_error *err)
+int al_checkpoint_result(int r, struct al_error *err)
 {
-    al_auto(writer_clear) struct al_checkpoint_writer writer = {
-        .store = store,
-        .reason = reason,
-        .deadline = deadline,
-        .top_fd = -1,
-        .git_fd = -1,
-        .common_fd = -1,
-        .cache = AL_STAT_CACHE_INIT,
-        .new_cache = AL_STAT_CACHE_WRITER_INIT,
-        .collected = AL_COLLECTED_FILES_INIT,
-        .err = err,
-    };
-    struct al_checkpoint_parts parts = { .about = { .bytes = { 0 } } };
-    int r;
+    al_auto(al_freep) char *why = NULL;
 
-    al_objects_init(&writer.objects, store->pack_fd, store->sha256);
-    r = open_parts(&writer);
-    if (r == 0) {
-        load_cache(&writer);
-        writer.prefetch = al_prefetch_begin(&writer.cache, writer.top_fd);
-        r = put_parts(&writer, &parts);
-    }
-    if (r == AL_ERR_TIMEOUT)
-        save_progress(&writer);
-    return r < 0 ? r : publish(&writer, &parts, ret_id);
-}
-
-static int fail_disabled(struct al_error *err)
-{
-    al_auto(al_freep) char *why = err ? al_take(&err->message) : NULL;
-
+    if (r == 0 || r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
+        return r;
+    why = err ? al_take(&err->message) : NULL;
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED,
                              "No checkpoint can be taken: %s", why ? why : "");
 }
@@ -316,16 +318,17 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
                          struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
                          struct al_error *err)
 {
+    al_auto(al_checkpoint_writer_clear) struct al_checkpoint_writer writer =
+        AL_CHECKPOINT_WRITER_INIT;
     struct al_deadline deadline = al_deadline_begin(budget);
-    int r = AL_ERR_AGAIN;
+    int r = al_checkpoint_write(&writer, store, reason, -1, &deadline, err);
 
-    for (int attempt = 0; attempt < ATTEMPTS_MAX && r == AL_ERR_AGAIN; attempt++) {
-        if (err)
-            al_error_clear(err);
-        r = create_once(store, reason, &deadline, ret_id, err);
-    }
+    if (r == 0)
+        r = al_checkpoint_publish(&writer, reason->dropping);
+    if (r == AL_ERR_TIMEOUT)
+        save_progress(&writer);
+    if (r == 0)
+        al_oid_text(&writer.commit, store->sha256, ret_id);
     al_deadline_sync(&deadline);
-    if (r == 0 || r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
-        return r;
-    return fail_disabled(err);
+    return al_checkpoint_result(r, err);
 }

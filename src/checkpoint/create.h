@@ -16,7 +16,7 @@
 #include "odb/objects.h"
 #include "odb/tree.h"
 
-/** A checkpoint while it is written. create.c releases it with everything in it. */
+/** A checkpoint while it is written. */
 struct al_checkpoint_writer {
     struct al_store *store;
     const struct al_checkpoint_reason *reason;
@@ -34,8 +34,38 @@ struct al_checkpoint_writer {
     struct al_worktree_files worktree;
     struct al_refs refs;
     struct al_gitdir_files gitdir;
+    struct al_oid root, commit; /* the checkpoint's tree, and the checkpoint */
     struct al_error *err;
 };
+
+#define AL_CHECKPOINT_WRITER_INIT                                                                  \
+    ((struct al_checkpoint_writer){ .top_fd = -1,                                                  \
+                                    .git_fd = -1,                                                  \
+                                    .common_fd = -1,                                               \
+                                    .objects = { .used = AL_STR_INIT },                            \
+                                    .cache = AL_STAT_CACHE_INIT,                                   \
+                                    .new_cache = AL_STAT_CACHE_WRITER_INIT,                        \
+                                    .collected = AL_COLLECTED_FILES_INIT })
+
+void al_checkpoint_writer_clear(struct al_checkpoint_writer *writer);
+
+/**
+ * create.c: read the repository, again if it changes meanwhile, and write the objects.
+ *
+ * @param quarantine_fd  As in al_objects_init().
+ * @return As al_checkpoint_create(), before al_checkpoint_result().
+ * Ownership: the caller clears `writer` in every case.  It borrows all arguments.
+ */
+int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *store,
+                        const struct al_checkpoint_reason *reason, int quarantine_fd,
+                        struct al_deadline *deadline, struct al_error *err);
+
+/** create.c: pack what the repository that was read has lost or is about to lose, then write the
+ * checkpoint's reference and the stat cache.  The objects are in the store by now. */
+int al_checkpoint_publish(struct al_checkpoint_writer *writer, const struct al_strv *dropping);
+
+/** create.c: the status and the message that callers outside of this folder get. */
+int al_checkpoint_result(int r, struct al_error *err);
 
 /** The entries of a checkpoint's tree, in git's order.  An entry with a zero id is left out. */
 struct al_checkpoint_parts {

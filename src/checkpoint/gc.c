@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "checkpoint/pin.h"
+#include "checkpoint/quarantine.h"
 #include "checkpoint/store.h"
 #include "gitops/plumbing/bare.h"
 #include "odb/pack_index.h"
@@ -71,6 +72,7 @@ static void remove_leftovers(const struct al_store *store)
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
     struct dirent *entry;
 
+    al_quarantine_remove_leftovers(store);
     if (!dir)
         return;
     while ((entry = readdir(dir)))

@@ -230,16 +230,6 @@ bool al_checkpoint_exists(struct al_store *store, const char *id)
     return al_store_parse_id(store, id, &oid) && al_store_has_ref(store, before);
 }
 
-int al_checkpoint_name(struct al_store *store, const char *id, struct al_error *err)
-{
-    al_auto(al_freep) char *before = al_asprintf(AL_REF_BEFORE "%s", id);
-    struct al_oid oid;
-
-    if (!al_store_parse_id(store, id, &oid))
-        return al_store_no_checkpoint(err);
-    return al_store_write_ref(store, before, &oid, err);
-}
-
 int al_checkpoint_find_after(struct al_store *store, const char *before, char ret_id[AL_OID_TEXT],
                              struct al_error *err)
 {

@@ -45,22 +45,32 @@ void al_git_env_add(struct al_git_env *env, const char *name, const char *value)
     borrow_last_owned(env);
 }
 
-/* The variable is a list separated by ':'; a path with a ':' in it has to be quoted. */
-char *al_git_alternate(const char *objects)
+static void add_quoted(struct al_str *out, const char *path)
 {
-    al_auto(al_str_clear) struct al_str quoted = AL_STR_INIT;
-
-    al_str_addc(&quoted, '"');
-    for (const char *at = objects; *at; at++) {
+    al_str_addc(out, '"');
+    for (const char *at = path; *at; at++) {
         if (*at == '"' || *at == '\\')
-            al_str_addc(&quoted, '\\');
+            al_str_addc(out, '\\');
         if (*at == '\n')
-            al_str_adds(&quoted, "\\n");
+            al_str_adds(out, "\\n");
         else
-            al_str_addc(&quoted, *at);
+            al_str_addc(out, *at);
     }
-    al_str_addc(&quoted, '"');
-    return al_asprintf("GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", quoted.buf);
+    al_str_addc(out, '"');
+}
+
+/* The variable is a list separated by ':'; a path with a ':' in it has to be quoted. */
+char *al_git_alternates(const struct al_strv *dirs)
+{
+    struct al_str entry = AL_STR_INIT;
+
+    al_str_adds(&entry, "GIT_ALTERNATE_OBJECT_DIRECTORIES=");
+    for (size_t i = 0; i < dirs->count; i++) {
+        if (i)
+            al_str_addc(&entry, ':');
+        add_quoted(&entry, dirs->items[i]);
+    }
+    return al_str_detach(&entry);
 }
 
 /* A variable that the link sets replaces ours: of a name that occurs twice some programs read the

@@ -28,8 +28,8 @@ void al_git_env_borrow(struct al_git_env *env, const char *entry);
 /** Append "NAME=value". */
 void al_git_env_add(struct al_git_env *env, const char *name, const char *value);
 
-/** The entry with which git also reads the objects of another directory.  Caller frees. */
-char *al_git_alternate(const char *objects);
+/** The entry with which git also reads the objects of other directories.  Caller frees. */
+char *al_git_alternates(const struct al_strv *dirs);
 
 /** Append what every git child gets. */
 void al_git_env_base(struct al_git_env *env, const struct al_git_command *command);

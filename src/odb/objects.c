@@ -12,10 +12,13 @@
  * minimum. */
 #define CUT_MASK 0xfff8000000000000u
 
-void al_objects_init(struct al_objects *objects, int dir_fd, bool sha256)
+void al_objects_init(struct al_objects *objects, int dir_fd, int quarantine_fd, bool sha256)
 {
-    *objects = (struct al_objects){ .sha256 = sha256, .dir_fd = dir_fd, .used = AL_STR_INIT };
-    objects->pack = al_pack_new(dir_fd, sha256);
+    *objects = (struct al_objects){
+        .sha256 = sha256, .dir_fd = dir_fd, .quarantine_fd = quarantine_fd, .used = AL_STR_INIT
+    };
+    objects->pack = quarantine_fd >= 0 ? al_pack_new(quarantine_fd, sha256, false)
+                                       : al_pack_new(dir_fd, sha256, true);
 }
 
 void al_objects_clear(struct al_objects *objects)
@@ -33,12 +36,21 @@ void al_objects_know(struct al_objects *objects, const struct al_oid *oid)
     (void)al_oid_set_add(&objects->known, oid);
 }
 
+/* An object that is not found is written again. */
+static bool open_packs(struct al_objects *objects)
+{
+    if (al_packs_open(objects->dir_fd, objects->sha256, &objects->packs, NULL) < 0)
+        return false;
+    if (objects->quarantine_fd >= 0)
+        (void)al_packs_add(objects->packs, objects->quarantine_fd, NULL);
+    return true;
+}
+
 bool al_objects_has(struct al_objects *objects, const struct al_oid *oid)
 {
     if (al_oid_set_has(&objects->known, oid))
         return true;
-    if (!objects->packs &&
-        al_packs_open(objects->dir_fd, objects->sha256, &objects->packs, NULL) < 0)
+    if (!objects->packs && !open_packs(objects))
         return false;
     if (!al_packs_have(objects->packs, oid))
         return false;

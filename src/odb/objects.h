@@ -19,20 +19,26 @@
 /** Objects that are being written into a store. */
 struct al_objects {
     bool sha256;
-    int dir_fd; /* objects/pack; borrowed */
+    int dir_fd;        /* objects/pack; borrowed */
+    int quarantine_fd; /* where new packs are written instead; borrowed, -1 for none */
     struct al_pack *pack;
     struct al_packs *packs; /* NULL until an object had to be looked up */
     struct al_oid_set known;
     struct al_str used; /* ids of the objects that were put, whether the store had them or not */
 };
 
-void al_objects_init(struct al_objects *objects, int dir_fd, bool sha256);
+/**
+ * @param dir_fd         objects/pack of the store.
+ * @param quarantine_fd  The same of a quarantine, a directory that gets the new objects and is not
+ *                       part of the store yet.  Its packs are not synchronised.  -1 for none.
+ */
+void al_objects_init(struct al_objects *objects, int dir_fd, int quarantine_fd, bool sha256);
 void al_objects_clear(struct al_objects *objects);
 
 /** Declare an object that the store has, or will have when these objects are finished. */
 void al_objects_know(struct al_objects *objects, const struct al_oid *oid);
 
-/** Test whether the store has the object, or will have it. */
+/** Test whether the store or the quarantine has the object, or will have it. */
 bool al_objects_has(struct al_objects *objects, const struct al_oid *oid);
 
 /** Put an object that is in memory, unless the store has it. */

@@ -89,18 +89,28 @@ static void add_index(struct al_packs *packs, int dir_fd, const char *name)
 
 int al_packs_open(int dir_fd, bool sha256, struct al_packs **ret_packs, struct al_error *err)
 {
-    struct al_packs *packs;
+    struct al_packs *packs = al_calloc(1, sizeof(*packs));
+    int r;
+
+    packs->sha256 = sha256;
+    r = al_packs_add(packs, dir_fd, err);
+    if (r < 0)
+        al_packs_free(packs);
+    else
+        *ret_packs = packs;
+    return r;
+}
+
+int al_packs_add(struct al_packs *packs, int dir_fd, struct al_error *err)
+{
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
     struct dirent *entry;
 
     if (!dir)
         return al_error_errno(err, errno, "cannot read the checkpoint store");
-    packs = al_calloc(1, sizeof(*packs));
-    packs->sha256 = sha256;
     while ((entry = readdir(dir)))
         if (al_starts_with(entry->d_name, "pack-") && al_ends_with(entry->d_name, ".idx"))
             add_index(packs, dir_fd, entry->d_name);
-    *ret_packs = packs;
     return 0;
 }
 

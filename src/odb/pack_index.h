@@ -17,6 +17,9 @@ struct al_packs;
  * @param dir_fd  Borrowed.
  */
 int al_packs_open(int dir_fd, bool sha256, struct al_packs **ret_packs, struct al_error *err);
+
+/** Read another objects/pack as well. */
+int al_packs_add(struct al_packs *packs, int dir_fd, struct al_error *err);
 void al_packs_free(struct al_packs *packs);
 
 /** Test whether one of the packs has the object. */

@@ -25,7 +25,7 @@ struct entry {
 
 struct al_pack {
     int dir_fd;
-    bool sha256;
+    bool sha256, durable;
     int fd; /* -1 until something is written */
     char name[48];
     struct entry *entries;
@@ -43,12 +43,13 @@ struct al_pack {
     unsigned char buffer[BUFFER_BYTES];
 };
 
-struct al_pack *al_pack_new(int dir_fd, bool sha256)
+struct al_pack *al_pack_new(int dir_fd, bool sha256, bool durable)
 {
     struct al_pack *pack = al_calloc(1, sizeof(*pack));
 
     pack->dir_fd = dir_fd;
     pack->sha256 = sha256;
+    pack->durable = durable;
     pack->fd = -1;
     return pack;
 }
@@ -331,7 +332,8 @@ static int write_index(struct al_pack *pack, const char *name, const struct al_o
     al_hash_add(&hash, out.buf, out.len);
     al_hash_end(&hash, &sum);
     al_str_add(&out, sum.bytes, oid_bytes);
-    r = al_fs_write_durable(pack->dir_fd, name, out.buf, out.len, 0400);
+    r = pack->durable ? al_fs_write_durable(pack->dir_fd, name, out.buf, out.len, 0400)
+                      : al_fs_write_atomic(pack->dir_fd, name, out.buf, out.len, 0400, true);
     return r < 0 ? failed(-r, err) : 0;
 }
 
@@ -353,7 +355,7 @@ int al_pack_finish(struct al_pack *pack, struct al_error *err)
     /* The pack is renamed first, because git looks for a pack when it finds an index.  Both files
      * are on the disk before any reference names their objects.  The names become durable with the
      * index. */
-    r = al_fs_sync(pack->fd);
+    r = pack->durable ? al_fs_sync(pack->fd) : 0;
     if (r < 0)
         return failed(-r, err);
     if (fchmod(pack->fd, 0400) < 0 ||

@@ -20,9 +20,13 @@
 
 struct al_pack;
 
-/** Create a pack.  Nothing is written before the first object.  `dir_fd` (objects/pack) is
- * borrowed. */
-struct al_pack *al_pack_new(int dir_fd, bool sha256);
+/**
+ * Create a pack.  Nothing is written before the first object.
+ *
+ * @param dir_fd   objects/pack, borrowed.
+ * @param durable  A finished pack is on the disk.  Otherwise the caller synchronises it.
+ */
+struct al_pack *al_pack_new(int dir_fd, bool sha256, bool durable);
 
 /** Release the pack, and remove its file if it was not finished. */
 void al_pack_free(struct al_pack *pack);

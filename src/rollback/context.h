@@ -47,6 +47,7 @@ struct al_rollback_context {
     struct al_plan plan;
     struct al_saved_state from, to;
     char present[AL_OID_TEXT];
+    struct al_pending_checkpoint *pending; /* the checkpoint `present` */
 };
 
 /** Open the directories, lock the store, and lock the repository unless this is a dry run. */

@@ -3,9 +3,7 @@
 
 #include <inttypes.h>
 
-#include "checkpoint/refs.h"
 #include "gitops/command.h"
-#include "gitops/deadline.h"
 #include "gitops/plumbing/bare.h"
 #include "guard/effects.h"
 #include "guard/root.h"
@@ -86,48 +84,36 @@ static void close_record(struct al_rollback_context *ctx, int r, bool changed,
 
 /* --- Before anything is changed --- */
 
-/* Find the references that will move or go.  The commits that only they reach are packed first. */
-static int find_dropped(struct al_rollback_context *ctx, struct al_strv *ret_names,
-                        struct al_error *err)
+/* Read the present and compare it with the target.  Nothing in the store changes: the rollback may
+ * still be refused, or be a dry run. */
+static int read_present(struct al_rollback_context *ctx, struct al_error *err)
 {
-    struct al_deadline deadline = al_deadline_begin(ctx->budget);
-    int own_fd = strcmp(ctx->repo->at.git_dir, ctx->repo->at.common_dir) != 0 ? ctx->git_fd : -1;
-    struct al_refs now = { .count = 0 }, then = { .items = ctx->to.refs, .count = ctx->to.nrefs };
-    int r = al_refs_read(ctx->common_fd, own_fd, ctx->store->sha256, &deadline, &now, err);
-
-    al_deadline_sync(&deadline);
-    for (size_t i = 0, k = 0; r == 0 && i < now.count; i++) {
-        int order = -1;
-
-        while (k < then.count && (order = strcmp(then.items[k].name, now.items[i].name)) < 0)
-            k++;
-        if (k == then.count || order != 0 || strcmp(then.items[k].value, now.items[i].value) != 0)
-            al_strv_add(ret_names, now.items[i].name);
-    }
-    al_refs_clear(&now);
-    return r;
-}
-
-static int checkpoint_present(struct al_rollback_context *ctx, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv dropped = AL_STRV_INIT;
     int r = al_checkpoint_state(ctx->store, ctx->plan.target, ctx->budget, &ctx->to, err);
 
     if (r == 0)
-        r = find_dropped(ctx, &dropped, err);
-    if (r == 0)
-        r = al_checkpoint_create(ctx->store,
-                                 &(struct al_checkpoint_reason){ .tool = TOOL,
-                                                                 .operation = OPERATION,
-                                                                 .dropping = &dropped,
-                                                                 .unnamed = true,
-                                                                 .preview = ctx->options->dry_run },
-                                 ctx->budget, ctx->present, err);
+        r = al_checkpoint_create_pending(
+            ctx->store, &(struct al_checkpoint_reason){ .tool = TOOL, .operation = OPERATION },
+            ctx->budget, &ctx->pending, ctx->present, err);
     if (r == 0)
         r = al_checkpoint_state(ctx->store, ctx->present, ctx->budget, &ctx->from, err);
     return r < 0 ? r
                  : al_checkpoint_compare(ctx->store, ctx->present, ctx->plan.target, ctx->budget,
                                          &ctx->report->changes, err);
+}
+
+/* Keep the very checkpoint that was compared and checked.  The commits that only the references
+ * reach which will move or go are packed with it. */
+static int keep_present(struct al_rollback_context *ctx, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv dropped = AL_STRV_INIT;
+
+    for (size_t i = 0; i < ctx->report->changes.count; i++) {
+        const struct al_difference *change = &ctx->report->changes.items[i];
+
+        if (change->part == AL_PART_REF && change->from)
+            al_strv_add(&dropped, change->name);
+    }
+    return al_checkpoint_accept(ctx->pending, &dropped, ctx->budget, err);
 }
 
 static struct al_restore restore_of(struct al_rollback_context *ctx)
@@ -211,7 +197,7 @@ static int prepare(struct al_rollback_context *ctx, struct al_error *err)
     if (!ctx->options->dry_run)
         r = open_record(ctx, err);
     if (r == 0)
-        r = checkpoint_present(ctx, err);
+        r = read_present(ctx, err);
     return r < 0 ? r : find_conflicts(ctx, err);
 }
 
@@ -255,7 +241,7 @@ static int apply(struct al_rollback_context *ctx, struct al_error *err)
     if (r == 0)
         r = check_refusals(ctx, err);
     if (r == 0)
-        r = al_checkpoint_name(ctx->store, ctx->present, err);
+        r = keep_present(ctx, err);
     if (r == 0)
         r = note_checkpoint(ctx, err);
     if (r == 0) {
@@ -289,6 +275,7 @@ static void release(struct al_rollback_context *ctx)
     al_saved_state_clear(&ctx->from);
     al_saved_state_clear(&ctx->to);
     al_executions_clear(&ctx->executions);
+    al_pending_checkpoint_free(ctx->pending);
     al_store_close(ctx->store);
 }
 

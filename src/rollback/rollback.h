@@ -3,7 +3,8 @@
  * Going back to before some executions.
  *
  * The present is checkpointed first, so that a rollback can be undone like any other execution.  If
- * other changes since then would be lost, the rollback stops unless it is forced.  docs/ROLLBACK.md
+ * other changes since then would be lost, the rollback stops unless it is forced.  A dry run, or a
+ * rollback that is refused, leaves no checkpoint.  docs/ROLLBACK.md
  * has the details.
  */
 #ifndef AL_ROLLBACK_ROLLBACK_H

@@ -11,6 +11,9 @@ import harness
 STATE = ("HEAD", "index", "config", "logs/refs/stash", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE",
          "ORIG_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply", "sequencer")
 
+# An empty file in the store that rollbacks lock.
+LOCK = "rollback.lock"
+
 
 def digest(path):
     """What a file is: type, permissions, content."""
@@ -85,6 +88,24 @@ class Rollback(harness.Case):
         differing = {name: (before.get(name), now.get(name)) for name in before | now
                      if before.get(name) != now.get(name)}
         self.assertEqual(differing, {})
+
+    # The store of checkpoints.
+
+    def store(self):
+        """Every file of the only store with its content, and every directory."""
+        [top] = [path.parent
+                 for path in (self.home / ".local/state/airlock").glob("*/checkpoints.git")]
+        return {str(path.relative_to(top)): digest(path) if path.is_file() else "directory"
+                for path in top.rglob("*") if path.name != LOCK}
+
+    def assert_untouched(self, run):
+        """A run that writes nothing to the store; gives its result."""
+        before = self.store()
+        result = run()
+        self.assertEqual(self.store(), before)
+        return result
+
+    # The repository, filled.
 
     def stash(self, content, message):
         """A stash of a.txt."""

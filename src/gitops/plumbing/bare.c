@@ -194,6 +194,8 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    al_auto(al_freep) char *base =
+        al_fs_join(bare->quarantine ? bare->quarantine : "objects", "pack/pack");
     int r;
 
     command.input = lines->buf;
@@ -203,7 +205,7 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
     if (reachable)
         /* Missing objects were lost before, or never downloaded; the others are still packed. */
         al_strv_adds(&command.argv, "--revs", "--missing=allow-any", NULL);
-    al_strv_add(&command.argv, "objects/pack/pack");
+    al_strv_add(&command.argv, base);
     r = al_bare_run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
     if (r < 0)
         return r;

@@ -23,6 +23,9 @@ struct al_bare {
     const struct al_location
         *lender; /**< the repository whose objects may be borrowed; NULL: none */
     int dir_fd;  /**< the directory of the bare repository, open */
+    /** A directory below the bare repository, relative to it.  New objects are written there, and
+     * read there as well (git-receive-pack(1), "Quarantine environment").  NULL: none. */
+    const char *quarantine;
 };
 
 /** Gets the bytes of objects in the order of the request, each object in pieces; `last` is set with

@@ -13,6 +13,23 @@
 #define ERR_MAX_BYTES   (64u * 1024u)
 #define WRITER_GRACE_MS 2000u /* time for git to remove unfinished files */
 
+/* Add the directories of objects: the quarantine comes before those that it adds to. */
+static void add_objects(struct al_git_env *env, const struct al_bare *bare, bool borrows)
+{
+    al_auto(al_strv_clear) struct al_strv alternates = AL_STRV_INIT;
+
+    if (bare->quarantine) {
+        al_git_env_add(env, "GIT_OBJECT_DIRECTORY", bare->quarantine);
+        al_strv_add(&alternates, "objects");
+    }
+    if (borrows)
+        al_strv_take(&alternates, al_fs_join(bare->lender->common_dir, "objects"));
+    if (!alternates.count)
+        return;
+    al_strv_take(&env->owned, al_git_alternates(&alternates));
+    al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
+}
+
 static void build_env(struct al_git_env *env, const struct al_bare *bare, const char *index,
                       bool borrows)
 {
@@ -26,12 +43,10 @@ static void build_env(struct al_git_env *env, const struct al_bare *bare, const 
     al_git_env_borrow(env, "TMPDIR=.");
     if (index)
         al_git_env_add(env, "GIT_INDEX_FILE", index);
+    add_objects(env, bare, borrows);
     if (borrows) {
-        al_auto(al_freep) char *objects = al_fs_join(bare->lender->common_dir, "objects");
         al_auto(al_freep) char *shallow = al_fs_join(bare->lender->common_dir, "shallow");
 
-        al_strv_take(&env->owned, al_git_alternate(objects));
-        al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
         al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
     }
 }

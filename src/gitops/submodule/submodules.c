@@ -175,7 +175,7 @@ static void scan_staged(struct al_submodule_scan *scan, const char *index, const
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
-    al_auto(al_freep) char *objects = al_fs_join(common_dir, "objects");
+    al_auto(al_strv_clear) struct al_strv objects = AL_STRV_INIT;
     const struct al_git_link link = { .protocol = "none", .env = &env };
 
     if (!al_is_oid(head, strlen(head)) || !has_store(scan->common)) {
@@ -188,7 +188,8 @@ static void scan_staged(struct al_submodule_scan *scan, const char *index, const
     }
     if (left_ms < (int64_t)limits.left_ms)
         limits.left_ms = (uint32_t)left_ms;
-    al_strv_take(&env, al_git_alternate(objects));
+    al_strv_take(&objects, al_fs_join(common_dir, "objects"));
+    al_strv_take(&env, al_git_alternates(&objects));
     command.index = index;
     command.link = &link;
     al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--quiet", "--no-ext-diff",

@@ -354,7 +354,7 @@ static void takes_directories_of_an_operation_as_deep_as_the_limit(void **state)
 static void begins_no_object_larger_than_a_pack_can_hold(void **state)
 {
     struct saver *s = *state;
-    struct al_pack *pack = al_pack_new(s->w->state->fd, false);
+    struct al_pack *pack = al_pack_new(s->w->state->fd, false, true);
 
     for (uint64_t size = AL_PACK_OBJECT_MAX_BYTES - 2; size <= AL_PACK_OBJECT_MAX_BYTES; size++) {
         bool fits = size < AL_PACK_OBJECT_MAX_BYTES;

@@ -108,20 +108,6 @@ static void has_no_index_where_there_is_none(void **state)
     assert_parts(s, "about\nrefs\nstate\nworktree\n");
 }
 
-static void is_nobodys_until_it_is_named(void **state)
-{
-    struct saver *s = *state;
-    struct al_run_limits limits = long_budget();
-    const struct al_checkpoint_reason reason = { .tool = "t", .operation = "o", .unnamed = true };
-
-    assert_int_equal(create(s, &reason, &limits), 0);
-    assert_no_references(s);
-    assert_false(al_checkpoint_exists(s->store, s->id));
-    assert_commit(s, s->id, "before t o", "");
-    assert_int_equal(al_checkpoint_name(s->store, s->id, &s->w->err), 0);
-    assert_true(al_checkpoint_exists(s->store, s->id));
-}
-
 static void tells_which_files_it_does_not_have(void **state)
 {
     struct saver *s = *state;
@@ -228,7 +214,6 @@ int main(void)
         SAVER_TEST(gives_every_one_its_own_id),
         SAVER_TEST(has_the_parts_there_are),
         SAVER_TEST(has_no_index_where_there_is_none),
-        SAVER_TEST(is_nobodys_until_it_is_named),
         SAVER_TEST(tells_which_files_it_does_not_have),
         SAVER_TEST(refuses_an_index_that_git_cannot_read),
         SAVER_TEST(refuses_references_it_cannot_read),

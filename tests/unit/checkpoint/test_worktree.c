@@ -36,7 +36,7 @@ static int setup(void **state)
     w->packs = subdir_open(w->bare, "objects/pack");
     w->names = AL_FILE_LIST_INIT;
     w->cache = AL_STAT_CACHE_INIT;
-    al_objects_init(&w->objects, w->packs->fd, false);
+    al_objects_init(&w->objects, w->packs->fd, -1, false);
     w->limits = (struct al_run_limits){ .left_ms = LONG_MS };
     w->max_file_bytes = w->max_store_bytes = MAX_BYTES;
     *state = w;
@@ -249,7 +249,7 @@ static void refuses_what_never_fits_into_the_store(void **state)
     assert_non_null(strstr(w->err.message, "larger than journal.max_store_bytes (250000)"));
     w->max_store_bytes = 400000;
     al_objects_clear(&w->objects);
-    al_objects_init(&w->objects, w->packs->fd, false);
+    al_objects_init(&w->objects, w->packs->fd, -1, false);
     read_all(w);
     assert_read(w, "noise\n");
 }

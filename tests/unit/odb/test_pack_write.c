@@ -27,7 +27,7 @@ static int setup_format(void **state, bool sha256)
     git_fixture_environment(w->home);
     git_ok(w->repo, "init", "-q", "--bare", sha256 ? "--object-format=sha256" : NULL, NULL);
     w->packs = subdir_open(w->repo, "objects/pack");
-    w->pack = al_pack_new(w->packs->fd, sha256);
+    w->pack = al_pack_new(w->packs->fd, sha256, true);
     *state = w;
     return 0;
 }
@@ -333,7 +333,7 @@ static void makes_files_nobody_writes_to(void **state)
 static void says_when_it_cannot_write(void **state)
 {
     struct pack_world *w = *state;
-    struct al_pack *pack = al_pack_new(-1, false); /* no directory */
+    struct al_pack *pack = al_pack_new(-1, false, true); /* no directory */
     struct al_oid oid;
 
     assert_int_equal(al_pack_begin(pack, AL_OBJECT_BLOB, 4, &w->err), 0);
