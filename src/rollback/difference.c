@@ -12,6 +12,7 @@
 /** One request and what it reads from. */
 struct query {
     struct al_store *store;
+    struct al_pending_checkpoint *pending; /* of the present; NULL until it is needed */
     const struct al_difference_options *options;
     const struct al_executions *executions;
     struct al_run_limits *budget;
@@ -19,8 +20,8 @@ struct query {
 
 /* Find the checkpoint after an execution.  If the execution was interrupted, the next checkpoint
  * takes its place. */
-static int find_end(const struct query *query, size_t which, char ret_id[AL_OID_TEXT],
-                    bool *ret_ended, struct al_error *err)
+static int find_end(struct query *query, size_t which, char ret_id[AL_OID_TEXT], bool *ret_ended,
+                    struct al_error *err)
 {
     const struct al_executions *executions = query->executions;
     const struct al_execution *execution = &executions->items[which];
@@ -32,9 +33,9 @@ static int find_end(const struct query *query, size_t which, char ret_id[AL_OID_
         memcpy(ret_id, executions->items[which + 1].before, AL_OID_TEXT);
         return 0;
     }
-    return al_checkpoint_create(
+    return al_checkpoint_create_pending(
         query->store, &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
-        query->budget, ret_id, err);
+        query->budget, &query->pending, ret_id, err);
 }
 
 /* A change that cannot be shown as a patch is still listed. */
@@ -125,8 +126,8 @@ static int diff_states(const struct query *query, const char *from, const char *
     return r < 0 && err && !err->message ? al_error_set(err, r, "the changes cannot be read") : r;
 }
 
-static int read_execution(const struct query *query, size_t which, al_difference_fn take,
-                          void *payload, struct al_error *err)
+static int read_execution(struct query *query, size_t which, al_difference_fn take, void *payload,
+                          struct al_error *err)
 {
     const struct al_execution *execution = &query->executions->items[which];
     struct al_execution_changes found = { .seq = execution->seq,
@@ -182,6 +183,7 @@ int al_difference_read(struct al_repo *repo, const struct al_difference_options 
     if (r == 0)
         r = read_executions(&query, take, payload, err);
     al_executions_clear(&executions);
+    al_pending_checkpoint_free(query.pending);
     al_store_close(query.store);
     return r;
 }

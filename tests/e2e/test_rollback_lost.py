@@ -38,6 +38,15 @@ class Crashes(rollback.Rollback):
         self.assertEqual((self.root / "new.txt").read_text(), "since\n")
         self.assertEqual(self.command("log", "--verify").returncode, 0)
 
+    def test_shown(self):
+        """after a crash `airlock diff` compares with the present, and keeps no checkpoint of it"""
+        self.write("a.txt", "two\n")
+        self.crash()
+        self.write("new.txt", "since\n")
+        done = self.assert_untouched(lambda: self.command("diff"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        self.assertIn("+since\n", done.stdout)
+
     def test_line(self):
         """the line of the call that was interrupted names its checkpoint"""
         self.crash()
