@@ -201,6 +201,44 @@ static void hands_a_writer_more_overrides(void **state)
     }
 }
 
+/* Whether git finds an object in the last of some directories. */
+static bool finds_object(struct world *w, const struct al_strv *dirs)
+{
+    al_auto(al_freep) char *entry = al_git_alternates(dirs);
+    const char *value = strchr(entry, '=') + 1;
+    bool found;
+
+    assert_true(al_starts_with(entry, "GIT_ALTERNATE_OBJECT_DIRECTORIES="));
+    assert_int_equal(setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", value, 1), 0);
+    found = git_status_of(w->outside, "--git-dir=empty", "cat-file", "-e",
+                          "587be6b4c3f93f93c489c0111bba5596147a26cb", NULL) == 0;
+    assert_int_equal(unsetenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"), 0);
+    return found;
+}
+
+/* git splits the list at ':' unless a path is quoted. */
+static void names_every_directory_of_objects(void **state)
+{
+    static const char *const names[] = { "plain", "a:b", "a\"b", "a\\b", "a\nb", " " };
+    struct world *w = *state;
+
+    git_ok(w->outside, "init", "-q", "--bare", "empty", NULL);
+    tmpdir_write(w->outside, "some.txt", "x\n");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
+        al_auto(al_freep) char *git_dir = al_asprintf("--git-dir=%s", names[i]);
+
+        git_ok(w->outside, "init", "-q", "--bare", names[i], NULL);
+        git_ok(w->outside, git_dir, "hash-object", "-w", "some.txt", NULL);
+        for (size_t others = 0; others < i; others++) {
+            al_strv_addf(&dirs, "%s/empty/objects", w->outside->path);
+            assert_false(finds_object(w, &dirs));
+        }
+        al_strv_addf(&dirs, "%s/%s/objects", w->outside->path, names[i]);
+        assert_true(finds_object(w, &dirs));
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -209,6 +247,7 @@ int main(void)
         WORLD_TEST(flushes_unless_only_the_whole_counts),
         WORLD_TEST(keeps_the_person_from_those_who_read),
         WORLD_TEST(hands_a_writer_more_overrides),
+        WORLD_TEST(names_every_directory_of_objects),
     };
 
     gitops_begin();
