@@ -74,22 +74,40 @@ static int read_json(const struct al_tool *tool, const char *word, json_t **ret_
     return 0;
 }
 
-/* The length of NAME in "NAME=VALUE"; 0: the word has another form. */
+/* The length of NAME in "NAME=VALUE", where NAME may be that of a member ("target.branch"); 0: the
+ * word has another form. */
 static size_t name_of(const char *word)
 {
     size_t len = 0;
 
-    while (isalnum((unsigned char)word[len]) || word[len] == '_')
+    while (isalnum((unsigned char)word[len]) || word[len] == '_' || word[len] == '.')
         len++;
     return isalpha((unsigned char)word[0]) && word[len] == '=' ? len : 0;
 }
 
-static const struct al_param *find_param(const struct al_tool *tool, const char *name)
+static const struct al_param *find_row(const struct al_param *rows, size_t nrows, const char *name)
 {
-    for (size_t i = 0; i < tool->nparams; i++)
-        if (al_param_is_called(&tool->params[i], name))
-            return &tool->params[i];
+    for (size_t i = 0; i < nrows; i++)
+        if (al_param_is_called(&rows[i], name))
+            return &rows[i];
     return NULL;
+}
+
+/* The row of "name", or of "object.name" with its object; NULL: there is none. */
+static const struct al_param *find_param(const struct al_tool *tool, const char *name,
+                                         const struct al_param **ret_object)
+{
+    const char *dot = strchr(name, '.');
+    al_auto(al_freep) char *first = dot ? al_strndup(name, (size_t)(dot - name)) : NULL;
+    const struct al_param *row = find_row(tool->params, tool->nparams, first ? first : name);
+
+    *ret_object = NULL;
+    if (!dot || !row)
+        return row;
+    if (row->type != AL_TYPE_OBJECT)
+        return NULL;
+    *ret_object = row;
+    return find_row(row->object->params, row->object->nparams, dot + 1);
 }
 
 static int unknown_name(const struct al_tool *tool, const char *name, struct al_error *err)
@@ -135,20 +153,38 @@ static const char *given_name(const struct al_param *param, json_t *arguments)
     return NULL;
 }
 
+/* The object that a member goes into, made if there is none; NULL: the argument of that name is no
+ * object, which the decoder reports. */
+static json_t *object_of(const struct al_param *object, json_t *arguments)
+{
+    const char *given = given_name(object, arguments);
+
+    if (!given)
+        al_json_set(arguments, object->name, al_json_object());
+    arguments = json_object_get(arguments, given ? given : object->name);
+    return json_is_object(arguments) ? arguments : NULL;
+}
+
 static int add_pair(const struct al_tool *tool, const char *word, size_t len, json_t *arguments,
                     struct al_error *err)
 {
     al_auto(al_freep) char *name = al_strndup(word, len);
-    const struct al_param *param = find_param(tool, name);
-    const char *given = param ? given_name(param, arguments) : NULL;
+    const struct al_param *object, *param = find_param(tool, name, &object);
+    const char *given;
     json_t *value;
 
     if (!param)
         return unknown_name(tool, name, err);
+    if (object)
+        arguments = object_of(object, arguments);
+    if (!arguments)
+        return 0;
+    given = given_name(param, arguments);
     if (!al_utf8_valid(word, strlen(word)))
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s is not UTF-8", name);
     if (given && param->type != AL_TYPE_STRINGS)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s is given twice", param->name);
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s%s%s is given twice",
+                            object ? object->name : "", object ? "." : "", param->name);
     value = value_of(param, word + len + 1);
     if (param->type != AL_TYPE_STRINGS) {
         al_json_set(arguments, param->name, value);

@@ -37,16 +37,27 @@ static bool is_text(const json_t *value)
 
 /* Names of files, branches and revisions say what a call did, so they are kept whatever they look
  * like. */
+static void keep_names(const struct al_record_begin *begin, const char *object, const json_t *input,
+                       json_t *clean)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)input, name, value)
+    {
+        if (is_text(value) && begin->is_name(begin->payload, object, name))
+            al_json_set(clean, name, json_incref(value));
+        else if (!object && json_is_object(value) && json_is_object(json_object_get(clean, name)))
+            keep_names(begin, name, value, json_object_get(clean, name));
+    }
+}
+
 static json_t *redact(const struct al_record_begin *begin)
 {
-    json_t *clean = al_redact_json(begin->input), *value;
-    const char *name;
+    json_t *clean = al_redact_json(begin->input);
 
-    json_object_foreach((json_t *)begin->input, name, value)
-    {
-        if (begin->is_name && is_text(value) && begin->is_name(begin->payload, name))
-            al_json_set(clean, name, json_incref(value));
-    }
+    if (begin->is_name)
+        keep_names(begin, NULL, begin->input, clean);
     return clean;
 }
 

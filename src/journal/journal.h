@@ -69,8 +69,9 @@ struct al_record_begin {
     /** The arguments as received: an object, or NULL.  Secrets are removed here. */
     const json_t *input;
     /** Whether an argument is the name of a file, branch or revision.  Such a name is recorded even
-     * if it looks like a secret.  NULL: no argument is. */
-    bool (*is_name)(const void *payload, const char *member);
+     * if it looks like a secret.  `object` is the argument that `member` is in; NULL: `member` is
+     * an argument itself.  No hook: no argument is a name. */
+    bool (*is_name)(const void *payload, const char *object, const char *member);
     const void *payload;
 };
 

@@ -33,11 +33,34 @@ const struct al_strv *al_args_strings(const void *args, const struct al_param *p
     return read_field(args, param);
 }
 
-void al_tool_args_clear(const struct al_tool *tool, void *args)
+void al_args_visit(const struct al_tool *tool, const void *args, al_args_fn visit, void *payload)
 {
     for (size_t i = 0; i < tool->nparams; i++) {
-        if (tool->params[i].type == AL_TYPE_STRINGS)
-            al_strv_clear(al_args_field(args, &tool->params[i]));
+        const struct al_param *param = &tool->params[i];
+
+        if (param->type != AL_TYPE_OBJECT) {
+            visit(payload, param, args);
+            continue;
+        }
+        for (size_t k = 0; al_args_bool(args, param) && k < param->object->nparams; k++)
+            visit(payload, &param->object->params[k], read_field(args, param));
     }
+}
+
+static void clear_lists(const struct al_param *params, size_t nparams, void *args)
+{
+    for (size_t i = 0; i < nparams; i++) {
+        const struct al_param *param = &params[i];
+
+        if (param->type == AL_TYPE_STRINGS)
+            al_strv_clear(al_args_field(args, param));
+        if (param->type == AL_TYPE_OBJECT)
+            clear_lists(param->object->params, param->object->nparams, al_args_field(args, param));
+    }
+}
+
+void al_tool_args_clear(const struct al_tool *tool, void *args)
+{
+    clear_lists(tool->params, tool->nparams, args);
     memset(args, 0, tool->args_size);
 }

@@ -20,4 +20,10 @@ const char *al_args_string(const void *args, const struct al_param *param);
 /** The value of a parameter of type AL_TYPE_STRINGS.  Borrowed. */
 const struct al_strv *al_args_strings(const void *args, const struct al_param *param);
 
+/** Gets one row that has a value of its own, and the struct its offset is in. */
+typedef void (*al_args_fn)(void *payload, const struct al_param *param, const void *args);
+
+/** Visit every row of a tool; of an object that is given, its members instead. */
+void al_args_visit(const struct al_tool *tool, const void *args, al_args_fn visit, void *payload);
+
 #endif

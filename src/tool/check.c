@@ -118,11 +118,13 @@ static char *type_fault(const struct al_param *param)
         return strings_fault(param);
     case AL_TYPE_CHOICE:
         return choice_fault(param);
+    case AL_TYPE_OBJECT:
+        return NULL; /* members_fault() looks at its rows */
     }
     return al_strdup("has no type");
 }
 
-static size_t type_size(enum al_param_type type)
+static size_t size_of(const struct al_param *param)
 {
     static const size_t sizes[] = {
         [AL_TYPE_BOOL] = sizeof(bool),           [AL_TYPE_INT] = sizeof(struct al_opt_int),
@@ -130,7 +132,7 @@ static size_t type_size(enum al_param_type type)
         [AL_TYPE_CHOICE] = sizeof(int),
     };
 
-    return sizes[type];
+    return param->type == AL_TYPE_OBJECT ? param->object->size : sizes[param->type];
 }
 
 static char *flags_fault(const struct al_param *param)
@@ -159,28 +161,35 @@ static char *flags_fault(const struct al_param *param)
     return NULL;
 }
 
-static char *place_fault(const struct al_tool *tool, const struct al_param *param)
+/* A row's place in a struct of `args_size` bytes; `first` is the first row there. */
+static char *place_fault(const struct al_param *first, size_t args_size,
+                         const struct al_param *param)
 {
-    size_t size = type_size(param->type);
+    size_t size = size_of(param);
 
-    if (size > tool->args_size || param->offset > tool->args_size - size)
+    if (size > args_size || param->offset > args_size - size)
         return al_strdup("lies outside the arguments");
-    for (const struct al_param *other = tool->params; other < param; other++) {
+    for (const struct al_param *other = first; other < param; other++) {
         if (strcmp(other->name, param->name) == 0)
             return al_strdup("is there twice");
         if (al_param_is_called(other, param->name))
             return al_asprintf("is another spelling of '%s'", other->name);
-        if (other->offset < param->offset + size &&
-            param->offset < other->offset + type_size(other->type))
+        if (other->offset < param->offset + size && param->offset < other->offset + size_of(other))
             return al_asprintf("shares its field with '%s'", other->name);
     }
+    return NULL;
+}
+
+static char *working_dir_fault(const struct al_tool *tool, const struct al_param *param)
+{
     if ((!strcmp(param->name, "working_dir") || !strcmp(param->name, "cwd")) &&
         param->offset != tool->working_dir_offset)
         return al_strdup("is not where working_dir_offset points");
     return NULL;
 }
 
-static char *param_fault(const struct al_tool *tool, const struct al_param *param)
+/* What a row says by itself. */
+static char *row_fault(const struct al_param *param)
 {
     char *fault = prose_fault(param->about, PARAM_ABOUT_MAX_BYTES);
 
@@ -190,8 +199,61 @@ static char *param_fault(const struct al_tool *tool, const struct al_param *para
         fault = type_fault(param);
     if (!fault)
         fault = flags_fault(param);
+    return fault;
+}
+
+static char *member_fault(const struct al_object *object, const struct al_param *member)
+{
+    /* The stages read only these flags of a member. */
+    const unsigned allowed = AL_PARAM_REQUIRED | AL_PARAM_HAS_DEFAULT | AL_PARAM_MAX_HIDDEN |
+                             AL_PARAM_BRANCH | AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME |
+                             AL_PARAM_MAY_BE_ABSENT;
+    char *fault;
+
+    if (member->type == AL_TYPE_OBJECT)
+        return al_strdup("is an object in an object");
+    if (member->flags & ~allowed)
+        return al_strdup("has a flag that is not for members of an object");
+    if (member->offset < sizeof(bool))
+        return al_strdup("lies where the object says whether it is given");
+    fault = row_fault(member);
+    return fault ? fault : place_fault(object->params, object->size, member);
+}
+
+static char *named(const char *what, const char *name, char *fault)
+{
+    al_auto(al_freep) char *owned = fault;
+
+    return al_asprintf("%s '%s' %s", what, name ? name : "", owned);
+}
+
+static char *members_fault(const struct al_param *param)
+{
+    const struct al_object *object = param->object;
+    char *fault = NULL;
+
+    if (param->type != AL_TYPE_OBJECT)
+        return object ? al_strdup("has members and is no object") : NULL;
+    if (!object || object->nparams == 0)
+        return al_strdup("is an object without members");
+    for (size_t i = 0; i < object->nparams && !fault; i++) {
+        fault = member_fault(object, &object->params[i]);
+        if (fault)
+            fault = named("has a member", object->params[i].name, fault);
+    }
+    return fault;
+}
+
+static char *param_fault(const struct al_tool *tool, const struct al_param *param)
+{
+    char *fault = row_fault(param);
+
     if (!fault)
-        fault = place_fault(tool, param);
+        fault = members_fault(param);
+    if (!fault)
+        fault = place_fault(tool->params, tool->args_size, param);
+    if (!fault)
+        fault = working_dir_fault(tool, param);
     return fault;
 }
 
@@ -268,13 +330,6 @@ static char *tool_fault(const struct al_tool *tool)
             return fault;
     }
     return prose_fault(tool->about, TOOL_ABOUT_MAX_BYTES);
-}
-
-static char *named(const char *what, const char *name, char *fault)
-{
-    al_auto(al_freep) char *owned = fault;
-
-    return al_asprintf("%s '%s' %s", what, name ? name : "", owned);
 }
 
 char *al_tool_self_check(const struct al_tool *tool)

@@ -15,17 +15,26 @@
 #define TOUCHES_FILES                                                                              \
     (AL_READS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_WRITES_FILES)
 
+/** Collects the branches of the rows with a flag. */
+struct branches {
+    unsigned flag;
+    struct al_strv *names;
+};
+
+static void add_branch(void *payload, const struct al_param *param, const void *args)
+{
+    const struct branches *to = payload;
+    const char *name = param->flags & to->flag ? al_args_string(args, param) : NULL;
+
+    if (name)
+        al_strv_add(to->names, name);
+}
+
 void al_call_named_branches(const struct al_call *call, unsigned flag, struct al_strv *ret_branches)
 {
-    const struct al_tool *tool = call->tool;
+    struct branches to = { .flag = flag, .names = ret_branches };
 
-    for (size_t i = 0; i < tool->nparams; i++) {
-        const char *name =
-            tool->params[i].flags & flag ? al_args_string(call->args, &tool->params[i]) : NULL;
-
-        if (name)
-            al_strv_add(ret_branches, name);
-    }
+    al_args_visit(call->tool, call->args, add_branch, &to);
 }
 
 static void add_branches(const struct al_call *call, struct al_strv *branches)

@@ -6,15 +6,29 @@
 #include "tool/spelling.h"
 #include "util/log.h"
 
-/* Whether a parameter names a file, a branch or a revision. */
-static bool is_name(const void *payload, const char *member)
+/* Whether a row names a file, a branch or a revision. */
+static bool row_is_name(const struct al_param *params, size_t nparams, const char *name)
 {
     const unsigned flags = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
+
+    for (size_t i = 0; i < nparams; i++)
+        if (params[i].flags & flags && al_param_is_called(&params[i], name))
+            return true;
+    return false;
+}
+
+static bool is_name(const void *payload, const char *object, const char *member)
+{
     const struct al_tool *tool = payload;
 
-    for (size_t i = 0; i < tool->nparams; i++)
-        if (tool->params[i].flags & flags && al_param_is_called(&tool->params[i], member))
-            return true;
+    if (!object)
+        return row_is_name(tool->params, tool->nparams, member);
+    for (size_t i = 0; i < tool->nparams; i++) {
+        const struct al_param *param = &tool->params[i];
+
+        if (param->type == AL_TYPE_OBJECT && al_param_is_called(param, object))
+            return row_is_name(param->object->params, param->object->nparams, member);
+    }
     return false;
 }
 

@@ -90,6 +90,9 @@ static json_t *choice_schema(const struct al_param *param)
     return schema;
 }
 
+static json_t *rows_schema(const struct al_param *params, size_t nparams,
+                           const struct al_tool_defaults *defaults);
+
 static json_t *param_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
 {
     switch (param->type) {
@@ -103,18 +106,21 @@ static json_t *param_schema(const struct al_param *param, const struct al_tool_d
         return strings_schema(param);
     case AL_TYPE_CHOICE:
         return choice_schema(param);
+    case AL_TYPE_OBJECT:
+        return rows_schema(param->object->params, param->object->nparams, defaults);
     }
     abort(); /* a row of no type */
 }
 
-json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults)
+static json_t *rows_schema(const struct al_param *params, size_t nparams,
+                           const struct al_tool_defaults *defaults)
 {
     al_auto(al_json_decrefp) json_t *required = al_json_array();
     json_t *properties = al_json_object();
     json_t *schema = typed("object");
 
-    for (size_t i = 0; i < tool->nparams; i++) {
-        const struct al_param *param = &tool->params[i];
+    for (size_t i = 0; i < nparams; i++) {
+        const struct al_param *param = &params[i];
         json_t *property = param_schema(param, defaults);
 
         if (!(param->flags & AL_PARAM_NO_DESCRIPTION))
@@ -128,6 +134,11 @@ json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults
         al_json_set(schema, "required", al_take(&required));
     al_json_set(schema, "additionalProperties", al_json_bool(false));
     return schema;
+}
+
+json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults)
+{
+    return rows_schema(tool->params, tool->nparams, defaults);
 }
 
 json_t *al_tool_annotations(const struct al_tool *tool)

@@ -38,6 +38,7 @@ enum al_param_type {
     AL_TYPE_STRING,  /**< const char *; NULL when it is absent and has no default */
     AL_TYPE_STRINGS, /**< struct al_strv */
     AL_TYPE_CHOICE,  /**< int: the value of one struct al_choice */
+    AL_TYPE_OBJECT,  /**< a struct that begins with `bool given`; see struct al_object */
 };
 
 /** An integer argument. */
@@ -84,6 +85,17 @@ struct al_choice {
     int value;
 };
 
+struct al_param;
+
+/** The members of a parameter of type AL_TYPE_OBJECT, which are no objects themselves.  Several
+ * tools may share one.  Messages name a member "target.branch". */
+struct al_object {
+    const struct al_param *params; /**< offsets are from the beginning of the object's struct */
+    size_t nparams;
+    size_t size; /**< of the struct.  Its first member is `bool given`: false when the object was
+                    absent, and all members have their defaults */
+};
+
 /** One parameter.  Write rows with the macros below: they check the field's type. */
 struct al_param {
     const char *name, *about;
@@ -99,6 +111,7 @@ struct al_param {
     size_t min_bytes;        /**< string: printed as minLength; a blank string is empty */
     size_t max_bytes;        /**< string, or each item of a list: never printed */
     const struct al_choice *choices;
+    const struct al_object *object; /**< object: its members */
     const char *bad_message; /**< replaces the generic message for a bound or pattern; NULL: none */
 };
 
@@ -129,11 +142,18 @@ struct al_param {
         .name = (json), .about = (text), .type = AL_TYPE_CHOICE,                                   \
         .offset = AL_FIELD(T, field, int), __VA_ARGS__                                             \
     }
+#define AL_OBJECT_AS(T, field, json, text, members, ...)                                           \
+    {                                                                                              \
+        .name = (json), .about = (text), .type = AL_TYPE_OBJECT,                                   \
+        .offset = AL_FIELD(T, field.given, bool), .object = &(members), __VA_ARGS__                \
+    }
 #define AL_BOOL(T, field, text, ...)    AL_BOOL_AS(T, field, #field, text, __VA_ARGS__)
 #define AL_INT(T, field, text, ...)     AL_INT_AS(T, field, #field, text, __VA_ARGS__)
 #define AL_STRING(T, field, text, ...)  AL_STRING_AS(T, field, #field, text, __VA_ARGS__)
 #define AL_STRINGS(T, field, text, ...) AL_STRINGS_AS(T, field, #field, text, __VA_ARGS__)
 #define AL_CHOICE(T, field, text, ...)  AL_CHOICE_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_OBJECT(T, field, text, members, ...)                                                    \
+    AL_OBJECT_AS(T, field, #field, text, members, __VA_ARGS__)
 
 /** The need of an operation for an approval, when no rule of the user's matches. */
 enum al_asks {

@@ -137,9 +137,9 @@ static void bounds_arguments_and_lines_of_every_kind(void **state)
         assert_true(next - line < AL_JOURNAL_RECORD_MAX_BYTES);
 }
 
-static bool is_path(const void *payload, const char *member)
+static bool is_path(const void *payload, const char *object, const char *member)
 {
-    return !strcmp(member, payload);
+    return (!object || !strcmp(object, "in")) && !strcmp(member, payload);
 }
 
 static void keeps_names_that_look_like_secrets(void **state)
@@ -155,6 +155,12 @@ static void keeps_names_that_look_like_secrets(void **state)
         { "{\"paths\":{\"paths\":\"" TOKEN "\"}}", "{\"paths\":{\"paths\":\"[redacted]\"}}" },
         { "{\"paths\":[[\"" TOKEN "\"]]}", "{\"paths\":[[\"[redacted]\"]]}" },
         { "{\"x\":{\"paths\":\"" TOKEN "\"}}", "{\"x\":{\"paths\":\"[redacted]\"}}" },
+        /* a member of an object that is a parameter */
+        { "{\"in\":{\"paths\":\"" TOKEN "\",\"x\":\"" TOKEN "\"}}",
+          "{\"in\":{\"paths\":\"" TOKEN "\",\"x\":\"[redacted]\"}}" },
+        { "{\"in\":{\"in\":{\"paths\":\"" TOKEN "\"}}}",
+          "{\"in\":{\"in\":{\"paths\":\"[redacted]\"}}}" },
+        { "{\"API_TOKEN\":{\"paths\":\"" TOKEN "\"}}", "{\"API_TOKEN\":\"[redacted]\"}" },
         { "{\"MY_TOKEN\":\"a\",\"paths\":[\"b\"]}",
           "{\"MY_TOKEN\":\"[redacted]\",\"paths\":[\"b\"]}" },
     };
