@@ -50,6 +50,9 @@ int al_setup_git(struct al_setup *setup, struct al_error *err);
  */
 int al_setup_session(struct al_setup *setup, struct al_error *err);
 
+/** Make the sandbox, if a tool of it is offered; part of al_setup_session(). */
+int al_setup_sandbox(struct al_setup *setup, struct al_error *err);
+
 /** Release the session and everything else; signals leave it alone from then on. */
 void al_setup_clear(struct al_setup *setup);
 

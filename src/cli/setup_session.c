@@ -17,6 +17,7 @@
 #include "guard/root.h"
 #include "journal/journal.h"
 #include "proc/proc.h"
+#include "sandbox/sandbox.h"
 #include "toolsets/shell/shell.h"
 #include "util/fs.h"
 #include "util/log.h"
@@ -230,13 +231,15 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     session->policy = &config->approval.policy;
     session->confinement = al_git_confinement(session->git);
     set_checkpoints(setup);
-    return make_shell(setup, err);
+    r = al_setup_sandbox(setup, err);
+    return r < 0 ? r : make_shell(setup, err);
 }
 
 void al_setup_clear(struct al_setup *setup)
 {
     al_signals_forget();
     al_shell_free(setup->session.shell);
+    al_sandbox_free(setup->session.sandbox);
     al_git_free(setup->session.git);
     al_journal_free(setup->session.journal);
     al_approvals_free(setup->session.approvals);

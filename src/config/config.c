@@ -30,6 +30,7 @@ void al_config_init(struct al_config *config)
                      .max_store_bytes = AL_STORE_MAX_BYTES_DEFAULT,
                      .max_age_days = AL_MAX_AGE_DAYS_DEFAULT,
                      .max_file_bytes = AL_SNAPSHOT_FILE_BYTES_DEFAULT },
+        .staging = { .max_bytes = AL_SANDBOX_MAX_BYTES_DEFAULT },
     };
     al_strv_adds(&config->toolsets, "git", "workflow", NULL);
     for (const char *const *name = al_whitelist_standard; *name; name++)

@@ -51,6 +51,17 @@ enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN 
 #define AL_SHELL_TIMEOUT_S_MIN     1
 #define AL_SHELL_TIMEOUT_S_MAX     600
 
+/** Where the sandbox keeps its files. */
+enum al_staging_backend { AL_STAGING_MEMORY, AL_STAGING_DIRECTORY };
+
+#define AL_SANDBOX_MAX_BYTES_DEFAULT 268435456
+#define AL_SANDBOX_MAX_BYTES_MIN     1048576
+#define AL_SANDBOX_MAX_BYTES_MAX     17179869184
+
+/** Relative to the directory airlock was started in. */
+#define AL_STAGING_PATH_DEFAULT    ".sandbox/workspace"
+#define AL_GITHUB_BASE_URL_DEFAULT "https://github.com"
+
 struct al_config {
     char *file; /**< the file that was read; NULL: none */
 
@@ -94,6 +105,15 @@ struct al_config {
         uint32_t max_file_bytes;        /**< journal.max_file_bytes: larger files are left out */
         struct al_strv include_ignored; /**< journal.include_ignored: globs */
     } journal;
+
+    struct {
+        enum al_staging_backend backend; /**< staging.backend */
+        char *path;   /**< staging.path: of the workspace; may be relative; NULL: the default */
+        char *author; /**< staging.author: "Name <mail>"; NULL: the user of git */
+        uint64_t max_bytes;    /**< staging.max_bytes: see al_sandbox_options */
+        char *github_base_url; /**< staging.github_base_url; NULL: the default */
+        bool allow_symlinks;   /**< staging.allow_symlinks: they may be staged */
+    } staging;
 
     struct {
         char *grant; /**< serve.grant, --grant; NULL: everything */

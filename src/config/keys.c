@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
+#include "config/staging.h"
 #include "guard/credential_hosts.h"
 #include "guard/env.h"
 #include "guard/whitelist.h"
@@ -42,6 +43,9 @@ static const char *const snapshot_failures[] = { "refuse", "warn", NULL };
 
 /* In the order of enum al_isolation. */
 static const char *const isolations[] = { "auto", "landlock", "firejail", "none", NULL };
+
+/* In the order of enum al_staging_backend. */
+static const char *const staging_backends[] = { "memory", "directory", NULL };
 
 static const struct al_key keys[] = {
     { "toolsets", STRINGS(toolsets, 1, 32) },
@@ -90,6 +94,15 @@ static const struct al_key keys[] = {
     { "journal.max_file_bytes",
       UINT32(journal.max_file_bytes, AL_SNAPSHOT_FILE_BYTES_MIN, AL_SNAPSHOT_FILE_BYTES_MAX) },
     { "journal.include_ignored", STRINGS(journal.include_ignored, 0, 256) },
+
+    { "staging.backend", CHOICE(staging.backend, enum al_staging_backend, staging_backends) },
+    { "staging.path", STRING(staging.path), .check = al_staging_check_path },
+    { "staging.author", STRING(staging.author), .check = al_staging_check_author },
+    { "staging.max_bytes",
+      UINT64(staging.max_bytes, AL_SANDBOX_MAX_BYTES_MIN, AL_SANDBOX_MAX_BYTES_MAX) },
+    { "staging.github_base_url", STRING(staging.github_base_url),
+      .check = al_staging_check_base_url },
+    { "staging.allow_symlinks", BOOL(staging.allow_symlinks) },
 
     { "serve.grant", STRING(serve.grant) },
 

@@ -113,12 +113,17 @@ static const char *match_one(const char *pattern, uint32_t c)
 
 bool al_glob_match(const char *pattern, const char *name)
 {
-    const char *star = NULL, *retry = NULL;
-
     if (*name == '.' && *pattern != '.' && strncmp(pattern, "\\.", 2) != 0)
         return false;
     if (!strcmp(name, ".") || !strcmp(name, ".."))
         return false;
+    return al_glob_match_any(pattern, name);
+}
+
+bool al_glob_match_any(const char *pattern, const char *name)
+{
+    const char *star = NULL, *retry = NULL;
+
     while (*name) {
         uint32_t c;
         const char *next = take(name, &c);

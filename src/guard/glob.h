@@ -39,6 +39,9 @@ struct al_glob_cost {
 /** Test whether a name without slashes matches. */
 bool al_glob_match(const char *pattern, const char *name);
 
+/** The same where '.' at the beginning of a name is a character like others. */
+bool al_glob_match_any(const char *pattern, const char *name);
+
 /** The text that a pattern stands for when it matches nothing.  Caller frees. */
 char *al_glob_literal(const char *pattern);
 

@@ -95,6 +95,8 @@ static int check_grant(const struct al_call *call, struct al_error *err)
     bool writes = al_effects_have_side_effects(call->operation->effects);
     int r = 0;
 
+    if (!call->repo && call->tool->open_repository)
+        return 0;
     if (!call->repo)
         return al_grant_check_dir(call->session->grant, al_call_repository_path(call), writes, err);
     for (size_t i = 0; i < AL_COUNT(parts) && r == 0; i++)
@@ -102,7 +104,8 @@ static int check_grant(const struct al_call *call, struct al_error *err)
     return r;
 }
 
-/* A tool that works in the first root needs neither a repository there nor git. */
+/* A tool knows best which repository its arguments name.  A tool that works in the first root needs
+ * neither a repository there nor git. */
 static int open_repository(struct al_call *call, struct al_error *err)
 {
     const struct al_session *session = call->session;
@@ -110,6 +113,8 @@ static int open_repository(struct al_call *call, struct al_error *err)
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     int r;
 
+    if (call->tool->open_repository)
+        return call->tool->open_repository(call, call->args, &call->repo, err);
     if (!call->tool->at_first_root)
         return al_repo_open(session->git, first, working_dir_of(call), &call->budget, &call->repo,
                             err);

@@ -32,7 +32,9 @@ struct al_progress;
 struct al_path;
 struct al_repo;
 struct al_roots;
+struct al_sandbox;
 struct al_shell;
+struct al_staging;
 
 /** The context that all calls of one server or command share.  Set up before the first call, read
  * only afterwards. */
@@ -50,6 +52,9 @@ struct al_session {
     bool requires_checkpoints; /**< destructive calls are refused when no checkpoint can be taken */
     const char *confinement;   /**< what confines git: "landlock7+seccomp", "none" */
     struct al_shell *shell;    /**< for bash_command; NULL in a session without that tool */
+    /** For the toolsets `files` and `staging`; NULL in a session without a tool of them. */
+    struct al_sandbox *sandbox;
+    struct al_staging *staging; /**< for the toolset `staging`; NULL in a session without it */
     void (*on_lock_wait)(const char *line); /**< told after a second of waiting; may be NULL */
     void (*trace)(const char *line);        /**< the lines of `-v`, safe text; NULL: no `-v` */
 };
@@ -218,9 +223,14 @@ void *al_call_tool_data(const struct al_call *call);
  * reports it. */
 void al_call_skip_approval(struct al_call *call);
 
-/** The vetted repository of the working directory, from `applies` on.  NULL for a tool with
- * `at_first_root` when the first root is in no repository. */
+/** The vetted repository of the working directory, or the one that `open_repository` gave, from
+ * `applies` on.  NULL for a tool with `at_first_root` when the first root is in no repository, and
+ * for a call without a repository. */
 struct al_repo *al_call_repo(const struct al_call *call);
+
+/** For `open_repository` of a tool that works in the sandbox alone. */
+int al_call_without_repository(struct al_call *call, const void *args, struct al_repo **ret_repo,
+                               struct al_error *err);
 
 /**
  * The files from the tool's `affected_files`, listed once until the approval: the answer is bound

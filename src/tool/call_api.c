@@ -74,6 +74,16 @@ struct al_repo *al_call_repo(const struct al_call *call)
     return call->repo;
 }
 
+int al_call_without_repository(struct al_call *call, const void *args, struct al_repo **ret_repo,
+                               struct al_error *err)
+{
+    (void)call;
+    (void)args;
+    (void)err;
+    *ret_repo = NULL;
+    return 0;
+}
+
 struct al_run_limits *al_call_budget(struct al_call *call)
 {
     return &call->budget;

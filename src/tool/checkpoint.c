@@ -167,6 +167,8 @@ int al_call_checkpoint_before(struct al_call *call, struct al_error *err)
 
     if (!call->session->checkpoints || !al_effects_change_repository(call->operation->effects))
         return 0;
+    if (!call->repo && call->tool->open_repository)
+        return 0;
     if (!call->repo) {
         al_log_note(AL_TRACE_NO_GIT);
         return 0;

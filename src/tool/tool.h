@@ -27,6 +27,7 @@
 
 struct al_call;
 struct al_ignored;
+struct al_repo;
 struct al_resolved;
 struct al_result;
 struct al_session;
@@ -206,6 +207,16 @@ struct al_tool {
     /** The tool works in the first root, which need not be in a repository: al_call_repo() may
      * return NULL. */
     bool at_first_root;
+
+    /**
+     * Stage 3: open the repository the call is about, vetted and inside the roots.  NULL: the
+     * repository of the working directory.  al_call_without_repository() is for a tool of the
+     * sandbox: no grant of a directory is needed, and there is no checkpoint.
+     *
+     * @param[out] ret_repo  NULL: there is none.  Freed by the call.
+     */
+    int (*open_repository)(struct al_call *call, const void *args, struct al_repo **ret_repo,
+                           struct al_error *err);
 
     /** git runs at the top of the working tree, and paths are relative to the top.  Otherwise both
      * go by the working directory. */

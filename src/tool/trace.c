@@ -55,7 +55,8 @@ static void trace_checkpoint(const struct al_call *call)
 {
     char stamp[16];
 
-    if (!al_effects_have_side_effects(call->operation->effects))
+    if (!al_effects_have_side_effects(call->operation->effects) ||
+        (!call->repo && call->tool->open_repository))
         return;
     al_clock_stamp(stamp);
     if (!call->repo)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/* For sandbox/ only: what holds the files. */
+#ifndef AL_SANDBOX_BACKEND_H
+#define AL_SANDBOX_BACKEND_H
+
+#include <pthread.h>
+
+#include "sandbox/sandbox.h"
+
+/** The functions of a backend; see sandbox.h for their contracts. */
+struct al_sandbox_backend {
+    void (*free)(void *state);
+    int (*read)(struct al_sandbox *sandbox, const char *path, uint64_t offset, size_t max,
+                struct al_str *ret, uint64_t *ret_size, struct al_error *err);
+    int (*write)(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
+                 struct al_error *err);
+    int (*remove)(struct al_sandbox *sandbox, const char *path, struct al_error *err);
+    /** All paths in `dir`, sorted. */
+    int (*list)(struct al_sandbox *sandbox, const char *dir, struct al_strv *ret_paths,
+                struct al_error *err);
+    int (*snapshot)(struct al_sandbox *sandbox, struct al_sandbox_files *ret, struct al_error *err);
+    int (*import)(struct al_sandbox *sandbox, const struct al_sandbox_file *files, size_t count,
+                  const struct al_blob_source *source, struct al_error *err);
+};
+
+/** A sandbox; what is not commented is as in struct al_sandbox_options. */
+struct al_sandbox {
+    const struct al_sandbox_backend *backend;
+    void *state; /* the backend's; protected by `lock` */
+    pthread_mutex_t lock;
+    char *dir; /* NULL: in memory */
+    uint64_t max_bytes;
+    bool sha256, allow_symlinks;
+    struct al_blob_source source;
+};
+
+/** Set up a backend in `sandbox`, whose options are set. */
+int al_sandbox_memory_init(struct al_sandbox *sandbox, struct al_error *err);
+
+/* Failures that the backends share.  `path` is the path in the sandbox. */
+
+/** "no such file '/workspace/…'"; returns AL_ERR_NOT_FOUND. */
+int al_sandbox_missing(const char *path, struct al_error *err);
+
+/** A directory where a file has to be. */
+int al_sandbox_is_directory(const char *path, struct al_error *err);
+
+/** A file where a directory has to be; `file` is that file. */
+int al_sandbox_is_below_file(const char *path, const char *file, struct al_error *err);
+
+/** A symbolic link where a file has to be. */
+int al_sandbox_is_link(const char *path, struct al_error *err);
+
+/** Other failures about one path: `fmt` has one %s for the quoted and safe path. */
+int al_sandbox_fail(struct al_error *err, enum al_status status, const char *path,
+                    const char *before, const char *after);
+
+/** More files than AL_SANDBOX_FILES_MAX. */
+int al_sandbox_too_many(struct al_error *err);
+
+/** Check a path that comes from a store: no empty, `.`, `..` or `.git` component. */
+int al_sandbox_check_stored(const char *path, struct al_error *err);
+
+#endif

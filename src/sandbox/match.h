@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/* For sandbox/ only: patterns of paths. */
+#ifndef AL_SANDBOX_MATCH_H
+#define AL_SANDBOX_MATCH_H
+
+#include <stdbool.h>
+
+/** Test whether a pattern matches a path; see al_sandbox_list(). */
+bool al_sandbox_match(const char *pattern, const char *path);
+
+#endif
