@@ -141,7 +141,7 @@ static void add_overrides(struct al_git_env *env, const struct al_git_config *wi
         al_strv_addf(&env->owned, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
         borrow_last_owned(env);
     }
-    al_str_addu(&total, count);
+    al_str_addf(&total, "%zu", count);
     al_git_env_add(env, "GIT_CONFIG_COUNT", total.buf);
 }
 

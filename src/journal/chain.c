@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -182,7 +183,7 @@ static int set_seq_and_prev(const struct al_str *line, const struct al_head *hea
     end -= strlen("null}");
     al_str_reserve(out, line->len + AL_MAC_HEX + 32);
     al_str_add(out, line->buf, (size_t)(number - line->buf));
-    al_str_addu(out, head->seq + 1);
+    al_str_addf(out, "%" PRIu64, head->seq + 1);
     number += strlen("null");
     al_str_add(out, number, (size_t)(end - number));
     al_str_addc(out, '"');

@@ -2,6 +2,7 @@
 #include "journal/journal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,8 +162,7 @@ static void add_end(struct al_str *line, const struct al_record_end *end,
     add_text(line, MEMBER("outcome"), end->outcome);
     add_decision(line, end);
     if (duration_ms) {
-        al_str_adds(line, MEMBER("duration_ms"));
-        al_str_addu(line, (uint64_t)*duration_ms);
+        al_str_addf(line, MEMBER("duration_ms") "%" PRId64, *duration_ms);
     } else {
         add_text(line, MEMBER("duration_ms"), NULL);
     }
@@ -277,8 +277,7 @@ static struct al_record *begin_record(struct al_journal *journal,
     al_str_adds(&record->begin, time);
     al_str_adds(&record->begin, "\"" MEMBER("seq") "null" MEMBER("conversation_id") "\"");
     al_str_adds(&record->begin, journal->session_id);
-    al_str_adds(&record->begin, "\"" MEMBER("id"));
-    al_str_addu(&record->begin, id);
+    al_str_addf(&record->begin, "\"" MEMBER("id") "%" PRIu64, id);
     add_text(&record->begin, MEMBER("tool"), begin->tool);
     al_journal_add_input(begin, &record->input);
     return record;

@@ -32,49 +32,21 @@ int al_calls_init(struct al_calls *calls, const struct al_session *session,
     return 0;
 }
 
-/* A call whose cancel token has not fired. */
-static struct al_inflight *get_inflight(struct al_calls *calls)
-{
-    struct al_inflight *call;
-
-    (void)pthread_mutex_lock(&calls->lock);
-    call = al_take(&calls->spare);
-    (void)pthread_mutex_unlock(&calls->lock);
-    if (!call) {
-        call = al_calloc(1, sizeof(*call));
-        call->cancel = al_cancel_new();
-    }
-    return call;
-}
-
+/* Free an unregistered call. */
 static void inflight_free(struct al_inflight *call)
 {
-    al_cancel_unref(call->cancel);
-    free(call);
-}
-
-/* Free an unregistered call, or keep it as the spare: calls one after the other then share one
- * cancel token and its eventfd. */
-static void recycle(struct al_inflight *call)
-{
     struct al_calls *calls = call->calls;
-    struct al_cancel *cancel = call->cancel;
-    bool kept = al_cancel_renew(cancel);
 
+    (void)pthread_mutex_lock(&calls->lock);
+    al_backlog_end(call);
+    (void)pthread_mutex_unlock(&calls->lock);
     free(call->spec.id);
     free(call->spec.progress_token);
     free(call->last_progress);
     json_decref(call->spec.arguments);
     al_input_required_clear(&call->spec.input_required);
-    (void)pthread_mutex_lock(&calls->lock);
-    al_backlog_end(call);
-    *call = (struct al_inflight){ .cancel = cancel };
-    kept = kept && !calls->spare;
-    if (kept)
-        calls->spare = call;
-    (void)pthread_mutex_unlock(&calls->lock);
-    if (!kept)
-        inflight_free(call);
+    al_cancel_unref(call->cancel);
+    free(call);
 }
 
 /* Caller holds the lock. */
@@ -96,8 +68,6 @@ void al_calls_close(struct al_calls *calls)
 
 void al_calls_clear(struct al_calls *calls)
 {
-    if (calls->spare)
-        inflight_free(calls->spare);
     al_close(calls->backlog_fd);
     (void)pthread_mutex_destroy(&calls->lock);
 }
@@ -275,7 +245,7 @@ void al_calls_run(struct al_inflight *call)
 
     al_call_run(call->calls->session, &input, &result);
     answer(call, &result);
-    recycle(call);
+    inflight_free(call);
 }
 
 /* AL_RPC_OK, or why the call cannot be registered. */
@@ -306,16 +276,17 @@ static enum al_rpc_code try_register(struct al_inflight *call, const char **ret_
 static void refuse(struct al_inflight *call, enum al_rpc_code code, const char *problem)
 {
     al_reply_error(call->spec.reply, call->spec.id, code, problem);
-    recycle(call);
+    inflight_free(call);
 }
 
 struct al_inflight *al_calls_register(struct al_calls *calls, struct al_call_spec *spec)
 {
-    struct al_inflight *call = get_inflight(calls);
+    struct al_inflight *call = al_calloc(1, sizeof(*call));
     const char *problem = NULL;
     enum al_rpc_code code;
 
     call->calls = calls;
+    call->cancel = al_cancel_new();
     call->spec = *spec;
     *spec = (struct al_call_spec){ .id = NULL };
     code = try_register(call, &problem);
@@ -331,7 +302,7 @@ void al_calls_refuse(struct al_inflight *call, const char *problem)
         refuse(call, AL_RPC_INTERNAL_ERROR, problem);
     } else {
         al_reply_nothing(call->spec.reply);
-        recycle(call);
+        inflight_free(call);
     }
 }
 

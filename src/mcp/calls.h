@@ -59,7 +59,6 @@ struct al_calls {
     unsigned reads_max;     /**< the limit of nrecent_reads */
     int backlog_fd; /**< eventfd that is never read; each write (EPOLLET) says that a queued call
                        may run */
-    struct al_inflight *spare; /**< an ended call, kept for its cancel token; or NULL */
     bool closing;
     int64_t flusher_due_ms; /**< when the flusher calls al_calls_progress() next; INT64_MAX: when
                                it is woken */

@@ -91,7 +91,7 @@ static char *canonical(const json_t *value, struct al_raw_json text)
     if (json_is_string(value))
         al_json_quote(json_string_value(value), json_string_length(value), &out);
     else if (json_is_integer(value))
-        al_str_addi(&out, json_integer_value(value));
+        al_str_addf(&out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value) && text.len > 2 && !memcmp(text.at + text.len - 2, "e0", 2)) {
         text.len -= 2; /* al_raw_json_widen() added it, or the sender did, with the same meaning */
         if (!is_integer(text))

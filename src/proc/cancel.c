@@ -12,7 +12,7 @@
 struct al_cancel {
     atomic_uint refs;
     atomic_bool fired;
-    int fd; /* eventfd; read only by al_cancel_renew(); -1: descriptors ran out */
+    int fd; /* eventfd that is never read; -1: descriptors ran out */
 };
 
 struct al_cancel *al_cancel_new(void)
@@ -33,17 +33,6 @@ struct al_cancel *al_cancel_ref(struct al_cancel *cancel)
 {
     atomic_fetch_add(&cancel->refs, 1);
     return cancel;
-}
-
-bool al_cancel_renew(struct al_cancel *cancel)
-{
-    uint64_t count;
-
-    if (atomic_load(&cancel->refs) > 1 || cancel->fd < 0)
-        return false;
-    if (atomic_exchange(&cancel->fired, false))
-        (void)!read(cancel->fd, &count, sizeof(count));
-    return true;
 }
 
 void al_cancel_unref(struct al_cancel *cancel)

@@ -17,10 +17,6 @@ struct al_cancel *al_cancel_new(void);
 /** Add a reference.  Returns `cancel`.  Threads: any. */
 struct al_cancel *al_cancel_ref(struct al_cancel *cancel);
 
-/** Reset a token that may have fired, to use it again.  False: there is another reference, or the
- * token has no descriptor. */
-bool al_cancel_renew(struct al_cancel *cancel);
-
 /** Drop a reference; NULL is fine. */
 void al_cancel_unref(struct al_cancel *cancel);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The result of a call in MCP's JSON. */
+#include <inttypes.h>
+
 #include "guard/text.h"
 #include "tool/call.h"
 
@@ -103,11 +105,8 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
         al_str_addf(out, ",%s", extra->members);
     al_str_adds(out, ",\"_meta\":{\"airlock/result\":{\"truncated\":");
     al_str_adds(out, result->truncated ? "true" : "false");
-    al_str_adds(out, ",\"exit_code\":");
-    al_str_addi(out, result->exit_code);
-    al_str_adds(out, ",\"duration_ms\":");
-    al_str_addi(out, result->duration_ms);
-    al_str_addc(out, '}');
+    al_str_addf(out, ",\"exit_code\":%d,\"duration_ms\":%" PRId64 "}", result->exit_code,
+                result->duration_ms);
     if (failed) {
         al_auto(al_json_decrefp) json_t *error = al_result_error_json(result);
 

@@ -291,7 +291,7 @@ void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
         add_real(value, out);
         break;
     case JSON_INTEGER:
-        al_str_addi(out, json_integer_value(value));
+        al_str_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         break;
     case JSON_TRUE:
     case JSON_FALSE:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/str.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,19 +56,14 @@ void al_str_addc(struct al_str *s, char c)
 
 void al_str_addv(struct al_str *s, const char *fmt, va_list args)
 {
-    char line[256]; /* most texts fit, and are formatted only once */
     va_list again;
     int need;
 
     va_copy(again, args);
-    need = vsnprintf(line, sizeof(line), fmt, again);
+    need = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
     if (need < 0)
         abort(); /* an invalid format */
-    if ((size_t)need < sizeof(line)) {
-        al_str_add(s, line, (size_t)need);
-        return;
-    }
     al_str_reserve(s, (size_t)need);
     (void)vsnprintf(s->buf + s->len, (size_t)need + 1, fmt, args);
     s->len += (size_t)need;
@@ -82,25 +76,6 @@ void al_str_addf(struct al_str *s, const char *fmt, ...)
     va_start(args, fmt);
     al_str_addv(s, fmt, args);
     va_end(args);
-}
-
-void al_str_addu(struct al_str *s, uint64_t number)
-{
-    char digits[20];
-    size_t at = sizeof(digits);
-
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number);
-    al_str_add(s, digits + at, sizeof(digits) - at);
-}
-
-void al_str_addi(struct al_str *s, int64_t number)
-{
-    if (number < 0)
-        al_str_addc(s, '-');
-    al_str_addu(s, number < 0 ? -(uint64_t)number : (uint64_t)number);
 }
 
 void al_str_truncate(struct al_str *s, size_t len)

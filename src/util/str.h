@@ -45,10 +45,6 @@ void al_str_addc(struct al_str *s, char c);
 void al_str_addf(struct al_str *s, const char *fmt, ...) al_printf(2, 3);
 void al_str_addv(struct al_str *s, const char *fmt, va_list args) al_printf(2, 0);
 
-/** Append a number in decimal, faster than al_str_addf(). */
-void al_str_addu(struct al_str *s, uint64_t number);
-void al_str_addi(struct al_str *s, int64_t number);
-
 /** Shorten to `len` bytes; no effect if the string is not longer. */
 void al_str_truncate(struct al_str *s, size_t len);
 

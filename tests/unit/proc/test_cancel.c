@@ -52,37 +52,6 @@ static void lives_until_its_last_reference_is_dropped(void **state)
     assert_int_equal(count_descriptors(), before);
 }
 
-static void a_renewed_one_was_never_fired(void **state)
-{
-    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
-    int fd = al_cancel_fd(cancel);
-
-    (void)state;
-    assert_true(al_cancel_renew(cancel));
-    for (int i = 0; i < 2; i++) {
-        al_cancel_fire(cancel);
-        assert_true(readable(cancel));
-        assert_true(al_cancel_renew(cancel));
-        assert_false(al_cancel_fired(cancel));
-        assert_false(readable(cancel));
-        assert_int_equal(al_cancel_fd(cancel), fd);
-    }
-}
-
-static void one_that_others_have_stays_fired(void **state)
-{
-    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
-    struct al_cancel *second = al_cancel_ref(cancel);
-
-    (void)state;
-    al_cancel_fire(cancel);
-    assert_false(al_cancel_renew(cancel));
-    assert_true(al_cancel_fired(second));
-    assert_true(readable(second));
-    al_cancel_unref(second);
-    assert_true(al_cancel_renew(cancel));
-}
-
 static void nothing_starts_once_fired(void **state)
 {
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
@@ -168,8 +137,6 @@ int main(void)
         cmocka_unit_test(stays_readable_once_fired),
         cmocka_unit_test(none_is_never_fired),
         cmocka_unit_test(lives_until_its_last_reference_is_dropped),
-        cmocka_unit_test(a_renewed_one_was_never_fired),
-        cmocka_unit_test(one_that_others_have_stays_fired),
         cmocka_unit_test(nothing_starts_once_fired),
         cmocka_unit_test(ends_a_child_at_work),
     };

@@ -2,8 +2,6 @@
 /* util/str.h: strings and lists keep their invariants. */
 #include "util/str.h"
 
-#include <inttypes.h>
-
 #include "tests/lib/assert.h"
 
 static void an_empty_string_is_readable(void **state)
@@ -29,37 +27,6 @@ static void grows_and_stays_terminated(void **state)
     assert_string_equal(s.buf, "0,1");
     al_str_truncate(&s, 9); /* longer than it is: nothing happens */
     assert_int_equal(s.len, 3);
-}
-
-static void writes_numbers_in_decimal(void **state)
-{
-    static const uint64_t numbers[] = { 0, 9, 10, 99, 100, 1234567890, UINT64_MAX };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(numbers); i++) {
-        al_auto(al_str_clear) struct al_str s = AL_STR_INIT;
-        al_auto(al_freep) char *wanted = al_asprintf("n%" PRIu64, numbers[i]);
-
-        al_str_addc(&s, 'n');
-        al_str_addu(&s, numbers[i]);
-        assert_string_equal(s.buf, wanted);
-        assert_int_equal(s.len, strlen(wanted));
-    }
-}
-
-static void writes_numbers_with_their_sign(void **state)
-{
-    static const int64_t numbers[] = { 0, 1, -1, 10, -10, INT64_MAX, INT64_MIN + 1, INT64_MIN };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(numbers); i++) {
-        al_auto(al_str_clear) struct al_str s = AL_STR_INIT;
-        al_auto(al_freep) char *wanted = al_asprintf("n%" PRId64, numbers[i]);
-
-        al_str_addc(&s, 'n');
-        al_str_addi(&s, numbers[i]);
-        assert_string_equal(s.buf, wanted);
-    }
 }
 
 static void trims_only_the_end(void **state)
@@ -124,8 +91,6 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_string_is_readable),
         cmocka_unit_test(grows_and_stays_terminated),
-        cmocka_unit_test(writes_numbers_in_decimal),
-        cmocka_unit_test(writes_numbers_with_their_sign),
         cmocka_unit_test(trims_only_the_end),
         cmocka_unit_test(a_list_ends_with_null),
         cmocka_unit_test(a_sorted_list_is_searched),
