@@ -6,9 +6,9 @@
  * the shell, and kernel and libc change.  Landlock restricts files and programs; a row here closes
  * a gap that Landlock leaves.
  *
- * A filter is a search tree over the system call numbers.  A chain of comparisons would do the
- * same, but the kernel compiles each new filter and runs it once for every system call number, so a
- * longer filter delays the start of each child.
+ * A filter is a chain of comparisons with the system call number.  The kernel runs it once for
+ * every number when it is installed, and remembers which ones are always allowed (since
+ * Linux 5.11).
  */
 #include "proc/seccomp.h"
 
@@ -20,7 +20,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
@@ -174,25 +174,11 @@ static const struct row rows[] = {
     { .number = SYS_clone3, .filters = EVERY, .error = ENOSYS },
 };
 
-/* The rows that check an argument: ioctl, execve, clone. */
-#define ARGUMENT_ROWS 3
+/* What begins and ends a filter, and the longest row for each row. */
+#define FILTER_INSTRUCTIONS (6 + AL_COUNT(rows) * 7)
 
-/* The prologue and the return instructions, a comparison and a branch for each row, and at most
- * four instructions to check an argument. */
-#define FILTER_INSTRUCTIONS (16 + AL_COUNT(rows) * 2 + ARGUMENT_ROWS * 4)
-
-/* A BPF jump offset has eight bits. */
-_Static_assert(FILTER_INSTRUCTIONS < 256, "a jump may not reach");
-
-/*
- * Instructions are emitted from the end to the beginning: BPF jumps only lead forward, so a jump's
- * target is always there already.  Every emit function returns the index in `code` of its first
- * instruction, which is the target for jumps to it.
- */
 struct filter {
     struct sock_filter code[FILTER_INSTRUCTIONS];
-    unsigned first; /* index of the first instruction that was emitted */
-    unsigned allow, refuse_perm, refuse_access, refuse_unknown, kill;
     struct sock_fprog program;
 };
 
@@ -202,150 +188,77 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 #define ARG_LOW(n)  (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (n))
 #define ARG_HIGH(n) (ARG_LOW(n) + 4)
 
-/* Consecutive numbers with the same target. */
-struct range {
-    uint32_t first, last;
-    unsigned target;
-};
-
-static unsigned emit(struct filter *filter, struct sock_filter instruction)
+/* Append instructions. */
+static void add(struct filter *filter, const struct sock_filter *code, size_t count)
 {
-    assert(filter->first > 0);
-    filter->code[--filter->first] = instruction;
-    return filter->first;
+    assert(filter->program.len + count <= FILTER_INSTRUCTIONS);
+    memcpy(filter->code + filter->program.len, code, count * sizeof(*code));
+    filter->program.len = (uint16_t)(filter->program.len + count);
 }
 
-static unsigned emit_return(struct filter *filter, uint32_t action)
+/* Append a row.  Its first instruction jumps behind its last one if the number is another. */
+static void add_row(struct filter *filter, const struct row *row, bool exec_once)
 {
-    return emit(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
-}
+    const uint32_t refuse = SECCOMP_RET_ERRNO | (uint32_t)row->error;
+    const struct sock_filter unless[] = {
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0, 6),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_LOW(0)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)row->unless, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_HIGH(0)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(row->unless >> 32), 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, refuse),
+    };
+    const struct sock_filter bits[] = {
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0, 5),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_LOW(0)),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, row->bits, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, row->unless_bits, 0, exec_once ? 1 : 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, refuse),
+    };
+    const struct sock_filter only[] = {
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0, 5),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_LOW(1)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->only[0], 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->only[1], 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, refuse),
+    };
+    const struct sock_filter always[] = {
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, refuse),
+    };
 
-static unsigned emit_load(struct filter *filter, size_t offset)
-{
-    return emit(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
-}
-
-/* Compare the loaded value (BPF_JEQ, BPF_JGE, BPF_JGT, BPF_JSET) and jump to one of two targets. */
-static unsigned emit_branch(struct filter *filter, uint16_t comparison, uint32_t value,
-                            unsigned yes, unsigned no)
-{
-    const unsigned next = filter->first; /* jump offsets count from here */
-    const struct sock_filter branch =
-        BPF_JUMP(BPF_JMP | BPF_K | comparison, value, (uint8_t)(yes - next), (uint8_t)(no - next));
-
-    return emit(filter, branch);
-}
-
-/* Emit what happens when the number is that of the row. */
-static unsigned emit_row(struct filter *filter, const struct row *row, unsigned guards)
-{
-    const unsigned refuse = row->error == EACCES   ? filter->refuse_access
-                            : row->error == ENOSYS ? filter->refuse_unknown
-                                                   : filter->refuse_perm;
-    unsigned low, next = filter->allow;
-
-    if (row->unless) {
-        (void)emit_branch(filter, BPF_JEQ, (uint32_t)(row->unless >> 32), filter->allow, refuse);
-        low = emit_load(filter, ARG_HIGH(0));
-        (void)emit_branch(filter, BPF_JEQ, (uint32_t)row->unless, low, refuse);
-        return emit_load(filter, ARG_LOW(0));
-    }
-    if (row->bits) {
-        if (guards & EXEC_ONCE)
-            next = emit_branch(filter, BPF_JSET, row->unless_bits, filter->allow, refuse);
-        (void)emit_branch(filter, BPF_JSET, row->bits, refuse, next);
-        return emit_load(filter, ARG_LOW(0));
-    }
-    if (row->only[0]) {
-        next = emit_branch(filter, BPF_JEQ, row->only[1], refuse, filter->allow);
-        (void)emit_branch(filter, BPF_JEQ, row->only[0], refuse, next);
-        return emit_load(filter, ARG_LOW(1));
-    }
-    return refuse;
-}
-
-/* The index that splits the ranges so that both halves cover about as many numbers; never 0. */
-static size_t middle(const struct range *sorted, size_t count)
-{
-    const uint32_t wanted = (sorted[0].first + sorted[count - 1].last) / 2;
-    size_t at = 1;
-
-    while (at < count - 1 && sorted[at].first <= wanted)
-        at++;
-    return at;
-}
-
-/* A binary search tree with one range in each leaf. */
-static unsigned emit_tree(struct filter *filter, const struct range *sorted, size_t count)
-{
-    unsigned below, from;
-    size_t half;
-
-    if (count == 1 && sorted->first == sorted->last)
-        return emit_branch(filter, BPF_JEQ, sorted->first, sorted->target, filter->allow);
-    if (count == 1) {
-        below = emit_branch(filter, BPF_JGT, sorted->last, filter->allow, sorted->target);
-        return emit_branch(filter, BPF_JGE, sorted->first, below, filter->allow);
-    }
-    half = middle(sorted, count);
-    from = emit_tree(filter, sorted + half, count - half);
-    below = emit_tree(filter, sorted, half);
-    return emit_branch(filter, BPF_JGE, sorted[half].first, from, below);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const struct row *left = a, *right = b;
-
-    return (left->number > right->number) - (left->number < right->number);
-}
-
-/* The rows of these guards as ranges, ordered by number. */
-static size_t find_ranges(struct filter *filter, unsigned guards, struct range *ranges)
-{
-    struct row sorted[AL_COUNT(rows)];
-    size_t nrows = 0, count = 0;
-
-    for (size_t i = 0; i < AL_COUNT(rows); i++) {
-        if (rows[i].filters & guards)
-            sorted[nrows++] = rows[i];
-    }
-    qsort(sorted, nrows, sizeof(*sorted), by_number);
-    for (size_t i = 0; i < nrows; i++) {
-        const uint32_t number = sorted[i].number;
-        const unsigned target = emit_row(filter, &sorted[i], guards);
-
-        if (count && ranges[count - 1].last + 1 == number && ranges[count - 1].target == target)
-            ranges[count - 1].last = number;
-        else
-            ranges[count++] = (struct range){ .first = number, .last = number, .target = target };
-    }
-    return count;
+    if (row->unless)
+        add(filter, unless, AL_COUNT(unless));
+    else if (row->bits)
+        add(filter, bits, AL_COUNT(bits));
+    else if (row->only[0])
+        add(filter, only, AL_COUNT(only));
+    else
+        add(filter, always, AL_COUNT(always));
 }
 
 static void build(struct filter *filter, unsigned guards)
 {
-    struct range ranges[AL_COUNT(rows)];
-    unsigned tree, native;
-    size_t count;
-
-    filter->first = FILTER_INSTRUCTIONS;
-    filter->allow = emit_return(filter, SECCOMP_RET_ALLOW);
-    filter->refuse_perm = emit_return(filter, SECCOMP_RET_ERRNO | EPERM);
-    filter->refuse_access = emit_return(filter, SECCOMP_RET_ERRNO | EACCES);
-    filter->refuse_unknown = emit_return(filter, SECCOMP_RET_ERRNO | ENOSYS);
-    filter->kill = emit_return(filter, SECCOMP_RET_KILL_PROCESS);
-    count = find_ranges(filter, guards, ranges);
-
     /* A program with another calling convention has other numbers, so it is killed. */
-    tree = emit_tree(filter, ranges, count);
-    (void)emit_branch(filter, BPF_JGE, FOREIGN_BIT, filter->kill, tree);
-    native = emit_load(filter, offsetof(struct seccomp_data, nr));
-    (void)emit_branch(filter, BPF_JEQ, NATIVE_ARCH, native, filter->kill);
-    (void)emit_load(filter, offsetof(struct seccomp_data, arch));
+    static const struct sock_filter begin[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 0, 2),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FOREIGN_BIT, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    static const struct sock_filter end[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
 
-    filter->program.filter = filter->code + filter->first;
-    filter->program.len = (uint16_t)(FILTER_INSTRUCTIONS - filter->first);
+    filter->program = (struct sock_fprog){ .filter = filter->code };
+    add(filter, begin, AL_COUNT(begin));
+    for (size_t i = 0; i < AL_COUNT(rows); i++) {
+        if (rows[i].filters & guards)
+            add_row(filter, &rows[i], guards & EXEC_ONCE);
+    }
+    add(filter, end, AL_COUNT(end));
 }
 
 static void build_all(void)
