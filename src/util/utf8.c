@@ -45,16 +45,8 @@ int al_utf8_next(const char *text, size_t len, uint32_t *ret_char)
 
 size_t al_utf8_ascii(const char *text, size_t len)
 {
-    const uint64_t high = UINT64_MAX / 0xff * 0x80;
     size_t at = 0;
-    uint64_t word;
 
-    /* Most text is ASCII, so eight bytes are checked at a time. */
-    for (; at + sizeof(word) <= len; at += sizeof(word)) {
-        memcpy(&word, text + at, sizeof(word));
-        if (word & high)
-            break;
-    }
     while (at < len && !(text[at] & 0x80))
         at++;
     return at;
