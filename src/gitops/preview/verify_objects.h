@@ -14,7 +14,9 @@
 #include "util/str.h"
 
 /** At most this many bytes are verified in one call. */
+#ifndef AL_VERIFY_MAX_BYTES /* tests compile with a smaller limit */
 #define AL_VERIFY_MAX_BYTES (128u << 20)
+#endif
 
 /**
  * Hash objects, compare the hashes with their ids, and add the ids to budget->stable_read.
