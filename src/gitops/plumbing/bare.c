@@ -304,6 +304,15 @@ int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_
     return al_bare_run(bare, &command, false, sink, budget, err);
 }
 
+int al_bare_ref_names(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", NULL);
+    return al_bare_run(bare, &command, false, sink, budget, err);
+}
+
 int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
                         struct al_run_limits *budget, struct al_error *err)
 {
@@ -342,4 +351,21 @@ int al_bare_prune(const struct al_bare *bare, struct al_run_limits *budget, stru
     /* Existing deltas are reused; the search for new ones would take the time of a call. */
     al_strv_adds(&command.argv, "git", "repack", "-a", "-d", "-q", "--window=0", NULL);
     return run_quietly(bare, &command, budget, err);
+}
+
+int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run_limits *budget,
+                   struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command repack = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command prune = AL_GIT_COMMAND_INIT;
+    int r;
+
+    repack.class = prune.class = AL_GIT_WRITE;
+    repack.starts_children = true;
+    al_strv_adds(&repack.argv, "git", "repack", "-A", "-d", "-q", "--window=0", NULL);
+    al_strv_addf(&repack.argv, "--unpack-unreachable=%s", expiry);
+    al_strv_adds(&prune.argv, "git", "prune", NULL);
+    al_strv_addf(&prune.argv, "--expire=%s", expiry);
+    r = run_quietly(bare, &repack, budget, err);
+    return r < 0 ? r : run_quietly(bare, &prune, budget, err);
 }

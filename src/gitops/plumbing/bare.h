@@ -84,6 +84,10 @@ int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
 int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
                  struct al_error *err);
 
+/** List the names of the references, one a line. */
+int al_bare_ref_names(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
+                      struct al_error *err);
+
 /** Delete references, packed or not. */
 int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
                         struct al_run_limits *budget, struct al_error *err);
@@ -93,5 +97,10 @@ int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struc
 
 /** Delete objects that neither a reference nor a kept pack holds. */
 int al_bare_prune(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err);
+
+/** Join all packs.  Objects that no reference holds are deleted if they are older than `expiry`, a
+ * date as git takes it. */
+int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run_limits *budget,
+                   struct al_error *err);
 
 #endif

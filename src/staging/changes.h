@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What changed in the sandbox since it was last pulled, pushed or staged. */
+#ifndef AL_STAGING_CHANGES_H
+#define AL_STAGING_CHANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gitops/oid.h"
+#include "staging/staged.h"
+#include "util/error.h"
+
+struct al_base;
+struct al_run_limits;
+struct al_staging;
+
+/** A file that differs. */
+struct al_change {
+    char *path;
+    enum al_staged_operation operation;
+    unsigned mode;     /**< in the sandbox; 0: deleted */
+    uint64_t size;     /**< in the sandbox; 0: deleted */
+    struct al_oid oid; /**< in the sandbox; zeros: deleted */
+};
+
+/** Sorted by path.  Zero-initialised, it is empty. */
+struct al_changes {
+    struct al_change *items;
+    size_t count;
+};
+
+void al_changes_clear(struct al_changes *changes);
+
+/** Compare the sandbox with its base and the staged commits that were made from it. */
+int al_changes_list(struct al_staging *staging, struct al_run_limits *budget,
+                    struct al_changes *ret_changes, struct al_error *err);
+
+/** The status of a change in GitStatus: "new", "modified" or "deleted". */
+const char *al_change_status(const struct al_change *change);
+
+/** The base of a sandbox with its staged commits applied, oldest first: what a new staged commit is
+ * a change to. */
+int al_changes_base(struct al_staging *staging, const char *key, struct al_run_limits *budget,
+                    struct al_base *ret_base, struct al_error *err);
+
+#endif

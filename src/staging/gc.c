@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Clearing the store up.  It holds the lock, so no record is written meanwhile.
+ *
+ * References are first made to agree with the records, which are the truth: what a record names is
+ * kept even if its reference was lost.  Objects that nothing names stay for a day, because a push
+ * that waits for its approval has some.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "odb/pack_index.h"
+#include "staging/staged_record.h"
+#include "staging/store.h"
+#include "util/fs.h"
+
+#define INTERVAL_S 3600
+#define PACKS_MAX  40u /* more of them, each with few objects, slow every look-up */
+#define EXPIRY     "1.day.ago"
+
+static bool is_due(const struct al_staging *staging)
+{
+    struct stat st;
+
+    return fstatat(staging->dir_fd, "swept", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+           st.st_mtim.tv_sec + INTERVAL_S < time(NULL) || st.st_mtim.tv_sec > time(NULL);
+}
+
+static void record_sweep(const struct al_staging *staging)
+{
+    al_auto(al_closep) int fd =
+        openat(staging->dir_fd, "swept", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (fd >= 0)
+        (void)futimens(fd, NULL);
+}
+
+void al_staging_drop_sandbox(struct al_staging *staging, const char *key)
+{
+    static const char *const suffixes[] = { "json", "alive" };
+    al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
+
+    for (size_t i = 0; i < AL_COUNT(suffixes); i++) {
+        al_auto(al_freep) char *name = al_asprintf("%s.%s", key, suffixes[i]);
+
+        (void)unlinkat(staging->sandboxes_fd, name, 0);
+    }
+    (void)unlinkat(staging->bare.dir_fd, ref, 0); /* a packed one is left to the next gc */
+}
+
+/* Names in a directory that end in `suffix`, without it. */
+static int list_names(const struct al_staging *staging, int dir_fd, const char *suffix,
+                      struct al_strv *ret_names, struct al_error *err)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
+    struct dirent *entry;
+
+    if (!dir)
+        return al_staging_unusable(staging, errno, err);
+    while ((entry = readdir(dir)))
+        if (entry->d_name[0] != '.' && al_ends_with(entry->d_name, suffix))
+            al_strv_take(ret_names,
+                         al_strndup(entry->d_name, strlen(entry->d_name) - strlen(suffix)));
+    return 0;
+}
+
+/* Remove the bases of memory sandboxes whose process is gone. */
+static int drop_dead_sandboxes(struct al_staging *staging, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv keys = AL_STRV_INIT;
+    int r = list_names(staging, staging->sandboxes_fd, ".alive", &keys, err);
+
+    for (size_t i = 0; i < keys.count && r == 0; i++) {
+        al_auto(al_freep) char *name = al_asprintf("%s.alive", keys.items[i]);
+        al_auto(al_closep) int fd =
+            openat(staging->sandboxes_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+        if (strcmp(keys.items[i], staging->key) != 0 && fd >= 0 &&
+            flock(fd, LOCK_EX | LOCK_NB) == 0)
+            al_staging_drop_sandbox(staging, keys.items[i]);
+    }
+    return r;
+}
+
+/* Point a reference at the object that its record names, unless it does already. */
+static int restore_ref(struct al_staging *staging, const char *prefix, const char *name,
+                       const char *oid_text, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("%s%s", prefix, name);
+    struct al_oid wanted, present;
+
+    if (!oid_text || !al_oid_parse(oid_text, staging->options.sha256, &wanted))
+        return 0; /* a damaged record: its reference stays as it is */
+    if (al_staging_read_ref(staging, ref, &present, NULL) == 0 && al_oid_equal(&wanted, &present))
+        return 0;
+    return al_staging_write_ref(staging, ref, &wanted, err);
+}
+
+/* The records of a directory, and the member of each that names its object. */
+struct kind {
+    int dir_fd;
+    const char *prefix, *member;
+};
+
+static int restore_refs(struct al_staging *staging, const struct kind *kind,
+                        struct al_strv *ret_kept, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = list_names(staging, kind->dir_fd, ".json", &names, err);
+
+    for (size_t i = 0; i < names.count && r == 0; i++) {
+        al_auto(al_freep) char *file = al_asprintf("%s.json", names.items[i]);
+        al_auto(al_json_decrefp) json_t *object = NULL;
+
+        al_strv_addf(ret_kept, "%s%s", kind->prefix, names.items[i]);
+        if (al_staging_read_json(staging, kind->dir_fd, file, &object, NULL) == 0)
+            r = restore_ref(staging, kind->prefix, names.items[i],
+                            al_json_get_string(object, kind->member), err);
+    }
+    return r;
+}
+
+static bool add_bytes(void *payload, const char *data, size_t len)
+{
+    al_str_add(payload, data, len);
+    return true;
+}
+
+/* Delete the references that no record stands for. */
+static int drop_other_refs(struct al_staging *staging, struct al_strv *kept,
+                           struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv garbage = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    char *save = NULL;
+    int r = al_bare_ref_names(&staging->bare, (struct al_sink){ add_bytes, &lines }, budget, err);
+
+    if (r < 0)
+        return r;
+    al_strv_sort(kept);
+    for (char *ref = strtok_r(lines.buf, "\n", &save); ref; ref = strtok_r(NULL, "\n", &save))
+        if (!al_strv_contains_sorted(kept, ref))
+            al_strv_add(&garbage, ref);
+    return garbage.count ? al_bare_delete_refs(&staging->bare, &garbage, budget, err) : 0;
+}
+
+/* Remove the files of writers that were killed. */
+static void remove_leftovers(int dir_fd)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
+    struct dirent *entry;
+
+    if (!dir)
+        return;
+    while ((entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, "tmp_") || al_starts_with(entry->d_name, ".tmp-") ||
+            al_starts_with(entry->d_name, ".airlock-"))
+            (void)unlinkat(dir_fd, entry->d_name, 0);
+}
+
+static int sweep(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err)
+{
+    const struct kind kinds[] = {
+        { staging->staged_fd, AL_REF_STAGED, "commit" },
+        { staging->sandboxes_fd, AL_REF_BASE, "tree" },
+    };
+    al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
+    int r = drop_dead_sandboxes(staging, err);
+
+    remove_leftovers(staging->pack_fd);
+    for (size_t i = 0; i < AL_COUNT(kinds) && r == 0; i++) {
+        remove_leftovers(kinds[i].dir_fd);
+        r = restore_refs(staging, &kinds[i], &kept, err);
+    }
+    if (r == 0)
+        r = drop_other_refs(staging, &kept, budget, err);
+    if (r == 0)
+        r = al_bare_expire(&staging->bare, EXPIRY, budget, err);
+    if (r == 0)
+        record_sweep(staging);
+    return r;
+}
+
+int al_staging_gc(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err)
+{
+    struct al_packs_size size;
+    int r = al_packs_measure(staging->pack_fd, &size, err);
+
+    if (r < 0 || (size.unkept <= PACKS_MAX && !is_due(staging)))
+        return r;
+    r = al_staging_lock(staging, budget, err);
+    if (r < 0)
+        return r;
+    if (is_due(staging))
+        r = sweep(staging, budget, err);
+    else
+        r = al_bare_tidy(&staging->bare, budget, err);
+    al_staging_unlock(staging);
+    return r;
+}

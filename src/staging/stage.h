@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Making a staged commit of changed files. */
+#ifndef AL_STAGING_STAGE_H
+#define AL_STAGING_STAGE_H
+
+#include "staging/staged.h"
+#include "util/error.h"
+#include "util/str.h"
+
+struct al_run_limits;
+struct al_staging;
+
+/** The most files of one staged commit. */
+#define AL_STAGE_FILES_MAX 10000
+
+/**
+ * Stage changed files of the sandbox.
+ *
+ * @param words    Files, directories or patterns, as "/workspace/…".  A directory or a pattern
+ *                 stands for the changed files it contains or matches.
+ * @param message  The commit message.
+ * @return 0; AL_ERR_BAD_ARGS or AL_ERR_SANDBOX for a path that no sandbox has; AL_ERR_EXECUTION
+ *         naming the file that does not exist or is unchanged, or the limit that is exceeded.
+ */
+int al_stage(struct al_staging *staging, const struct al_strv *words, const char *message,
+             struct al_run_limits *budget, struct al_staged *ret_staged, struct al_error *err);
+
+#endif

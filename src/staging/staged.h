@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Staged commits: a commit in the store, pinned by refs/staged/<uuid>, and a record of it,
+ * staged/<uuid>.json.  The commit's parent is what the sandbox was based on with the earlier staged
+ * commits of this sandbox applied, so `git diff parent commit` is what the agent staged.
+ */
+#ifndef AL_STAGING_STAGED_H
+#define AL_STAGING_STAGED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gitops/oid.h"
+#include "staging/heads.h"
+#include "util/error.h"
+#include "util/json.h"
+
+struct al_run_limits;
+struct al_staging;
+
+#define AL_STAGED_ID_TEXT    37 /**< a UUID with its NUL */
+#define AL_STAGED_SHORT_ID   8  /**< digits of an id that texts show */
+#define AL_STAGED_PREFIX_MIN 6  /**< digits of an id that name a staged commit */
+
+/** What a staged commit does to a file. */
+enum al_staged_operation {
+    AL_STAGED_CREATE,
+    AL_STAGED_UPDATE,
+    AL_STAGED_DELETE,
+};
+
+/** One file of a staged commit. */
+struct al_staged_file {
+    char *path; /**< below the workspace: "a/b" */
+    enum al_staged_operation operation;
+    unsigned mode;     /**< 0100644, 0100755, 0120000; 0: deleted */
+    uint64_t size;     /**< in bytes; 0: deleted */
+    struct al_oid oid; /**< of the blob; zeros: deleted */
+};
+
+struct al_staged {
+    char id[AL_STAGED_ID_TEXT];
+    char *message;
+    char created_at[25];          /**< ISO 8601, UTC */
+    int64_t order;                /**< grows with every staged commit of the store */
+    struct al_oid commit;         /**< in the store */
+    char *sandbox;                /**< key of the sandbox it was made from */
+    char *worker;                 /**< the worker's name; NULL: none */
+    struct al_staged_file *files; /**< sorted by path */
+    size_t count;
+    struct al_heads heads; /**< what its files were based on when it was staged, and our own pushes
+                              since */
+};
+
+/** Oldest first.  Zero-initialised, it is empty. */
+struct al_staged_list {
+    struct al_staged *items;
+    size_t count;
+};
+
+void al_staged_clear(struct al_staged *staged);
+void al_staged_list_clear(struct al_staged_list *list);
+
+/** List every staged commit of the store, whatever sandbox it was made from. */
+int al_staged_list(struct al_staging *staging, struct al_run_limits *budget,
+                   struct al_staged_list *ret_list, struct al_error *err);
+
+/**
+ * Find a staged commit by its id or by a unique beginning of at least six characters.
+ *
+ * @return 0; AL_ERR_EXECUTION with the reason "not_found" when nothing matches or several do.
+ */
+int al_staged_find(struct al_staging *staging, const char *given, struct al_run_limits *budget,
+                   struct al_staged *ret_staged, struct al_error *err);
+
+/** Forget a staged commit.  The sandbox keeps its files, which count as changed again. */
+int al_staged_discard(struct al_staging *staging, const struct al_staged *staged,
+                      struct al_run_limits *budget, struct al_error *err);
+
+/** The first staged commit that was made from the same sandbox before this one and touches one of
+ * its files; NULL: none.  Borrowed from the list.  `ret_path` gets the file, borrowed as well. */
+const struct al_staged *al_staged_earlier(const struct al_staged_list *list,
+                                          const struct al_staged *staged, const char **ret_path);
+
+/** A push of ours that moved a branch. */
+struct al_pushed {
+    const char *target;   /**< al_target_key() */
+    const char *branch;   /**< the full name */
+    const char *old_head; /**< NULL: the branch is new */
+    const char *commit;   /**< where the branch is now */
+};
+
+/**
+ * A staged commit was pushed: it is staged no longer, its files become the base of its sandbox, and
+ * the head of the branch advances for this base and for those commits of this sandbox that were
+ * based on the old head.  A process that is killed in between leaves this to the next one.
+ */
+int al_staged_pushed(struct al_staging *staging, const struct al_staged *staged,
+                     const struct al_pushed *pushed, struct al_run_limits *budget,
+                     struct al_error *err);
+
+/** The name of an operation, "create", and its mark in texts: '+', 'M' or '-'. */
+const char *al_staged_operation_name(enum al_staged_operation operation);
+char al_staged_mark(enum al_staged_operation operation);
+
+/** The StagedCommit of the tools: `{id, message, files, createdAt}`.  Caller owns the reference. */
+json_t *al_staged_to_json(const struct al_staging *staging, const struct al_staged *staged);
+
+#endif

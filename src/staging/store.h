@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The store on disk, for the files of this folder.
+ *
+ *   store.git               objects; refs/staged/<uuid>, refs/base/<key>
+ *   staged/<uuid>.json      a staged commit: it exists as long as this file does
+ *   sandboxes/<key>.json    the base of a sandbox
+ *   sandboxes/<key>.alive   locked by the process of a memory sandbox
+ *   lock                    locked by a process that changes any of these
+ *
+ * Files are written beside and renamed, so a reader needs no lock.  Whoever reads, decides and then
+ * writes holds the lock in between.
+ */
+#ifndef AL_STAGING_STORE_H
+#define AL_STAGING_STORE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "gitops/oid.h"
+#include "gitops/plumbing/bare.h"
+#include "odb/objects.h"
+#include "staging/staging.h"
+#include "util/json.h"
+
+#define AL_REF_STAGED "refs/staged/"
+#define AL_REF_BASE   "refs/base/"
+
+struct al_base_cache;
+struct al_blob_source;
+
+/** See staging/staging.h. */
+struct al_staging {
+    struct al_staging_options options;
+    char *dir; /* <state>/staging/<id> */
+    int dir_fd, staged_fd, sandboxes_fd, pack_fd;
+    struct al_bare bare;           /* store.git; its descriptor belongs to the staging */
+    char key[33];                  /* of the sandbox; "" without one */
+    struct al_blob_source *source; /* reads unchanged files for the sandbox */
+    int alive_fd;                  /* sandboxes/<key>.alive, locked; -1: not a memory sandbox */
+    struct al_base_cache *cache;   /* the base that was read last */
+    pthread_mutex_t cache_mutex;
+
+    pthread_mutex_t mutex; /* held with the file lock; recursive */
+    int lock_fd;
+    unsigned depth; /* how often this thread has locked */
+};
+
+/**
+ * Lock the store against other threads and processes.  The thread that holds the lock may lock it
+ * again.
+ *
+ * @param budget  AL_ERR_TIMEOUT and AL_ERR_CANCELLED while waiting.
+ */
+int al_staging_lock(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err);
+void al_staging_unlock(struct al_staging *staging);
+
+/** Remove the base of a sandbox that is gone.  With the lock held. */
+void al_staging_drop_sandbox(struct al_staging *staging, const char *key);
+
+/** "cannot use the staging store '…': <errno>". */
+int al_staging_unusable(const struct al_staging *staging, int errno_value, struct al_error *err);
+
+/** Begin to write objects into the store.  al_objects_finish() makes them visible and durable. With
+ * the lock held.  Release with al_objects_clear(). */
+void al_staging_objects(struct al_staging *staging, struct al_objects *ret_objects);
+
+/** The object of a reference of the store; AL_ERR_NOT_FOUND when there is none. */
+int al_staging_read_ref(const struct al_staging *staging, const char *name, struct al_oid *ret_oid,
+                        struct al_error *err);
+
+/** Create or move a reference; its objects were finished before. */
+int al_staging_write_ref(struct al_staging *staging, const char *name, const struct al_oid *oid,
+                         struct al_error *err);
+
+/** Delete a reference, which need not exist. */
+int al_staging_delete_ref(struct al_staging *staging, const char *name,
+                          struct al_run_limits *budget, struct al_error *err);
+
+/** Read a JSON object of one of the store's directories; AL_ERR_NOT_FOUND when there is no such
+ * file.  Caller owns the reference. */
+int al_staging_read_json(const struct al_staging *staging, int dir_fd, const char *name,
+                         json_t **ret_object, struct al_error *err);
+
+/** Write one, durable.  `object` is borrowed. */
+int al_staging_write_json(const struct al_staging *staging, int dir_fd, const char *name,
+                          const json_t *object, struct al_error *err);
+
+/** Remove one, durable.  It need not exist. */
+int al_staging_remove_json(const struct al_staging *staging, int dir_fd, const char *name,
+                           struct al_error *err);
+
+#endif
