@@ -138,5 +138,5 @@ int main(void)
         JOURNAL_TEST(begins_no_journal_whose_key_may_be_lost),
     };
 
-    return cmocka_run_group_tests_name("checkpoint/sync", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("journal/sync", tests, NULL, NULL);
 }
