@@ -158,6 +158,8 @@ static char *flags_fault(const struct al_param *param)
         return al_strdup("is required and has a default");
     if ((param->flags & AL_PARAM_MAY_BE_ABSENT) && !(param->flags & AL_PARAM_REQUIRED))
         return al_strdup("may be missing and is not required");
+    if ((param->flags & AL_PARAM_DEFAULT_TARGET) && !(param->flags & AL_PARAM_REQUIRED))
+        return al_strdup("goes without saying with a default target and is not required");
     return NULL;
 }
 

@@ -129,7 +129,7 @@ static int decode_object(const struct al_param *param, const json_t *value,
 static int decode_row(const struct al_param *param, const json_t *value,
                       const struct al_tool_defaults *defaults, void *field, struct al_error *err)
 {
-    if (!value && (param->flags & AL_PARAM_REQUIRED) && !(param->flags & AL_PARAM_MAY_BE_ABSENT))
+    if (!value && al_param_is_required(param, defaults) && !(param->flags & AL_PARAM_MAY_BE_ABSENT))
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s is required", param->name);
     set_default(param, defaults, field);
     if (!value)

@@ -151,14 +151,14 @@ static char *remedy_for(const struct al_call *call, const struct al_error *error
 }
 
 /* For a call that lacks a required parameter: "git_commit takes: type (required), scope, …". */
-static char *hint_for_missing(const struct al_tool *tool)
+static char *hint_for_missing(const struct al_tool *tool, const struct al_tool_defaults *defaults)
 {
     struct al_str out = AL_STR_INIT;
 
     al_str_addf(&out, "%s takes: ", tool->name);
     for (size_t i = 0; i < tool->nparams; i++)
         al_str_addf(&out, "%s%s%s", i ? ", " : "", tool->params[i].name,
-                    tool->params[i].flags & AL_PARAM_REQUIRED ? " (required)" : "");
+                    al_param_is_required(&tool->params[i], defaults) ? " (required)" : "");
     return al_str_detach(&out);
 }
 
@@ -169,7 +169,7 @@ char *al_call_hint(const struct al_call *call, const struct al_error *error)
 
     if (error->status == AL_ERR_BAD_ARGS && error->message &&
         al_ends_with(error->message, " is required"))
-        return hint_for_missing(tool);
+        return hint_for_missing(tool, &call->session->defaults);
     if (!call->repo || !call->args || tool->runs_at_top || !error->reason ||
         strcmp(error->reason, "not_found") != 0)
         return remedy_for(call, error);

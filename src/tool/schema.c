@@ -13,6 +13,13 @@ int64_t al_param_default_int(const struct al_param *param, const struct al_tool_
     return param->default_int;
 }
 
+bool al_param_is_required(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    if ((param->flags & AL_PARAM_DEFAULT_TARGET) && defaults->has_target)
+        return false;
+    return param->flags & AL_PARAM_REQUIRED;
+}
+
 static json_t *typed(const char *type)
 {
     json_t *schema = al_json_object();
@@ -126,7 +133,7 @@ static json_t *rows_schema(const struct al_param *params, size_t nparams,
         if (!(param->flags & AL_PARAM_NO_DESCRIPTION))
             al_json_set(property, "description", al_json_string(param->about));
         al_json_set(properties, param->name, property);
-        if (param->flags & AL_PARAM_REQUIRED)
+        if (al_param_is_required(param, defaults))
             al_json_append(required, al_json_string(param->name));
     }
     al_json_set(schema, "properties", properties);

@@ -79,6 +79,9 @@ enum al_param_flags {
     /** Together with AL_PARAM_REQUIRED: the schema requires the parameter, the decoder does not.
      * The tool's `check` decides when it may be absent. */
     AL_PARAM_MAY_BE_ABSENT = 1 << 14,
+    /** Together with AL_PARAM_REQUIRED: neither is the parameter required, nor does the schema say
+     * so, in a session with a default target. */
+    AL_PARAM_DEFAULT_TARGET = 1 << 15,
 };
 
 struct al_choice {
@@ -298,7 +301,11 @@ struct al_tool {
 /** The configured defaults that a schema prints and decoding applies. */
 struct al_tool_defaults {
     int64_t timeout_ms, max_bytes;
+    bool has_target; /**< the worker file has a default target: see AL_PARAM_DEFAULT_TARGET */
 };
+
+/** Test whether a parameter is required in a session with these defaults, as the schema says. */
+bool al_param_is_required(const struct al_param *param, const struct al_tool_defaults *defaults);
 
 /** The default of an integer row: its own, or the configured one its flags name. */
 int64_t al_param_default_int(const struct al_param *param, const struct al_tool_defaults *defaults);

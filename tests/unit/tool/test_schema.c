@@ -152,6 +152,36 @@ static void the_object_keeps_the_order_of_the_rows(void **state)
                  "\"required\":[\"type\",\"message\"],\"additionalProperties\":false}");
 }
 
+static void a_default_target_makes_parameters_optional(void **state)
+{
+    static const struct al_param rows[] = {
+        AL_STRING(struct args, type, "T.", .flags = AL_PARAM_REQUIRED | AL_PARAM_DEFAULT_TARGET,
+                  .max_bytes = 9),
+        AL_STRING(struct args, message, "M.", .flags = AL_PARAM_REQUIRED, .max_bytes = 9),
+    };
+    const struct al_tool tool = {
+        .name = "t", .params = rows, .nparams = COUNT(rows), .args_size = sizeof(struct args)
+    };
+    const struct al_tool_defaults with = { .has_target = true };
+    al_auto(al_json_decrefp) json_t *without = al_tool_schema(&tool, &defaults);
+    al_auto(al_json_decrefp) json_t *schema = al_tool_schema(&tool, &with);
+    al_auto(al_json_decrefp) json_t *arguments = al_json_object();
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct args args;
+
+    (void)state;
+    assert_int_equal(json_array_size(json_object_get(without, "required")), 2);
+    assert_int_equal(json_array_size(json_object_get(schema, "required")), 1);
+    al_json_set(arguments, "message", al_json_string("m"));
+    assert_int_equal(al_tool_decode(&tool, arguments, &defaults, &args, &err), AL_ERR_BAD_ARGS);
+    assert_string_equal(err.message, "type is required");
+    assert_int_equal(al_tool_decode(&tool, arguments, &with, &args, &err), 0);
+    assert_null(args.type);
+    al_tool_args_clear(&tool, &args);
+    assert_int_equal(al_tool_decode(&tool, NULL, &with, &args, &err), AL_ERR_BAD_ARGS);
+    assert_string_equal(err.message, "message is required");
+}
+
 static void a_tool_without_required_parameters_prints_no_list(void **state)
 {
     const struct al_tool tool = { .name = "bare" };
@@ -229,6 +259,7 @@ int main(void)
         cmocka_unit_test(configured_defaults_are_the_ones_printed),
         cmocka_unit_test(strings_print_their_rules_but_not_their_caps),
         cmocka_unit_test(the_object_keeps_the_order_of_the_rows),
+        cmocka_unit_test(a_default_target_makes_parameters_optional),
         cmocka_unit_test(a_tool_without_required_parameters_prints_no_list),
         cmocka_unit_test(hints_come_from_all_operations_together),
         cmocka_unit_test(an_operation_asks_by_its_word_else_by_its_effects),
