@@ -13,15 +13,6 @@
 
 #include "util/clock.h"
 
-/*
- * A pipe of the default size is enlarged when an answer does not fit; otherwise writer and reader
- * would take turns for every 64 KiB.  It is not enlarged earlier, because the total of a user's
- * pipes is limited (pipe(7), pipe-user-pages-soft).  A pipe of another size was sized by its
- * creator and keeps its size.
- */
-#define PIPE_DEFAULT_BYTES (64 * 1024)
-#define PIPE_LARGE_BYTES   (1024 * 1024)
-
 static void notify(int event_fd)
 {
     const uint64_t one = 1;
@@ -45,7 +36,6 @@ static void choose_method(struct al_message_writer *out)
     if (S_ISFIFO(st.st_mode)) {
         al_auto(al_freep) char *path = al_asprintf("/proc/self/fd/%d", out->fd);
 
-        out->may_grow = fcntl(out->fd, F_GETPIPE_SZ) == PIPE_DEFAULT_BYTES;
         out->owned_fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     }
     if (out->owned_fd >= 0) {
@@ -123,15 +113,6 @@ static size_t write_some(struct al_message_writer *out, const char *data, size_t
     return done;
 }
 
-/* Caller holds the lock.  Enlarge the pipe; whether it has more room now. */
-static bool grow_pipe(struct al_message_writer *out)
-{
-    bool may = out->may_grow && !out->dead;
-
-    out->may_grow = false;
-    return may && fcntl(out->fd, F_SETPIPE_SZ, PIPE_LARGE_BYTES) > PIPE_DEFAULT_BYTES;
-}
-
 void al_message_writer_send(struct al_message_writer *out, struct al_str *line)
 {
     size_t done = 0;
@@ -140,8 +121,6 @@ void al_message_writer_send(struct al_message_writer *out, struct al_str *line)
     (void)pthread_mutex_lock(&out->lock);
     if (out->queue.len == 0)
         done = write_some(out, line->buf, line->len);
-    if (done < line->len && out->queue.len == 0 && grow_pipe(out))
-        done += write_some(out, line->buf + done, line->len - done);
     if (done < line->len && !out->dead) {
         if (out->queue.len == 0)
             notify(out->wake_fd);

@@ -8,7 +8,7 @@
  * - When the client closes the output it is dead: queued and later messages are dropped.
  * - SIGPIPE must be ignored.
  *
- * Locking: `lock` guards `queue`, `sent`, `dead` and `may_grow`.  The other members never change.
+ * Locking: `lock` guards `queue`, `sent` and `dead`.  The other members never change.
  */
 #ifndef AL_MCP_WRITER_H
 #define AL_MCP_WRITER_H
@@ -29,7 +29,6 @@ struct al_message_writer {
     int event_fd;    /**< eventfd: the output became dead, or is no longer full */
     bool is_socket;  /**< write with MSG_DONTWAIT */
     bool poll_first; /**< neither socket nor pipe: ask poll(2) before each write */
-    bool may_grow;   /**< a pipe that still has its default size */
 
     pthread_mutex_t lock;
     struct al_str queue;
@@ -37,9 +36,8 @@ struct al_message_writer {
     bool dead;
 };
 
-/** `fd` is borrowed.  Its file status flags stay as they are, because other processes share them. A
- * pipe of the default size is enlarged when the first answer does not fit.  0 or AL_ERR_EXECUTION.
- */
+/** `fd` is borrowed.  Its file status flags stay as they are, because other processes share them.
+ * 0 or AL_ERR_EXECUTION. */
 int al_message_writer_init(struct al_message_writer *out, int fd, struct al_error *err);
 void al_message_writer_clear(struct al_message_writer *out);
 

@@ -142,48 +142,6 @@ static void one_that_takes_nothing_is_given_up(void **state)
     assert_true(al_message_writer_flush(&client->out));
 }
 
-static int pipe_of(int bytes, int ends[2])
-{
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    return fcntl(ends[1], F_SETPIPE_SZ, bytes);
-}
-
-static void close_pipe(const int ends[2])
-{
-    assert_int_equal(close(ends[0]) | close(ends[1]), 0);
-}
-
-/* For the first line that does not fit; without the right to larger ones it stays as it is. */
-static void widens_a_pipe_of_the_usual_size_alone(void **state)
-{
-    static const int sizes[] = { 4096, SMALL_BYTES, USUAL_BYTES, 2 * USUAL_BYTES };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(sizes); i++) {
-        int ends[2], probe[2], wide = pipe_of(1 << 20, probe), is = pipe_of(sizes[i], ends);
-
-        for (int bytes = is - 1; bytes <= is + 1; bytes++) {
-            al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-            al_auto(al_freep) char *data = al_malloc((size_t)bytes);
-            const bool widens = is == USUAL_BYTES && bytes > is && wide > is;
-            struct al_message_writer out;
-
-            assert_int_equal(al_message_writer_init(&out, ends[1], NULL), 0);
-            memset(data, 'x', (size_t)bytes);
-            al_str_add(&line, data, (size_t)bytes - 1); /* its end is one more */
-            al_message_writer_send(&out, &line);
-            assert_int_equal(fcntl(ends[0], F_GETPIPE_SZ), widens ? wide : is);
-            assert_int_equal(out.queue.len, bytes > is && !widens ? bytes - is : 0);
-            assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0);
-            assert_int_equal(read(ends[0], data, (size_t)bytes),
-                             bytes > is && !widens ? is : bytes);
-            al_message_writer_clear(&out);
-        }
-        close_pipe(ends);
-        close_pipe(probe);
-    }
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -191,7 +149,6 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_slow_client_gets_all_of_it, setup, teardown),
         cmocka_unit_test_setup_teardown(one_that_takes_nothing_is_given_up, setup, teardown),
-        cmocka_unit_test(widens_a_pipe_of_the_usual_size_alone),
     };
 
     return cmocka_run_group_tests_name("mcp/writer", tests, NULL, NULL);
