@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/pool.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 
 #include "proc/proc.h"
@@ -11,11 +10,9 @@
  * nested as deeply as the parser allows: copying and freeing it takes 230 KiB.  The thread
  * sanitizer keeps 800 KiB of its own on this stack.
  */
-#define STACK_BYTES     ((size_t)1536 * 1024)
+#define STACK_BYTES ((size_t)1536 * 1024)
 
-#define FREE_MAX        8
-#define FREE_BURST_MAX  64
-#define IDLE_TIMEOUT_MS 2000
+#define FREE_MAX    8
 
 /* A thread that is being made. */
 struct creation {
@@ -41,34 +38,6 @@ void al_pool_join(struct al_workers *workers, bool all)
             (void)pthread_join(worker->thread, NULL);
         free(worker);
     } while (worker);
-}
-
-int al_pool_idle_timeout_ms(struct al_workers *workers)
-{
-    int ms;
-
-    (void)pthread_mutex_lock(&workers->lock);
-    ms = workers->nfree > FREE_MAX ? IDLE_TIMEOUT_MS : -1;
-    (void)pthread_mutex_unlock(&workers->lock);
-    return ms;
-}
-
-bool al_pool_should_exit(struct al_worker *worker)
-{
-    struct al_workers *workers = worker->workers;
-    bool exits, last;
-
-    al_pool_join(workers, false); /* no thread may ever be made again, which would join them too */
-    (void)pthread_mutex_lock(&workers->lock);
-    exits = !workers->ending && workers->nfree > FREE_MAX;
-    if (exits)
-        workers->nfree--;
-    worker->exited = exits;
-    last = exits && workers->nfree == FREE_MAX;
-    (void)pthread_mutex_unlock(&workers->lock);
-    if (last)
-        (void)malloc_trim(0); /* gives back the memory of a burst */
-    return exits;
 }
 
 /* Runs on an unfiltered thread, because a new thread inherits the filter of the one that makes it:
@@ -132,8 +101,9 @@ bool al_pool_rejoin(struct al_worker *worker)
     struct al_workers *workers = worker->workers;
     bool stays;
 
+    al_pool_join(workers, false); /* no thread may ever be made again, which would join them too */
     (void)pthread_mutex_lock(&workers->lock);
-    stays = !workers->ending && workers->nfree < FREE_BURST_MAX;
+    stays = !workers->ending && workers->nfree < FREE_MAX;
     if (stays)
         workers->nfree++;
     worker->exited = !stays;

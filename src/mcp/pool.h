@@ -4,12 +4,7 @@
  *
  *   free threads        what happens
  *   1                   it makes another before it runs a call
- *   up to FREE_MAX      they wait without a timeout
- *   above FREE_MAX      each ends if nothing comes for IDLE_TIMEOUT_MS
- *   FREE_BURST_MAX      a thread that has run its call ends instead of joining them
- *
- * Threads above FREE_MAX wait for the next burst, because making a thread and its seccomp filter
- * costs as much as a call.
+ *   FREE_MAX            a thread that has run its call ends instead of joining them
  */
 #ifndef AL_MCP_POOL_H
 #define AL_MCP_POOL_H
@@ -33,13 +28,6 @@ int al_pool_add(struct al_workers *workers);
 /** Join the threads that left the pool, or with `all` every thread, even one that is made
  * meanwhile. */
 void al_pool_join(struct al_workers *workers, bool all);
-
-/** The timeout of a follower in epoll_wait(), in milliseconds; -1: none. */
-int al_pool_idle_timeout_ms(struct al_workers *workers);
-
-/** A follower's timeout passed.  Whether enough others are free, so that this one leaves the pool
- * and ends. */
-bool al_pool_should_exit(struct al_worker *worker);
 
 /** Take the calling thread out of the free ones before it runs a call.  False when no other thread
  * is free to read and none could be made; the caller is still free then. */

@@ -97,19 +97,16 @@ struct work {
 };
 
 /* False when the thread has to end. */
-static bool wait_for_work(struct al_worker *worker, struct work *ret_work)
+static bool wait_for_work(struct al_workers *workers, struct work *ret_work)
 {
-    struct al_workers *workers = worker->workers;
     bool exits = false;
 
     *ret_work = (struct work){ .leads = false };
     while (!ret_work->leads && !ret_work->call && !exits) {
         struct epoll_event event = { .events = 0 };
-        const int n = epoll_wait(workers->epoll_fd, &event, 1, al_pool_idle_timeout_ms(workers));
+        const int n = epoll_wait(workers->epoll_fd, &event, 1, -1);
 
-        if (n == 0) {
-            exits = al_pool_should_exit(worker);
-        } else if (n == 1 && event.data.u64 == BACKLOG_EVENT) {
+        if (n == 1 && event.data.u64 == BACKLOG_EVENT) {
             ret_work->call = take_queued(workers);
         } else if (n == 1) {
             (void)pthread_mutex_lock(&workers->lock);
@@ -158,7 +155,7 @@ void *al_worker_main(void *payload)
     bool wanted = true;
 
     al_proc_confine_thread();
-    while (wanted && wait_for_work(worker, &work)) {
+    while (wanted && wait_for_work(workers, &work)) {
         if (work.leads)
             work.call = lead(workers, work.has_input);
         if (work.call) {

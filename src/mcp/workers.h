@@ -16,9 +16,9 @@
  *   leader    running   it read a call that may run now (al_calls_admit())
  *   leader    follower  no call was left in what it read
  *   follower  running   epoll reports that a queued call may run (mcp/backlog.c)
- *   running   follower  no queued call may run, and fewer than FREE_BURST_MAX threads are free
+ *   running   follower  no queued call may run, and fewer than FREE_MAX threads are free
  *   running   ended     no queued call may run, and the pool is full or ending
- *   follower  ended     nothing came for IDLE_TIMEOUT_MS, and more than FREE_MAX threads are free
+ *   follower  ended     the pool is ending
  *
  * The limits, and how threads are made and joined, are in mcp/pool.h.
  *

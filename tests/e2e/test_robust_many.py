@@ -138,8 +138,7 @@ class Afterwards(harness.Case):
         """The same, once past calls are cleared away: the next call does that.
 
         A call's thread may end a moment after its answer is out, so it takes as many calls as it
-        takes, and those of a burst end when none came for a while, however busy the machine is; what
-        never goes is what the comparison afterwards shows.
+        takes; what never goes is what the comparison afterwards shows.
         """
         now, end = (None, None), time.monotonic() + harness.WATCHDOG_SECONDS
         while time.monotonic() < end:

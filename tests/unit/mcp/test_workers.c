@@ -20,11 +20,9 @@
 #define CANCEL                                                                                     \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%d}}"
 
-/* Free threads that are kept, and those that are kept after a burst.  Others: the thread of
- * al_mcp_serve() and the flusher. */
-#define FREE       8
-#define FREE_BURST 64
-#define OTHERS     2
+/* Free threads that are kept.  Others: the thread of al_mcp_serve() and the flusher. */
+#define FREE   8
+#define OTHERS 2
 
 static size_t before_all; /* threads before the first test; a sanitizer has its own */
 
@@ -32,8 +30,7 @@ static atomic_bool no_threads;
 static atomic_bool hold_threads; /* pthread_create() blocks while it is set */
 static atomic_bool held;         /* a thread is blocked there */
 static atomic_uint made;
-static atomic_uint waiting;      /* followers */
-static atomic_bool time_is_over; /* a timeout of epoll_wait() passes */
+static atomic_uint waiting; /* followers */
 
 /* Replaces pthread_create(), so that a test can make it fail or block. */
 int __real_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, void *(*start)(void *),
@@ -54,7 +51,7 @@ int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, voi
     return __real_pthread_create(ret_thread, attr, start, payload);
 }
 
-/* Replaces epoll_wait(): a timeout passes when a test sets time_is_over. */
+/* Replaces epoll_wait() and counts who is in it. */
 int __real_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_ms);
 int __wrap_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_ms);
 
@@ -63,9 +60,7 @@ int __wrap_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_m
     int n;
 
     atomic_fetch_add(&waiting, 1);
-    do
-        n = __real_epoll_wait(fd, events, max, timeout_ms > 0 ? 1 : timeout_ms);
-    while (n == 0 && timeout_ms > 0 && !atomic_load(&time_is_over));
+    n = __real_epoll_wait(fd, events, max, timeout_ms);
     atomic_fetch_sub(&waiting, 1);
     return n;
 }
@@ -149,26 +144,23 @@ static void wait_for_threads(size_t count)
         (void)sched_yield();
 }
 
-/* Up to FREE_BURST threads of a burst are kept for the next one, and end when none comes. */
-static void threads_of_a_burst_wait_for_another(void **state)
+/* FREE threads are kept for the next calls; the others of a burst end. */
+static void threads_of_a_burst_end(void **state)
 {
-    static const unsigned sizes[] = { FREE_BURST - 1, FREE_BURST, FREE_BURST + 1 };
+    static const unsigned sizes[] = { FREE - 2, FREE - 1, FREE, 64 };
     struct client *client = *state;
     unsigned calls = 0;
 
     for (size_t i = 0; i < COUNT(sizes); i++) {
-        const unsigned kept = sizes[i] < FREE_BURST ? sizes[i] + 1 : FREE_BURST;
+        const unsigned kept = sizes[i] < FREE ? sizes[i] + 1 : FREE; /* one more thread reads */
         unsigned before;
 
-        atomic_store(&time_is_over, false);
         burst(client, &calls, sizes[i]);
         wait_for_threads(kept);
         before = atomic_load(&made);
-        burst(client, &calls, kept - 1); /* one more thread reads */
+        burst(client, &calls, kept - 1);
         assert_int_equal(atomic_load(&made), before);
         wait_for_threads(kept);
-        atomic_store(&time_is_over, true);
-        wait_for_threads(FREE);
         client_expect_alive(client);
     }
 }
@@ -297,7 +289,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         SERVER_TEST(what_is_behind_calls_is_served_before_they_end),
         SOCKET_TEST(what_is_behind_calls_is_served_before_they_end),
-        SERVER_TEST(threads_of_a_burst_wait_for_another),
+        SERVER_TEST(threads_of_a_burst_end),
         SERVER_TEST(a_call_and_its_cancellation_come_together),
         cmocka_unit_test(the_end_comes_right_behind_a_call),
         SERVER_TEST(a_call_without_a_thread_to_read_on_is_refused),
