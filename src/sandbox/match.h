@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* For sandbox/ only: patterns of paths. */
+/* Patterns of paths. */
 #ifndef AL_SANDBOX_MATCH_H
 #define AL_SANDBOX_MATCH_H
 

@@ -7,10 +7,11 @@
 #include <stdint.h>
 
 #include "gitops/oid.h"
+#include "sandbox/sandbox.h"
+#include "staging/base.h"
 #include "staging/staged.h"
 #include "util/error.h"
 
-struct al_base;
 struct al_run_limits;
 struct al_staging;
 
@@ -34,6 +35,19 @@ void al_changes_clear(struct al_changes *changes);
 /** Compare the sandbox with its base and the staged commits that were made from it. */
 int al_changes_list(struct al_staging *staging, struct al_run_limits *budget,
                     struct al_changes *ret_changes, struct al_error *err);
+
+/** The changes with what they were found in. */
+struct al_comparison {
+    struct al_base base;           /**< see al_changes_base() */
+    struct al_sandbox_files files; /**< everything in the sandbox */
+    struct al_changes changes;
+};
+
+void al_comparison_clear(struct al_comparison *comparison);
+
+/** Compare, and keep both sides.  The staging has a sandbox. */
+int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
+                       struct al_comparison *ret_comparison, struct al_error *err);
 
 /** The status of a change in GitStatus: "new", "modified" or "deleted". */
 const char *al_change_status(const struct al_change *change);

@@ -188,6 +188,14 @@ const struct al_staged *al_staged_earlier(const struct al_staged_list *list,
     return NULL;
 }
 
+char *al_staged_title(const struct al_staged *staged)
+{
+    al_auto(al_freep) char *line = al_strndup(staged->message, strcspn(staged->message, "\n"));
+    al_auto(al_freep) char *safe = al_text_sanitize_shown_line(line);
+
+    return al_asprintf("%.*s \"%s\"", AL_STAGED_SHORT_ID, staged->id, safe);
+}
+
 json_t *al_staged_to_json(const struct al_staging *staging, const struct al_staged *staged)
 {
     json_t *object = al_json_object(), *files = al_json_array();

@@ -104,6 +104,10 @@ int al_staged_pushed(struct al_staging *staging, const struct al_staged *staged,
 const char *al_staged_operation_name(enum al_staged_operation operation);
 char al_staged_mark(enum al_staged_operation operation);
 
+/** How texts name a staged commit: `abc12345 "<first line of the message>"`, one safe line.  Caller
+ * frees. */
+char *al_staged_title(const struct al_staged *staged);
+
 /** The StagedCommit of the tools: `{id, message, files, createdAt}`.  Caller owns the reference. */
 json_t *al_staged_to_json(const struct al_staging *staging, const struct al_staged *staged);
 

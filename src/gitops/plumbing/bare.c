@@ -272,6 +272,19 @@ int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char 
                 budget, ret_text, err);
 }
 
+int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const char *below,
+                         struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--no-commit-id", "--no-renames",
+                 "--no-ext-diff", "--no-textconv", "--patch", NULL);
+    al_strv_addf(&command.argv, "--src-prefix=a%s", below);
+    al_strv_addf(&command.argv, "--dst-prefix=b%s", below);
+    al_strv_add(&command.argv, commit);
+    return al_bare_run(bare, &command, false, sink, budget, err);
+}
+
 int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
                        struct al_run_limits *budget, char **ret_tree, struct al_error *err)
 {

@@ -74,6 +74,11 @@ int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char 
                        size_t max_bytes, struct al_run_limits *budget, struct al_str *ret_text,
                        struct al_error *err);
 
+/** The patch from a commit's only parent to the commit, as git prints it.  Names begin with
+ * `a<below>` and `b<below>`: "/workspace/". */
+int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const char *below,
+                         struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+
 /** Write the tree of an index file's entries and give its id, which the caller frees.
  * AL_ERR_EXECUTION when they form no tree, for example in a conflict. */
 int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "staging/stage.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "guard/text.h"
+#include "staging/changes.h"
+#include "staging/choose.h"
+#include "staging/commit_write.h"
+#include "staging/staged_record.h"
+#include "staging/store.h"
+#include "util/clock.h"
+
+#define TRIES      3     /* while the files change */
+#define GC_TIME_MS 10000 /* the time that clearing up may take of a call */
+
+/* --- Limits --- */
+
+static int refuse_file(const struct al_change *change, const char *why, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(change->path);
+
+    return al_error_set(err, AL_ERR_EXECUTION, "'/workspace/%s' %s", safe, why);
+}
+
+static int check_file(const struct al_staging *staging, const struct al_change *change,
+                      struct al_error *err)
+{
+    if (change->mode == AL_SANDBOX_MODE_LINK &&
+        !al_sandbox_allows_symlinks(staging->options.sandbox))
+        return refuse_file(change,
+                           "is a symbolic link; stage a file, or let the user set "
+                           "staging.allow_symlinks",
+                           err);
+    if (change->size >= AL_PACK_OBJECT_MAX_BYTES)
+        return refuse_file(change, "is too large to be staged: 1 GiB or more", err);
+    return 0;
+}
+
+/* Remove the changes that were not chosen, and check the others. */
+static int take_chosen(const struct al_staging *staging, struct al_changes *changes,
+                       const bool *chosen, struct al_error *err)
+{
+    uint64_t bytes = 0, most = staging->options.max_bytes;
+    size_t count = 0;
+    int r = 0;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        struct al_change *change = &changes->items[i];
+
+        if (!chosen[i]) {
+            free(change->path);
+            change->path = NULL;
+            continue;
+        }
+        if (r == 0)
+            r = check_file(staging, change, err);
+        bytes += change->size;
+        changes->items[count++] = *change;
+    }
+    changes->count = count;
+    if (r == 0 && count > AL_STAGE_FILES_MAX)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "%zu files are more than the %d of one staged commit; stage fewer at "
+                            "a time",
+                            count, AL_STAGE_FILES_MAX);
+    if (r == 0 && bytes > most)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "%" PRIu64 " bytes are more than the %" PRIu64 " of one staged commit; "
+                            "stage fewer files at a time or raise staging.max_bytes",
+                            bytes, most);
+    return r;
+}
+
+/* --- The record --- */
+
+static int make_id(char ret_id[AL_STAGED_ID_TEXT], struct al_error *err)
+{
+    unsigned char b[16];
+
+    if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
+        return al_error_errno(err, errno, "cannot get random numbers");
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* RFC 4122: version 4 */
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    (void)snprintf(ret_id, AL_STAGED_ID_TEXT,
+                   "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+                   b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+                   b[14], b[15]);
+    return 0;
+}
+
+/* A number above those of all staged commits, whatever the clock says. */
+static int next_order(struct al_staging *staging, struct al_run_limits *budget, int64_t *ret_order,
+                      struct al_error *err)
+{
+    al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
+    struct timespec now;
+    int r = al_staged_list(staging, budget, &list, err);
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    *ret_order = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    if (r == 0 && list.count && list.items[list.count - 1].order >= *ret_order)
+        *ret_order = list.items[list.count - 1].order + 1;
+    return r;
+}
+
+static int fill_record(struct al_staging *staging, const struct al_comparison *comparison,
+                       const char *message, struct al_run_limits *budget, struct al_staged *staged,
+                       struct al_error *err)
+{
+    const struct al_changes *changes = &comparison->changes;
+    int r = make_id(staged->id, err);
+
+    if (r == 0)
+        r = next_order(staging, budget, &staged->order, err);
+    if (r < 0)
+        return r;
+    al_clock_iso(staged->created_at);
+    staged->message = al_strdup(message);
+    staged->sandbox = al_strdup(staging->key);
+    staged->worker = al_strdup(staging->options.worker);
+    al_heads_copy(&comparison->base.heads, &staged->heads);
+    staged->files = al_calloc(changes->count, sizeof(*staged->files));
+    for (size_t i = 0; i < changes->count; i++)
+        staged->files[staged->count++] = (struct al_staged_file){
+            .path = al_strdup(changes->items[i].path),
+            .operation = changes->items[i].operation,
+            .mode = changes->items[i].mode,
+            .size = changes->items[i].size,
+            .oid = changes->items[i].oid,
+        };
+    return 0;
+}
+
+/* --- The commit --- */
+
+static int put_blobs(struct al_staging *staging, struct al_objects *objects,
+                     const struct al_changes *changes, struct al_run_limits *budget,
+                     struct al_error *err)
+{
+    struct al_deadline deadline = al_deadline_begin(budget);
+    int r = 0;
+
+    for (size_t i = 0; i < changes->count && r == 0; i++)
+        if (changes->items[i].mode)
+            r = al_staging_put_blob(objects, staging->options.sandbox, &changes->items[i],
+                                    &deadline, err);
+    al_deadline_sync(&deadline);
+    return r;
+}
+
+/* Write the parent, which is what the files are a change to, and the commit. */
+static int put_commits(struct al_objects *objects, struct al_comparison *comparison,
+                       const char *message, struct al_oid *ret_commit, struct al_error *err)
+{
+    struct al_base *base = &comparison->base;
+    const struct al_changes *changes = &comparison->changes;
+    struct al_oid parent;
+    int r = al_staging_put_commit(objects, base, NULL, NULL, &parent, err);
+
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct al_change *change = &changes->items[i];
+
+        if (change->mode)
+            al_base_set(base, change->path, change->mode, &change->oid);
+        else
+            al_base_remove(base, change->path);
+    }
+    return r < 0 ? r : al_staging_put_commit(objects, base, &parent, message, ret_commit, err);
+}
+
+/* Objects, reference, record: a process that is killed in between has staged nothing. */
+static int write_commit(struct al_staging *staging, struct al_comparison *comparison,
+                        const char *message, struct al_run_limits *budget, struct al_staged *staged,
+                        struct al_error *err)
+{
+    al_auto(al_objects_clear) struct al_objects objects;
+    al_auto(al_freep) char *ref = NULL;
+    int r;
+
+    al_staging_objects(staging, &objects);
+    r = put_blobs(staging, &objects, &comparison->changes, budget, err);
+    if (r == 0)
+        r = put_commits(&objects, comparison, message, &staged->commit, err);
+    if (r == 0)
+        r = al_objects_finish(&objects, err);
+    if (r == 0)
+        r = fill_record(staging, comparison, message, budget, staged, err);
+    if (r < 0)
+        return r;
+    ref = al_asprintf(AL_REF_STAGED "%s", staged->id);
+    r = al_staging_write_ref(staging, ref, &staged->commit, err);
+    return r < 0 ? r : al_staged_write(staging, staged, NULL, err);
+}
+
+static int choose(struct al_staging *staging, struct al_comparison *comparison,
+                  const struct al_strv *words, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) bool *chosen = al_calloc(comparison->changes.count + 1, sizeof(*chosen));
+    struct al_deadline deadline = al_deadline_begin(budget);
+    struct al_choosing choosing = { .changes = &comparison->changes,
+                                    .files = &comparison->files,
+                                    .deadline = &deadline,
+                                    .chosen = chosen };
+    int r = al_changes_choose(&choosing, words, err);
+
+    al_deadline_sync(&deadline);
+    return r < 0 ? r : take_chosen(staging, &comparison->changes, chosen, err);
+}
+
+static int stage_once(struct al_staging *staging, const struct al_strv *words, const char *message,
+                      struct al_run_limits *budget, struct al_staged *ret_staged,
+                      struct al_error *err)
+{
+    al_auto(al_comparison_clear) struct al_comparison comparison = { .files =
+                                                                         AL_SANDBOX_FILES_INIT };
+    al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
+    int r = al_comparison_make(staging, budget, &comparison, err);
+
+    if (r == 0)
+        r = choose(staging, &comparison, words, budget, err);
+    if (r == 0)
+        r = write_commit(staging, &comparison, message, budget, &staged, err);
+    if (r < 0)
+        return r;
+    *ret_staged = staged;
+    staged = (struct al_staged){ .id = "" };
+    return 0;
+}
+
+/* What could not be cleared up now is cleared up another time. */
+static void clear_up(struct al_staging *staging, const struct al_run_limits *budget)
+{
+    struct al_run_limits own = { .cancel = budget->cancel, .left_ms = GC_TIME_MS };
+
+    if (budget->left_ms < GC_TIME_MS)
+        own.left_ms = budget->left_ms;
+    (void)al_staging_gc(staging, &own, NULL);
+}
+
+int al_stage(struct al_staging *staging, const struct al_strv *words, const char *message,
+             struct al_run_limits *budget, struct al_staged *ret_staged, struct al_error *err)
+{
+    int r = al_staging_lock(staging, budget, err);
+
+    if (r < 0)
+        return r;
+    r = AL_ERR_AGAIN;
+    for (int i = 0; i < TRIES && r == AL_ERR_AGAIN; i++)
+        r = stage_once(staging, words, message, budget, ret_staged, err);
+    al_staging_unlock(staging);
+    if (r == 0)
+        clear_up(staging, budget);
+    return r;
+}

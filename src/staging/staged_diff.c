@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "staging/staged_diff.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "guard/text.h"
+#include "staging/store.h"
+#include "util/utf8.h"
+
+#define HEADER_MAX_BYTES (64u * 1024u) /* of one line; git quotes a name of 4 KiB in less */
+
+/*
+ * git's patch is rewritten while git prints it.  The header of a file,
+ *
+ *     diff --git a/workspace/x b/workspace/x
+ *     new file mode 100644
+ *     index 0000000..ce01362
+ *
+ * is collected and shown shorter; what follows is passed on.  Lines of a hunk are counted, so none
+ * of them can pass for a header.
+ */
+struct rewriting {
+    struct al_text text;
+    struct al_str line; /* of a header, incomplete */
+    bool in_line;       /* a line that is passed on */
+    bool has_header;    /* collected, not shown yet */
+    bool is_new, is_deleted;
+    char *name; /* "/workspace/x", quoted as git does */
+    struct al_str modes;
+    uint64_t old_left, new_left; /* lines of the hunk */
+    size_t files;                /* that were begun */
+};
+
+static bool add(struct rewriting *at, const char *text)
+{
+    return al_text_add(&at->text, text, strlen(text));
+}
+
+/* The name from "a/workspace/x b/workspace/x": both parts have the same length.  Caller frees. */
+static char *name_of(const char *names)
+{
+    size_t len = strlen(names) / 2;
+    al_auto(al_freep) char *first = al_strndup(names, len);
+
+    return *first == '"' ? al_asprintf("\"%s", first + 2) : al_strdup(first + (len > 0));
+}
+
+/* The same with `prefix` in front: "a/workspace/x".  Caller frees. */
+static char *prefixed(const char *prefix, const char *name)
+{
+    return *name == '"' ? al_asprintf("\"%s%s", prefix, name + 1)
+                        : al_asprintf("%s%s", prefix, name);
+}
+
+static bool show_header(struct rewriting *at)
+{
+    al_auto(al_freep) char *old = NULL, *new = NULL;
+    al_auto(al_freep) char *text = NULL;
+
+    if (!at->has_header)
+        return true;
+    at->has_header = false;
+    at->files++;
+    old = at->is_new ? al_strdup("/dev/null") : prefixed(at->is_deleted ? "" : "a", at->name);
+    new = at->is_deleted ? al_strdup("/dev/null") : prefixed(at->is_new ? "" : "b", at->name);
+    text = al_asprintf("\n%s--- %s\n+++ %s\n", at->modes.buf, old, new);
+    return add(at, text);
+}
+
+static bool begin_file(struct rewriting *at, const char *names)
+{
+    bool more = show_header(at);
+
+    at->has_header = true;
+    at->is_new = at->is_deleted = false;
+    al_str_reset(&at->modes);
+    free(at->name);
+    at->name = name_of(names);
+    return more;
+}
+
+static const char *read_number(const char *at, uint64_t *ret_number)
+{
+    *ret_number = 0;
+    for (; isdigit((unsigned char)*at); at++)
+        *ret_number = *ret_number * 10 + (uint64_t)(*at - '0');
+    return at;
+}
+
+/* "-1,5 +1,8 @@": the numbers of lines, which are 1 where they are missing. */
+static void begin_hunk(struct rewriting *at, const char *ranges)
+{
+    uint64_t *const counts[] = { &at->old_left, &at->new_left };
+
+    for (size_t i = 0; i < AL_COUNT(counts); i++) {
+        uint64_t first;
+
+        ranges += strcspn(ranges, "-+");
+        ranges = read_number(ranges + (*ranges != '\0'), &first);
+        *counts[i] = 1;
+        if (*ranges == ',')
+            ranges = read_number(ranges + 1, counts[i]);
+    }
+}
+
+static bool take_header(struct rewriting *at)
+{
+    const char *line = at->line.buf;
+
+    if (al_starts_with(line, "diff --git "))
+        return begin_file(at, line + strlen("diff --git "));
+    if (al_starts_with(line, "new file mode "))
+        at->is_new = true;
+    else if (al_starts_with(line, "deleted file mode "))
+        at->is_deleted = true;
+    if (al_starts_with(line, "old mode ") || al_starts_with(line, "new mode ") ||
+        !strcmp(line, "new file mode 100755") || !strcmp(line, "new file mode 120000"))
+        al_str_addf(&at->modes, "%s\n", line);
+    if (al_starts_with(line, "Binary files "))
+        return show_header(at) && add(at, "Binary files differ\n");
+    if (!al_starts_with(line, "@@ "))
+        return true;
+    begin_hunk(at, line + strlen("@@ "));
+    al_str_addc(&at->line, '\n');
+    return show_header(at) && al_text_add(&at->text, at->line.buf, at->line.len);
+}
+
+/* Whether the line that begins with this character is passed on. */
+static bool begins_content(struct rewriting *at, char first)
+{
+    if (first == '\\')
+        return true;
+    if (!at->old_left && !at->new_left)
+        return false;
+    at->old_left -= first != '+' && at->old_left;
+    at->new_left -= first != '-' && at->new_left;
+    return true;
+}
+
+static bool rewrite(void *payload, const char *data, size_t len)
+{
+    struct rewriting *at = payload;
+    bool more = true;
+
+    while (len && more) {
+        const char *end = memchr(data, '\n', len);
+        size_t piece = end ? (size_t)(end - data) + 1 : len;
+
+        if (at->in_line || (!at->line.len && begins_content(at, *data))) {
+            more = al_text_add(&at->text, data, piece);
+            at->in_line = !end;
+        } else {
+            al_str_add(&at->line, data, end ? piece - 1 : piece);
+            if (at->line.len > HEADER_MAX_BYTES)
+                al_str_truncate(&at->line, HEADER_MAX_BYTES);
+            if (end) {
+                more = take_header(at);
+                al_str_reset(&at->line);
+            }
+        }
+        data += piece;
+        len -= piece;
+    }
+    return more;
+}
+
+/* Cut the text, and say how much of the commit it shows. */
+static bool cut(const struct rewriting *at, size_t total, size_t max_bytes, struct al_str *text)
+{
+    al_auto(al_freep) char *end = al_asprintf("\n\n[%zu of %zu files, the last one in part]%s",
+                                              at->files, total, AL_TEXT_MARKER);
+    size_t len = strlen(end);
+
+    if (text->len <= max_bytes)
+        return false;
+    if (max_bytes <= len)
+        return al_text_truncate(text, max_bytes);
+    al_str_truncate(text, al_utf8_floor(text->buf, max_bytes - len));
+    al_str_adds(text, end);
+    return true;
+}
+
+int al_staged_diff(struct al_staging *staging, const struct al_staged *staged, size_t max_bytes,
+                   struct al_run_limits *budget, struct al_str *out, bool *ret_truncated,
+                   struct al_error *err)
+{
+    struct rewriting at = { .text = AL_TEXT_INIT(max_bytes),
+                            .line = AL_STR_INIT,
+                            .modes = AL_STR_INIT };
+    al_auto(al_freep) char *title = al_staged_title(staged);
+    al_auto(al_freep) char *heading = al_asprintf("Staged commit: %s\n", title);
+    char commit[AL_OID_TEXT];
+    int r;
+
+    al_oid_text(&staged->commit, staging->options.sha256, commit);
+    at.text.show_controls = true;
+    (void)add(&at, heading);
+    r = al_bare_commit_patch(&staging->bare, commit, "/workspace/",
+                             (struct al_sink){ rewrite, &at }, budget, err);
+    if (r == 0) {
+        (void)show_header(&at);
+        al_text_end(&at.text);
+        *ret_truncated = cut(&at, staged->count, max_bytes, &at.text.out);
+        al_str_add(out, at.text.out.buf, at.text.out.len);
+    }
+    al_text_clear(&at.text);
+    al_str_clear(&at.line);
+    al_str_clear(&at.modes);
+    free(at.name);
+    return r;
+}
