@@ -50,8 +50,12 @@ int al_setup_git(struct al_setup *setup, struct al_error *err);
  */
 int al_setup_session(struct al_setup *setup, struct al_error *err);
 
-/** Make the sandbox, if a tool of it is offered; part of al_setup_session(). */
+/** Make the sandbox and the staging, if a tool of them is offered; part of al_setup_session(). */
 int al_setup_sandbox(struct al_setup *setup, struct al_error *err);
+
+/** Open the staging, for a session without a tool of it.  Call al_setup_session() first.
+ * AL_ERR_NOT_FOUND with `must_exist` when nothing was ever staged. */
+int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *err);
 
 /** Release the session and everything else; signals leave it alone from then on. */
 void al_setup_clear(struct al_setup *setup);

@@ -18,6 +18,7 @@
 #include "journal/journal.h"
 #include "proc/proc.h"
 #include "sandbox/sandbox.h"
+#include "staging/staging.h"
 #include "toolsets/shell/shell.h"
 #include "util/fs.h"
 #include "util/log.h"
@@ -239,6 +240,7 @@ void al_setup_clear(struct al_setup *setup)
 {
     al_signals_forget();
     al_shell_free(setup->session.shell);
+    al_staging_free(setup->session.staging);
     al_sandbox_free(setup->session.sandbox);
     al_git_free(setup->session.git);
     al_journal_free(setup->session.journal);
