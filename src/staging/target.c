@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "staging/target.h"
+
+#include <stdlib.h>
+
+#include "gitops/layer.h"
+#include "gitops/locate.h"
+#include "gitops/nul_records.h"
+#include "gitops/refs.h"
+#include "gitops/repo/repo.h"
+#include "gitops/run.h"
+#include "guard/arg.h"
+#include "guard/gitdir.h"
+#include "guard/path.h"
+#include "guard/root.h"
+#include "guard/text.h"
+
+/** "true" and a newline. */
+#define BARE_MAX_BYTES 16
+
+#define HEADS          "refs/heads/"
+
+/** A row for each type. */
+struct type {
+    const char *name;
+    bool has_path; /* else it has a repo */
+    int (*open)(struct al_git *git, const char *base, const char *path,
+                struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err);
+};
+
+void al_target_clear(struct al_target *target)
+{
+    free(target->path);
+    free(target->repo);
+    free(target->branch);
+    *target = (struct al_target){ .path = NULL };
+}
+
+static char *copy(const char *text)
+{
+    return text ? al_strdup(text) : NULL;
+}
+
+void al_target_copy(const struct al_target *from, struct al_target *ret_target)
+{
+    *ret_target = (struct al_target){ .type = from->type,
+                                      .path = copy(from->path),
+                                      .repo = copy(from->repo),
+                                      .branch = copy(from->branch) };
+}
+
+static int wrong_kind(const char *path, const char *is, const char *use, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_sanitize_line(path);
+
+    return al_error_set(err, AL_ERR_EXECUTION, "'%s' is %s; give target type '%s'", word, is, use);
+}
+
+static int open_local(struct al_git *git, const char *base, const char *path,
+                      struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r = al_repo_open(git, base, path, budget, ret_repo, &why);
+
+    if (r < 0 && why.remedy == al_git_bare_remedy)
+        return wrong_kind(path, "a bare repository", "local-bare", err);
+    if (r < 0 && err) {
+        *err = why;
+        why = AL_ERROR_INIT;
+    }
+    return r;
+}
+
+/* A git directory beside a working tree looks like a bare repository, and only its configuration
+ * says that it is none. */
+static int check_says_bare(const struct al_repo *repo, struct al_run_limits *budget,
+                           bool *ret_is_bare, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "config", "--bool", "--get", "core.bare", NULL);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = BARE_MAX_BYTES }, budget,
+                   &output, err);
+    *ret_is_bare = r == 0 && al_starts_with(output.out.out.buf, "true");
+    return r;
+}
+
+static int open_bare(struct al_git *git, const char *base, const char *path,
+                     struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
+{
+    al_auto(al_path_clear) struct al_path resolved = AL_PATH_INIT;
+    struct al_repo *repo = NULL;
+    bool is_bare = false;
+    int r = al_path_resolve(git->roots, base, path, &resolved, err);
+
+    if (r == 0 && al_path_has_dot_git(resolved.abs))
+        return wrong_kind(path, "the git directory of a working tree", "local", err);
+    if (r == 0)
+        r = al_repo_open_at(git, base, resolved.abs, budget, &repo, err);
+    if (r < 0)
+        return r;
+    if (al_location_is_bare(&repo->at))
+        r = check_says_bare(repo, budget, &is_bare, err);
+    if (r == 0 && !is_bare)
+        r = wrong_kind(path, "no bare repository", "local", err);
+    if (r < 0)
+        al_repo_free(repo);
+    else
+        *ret_repo = repo;
+    return r;
+}
+
+static int open_none(struct al_git *git, const char *base, const char *path,
+                     struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
+{
+    (void)git;
+    (void)base;
+    (void)path;
+    (void)budget;
+    (void)ret_repo;
+    return al_error_set(err, AL_ERR_BAD_ARGS, "A target of type 'github' has no path here");
+}
+
+static const struct type types[] = {
+    [AL_TARGET_LOCAL] = { "local", true, open_local },
+    [AL_TARGET_LOCAL_BARE] = { "local-bare", true, open_bare },
+    [AL_TARGET_GITHUB] = { "github", false, open_none },
+};
+
+const char *al_target_type_name(enum al_target_type type)
+{
+    return types[type].name;
+}
+
+static int check_member(const char *param, const char *name, const char *value, bool wanted,
+                        const char *type, struct al_error *err)
+{
+    if (wanted && (!value || !*value))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s.%s is required for type '%s'", param, name,
+                            type);
+    if (!wanted && value)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s.%s does not go with type '%s'", param, name,
+                            type);
+    return 0;
+}
+
+int al_target_check(const struct al_target *target, const char *param, struct al_error *err)
+{
+    const struct type *type = &types[target->type];
+    al_auto(al_freep) char *branch = al_asprintf("%s.branch", param);
+    int r = check_member(param, "path", target->path, type->has_path, type->name, err);
+
+    if (r == 0)
+        r = check_member(param, "repo", target->repo, !type->has_path, type->name, err);
+    if (r == 0 && target->branch)
+        r = al_arg_check_branch(branch, target->branch, err);
+    return r;
+}
+
+char *al_target_shown(const struct al_target *target)
+{
+    const struct type *type = &types[target->type];
+    const char *place = type->has_path ? target->path : target->repo;
+    al_auto(al_freep) char *safe = al_text_sanitize_shown_line(place ? place : "");
+
+    return al_asprintf("%s:%s", type->name, safe);
+}
+
+char *al_target_key(const struct al_target *target, const struct al_repo *repo)
+{
+    const struct type *type = &types[target->type];
+
+    return al_asprintf("%s:%s", type->name, type->has_path ? repo->at.top : target->repo);
+}
+
+int al_target_open(struct al_git *git, const char *base, const struct al_target *target,
+                   struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
+{
+    return types[target->type].open(git, base, target->path, budget, ret_repo, err);
+}
+
+static int find_head_branch(const struct al_target *target, const struct al_repo *repo,
+                            char **ret_ref, struct al_error *err)
+{
+    static const char mark[] = "ref: ";
+    al_auto(al_freep) char *head = al_ref_read_head(&repo->at);
+    al_auto(al_freep) char *shown = NULL;
+
+    if (head && al_starts_with(head, mark) && al_starts_with(head + strlen(mark), HEADS)) {
+        *ret_ref = al_strdup(head + strlen(mark));
+        return 0;
+    }
+    shown = al_target_shown(target);
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "No branch is checked out in %s (HEAD is detached); give target.branch",
+                        shown);
+}
+
+int al_target_branch(const struct al_target *target, const struct al_repo *repo, char **ret_ref,
+                     struct al_error *err)
+{
+    al_auto(al_freep) char *ref = NULL;
+    al_auto(al_freep) char *loose = NULL;
+    int r = 0;
+
+    if (target->branch)
+        ref = al_asprintf(HEADS "%s", target->branch);
+    else
+        r = find_head_branch(target, repo, &ref, err);
+    if (r < 0)
+        return r;
+    loose = al_ref_read_loose(&repo->at, ref);
+    if (loose && al_starts_with(loose, "ref:")) {
+        al_auto(al_freep) char *safe = al_text_sanitize_line(ref + strlen(HEADS));
+
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "Branch '%s' stands for another branch (it is a symbolic reference); "
+                            "name that one",
+                            safe);
+    }
+    *ret_ref = al_take(&ref);
+    return 0;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Targets: the repositories that staged commits are pushed to and that files are pulled from.
+ *
+ *   type        names                                        opened by
+ *
+ *   local       a repository with a working tree, inside     al_target_open()
+ *               the roots
+ *   local-bare  a bare repository inside the roots           al_target_open()
+ *   github      user/name at the configured base URL         no repository is opened
+ *
+ * A target's words come from an agent or from the user's worker file; nothing in them is trusted.
+ */
+#ifndef AL_STAGING_TARGET_H
+#define AL_STAGING_TARGET_H
+
+#include <stdbool.h>
+
+#include "util/error.h"
+
+struct al_git;
+struct al_repo;
+struct al_run_limits;
+
+/** The kinds of targets. */
+enum al_target_type {
+    AL_TARGET_LOCAL,
+    AL_TARGET_LOCAL_BARE,
+    AL_TARGET_GITHUB,
+};
+
+/** A target.  Zero-initialised, it is `local` without a path. */
+struct al_target {
+    enum al_target_type type;
+    char *path;   /**< local and local-bare: as given, relative to the first root */
+    char *repo;   /**< github: "user/name" */
+    char *branch; /**< NULL: the branch of the target's HEAD */
+};
+
+/** Free what a target owns. */
+void al_target_clear(struct al_target *target);
+
+/** Copy a target; the copy owns its strings. */
+void al_target_copy(const struct al_target *from, struct al_target *ret_target);
+
+/** "local", "local-bare" or "github". */
+const char *al_target_type_name(enum al_target_type type);
+
+/**
+ * Check that a target has what its type needs and nothing else, and that its branch is the name of
+ * a branch.
+ *
+ * @param param  The parameter, for messages: "target", "source".
+ * @return 0; AL_ERR_BAD_ARGS "target.path is required …".
+ */
+int al_target_check(const struct al_target *target, const char *param, struct al_error *err);
+
+/** As users see it: "local:proj", "github:user/name".  Safe text.  Caller frees. */
+char *al_target_shown(const struct al_target *target);
+
+/**
+ * The name under which heads are remembered: "local:/abs/path", "github:user/name".  Two words for
+ * one repository give one key.
+ *
+ * @param repo  The repository of al_target_open(); NULL for github.
+ * @return Caller frees.
+ */
+char *al_target_key(const struct al_target *target, const struct al_repo *repo);
+
+/**
+ * Open the repository of a target of type local or local-bare, vetted and inside the roots.
+ *
+ * @param base  The first root, for a relative path.
+ * @return as al_repo_open(); AL_ERR_EXECUTION when a target `local` is bare or one `local-bare` is
+ *         not; AL_ERR_BAD_ARGS for github.
+ */
+int al_target_open(struct al_git *git, const char *base, const struct al_target *target,
+                   struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err);
+
+/**
+ * The full name of the target's branch: "refs/heads/main".  It need not exist.
+ *
+ * @return 0; AL_ERR_EXECUTION when no branch is given and HEAD is detached, and for a branch that
+ *         is a symbolic reference, since writing it would move another one.
+ */
+int al_target_branch(const struct al_target *target, const struct al_repo *repo, char **ret_ref,
+                     struct al_error *err);
+
+#endif
