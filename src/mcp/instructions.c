@@ -11,6 +11,7 @@
 /* The facts that the text depends on. */
 struct features {
     bool git, reads, runs;        /* git_* tools; the tool Git; bash_command */
+    bool writes_files;            /* the tools of the sandbox's files */
     bool asks;                    /* some tool may need approval */
     bool has_cap;                 /* some tool has max_bytes */
     struct al_str in_working_dir; /* names of tools with working_dir: "git_log, git_diff" */
@@ -67,6 +68,7 @@ static void add_tool(struct features *features, const struct al_tool *tool)
     }
     features->reads |= !strcmp(tool->name, "Git");
     features->runs |= !strcmp(tool->name, "bash_command");
+    features->writes_files |= !strcmp(tool->name, "write_file");
     features->asks |= al_tool_asks(tool);
     add_params(features, tool);
 }
@@ -86,6 +88,11 @@ static void add_purpose(const struct features *features, struct al_str *out)
                     out->len ? " " : "");
     if (features->runs)
         al_str_addf(out, "%sbash_command runs one line of allowed programs and is no shell.",
+                    out->len ? " " : "");
+    if (features->writes_files)
+        al_str_addf(out,
+                    "%sread_file, write_file, list_files and delete_file are for the files of a "
+                    "sandbox below /workspace/, which is in no repository.",
                     out->len ? " " : "");
     if (!out->len)
         al_str_adds(out, "Tools for the repositories of this machine.");

@@ -34,8 +34,10 @@ struct al_sandbox {
     struct al_blob_source source;
 };
 
-/** Set up a backend in `sandbox`, whose options are set. */
+/** Set up a backend in `sandbox`, whose other members are set. */
 int al_sandbox_memory_init(struct al_sandbox *sandbox, struct al_error *err);
+int al_sandbox_directory_init(struct al_sandbox *sandbox, const struct al_sandbox_options *options,
+                              struct al_error *err);
 
 /* Failures that the backends share.  `path` is the path in the sandbox. */
 

@@ -63,7 +63,10 @@ static bool match_path(const char *pattern, const char *path)
 bool al_sandbox_match(const char *pattern, const char *path)
 {
     const char *name = strrchr(path, '/');
+    size_t len = strlen(pattern);
 
+    if (!len || pattern[len - 1] == '/') /* of a directory, and there are files only */
+        return false;
     if (!strchr(pattern, '/') && !is_many(pattern, strlen(pattern)))
         return match_path(pattern, name ? name + 1 : path);
     return match_path(pattern, path);

@@ -153,8 +153,9 @@ int al_sandbox_is_below_file(const char *path, const char *file, struct al_error
 
 int al_sandbox_is_link(const char *path, struct al_error *err)
 {
-    return al_sandbox_fail(err, AL_ERR_SANDBOX, path, "",
-                           " is a symbolic link, and links are not followed");
+    return al_sandbox_fail(
+        err, AL_ERR_SANDBOX, path, "",
+        " is a symbolic link, which is not followed; delete it or name another file");
 }
 
 int al_sandbox_too_many(struct al_error *err)

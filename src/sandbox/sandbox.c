@@ -18,9 +18,8 @@ int al_sandbox_new(const struct al_sandbox_options *options, struct al_sandbox *
     sandbox->max_bytes = options->max_bytes;
     sandbox->sha256 = options->sha256;
     sandbox->allow_symlinks = options->allow_symlinks;
-    r = options->in_directory
-            ? al_error_set(err, AL_ERR_BAD_ARGS, "staging.backend 'directory' is not built yet")
-            : al_sandbox_memory_init(sandbox, err);
+    r = options->in_directory ? al_sandbox_directory_init(sandbox, options, err)
+                              : al_sandbox_memory_init(sandbox, err);
     if (r < 0) {
         al_sandbox_free(sandbox);
         return r;

@@ -97,14 +97,15 @@ class Session(harness.Case):
         """the instructions speak of what the session has"""
         self.init()
         everything = ("working_dir", "cwd", "max_bytes", "git push", "git add", "git_push",
-                      "bash_command", "approval", "Git reads")
+                      "bash_command", "approval", "Git reads", "/workspace/")
         for toolsets, spoken in (
                 (("git",), ("working_dir", "max_bytes", "git add", "approval")),
                 (("workflow",), ("cwd", "approval")),
                 (("git", "workflow"), ("working_dir", "cwd", "max_bytes", "git add", "git_push",
                                        "approval")),
                 (("readonly",), ("Git reads",)),
-                (("shell",), ("bash_command",))):
+                (("shell",), ("bash_command",)),
+                (("files",), ("/workspace/",))):
             options = [word for name in toolsets for word in ("--toolset", name)]
             _, text = self.server(*options)
             self.assertLess(len(text), 1000)

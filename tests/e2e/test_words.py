@@ -11,7 +11,7 @@ from test_robust_cli import Program
 
 COMMANDS = ("serve", "call", "tools", "log", "rollback", "diff", "policy", "doctor", "version",
             "complete")
-TOOLSETS = ("git", "workflow", "readonly", "shell", "staging")
+TOOLSETS = ("git", "workflow", "readonly", "shell", "files", "staging")
 
 
 class Arguments(Program):

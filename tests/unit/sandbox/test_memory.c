@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+/* sandbox/memory.c: how much is kept, and files that stay in their store. */
+#include "tests/unit/sandbox/sandbox_lib.h"
+
+/* A write of a file with a name of one byte, and this much content. */
+static int write_bytes(struct box *box, const char *path, size_t len, struct al_error *err)
+{
+    al_auto(al_freep) char *data = al_calloc(len ? len : 1, 1);
+
+    return al_sandbox_write(box->sandbox, path, data, len, err);
+}
+
+static const size_t one = AL_SANDBOX_FILE_BYTES + 1; /* a file without content */
+
+static void is_full_at_its_bound(void **state)
+{
+    struct box *box = *state;
+    struct al_error err = AL_ERROR_INIT;
+
+    assert_int_equal(write_bytes(box, "a", BOX_BYTES - one - 1, &err), 0);
+    assert_int_equal(write_bytes(box, "a", BOX_BYTES - one, &err), 0);
+    assert_failed(write_bytes(box, "a", BOX_BYTES - one + 1, &err), &err, AL_ERR_EXECUTION,
+                  "the sandbox is full: it would hold 10001 of 10000 bytes; delete files or raise "
+                  "staging.max_bytes");
+    assert_failed(write_bytes(box, "b", 0, &err), &err, AL_ERR_EXECUTION, "the sandbox is full");
+    assert_list(box, "", NULL, "a");
+}
+
+static void keeps_the_old_content_when_it_is_full(void **state)
+{
+    struct box *box = *state;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_error err = AL_ERROR_INIT;
+
+    box_write(box, "a", "old");
+    box_write(box, "b", "other");
+    assert_true(write_bytes(box, "a", BOX_BYTES - 2 * one, &err) < 0);
+    al_error_clear(&err);
+    assert_content(box, "a", "old");
+    assert_content(box, "b", "other");
+}
+
+static void has_room_again_when_files_go(void **state)
+{
+    struct box *box = *state;
+    struct al_error err = AL_ERROR_INIT;
+
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(write_bytes(box, "a", BOX_BYTES - one, &err), 0);
+        assert_true(write_bytes(box, "b", 0, &err) < 0);
+        al_error_clear(&err);
+        assert_int_equal(write_bytes(box, "a", BOX_BYTES - 2 * one, &err), 0);
+        assert_int_equal(write_bytes(box, "b", 0, &err), 0);
+        box_remove(box, "a");
+        box_remove(box, "b");
+    }
+}
+
+/* The longer name is what does not fit. */
+static void counts_names(void **state)
+{
+    struct box *box = *state;
+    struct al_error err = AL_ERROR_INIT;
+
+    assert_int_equal(write_bytes(box, "a", BOX_BYTES - 2 * one, &err), 0);
+    assert_failed(write_bytes(box, "bb", 0, &err), &err, AL_ERR_EXECUTION, "the sandbox is full");
+    assert_int_equal(write_bytes(box, "b", 0, &err), 0);
+}
+
+static void counts_imported_files_without_their_content(void **state)
+{
+    struct box *box = *state;
+    struct store store = { .reads = 0 };
+    struct al_error err = AL_ERROR_INIT;
+
+    assert_int_equal(write_bytes(box, "a", BOX_BYTES - 2 * one, &err), 0);
+    assert_failed(box_import(box, &store, "bb", AL_SANDBOX_MODE_FILE, 1, &err), &err,
+                  AL_ERR_EXECUTION, "the sandbox is full");
+    assert_int_equal(box_import(box, &store, "b", AL_SANDBOX_MODE_FILE, 1, &err), 0);
+    assert_content(box, "b", "first");
+    assert_failed(write_bytes(box, "b", 1, &err), &err, AL_ERR_EXECUTION, "the sandbox is full");
+    assert_content(box, "b", "first");
+    assert_int_equal(write_bytes(box, "b", 0, &err), 0);
+    assert_content(box, "b", "");
+}
+
+static void imports_all_or_nothing(void **state)
+{
+    struct box *box = *state;
+    struct store store = { .reads = 0 };
+    const struct al_blob_source source = { store_read, &store };
+    char sets[][2][8] = { { "new", "a/b" }, { "new", "new" }, { "new", "new/x" } };
+    struct al_error err = AL_ERROR_INIT;
+
+    box_write(box, "a", "old");
+    for (size_t i = 0; i < COUNT(sets); i++) {
+        const struct al_sandbox_file files[] = {
+            { .path = sets[i][0], .mode = AL_SANDBOX_MODE_FILE, .oid = stored_oid(1) },
+            { .path = sets[i][1], .mode = AL_SANDBOX_MODE_FILE, .oid = stored_oid(2) },
+        };
+
+        assert_true(al_sandbox_import(box->sandbox, files, 2, &source, &err) < 0);
+        al_error_clear(&err);
+        assert_list(box, "", NULL, "a");
+        assert_content(box, "a", "old");
+    }
+}
+
+static void reads_an_imported_file_when_it_is_needed(void **state)
+{
+    struct box *box = *state;
+    struct store store = { .box = box };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_sandbox_files files;
+    struct al_error err = AL_ERROR_INIT;
+    uint64_t size = 0;
+
+    assert_int_equal(box_import(box, &store, "f", AL_SANDBOX_MODE_FILE, 2, &err), 0);
+    assert_snapshot(box, "100644 f");
+    assert_int_equal(store.reads, 0);
+    assert_int_equal(al_sandbox_read(box->sandbox, "f", 1, 3, &text, &size, &err), 0);
+    assert_string_equal(text.buf, "eco");
+    assert_int_equal(size, 6);
+    assert_int_equal(store.reads, 1);
+    assert_int_equal(al_sandbox_snapshot(box->sandbox, &files, &err), 0);
+    assert_true(files.items[0].has_size);
+    assert_int_equal(files.items[0].size, 6);
+    al_sandbox_files_clear(&files);
+    box_write(box, "f", "own");
+    assert_content(box, "f", "own");
+    assert_int_equal(store.reads, 1);
+}
+
+static void reports_what_the_store_says(void **state)
+{
+    struct box *box = *state;
+    struct store store = { .fails = true };
+    struct al_error err = AL_ERROR_INIT;
+
+    assert_int_equal(box_import(box, &store, "f", AL_SANDBOX_MODE_FILE, 2, &err), 0);
+    assert_read_fails(box, "f", AL_ERR_EXECUTION, "the store fails");
+    box_write(box, "f", "own");
+    assert_content(box, "f", "own");
+}
+
+static void is_not_in_a_directory(void **state)
+{
+    struct box *box = *state;
+    al_auto(al_freep) char *path = tmpdir_path(box->dir, "ws");
+
+    box_write(box, "f", "x");
+    assert_null(al_sandbox_dir(box->sandbox));
+    assert_null(tmpdir_read(box->dir, "ws/f"));
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup_memory, box_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(is_full_at_its_bound),
+        TEST(keeps_the_old_content_when_it_is_full),
+        TEST(has_room_again_when_files_go),
+        TEST(counts_names),
+        TEST(counts_imported_files_without_their_content),
+        TEST(imports_all_or_nothing),
+        TEST(reads_an_imported_file_when_it_is_needed),
+        TEST(reports_what_the_store_says),
+        TEST(is_not_in_a_directory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
