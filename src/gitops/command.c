@@ -59,12 +59,12 @@ struct al_limits al_git_limits(const struct al_git_command *command, uint32_t le
     };
 }
 
-struct al_sandbox al_git_command_sandbox(const struct al_git_command *command,
-                                         const struct al_held_ruleset *held, uint32_t left_ms)
+struct al_confinement al_git_command_sandbox(const struct al_git_command *command,
+                                             const struct al_held_ruleset *held, uint32_t left_ms)
 {
     bool network = al_git_class_connects(command->class);
 
-    return (struct al_sandbox){
+    return (struct al_confinement){
         .ruleset = held ? held->ruleset : NULL,
         .exec_once = !command->starts_children,
         .no_sockets = !network,

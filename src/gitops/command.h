@@ -92,7 +92,7 @@ bool al_git_class_connects(enum al_git_class class);
 struct al_limits al_git_limits(const struct al_git_command *command, uint32_t left_ms);
 
 /** The sandbox of a git child that may run for `left_ms`.  `held` may be NULL. */
-struct al_sandbox al_git_command_sandbox(const struct al_git_command *command,
-                                         const struct al_held_ruleset *held, uint32_t left_ms);
+struct al_confinement al_git_command_sandbox(const struct al_git_command *command,
+                                             const struct al_held_ruleset *held, uint32_t left_ms);
 
 #endif

@@ -36,7 +36,7 @@ static int run_under(struct al_held_ruleset *held, const struct al_git_command *
                      const struct al_proc_spec *spec, struct al_proc_result *ret_result,
                      struct al_error *err)
 {
-    struct al_sandbox sandbox = al_git_command_sandbox(command, held, spec->timeout_ms);
+    struct al_confinement sandbox = al_git_command_sandbox(command, held, spec->timeout_ms);
     struct al_proc_spec confined = *spec;
 
     confined.sandbox = &sandbox;

@@ -32,7 +32,7 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
             .cwd_fd = root_fd,
             .out = al_buffer_sink(&out),
             .err = al_buffer_sink(&errors),
-            .sandbox = &(struct al_sandbox){ .exec_once = true, .no_sockets = true },
+            .sandbox = &(struct al_confinement){ .exec_once = true, .no_sockets = true },
             .timeout_ms = VERSION_TIMEOUT_MS,
         },
         &result, err);

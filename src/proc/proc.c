@@ -107,7 +107,7 @@ uint64_t al_proc_started(void)
 
 int al_spec_check(const struct al_proc_spec *spec, struct al_error *err)
 {
-    const struct al_sandbox *sandbox = spec->sandbox;
+    const struct al_confinement *sandbox = spec->sandbox;
 
     if (spec->program[0] != '/')
         return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not an absolute path", spec->program);

@@ -41,7 +41,7 @@ struct al_limits {
 };
 
 /** The kernel's confinement of a child. */
-struct al_sandbox {
+struct al_confinement {
     const struct al_ruleset *ruleset; /**< NULL: no Landlock on this kernel */
     bool exec_once;   /**< seccomp: one execve only, of the program given to al_proc_init() */
     bool no_sockets;  /**< seccomp: no socket of any family */
@@ -76,9 +76,9 @@ struct al_proc_spec {
     size_t nkept_fds;
     bool has_job; /**< the caller holds a job that covers this child (al_proc_acquire_job()) */
 
-    const struct al_sandbox *sandbox; /**< never NULL */
-    struct al_cancel *cancel;         /**< may be NULL */
-    uint32_t timeout_ms;              /**< from the start of the child; never 0 */
+    const struct al_confinement *sandbox; /**< never NULL */
+    struct al_cancel *cancel;             /**< may be NULL */
+    uint32_t timeout_ms;                  /**< from the start of the child; never 0 */
     uint32_t grace_ms; /**< time from SIGTERM to SIGKILL, for a child that removes its lock files;
                           0: SIGKILL at once */
 };

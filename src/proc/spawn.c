@@ -130,7 +130,7 @@ static void add_limits(struct al_child_plan *plan, const struct al_limits *limit
 
 static struct al_child_plan make_plan(const struct al_proc_spec *spec, const struct pipes *pipes)
 {
-    const struct al_sandbox *sandbox = spec->sandbox;
+    const struct al_confinement *sandbox = spec->sandbox;
     struct al_child_plan plan = {
         .program = sandbox->exec_once ? al_exec_page_path() : spec->program,
         .argv = spec->argv,

@@ -151,7 +151,7 @@ static void install_filter(void)
         filter_state = FILTER_ACTIVE;
 }
 
-bool al_thread_holds_filter(const struct al_sandbox *sandbox)
+bool al_thread_holds_filter(const struct al_confinement *sandbox)
 {
     if (!sandbox->exec_once || !sandbox->no_sockets || sandbox->keep_setuid)
         return false;

@@ -23,7 +23,7 @@
  * Test whether the calling thread has the filter that `sandbox` asks for, so that its child
  * inherits it. Installs the filter if the thread's state is pending.
  */
-bool al_thread_holds_filter(const struct al_sandbox *sandbox);
+bool al_thread_holds_filter(const struct al_confinement *sandbox);
 
 /** As al_proc_run_unfiltered(), for starting a child; other tasks do not wait behind it. */
 void al_thread_start_unfiltered(void (*start)(void *payload), void *payload);

@@ -41,7 +41,7 @@ static struct tmpdir *make_scratch(void)
 }
 
 /* The output of the probe, or "signal N".  The probe starts in the scratch directory. */
-static char *ask(const struct tmpdir *dir, const struct al_sandbox *sandbox, const char *action,
+static char *ask(const struct tmpdir *dir, const struct al_confinement *sandbox, const char *action,
                  const char *a, const char *b)
 {
     const char *const argv[] = { "probe", action, a ? a : "", b ? b : "", NULL };
@@ -65,8 +65,8 @@ static char *ask(const struct tmpdir *dir, const struct al_sandbox *sandbox, con
     return al_strndup(got.out.data, got.out.len - 1);
 }
 
-static void check(const struct tmpdir *dir, const struct al_sandbox *sandbox, const char *action,
-                  const char *a, const char *b, const char *expected)
+static void check(const struct tmpdir *dir, const struct al_confinement *sandbox,
+                  const char *action, const char *a, const char *b, const char *expected)
 {
     al_auto(al_freep) char *said = ask(dir, sandbox, action, a, b);
 
@@ -94,7 +94,7 @@ static void check_with_rights(const char *name, unsigned rights, const char *act
 {
     struct tmpdir *dir = make_scratch();
     struct al_ruleset *ruleset = ruleset_for(dir, name, rights);
-    const struct al_sandbox sandbox = { .ruleset = ruleset };
+    const struct al_confinement sandbox = { .ruleset = ruleset };
 
     check(dir, &sandbox, action, a, b, expected);
     al_ruleset_free(ruleset);
@@ -148,7 +148,7 @@ static void reading_and_writing_never_means_executing_or_special_files(void **st
         { "mkfifo", "in/new" },
         { "mksock", "in/new" },
     };
-    const struct al_sandbox open = { .ruleset = NULL };
+    const struct al_confinement open = { .ruleset = NULL };
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -180,7 +180,7 @@ static void rights_end_at_their_directory(void **state)
         { "read", "/etc/passwd", NULL },
         { "list", "/", NULL },
     };
-    const struct al_sandbox open = { .ruleset = NULL };
+    const struct al_confinement open = { .ruleset = NULL };
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -201,7 +201,7 @@ static void one_device_can_be_written_and_no_other(void **state)
     struct tmpdir *dir = make_scratch();
     struct al_ruleset *with = ruleset_for(dir, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE);
     struct al_ruleset *without = ruleset_for(dir, "/dev/null", AL_RIGHT_READ);
-    const struct al_sandbox may = { .ruleset = with }, may_not = { .ruleset = without };
+    const struct al_confinement may = { .ruleset = with }, may_not = { .ruleset = without };
 
     (void)state;
     check(dir, &may, "write", "/dev/null", NULL, "ok");
@@ -219,7 +219,7 @@ static void a_ruleset_allows_no_tcp(void **state)
 {
     struct tmpdir *dir = make_scratch();
     struct al_ruleset *ruleset = ruleset_for(dir, "in", AL_RIGHT_READ);
-    const struct al_sandbox confined = { .ruleset = ruleset }, open = { .ruleset = NULL };
+    const struct al_confinement confined = { .ruleset = ruleset }, open = { .ruleset = NULL };
 
     (void)state;
     if (al_confine_abi() < 4)
@@ -249,7 +249,7 @@ static void a_ruleset_keeps_signals_and_abstract_sockets_inside(void **state)
 {
     struct tmpdir *dir = make_scratch();
     struct al_ruleset *ruleset = ruleset_for(dir, "in", AL_RIGHT_READ);
-    const struct al_sandbox confined = { .ruleset = ruleset }, open = { .ruleset = NULL };
+    const struct al_confinement confined = { .ruleset = ruleset }, open = { .ruleset = NULL };
     al_auto(al_freep) char *pid = al_asprintf("%d", (int)getpid());
     al_auto(al_freep) char *name = al_asprintf("confine-%d", (int)getpid());
     int fd = listen_abstract(name);
@@ -275,7 +275,7 @@ static void a_connecting_ruleset_allows_connecting_alone(void **state)
         { .path = in, .rights = AL_RIGHT_READ },
     };
     struct al_ruleset *ruleset = NULL;
-    struct al_sandbox confined = { .network = true };
+    struct al_confinement confined = { .network = true };
 
     (void)state;
     assert_int_equal(al_ruleset_new_connecting(rules, COUNT(rules), &ruleset, NULL), 0);
@@ -291,7 +291,7 @@ static void a_connecting_ruleset_allows_connecting_alone(void **state)
 
 static void the_network_filter_lets_sockets_and_programs_be(void **state)
 {
-    const struct al_sandbox network = { .network = true };
+    const struct al_confinement network = { .network = true };
     struct tmpdir *dir = make_scratch();
 
     (void)state;
@@ -313,8 +313,8 @@ static void no_sockets_means_of_no_family(void **state)
         { "socket", "16", "3" }, /* netlink */
         { "socketpair", NULL, NULL },
     };
-    const struct al_sandbox offline = { .no_sockets = true }, open = { .ruleset = NULL },
-                            once = { .exec_once = true };
+    const struct al_confinement offline = { .no_sockets = true }, open = { .ruleset = NULL },
+                                once = { .exec_once = true };
     struct tmpdir *dir = make_scratch();
 
     (void)state;
@@ -340,8 +340,8 @@ static void exec_once_means_once_and_by_one_process(void **state)
         { "process", "fork", "EPERM" },
         { "process", "clone", "EPERM" },
     };
-    const struct al_sandbox once = { .exec_once = true }, offline = { .no_sockets = true },
-                            both = { .exec_once = true, .no_sockets = true };
+    const struct al_confinement once = { .exec_once = true }, offline = { .no_sockets = true },
+                                both = { .exec_once = true, .no_sockets = true };
     struct tmpdir *dir = make_scratch();
 
     (void)state;
@@ -390,10 +390,10 @@ static void every_filter_refuses_what_no_tool_needs(void **state)
         { "ioctl", "0x5412", "/dev/null", false }, /* TIOCSTI */
         { "ioctl", "0x541c", "/dev/null", false }, /* TIOCLINUX */
     };
-    const struct al_sandbox open = { .ruleset = NULL }, once = { .exec_once = true },
-                            offline = { .no_sockets = true },
-                            both = { .exec_once = true, .no_sockets = true },
-                            network = { .network = true };
+    const struct al_confinement open = { .ruleset = NULL }, once = { .exec_once = true },
+                                offline = { .no_sockets = true },
+                                both = { .exec_once = true, .no_sockets = true },
+                                network = { .network = true };
     struct tmpdir *dir = make_scratch();
 
     (void)state;
@@ -415,9 +415,9 @@ static void every_filter_refuses_what_no_tool_needs(void **state)
 /* Threads and processes are created as on a kernel without clone3; namespaces are refused. */
 static void no_filter_lets_namespaces_be_made(void **state)
 {
-    const struct al_sandbox open = { .ruleset = NULL }, once = { .exec_once = true },
-                            offline = { .no_sockets = true }, network = { .network = true };
-    const struct al_sandbox *const filtered[] = { &once, &offline, &network };
+    const struct al_confinement open = { .ruleset = NULL }, once = { .exec_once = true },
+                                offline = { .no_sockets = true }, network = { .network = true };
+    const struct al_confinement *const filtered[] = { &once, &offline, &network };
     struct tmpdir *dir = make_scratch();
     al_auto(al_freep) char *said = ask(dir, &open, "process", "newuser", NULL);
 
@@ -439,7 +439,7 @@ static void no_filter_lets_namespaces_be_made(void **state)
 #if defined(__x86_64__)
 static void other_calling_conventions_are_deadly(void **state)
 {
-    const struct al_sandbox open = { .ruleset = NULL }, once = { .exec_once = true };
+    const struct al_confinement open = { .ruleset = NULL }, once = { .exec_once = true };
     al_auto(al_freep) char *killed = al_asprintf("signal %d", SIGSYS);
     al_auto(al_freep) char *x32 = al_asprintf("%d", 0x40000000 | __NR_getpid);
     struct tmpdir *dir = make_scratch();

@@ -9,7 +9,7 @@
 
 static const char *probe;
 
-static const struct al_sandbox confined = { .exec_once = true, .no_sockets = true };
+static const struct al_confinement confined = { .exec_once = true, .no_sockets = true };
 
 /* Runs the probe beside other children. */
 static int run_probe(const struct tmpdir *dir, const char *action, struct al_cancel *cancel)

@@ -56,7 +56,7 @@ static int run_without_restrict_self(void)
 {
     const struct al_confine_rule rules[] = { { .path = "/", .rights = AL_RIGHT_READ },
                                              { .path = "/bin/sh", .rights = AL_RIGHT_EXECUTE } };
-    struct al_sandbox sandbox = { .no_sockets = false };
+    struct al_confinement sandbox = { .no_sockets = false };
     struct al_proc_spec spec = SHELL_SPEC("echo ran");
     struct al_ruleset *ruleset = NULL;
     struct outcome got;
@@ -72,7 +72,7 @@ static int run_without_restrict_self(void)
 
 static int run_without_seccomp(void)
 {
-    const struct al_sandbox sandbox = { .no_sockets = true };
+    const struct al_confinement sandbox = { .no_sockets = true };
     struct al_proc_spec spec = SHELL_SPEC("echo ran");
     struct outcome got;
 

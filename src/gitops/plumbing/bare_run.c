@@ -88,7 +88,7 @@ int al_bare_run(const struct al_bare *bare, const struct al_git_command *command
             .err = { add_text, &output.err },
             .drains = command->class == AL_GIT_WRITE,
             .sandbox =
-                &(struct al_sandbox){
+                &(struct al_confinement){
                     .ruleset = ruleset,
                     .exec_once = !command->starts_children,
                     .no_sockets = true,

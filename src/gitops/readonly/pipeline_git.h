@@ -29,7 +29,7 @@ struct al_git_pipeline {
     const char *program;
     struct al_strv argv;
     struct al_git_env env; /* borrows from the repository, which outlives it */
-    struct al_sandbox sandbox;
+    struct al_confinement sandbox;
     struct al_held_ruleset *held;
 };
 

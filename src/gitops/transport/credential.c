@@ -47,7 +47,7 @@ static int run(struct al_git *git, const char *action, const struct al_str *inpu
                struct al_run_limits *budget, struct al_buffer *out, int *ret_exit_code,
                struct al_error *err)
 {
-    static const struct al_sandbox unconfined;
+    static const struct al_confinement unconfined;
     const char *const argv[] = { "git", "credential", action, NULL };
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     al_auto(al_closep) int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -52,7 +52,7 @@ struct run {
     struct stage stages[AL_SHELL_STAGES_MAX];
     size_t count;
     struct al_proc_spec specs[AL_SHELL_STAGES_MAX];
-    struct al_sandbox sandboxes[AL_SHELL_STAGES_MAX];
+    struct al_confinement sandboxes[AL_SHELL_STAGES_MAX];
     size_t nspecs;
     struct al_shell_outcome *outcome;
 };
@@ -195,7 +195,7 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
     spec->argv = (const char *const *)step->words.items;
     spec->envp = (const char *const *)(step->kind == AL_SHELL_GO ? run->shell->go_env.items
                                                                  : run->shell->env.items);
-    run->sandboxes[stage->spec] = (struct al_sandbox){
+    run->sandboxes[stage->spec] = (struct al_confinement){
         .ruleset = ruleset,
         .no_sockets = true,
         .limits = al_shell_limits(step->kind, run->budget->left_ms),

@@ -48,7 +48,7 @@ static inline void outcome_clear(struct outcome *outcome)
     al_buffer_clear(&outcome->err_out);
 }
 
-static const struct al_sandbox no_sandbox;
+static const struct al_confinement no_sandbox;
 
 /* A specification of `/bin/sh -c script`; the arrays are the caller's to keep. */
 #define SHELL_SPEC(script)                                                                         \

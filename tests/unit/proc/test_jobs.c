@@ -200,7 +200,7 @@ static void *spawn_many(void *payload)
     struct spawner *self = payload;
 
     for (int i = 0; i < RUNS; i++) {
-        const struct al_sandbox sandbox = { .exec_once = i % 2, .no_sockets = i % 3 == 0 };
+        const struct al_confinement sandbox = { .exec_once = i % 2, .no_sockets = i % 3 == 0 };
         struct al_buffer out = { .max_bytes = 100 };
         struct al_proc_result result = { .exit_code = -1 };
         struct al_proc_spec spec = SHELL_SPEC("echo one; echo two; exit 7");

@@ -136,7 +136,7 @@ static void tells_other_failures_from_a_missing_program(void **state)
 
 static void calls_the_end_of_processor_time_a_timeout(void **state)
 {
-    const struct al_sandbox sandbox = { .limits.cpu_s = 1 };
+    const struct al_confinement sandbox = { .limits.cpu_s = 1 };
     struct al_proc_spec spec = SHELL_SPEC("while :; do :; done");
     al_auto(outcome_clear) struct outcome got = { .r = 0 };
 
@@ -149,7 +149,7 @@ static void calls_the_end_of_processor_time_a_timeout(void **state)
 
 static void puts_the_limits_on(void **state)
 {
-    const struct al_sandbox sandbox = {
+    const struct al_confinement sandbox = {
         .limits = { .data_bytes = 1u << 30, .cpu_s = 7, .fsize_bytes = 1024, .nofile = 32 },
     };
     struct al_proc_spec spec = SHELL_SPEC("ulimit -d; ulimit -t; ulimit -f; ulimit -n; ulimit -c");
@@ -217,7 +217,7 @@ static void counts_what_it_started(void **state)
 
 static void runs_exec_once_only_for_the_program_of_the_page(void **state)
 {
-    const struct al_sandbox sandbox = { .exec_once = true };
+    const struct al_confinement sandbox = { .exec_once = true };
     struct al_proc_spec spec = SHELL_SPEC("echo $0; /bin/true; echo went on");
     struct al_proc_spec in_place = SHELL_SPEC("echo $0; exec /bin/true");
     al_auto(outcome_clear) struct outcome got = { .r = 0 };
@@ -241,8 +241,8 @@ static void runs_exec_once_only_for_the_program_of_the_page(void **state)
 
 static void refuses_to_confine_a_set_uid_program(void **state)
 {
-    const struct al_sandbox confined = { .keep_setuid = true, .no_sockets = true };
-    const struct al_sandbox open = { .keep_setuid = true };
+    const struct al_confinement confined = { .keep_setuid = true, .no_sockets = true };
+    const struct al_confinement open = { .keep_setuid = true };
     struct al_proc_spec spec = SHELL_SPEC("grep NoNewPrivs /proc/self/status");
     al_auto(outcome_clear) struct outcome got = run(&spec);
 

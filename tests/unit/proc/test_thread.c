@@ -10,7 +10,7 @@
 
 #define PROGRAM "/usr/bin/grep"
 
-static const struct al_sandbox confined = { .exec_once = true, .no_sockets = true };
+static const struct al_confinement confined = { .exec_once = true, .no_sockets = true };
 
 /* The sandbox of a git child; this child prints how it is confined. */
 #define GREP_SPEC(pattern)                                                                         \
@@ -106,7 +106,7 @@ static void *start_others(void *payload)
         SHELL_SPEC("(grep -E '^(NoNewPrivs|Seccomp|Seccomp_filters):' /proc/self/status)");
     al_auto(al_freep) char *expected = expected_status("NoNewPrivs:\t1\n", mode_of_all, 0);
     al_auto(al_freep) char *confined_once = expected_status("", 2, 1);
-    struct al_sandbox alone = { .no_sockets = true };
+    struct al_confinement alone = { .no_sockets = true };
     struct al_proc_spec without_sockets =
         SHELL_SPEC("grep -E '^Seccomp(_filters)?:' /proc/self/status");
     al_auto(outcome_clear) struct outcome got = { .r = 0 }, other = { .r = 0 };
