@@ -12,7 +12,9 @@
 #include "cli/show.h"
 #include "cli/signals.h"
 #include "cli/tty.h"
+#include "guard/text.h"
 #include "proc/cancel.h"
+#include "sandbox/sandbox.h"
 
 static void print_line(int fd, const char *prefix, const struct al_str *text)
 {
@@ -25,6 +27,27 @@ static void print_line(int fd, const char *prefix, const struct al_str *text)
     al_cli_print(fd, &line);
 }
 
+/* A file's content is exact, so a terminal gets it made safe. */
+static void print_text(const struct al_str *text)
+{
+    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
+
+    if (isatty(STDOUT_FILENO))
+        al_text_sanitize(text->buf, text->len, &safe);
+    print_line(STDOUT_FILENO, "", safe.len ? &safe : text);
+}
+
+/* What was written into memory is gone when this command ends. */
+static void note_memory(const struct al_setup *setup, const struct al_listed_tool *tool)
+{
+    const struct al_sandbox *sandbox = setup->session.sandbox;
+
+    if (!strcmp(tool->toolset->name, "files") && sandbox && !al_sandbox_dir(sandbox) &&
+        al_effects_have_side_effects(al_tool_effects(tool->tool)))
+        al_cli_note("the sandbox is in memory and ends with this command; with staging.backend = "
+                    "\"directory\" it stays");
+}
+
 static int print_result(const struct al_result *result, bool json)
 {
     if (json) {
@@ -34,7 +57,7 @@ static int print_result(const struct al_result *result, bool json)
         print_line(STDOUT_FILENO, "", &object);
     } else if (result->status == AL_OK || result->structured) {
         if (result->text.len)
-            print_line(STDOUT_FILENO, "", &result->text);
+            print_text(&result->text);
         if (result->notes.len) /* not to stdout, which a program may parse as one object */
             print_line(STDERR_FILENO, "", &result->notes);
     } else {
@@ -76,6 +99,8 @@ static int run(struct al_setup *setup, const struct al_listed_tool *tool, const 
                 },
                 &result);
     code = print_result(&result, json);
+    if (code == AL_EXIT_OK)
+        note_memory(setup, tool);
     al_tty_free(tty);
     return code;
 }

@@ -96,7 +96,7 @@ static const struct al_key keys[] = {
     { "journal.include_ignored", STRINGS(journal.include_ignored, 0, 256) },
 
     { "staging.backend", CHOICE(staging.backend, enum al_staging_backend, staging_backends) },
-    { "staging.path", STRING(staging.path), .check = al_staging_check_path },
+    { "staging.path", STRING(staging.path) },
     { "staging.author", STRING(staging.author), .check = al_staging_check_author },
     { "staging.max_bytes",
       UINT64(staging.max_bytes, AL_SANDBOX_MAX_BYTES_MIN, AL_SANDBOX_MAX_BYTES_MAX) },

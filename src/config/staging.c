@@ -6,11 +6,6 @@
 #include "guard/url.h"
 #include "util/str.h"
 
-int al_staging_check_path(const char *path, struct al_error *err)
-{
-    return *path ? 0 : al_error_set(err, AL_ERR_BAD_ARGS, "must name a directory");
-}
-
 int al_staging_check_author(const char *author, struct al_error *err)
 {
     size_t name = strcspn(author, "<");
@@ -34,9 +29,10 @@ int al_staging_check_base_url(const char *address, struct al_error *err)
 {
     al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    bool good = al_url_parse(address, &url, &why) == 0 && url.kind == AL_URL_HTTP && url.host[0];
+    al_auto(al_freep) char *whole = al_asprintf("%s/user/name", address);
+    bool good = al_url_parse(whole, &url, &why) == 0 && url.kind == AL_URL_HTTP && url.host[0];
 
-    if (good && (url.user || url.password || strpbrk(address, "?#")))
+    if (strpbrk(address, "?#") || (good && (url.user || url.password)))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "must have no user, no password, no query and no fragment");
     if (!good || (strcmp(url.protocol, "https") != 0 && !is_loopback(url.host)))

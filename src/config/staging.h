@@ -5,9 +5,6 @@
 
 #include "util/error.h"
 
-/** A directory: not empty. */
-int al_staging_check_path(const char *path, struct al_error *err);
-
 /** An identity for commits: "Name <mail>". */
 int al_staging_check_author(const char *author, struct al_error *err);
 

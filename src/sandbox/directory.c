@@ -32,10 +32,8 @@ int al_directory_fail(int errno_value, const char *path, struct al_error *err)
 
     switch (errno_value) {
     case ENOENT:
-        return al_sandbox_missing(path, err);
     case ENOTDIR:
-        return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
-                               " cannot be: a part of it is a file and no directory");
+        return al_sandbox_missing(path, err);
     case ELOOP:
         return al_sandbox_is_link(path, err);
     case ENXIO:
@@ -48,6 +46,9 @@ int al_directory_fail(int errno_value, const char *path, struct al_error *err)
 
 int al_directory_write_fail(int errno_value, const char *path, struct al_error *err)
 {
+    if (errno_value == ENOTDIR)
+        return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
+                               " cannot be: a part of it is a file and no directory");
     if (errno_value != ENOENT)
         return al_directory_fail(errno_value, path, err);
     return al_error_set(err, AL_ERR_EXECUTION,

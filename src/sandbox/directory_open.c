@@ -26,7 +26,8 @@ static bool is_in_root(int fd, const struct al_roots *roots)
     return roots && path && al_roots_find(roots, path);
 }
 
-/* Enter a directory, and create it if it is missing.  A descriptor or -errno. */
+/* Enter a directory, and create it if it is missing.  A descriptor or -errno; -EPERM in a git
+ * directory. */
 static int enter(int fd, const char *name, const struct al_roots *roots)
 {
     const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
@@ -37,6 +38,8 @@ static int enter(int fd, const char *name, const struct al_roots *roots)
         next = -errno;
     if (next != -ENOENT)
         return next;
+    if (al_gitdir_contains(fd, name))
+        return -EPERM;
     if (mkdirat(fd, name, 0777) < 0 && errno != EEXIST)
         return -errno;
     return al_nofollow_open(fd, name, flags);
@@ -59,9 +62,9 @@ int al_directory_open(const char *path, const struct al_roots *roots, int *ret_f
     }
     if (fd == -ELOOP || (fd == -EXDEV && roots))
         return refuse(err, path, "has a '..' or a symbolic link inside a root; name it without");
-    if (fd < 0)
+    if (fd < 0 && fd != -EPERM)
         return refuse(err, path, strerrordesc_np(-fd));
-    if (al_gitdir_contains(fd, NULL))
+    if (fd == -EPERM || al_gitdir_contains(fd, NULL))
         return refuse(err, path, "is inside a git directory; name another directory");
     dir = al_fs_fd_path(fd);
     if (!dir)

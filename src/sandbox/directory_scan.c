@@ -63,6 +63,15 @@ static bool is_gone(int errno_value)
     return errno_value == ENOENT || errno_value == ELOOP || errno_value == ENOTDIR;
 }
 
+static int fail(int fd, const char *path, int errno_value, struct al_error *err)
+{
+    al_auto(al_closep) int file = errno_value == ENOTDIR ? al_nofollow_open(fd, path, O_PATH) : -1;
+
+    if (file >= 0)
+        return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", " is a file; name a directory");
+    return al_directory_fail(errno_value, path, err);
+}
+
 /* Read one directory.  The first one has to be there. */
 static int read_directory(struct walk *walk, size_t number, struct al_error *err)
 {
@@ -74,7 +83,7 @@ static int read_directory(struct walk *walk, size_t number, struct al_error *err
     if (!dir && number && is_gone(fd < 0 ? -fd : errno))
         return 0;
     if (!dir)
-        return al_directory_fail(fd < 0 ? -fd : errno, path, err);
+        return fail(walk->fd, path, fd < 0 ? -fd : errno, err);
     for (struct dirent *entry; r == 0 && (entry = readdir(dir));)
         r = add_entry(walk, path, fd, entry->d_name, err);
     return r;

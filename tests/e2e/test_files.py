@@ -244,6 +244,95 @@ class Output(Files):
                              "pattern")
 
 
+class Place(Files):
+    """Where the directory may be."""
+
+    def start(self, path, cwd=None):
+        """The exit code and the last line of a server with this workspace."""
+        self.configure(f'backend = "directory"\npath = "{path}"\n')
+        done = subprocess.run([harness.AIRLOCK, "serve", "--toolset", "files", "--root",
+                               str(self.root)], cwd=cwd or self.root, env=self.env, input="",
+                              capture_output=True, check=False, text=True,
+                              timeout=harness.WATCHDOG_SECONDS)
+        return done.returncode, (done.stderr.splitlines() or [""])[-1]
+
+    def test_good(self):
+        """the directory may be in a root, beside it, or below the home directory"""
+        for path, made in ((str(self.base / "ws"), self.base / "ws"),
+                           ("deep/er/ws", self.root / "deep/er/ws"),
+                           ("~/ws", self.home / "ws")):
+            self.assertEqual(self.start(path), (0, ""))
+            self.assertTrue(made.is_dir(), path)
+
+    def test_not_apart(self):
+        """the directory never holds a root, the home directory or airlock's own files"""
+        state = self.home / ".local/state/airlock"
+        for path, why in ((self.root, "is or contains"), (".", "is or contains"),
+                          (self.base, "is or contains"), ("/", "is or contains"),
+                          (self.home, "is or contains"), (self.home / ".config", "is or contains"),
+                          (self.home / ".config/airlock", "is or contains"),
+                          (self.home / ".config/airlock/ws", "is inside airlock's own"),
+                          (state, "is or contains"), (state / "ws", "is inside airlock's own"),
+                          (state.parent, "is or contains")):
+            code, line = self.start(path)
+            self.assertEqual(code, 2, (path, line))
+            self.assertIn("staging.path: ", line)
+            self.assertIn(why, line)
+
+    def test_link_in_root(self):
+        """a link that a repository brings along does not lead the sandbox out of its root"""
+        outside = self.base / "outside"
+        outside.mkdir()
+        os.symlink(outside, self.root / ".sandbox")
+        os.makedirs(self.root / ".sandbox/control")
+        self.assertEqual(os.listdir(outside), ["control"])
+        code, line = self.start(".sandbox/workspace")
+        self.assertEqual(code, 2)
+        self.assertIn("symbolic link inside a root", line)
+        self.assertEqual(os.listdir(outside), ["control"])
+
+    def test_git_directory(self):
+        """the directory is in no git directory, of whatever name"""
+        self.git("init", "-q", "--bare", str(self.base / "bare"))
+        for path in (self.root / ".git/ws", self.base / "bare", self.base / "bare/hooks"):
+            code, line = self.start(path)
+            self.assertEqual(code, 2, path)
+            self.assertIn("is inside a git directory", line)
+        self.assertFalse((self.root / ".git/ws").exists())
+
+
+class Shell(Files):
+    def call_file(self, tool, **arguments):
+        return self.call(tool, arguments, "--toolset", "files")
+
+    def test_note(self):
+        """`airlock call` says that what it writes into memory does not last"""
+        for backend, noted in (("memory", True), ("directory", False)):
+            self.configure(f'backend = "{backend}"\n')
+            done = self.call_file("write_file", path="/workspace/a", content="x")
+            self.assertEqual("the sandbox is in memory and ends with this command" in done.stderr,
+                             noted, done)
+            self.assertNotIn("in memory", self.call_file("list_files").stderr)
+
+    def test_raw(self):
+        """`airlock call read_file` writes the content as it is, unless to a terminal"""
+        self.configure('backend = "directory"\n')
+        text = "red \x1b[31m and \x07\n"
+        self.call_file("write_file", path="/workspace/a", content=text)
+        command = [harness.AIRLOCK, "call", "--toolset", "files", "read_file",
+                   "path=/workspace/a"]
+        done = subprocess.run(command, cwd=self.root, env=self.env, capture_output=True, check=True,
+                              timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.stdout.decode(), text)
+        ours, theirs = os.openpty()
+        subprocess.run(command, cwd=self.root, env=self.env, stdout=theirs, check=True,
+                       stdin=subprocess.DEVNULL, timeout=harness.WATCHDOG_SECONDS)
+        os.close(theirs)
+        shown = os.read(ours, 1000)
+        os.close(ours)
+        self.assertEqual(shown, b"red  and \r\n")
+
+
 class Session(Files):
     def test_no_repository(self):
         """outside of a repository the tools work, without a warning or a checkpoint"""

@@ -55,7 +55,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     r = al_sandbox_write(al_call_session(call)->sandbox, path, bytes.buf, bytes.len, err);
     if (r < 0)
         return r;
-    al_str_addf(&result->text, "Wrote %zu bytes to %s", bytes.len, shown);
+    al_str_addf(&result->text, "Wrote %zu byte%s to %s", bytes.len, bytes.len == 1 ? "" : "s",
+                shown);
     result->exit_code = 0;
     return 0;
 }
