@@ -24,7 +24,6 @@ struct al_chain {
     uint64_t max_bytes; /* of one file; a line that does not fit begins another */
     struct al_key key;
     pthread_mutex_t lock; /* between threads; flock(2) on the head is between processes */
-    struct al_head_cache head_cache;
     int dir_fd;
     int head_fd;
     struct al_logfile log;
@@ -123,7 +122,7 @@ static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_l
     int r;
 
     *ret_in_line = false;
-    r = al_head_read(chain->head_fd, &chain->key, &chain->head_cache, head, &found);
+    r = al_head_read(chain->head_fd, &chain->key, head, &found);
     if (r < 0)
         return r;
     r = reopen_log(chain, head, &size);
@@ -213,7 +212,7 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
     r = rotate(chain, &head, text.len);
     if (r < 0)
         return r;
-    r = al_head_write(chain->head_fd, &chain->key, &chain->head_cache, &head);
+    r = al_head_write(chain->head_fd, &chain->key, &head);
     if (r < 0)
         return r;
     r = al_logfile_add(&chain->log, &text, head.size);
@@ -225,7 +224,7 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
     memcpy(head.next, al_mac_none, sizeof(head.next));
     /* The line counts even if this fails: it was announced, and the next writer repairs the head.
      */
-    (void)al_head_write(chain->head_fd, &chain->key, &chain->head_cache, &head);
+    (void)al_head_write(chain->head_fd, &chain->key, &head);
     return 0;
 }
 
@@ -277,7 +276,7 @@ static int check_locked(struct al_chain *chain)
     enum al_head_found found;
     struct al_head head;
     uint64_t size;
-    int r = al_head_read(chain->head_fd, &chain->key, &chain->head_cache, &head, &found);
+    int r = al_head_read(chain->head_fd, &chain->key, &head, &found);
 
     return r < 0 ? r : reopen_log(chain, &head, &size);
 }

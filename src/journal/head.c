@@ -139,15 +139,6 @@ static void format(const struct al_key *key, const struct al_head *head, char te
     text[AL_HEAD_BYTES - 1] = '\n';
 }
 
-static void remember(struct al_head_cache *cache, const char text[AL_HEAD_BYTES],
-                     const struct al_head *head)
-{
-    if (!cache)
-        return;
-    memcpy(cache->text, text, AL_HEAD_BYTES);
-    cache->head = *head;
-}
-
 /* Parse a head.  False when al_head_write() did not write it with this key. */
 static bool parse(const struct al_key *key, const char text[AL_HEAD_BYTES],
                   struct al_head *ret_head)
@@ -164,8 +155,8 @@ static bool parse(const struct al_key *key, const char text[AL_HEAD_BYTES],
     return true;
 }
 
-int al_head_read(int fd, const struct al_key *key, struct al_head_cache *cache,
-                 struct al_head *ret_head, enum al_head_found *ret_found)
+int al_head_read(int fd, const struct al_key *key, struct al_head *ret_head,
+                 enum al_head_found *ret_found)
 {
     char text[AL_HEAD_BYTES + 1];
     ssize_t n;
@@ -179,18 +170,12 @@ int al_head_read(int fd, const struct al_key *key, struct al_head_cache *cache,
     *ret_found = n ? AL_HEAD_BAD : AL_HEAD_EMPTY;
     if (n != AL_HEAD_BYTES)
         return 0;
-    if (cache && cache->text[0] && !memcmp(text, cache->text, AL_HEAD_BYTES))
-        *ret_head = cache->head;
-    else if (parse(key, text, ret_head))
-        remember(cache, text, ret_head);
-    else
-        return 0;
-    *ret_found = AL_HEAD_GOOD;
+    if (parse(key, text, ret_head))
+        *ret_found = AL_HEAD_GOOD;
     return 0;
 }
 
-int al_head_write(int fd, const struct al_key *key, struct al_head_cache *cache,
-                  const struct al_head *head)
+int al_head_write(int fd, const struct al_key *key, const struct al_head *head)
 {
     char text[AL_HEAD_BYTES];
     size_t done = 0;
@@ -207,7 +192,6 @@ int al_head_write(int fd, const struct al_key *key, struct al_head_cache *cache,
         if (n > 0)
             done += (size_t)n;
     }
-    remember(cache, text, head);
     return 0;
 }
 

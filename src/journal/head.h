@@ -56,27 +56,19 @@ struct al_head {
 /** Size of the head file in bytes. */
 #define AL_HEAD_BYTES (2 * (20 + 1) + 3 * (AL_MAC_HEX + 1))
 
-/** The last valid head that was read or written.  The same bytes need not be checked again.  Zeros
- * at first.  A cache belongs to one key. */
-struct al_head_cache {
-    char text[AL_HEAD_BYTES];
-    struct al_head head;
-};
-
 /** The head of an empty journal. */
 struct al_head al_head_empty(void);
 
 /** The content of the head file: nothing, a head that this key signed, or something else. */
 enum al_head_found { AL_HEAD_EMPTY, AL_HEAD_GOOD, AL_HEAD_BAD };
 
-/** Read the head.  `*ret_head` is the empty one unless `*ret_found` is AL_HEAD_GOOD.  `cache` may
- * be NULL. 0 or -errno. */
-int al_head_read(int fd, const struct al_key *key, struct al_head_cache *cache,
-                 struct al_head *ret_head, enum al_head_found *ret_found);
+/** Read the head.  `*ret_head` is the empty one unless `*ret_found` is AL_HEAD_GOOD.  0 or -errno.
+ */
+int al_head_read(int fd, const struct al_key *key, struct al_head *ret_head,
+                 enum al_head_found *ret_found);
 
-/** Overwrite the head.  `cache` may be NULL. 0 or -errno. */
-int al_head_write(int fd, const struct al_key *key, struct al_head_cache *cache,
-                  const struct al_head *head);
+/** Overwrite the head.  0 or -errno. */
+int al_head_write(int fd, const struct al_key *key, const struct al_head *head);
 
 /** The name of a file beside the log: "/dir/tool_log.head" for "/dir/tool_log.jsonl" and ".head".
  * Caller frees. */

@@ -100,7 +100,7 @@ static int read_files(const char *file, int head_fd, const struct al_key *key,
     if (!key && head_fd >= 0)
         found->found = AL_HEAD_BAD;
     if (r == 0 && key && head_fd >= 0)
-        r = al_head_read(head_fd, key, NULL, &found->head, &found->found);
+        r = al_head_read(head_fd, key, &found->head, &found->found);
     if (r < 0)
         return r;
     r = al_history_open_file(file);

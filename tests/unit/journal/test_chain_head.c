@@ -26,7 +26,7 @@ static void announce(const struct tmpdir *dir, uint64_t lines)
         line += len + 1;
     }
     al_key_mac(&key, line, strcspn(line, "\n"), head.next);
-    assert_int_equal(al_head_write(fd, &key, NULL, &head), 0);
+    assert_int_equal(al_head_write(fd, &key, &head), 0);
 }
 
 static void takes_in_a_line_whose_writer_was_killed_after_it(void **state)
