@@ -196,8 +196,7 @@ const char *al_proc_spawn_method(void)
 
 /*
  * The child runs in the parent's memory while this thread waits in clone(), so the child's stack
- * can be a part of this thread's stack.  A mapping would have to be made, faulted in and removed
- * for each child.
+ * can be a part of this thread's stack.
  */
 static pid_t start(struct al_child_plan *plan, int *ret_pidfd)
 {
