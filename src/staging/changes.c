@@ -96,7 +96,7 @@ static void compare(const struct al_base *base, const struct al_sandbox_files *f
     }
 }
 
-/* An imported file that was never read has no size yet. */
+/* An imported file that was never read has no size yet.  A link is not read. */
 static int add_sizes(struct al_sandbox *sandbox, const struct al_sandbox_files *files,
                      struct al_changes *changes, struct al_error *err)
 {
@@ -109,7 +109,7 @@ static int add_sizes(struct al_sandbox *sandbox, const struct al_sandbox_files *
 
         while (j < files->count && strcmp(files->items[j].path, change->path) < 0)
             j++;
-        if (change->mode && !files->items[j].has_size)
+        if (change->mode && change->mode != AL_SANDBOX_MODE_LINK && !files->items[j].has_size)
             r = al_sandbox_read(sandbox, change->path, 0, 0, &none, &change->size, err);
     }
     return r;

@@ -140,13 +140,13 @@ static int unchanged(const char *before, const char *safe, const char *behind, s
 
 /* A word that no change is found for as a file or as a directory. */
 static int choose_other(struct al_choosing *choosing, const char *path, const char *safe,
-                        struct al_error *err)
+                        bool may_be_file, struct al_error *err)
 {
     const struct paths files = files_of(choosing);
     bool is_pattern = strpbrk(path, "*?[") != NULL, changed = false, exists = false;
     int r = 0;
 
-    if (!is_empty(find_file(&files, path)))
+    if (may_be_file && !is_empty(find_file(&files, path)))
         return unchanged("", safe, "is unchanged", err);
     if (!*path || !is_empty(find_below(&files, path)))
         return unchanged("no file in ", safe, "has changed", err);
@@ -161,18 +161,19 @@ static int choose_other(struct al_choosing *choosing, const char *path, const ch
 static int choose(struct al_choosing *choosing, const char *given, struct al_error *err)
 {
     const struct paths changes = changes_of(choosing);
+    bool may_be_file = !al_ends_with(given, "/");
     al_auto(al_freep) char *path = NULL;
     al_auto(al_freep) char *safe = NULL;
     int r = al_sandbox_path(given, &path, err);
 
     if (r < 0)
         return r;
-    if (!al_ends_with(given, "/") && choose_range(choosing, find_file(&changes, path)))
+    if (may_be_file && choose_range(choosing, find_file(&changes, path)))
         return 0;
     if (choose_range(choosing, find_below(&changes, path)))
         return 0;
     safe = al_text_sanitize_line(given);
-    return choose_other(choosing, path, safe, err);
+    return choose_other(choosing, path, safe, may_be_file, err);
 }
 
 /* --- Files in the place of directories --- */

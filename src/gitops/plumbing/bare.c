@@ -277,8 +277,9 @@ int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const c
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--no-commit-id", "--no-renames",
-                 "--no-ext-diff", "--no-textconv", "--patch", NULL);
+    al_strv_adds(&command.argv, "git", "-c", "core.quotePath=false", "diff-tree", "-r",
+                 "--no-commit-id", "--no-renames", "--no-ext-diff", "--no-textconv", "--patch",
+                 NULL);
     al_strv_addf(&command.argv, "--src-prefix=a%s", below);
     al_strv_addf(&command.argv, "--dst-prefix=b%s", below);
     al_strv_add(&command.argv, commit);
