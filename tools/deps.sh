@@ -21,6 +21,7 @@ libjansson-dev        library:jansson
 nettle-dev            library:nettle
 zlib1g-dev            library:zlib
 libtomlplusplus-dev   library:tomlplusplus
+libyaml-dev           library:yaml-0.1
 libcmocka-dev         library:cmocka
 clang                 command:clang
 clang-format          command:clang-format

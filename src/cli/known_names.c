@@ -65,9 +65,10 @@ static int unknown(const char *location, const char *what, const struct search *
                         what, word);
 }
 
-static int check_rule(const char *file, const struct al_rule *rule, struct al_error *err)
+static int check_rule(const char *file, const char *key, const struct al_rule *rule,
+                      struct al_error *err)
 {
-    al_auto(al_freep) char *location = al_asprintf("%s:%u: tools.approval.rule", file, rule->line);
+    al_auto(al_freep) char *location = al_asprintf("%s:%u: %s", file, rule->line, key);
     struct search tool = search_for(rule->tool), operation = search_for(rule->operation);
     al_auto(al_freep) char *safe = NULL;
     al_auto(al_freep) char *what = NULL;
@@ -86,10 +87,8 @@ static int check_rule(const char *file, const struct al_rule *rule, struct al_er
     return unknown(location, what, &operation, err);
 }
 
-static int check_grant(const char *file, const struct al_grant *grant, struct al_error *err)
+static int check_grant(const char *location, const struct al_grant *grant, struct al_error *err)
 {
-    al_auto(al_freep) char *location = al_asprintf("%s: grants.%s.tools", file, grant->name);
-
     for (size_t i = 0; i < grant->tools.count; i++) {
         struct search tool = search_for(grant->tools.items[i]);
 
@@ -106,8 +105,24 @@ int al_check_known_names(const struct al_config *config, struct al_error *err)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < config->approval.policy.count; i++)
-        r = check_rule(file, &config->approval.policy.rules[i], err);
-    for (size_t i = 0; r == 0 && i < config->grants.count; i++)
-        r = check_grant(file, &config->grants.items[i], err);
+        r = check_rule(file, "tools.approval.rule", &config->approval.policy.rules[i], err);
+    for (size_t i = 0; r == 0 && i < config->grants.count; i++) {
+        const struct al_grant *grant = &config->grants.items[i];
+        al_auto(al_freep) char *location = al_asprintf("%s: grants.%s.tools", file, grant->name);
+
+        r = check_grant(location, grant, err);
+    }
+    return r;
+}
+
+int al_check_worker_names(const struct al_worker *worker, struct al_error *err)
+{
+    al_auto(al_freep) char *location = al_asprintf("%s: grants.tools", worker->file);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < worker->policy.count; i++)
+        r = check_rule(worker->file, "policy", &worker->policy.rules[i], err);
+    for (size_t i = 0; r == 0 && i < worker->grants.count; i++)
+        r = check_grant(location, &worker->grants.items[i], err);
     return r;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Check for unknown names of tools and operations in the configuration. */
+/* Check for unknown names of tools and operations in the configuration and in a worker file. */
 #ifndef AL_CLI_KNOWN_NAMES_H
 #define AL_CLI_KNOWN_NAMES_H
 
 #include "config/config.h"
+#include "config/worker.h"
 #include "util/error.h"
 
 /**
@@ -13,5 +14,8 @@
  * @return 0, or AL_ERR_BAD_ARGS with file, line and the nearest name.
  */
 int al_check_known_names(const struct al_config *config, struct al_error *err);
+
+/** The same for the rules and the grant of a worker file. */
+int al_check_worker_names(const struct al_worker *worker, struct al_error *err);
 
 #endif

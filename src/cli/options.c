@@ -38,7 +38,7 @@ static int unknown_option(const char *word, bool with_json, struct al_error *err
 {
     static const char *const known[] = {
         "--json",  "--root", "--toolset", "--approval",        "--audit",  "--config",
-        "--grant", "--tool", "--help",    "--command-timeout", "--no-git",
+        "--grant", "--tool", "--help",    "--command-timeout", "--no-git", "--worker",
     };
     al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
     al_auto(al_freep) char *safe = al_text_sanitize_line(word);
@@ -67,6 +67,7 @@ static int read_one(struct al_options *options, bool with_json, int *argc, char 
         { "--audit", NULL, &options->audit },
         { "--config", NULL, &options->config },
         { "--grant", NULL, &options->grant },
+        { "--worker", NULL, &options->worker },
         { "--tool", NULL, &options->tool },
         { "--command-timeout", NULL, &options->command_timeout },
     };

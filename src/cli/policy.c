@@ -27,14 +27,17 @@ static json_t *strings_of(const struct al_strv *items)
 }
 
 static void add_json(const struct al_tool *tool, const struct al_explanation *found,
-                     struct al_str *out)
+                     const struct al_session *session, struct al_str *out)
 {
     const struct al_ruling *ruling = &found->ruling;
     al_auto(al_json_decrefp) json_t *object = al_json_object();
 
     al_json_set(object, "decision", al_json_string(al_policy_decision_name(ruling->decision)));
     al_json_set(object, "rule",
-                ruling->number ? al_json_int((int64_t)ruling->number) : al_json_string("default"));
+                ruling->number ? al_json_int((int64_t)al_ruling_number(ruling, session->policy))
+                               : al_json_string("default"));
+    if (ruling->narrows)
+        al_json_set(object, "from", al_json_string("worker"));
     al_json_set(object, "line", ruling->number ? al_json_int(ruling->line) : json_null());
     al_json_set(object, "message", ruling->message ? al_json_string(ruling->message) : json_null());
     al_json_set(object, "tool", al_json_string(tool->name));
@@ -61,14 +64,15 @@ static void add_list(const char *label, const struct al_strv *items, const char 
 }
 
 static void add_text(const struct al_tool *tool, const struct al_explanation *found,
-                     enum al_approval_mode mode, struct al_str *out)
+                     const struct al_session *session, struct al_str *out)
 {
     const struct al_ruling *ruling = &found->ruling;
     const char *condition = al_operation_condition(tool, found->operation);
 
     al_str_addf(out, "decision   %s\n", al_policy_decision_name(ruling->decision));
     if (ruling->number)
-        al_str_addf(out, "rule       %zu (line %u)\n", ruling->number, ruling->line);
+        al_str_addf(out, "rule       %zu (line %u%s)\n", al_ruling_number(ruling, session->policy),
+                    ruling->line, ruling->narrows ? " of the worker file" : "");
     else
         al_str_adds(out, "rule       default\n");
     if (ruling->message) {
@@ -81,8 +85,8 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
         if (found->operation->effects & 1u << bit)
             al_str_addf(out, " %s", al_effect_name((enum al_effects)(1u << bit)));
     al_str_addc(out, '\n');
-    if (!ruling->number && ruling->decision == AL_APPROVAL_ALLOW && mode == AL_APPROVAL_ASK &&
-        condition)
+    if (!ruling->number && ruling->decision == AL_APPROVAL_ALLOW &&
+        session->mode == AL_APPROVAL_ASK && condition)
         al_str_addf(out, "but        asks %s\n", condition);
     add_list("branches", &found->branches, "", out);
     add_list("paths", &found->paths, "(every path)", out);
@@ -108,9 +112,9 @@ static int explain(struct al_setup *setup, const struct al_listed_tool *tool,
         return AL_EXIT_FAILED;
     }
     if (json)
-        add_json(tool->tool, &found, &text);
+        add_json(tool->tool, &found, &setup->session, &text);
     else
-        add_text(tool->tool, &found, setup->session.mode, &text);
+        add_text(tool->tool, &found, &setup->session, &text);
     al_cli_print(STDOUT_FILENO, &text);
     return AL_EXIT_OK;
 }

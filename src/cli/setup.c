@@ -105,6 +105,7 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
     for (size_t i = 0; i < options->toolsets.count; i++) {
         if (i == 0)
             al_strv_clear(&config->toolsets);
+        setup->named_toolsets = true;
         al_strv_add(&config->toolsets, options->toolsets.items[i]);
     }
     if (options->audit) {
@@ -126,6 +127,10 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
         free(config->serve.grant);
         config->serve.grant = al_strdup(options->grant);
     }
+    if (options->worker) {
+        free(config->serve.worker);
+        config->serve.worker = al_strdup(options->worker);
+    }
     find_paths(setup);
     return read_shell_options(setup, options, err);
 }
@@ -146,7 +151,8 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
         if (r < 0)
             return r;
     }
-    if (!setup->config.git.enabled)
-        return 0;
+    r = al_setup_worker(setup, err);
+    if (r < 0 || !setup->config.git.enabled)
+        return r;
     return al_registry_fill(&setup->registry, al_toolsets, &setup->config.toolsets, err);
 }

@@ -6,7 +6,7 @@
  * after a failure:
  *
  *   al_setup_config()   configuration, home, state directory, journal file; creates nothing
- *   al_setup_tools()    the tools of the chosen toolsets
+ *   al_setup_tools()    the worker file, the tools of the chosen toolsets
  *   al_setup_git()      the roots and the git program; needs al_setup_config() only
  *   al_setup_session()  everything else: journal, git layer, checkpoints, shell
  */
@@ -18,6 +18,7 @@
 #include "checkpoint/checkpoint.h"
 #include "cli/options.h"
 #include "config/config.h"
+#include "config/worker.h"
 #include "guard/root.h"
 #include "tool/call.h"
 #include "util/error.h"
@@ -25,20 +26,23 @@
 /** Everything that a session needs.  All strings are owned. */
 struct al_setup {
     struct al_config config;
+    struct al_worker worker;                             /**< of --worker; after al_setup_tools() */
     char *home, *state_dir, *journal_file, *git_program; /**< absolute paths; NULL: unknown */
     char *fallback_dir; /**< replaces the state directory when that is not writable; else NULL */
     struct al_roots roots;
     struct al_registry registry;
     struct al_checkpoint_settings checkpoints;
     struct al_session session;
-    bool runs_commands; /**< --tool contains `command` or `all` */
+    bool runs_commands;  /**< --tool contains `command` or `all` */
+    bool named_toolsets; /**< --toolset is given, which takes precedence over the worker file */
 };
 
 /** Read the configuration, apply the options and find home, state directory and journal file.
  * Creates nothing.  Returns 0 or AL_ERR_BAD_ARGS. */
 int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err);
 
-/** Register the tools of the chosen toolsets.  Call al_setup_config() first. */
+/** Read the worker file, and register the tools of the chosen toolsets.  Call al_setup_config()
+ * first. */
 int al_setup_tools(struct al_setup *setup, struct al_error *err);
 
 /** Open the roots and find the git program outside of them.  Call al_setup_config() first.  The
@@ -56,6 +60,14 @@ int al_setup_sandbox(struct al_setup *setup, struct al_error *err);
 /** Open the staging, for a session without a tool of it.  Call al_setup_session() first.
  * AL_ERR_NOT_FOUND with `must_exist` when nothing was ever staged. */
 int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *err);
+
+/** Read the worker file, if there is one: choose its toolsets, and narrow grant and rules; part of
+ * al_setup_tools(). */
+int al_setup_worker(struct al_setup *setup, struct al_error *err);
+
+/** Refuse a worker file inside a root, and narrow the roots to those it names; part of
+ * al_setup_session(). */
+int al_setup_worker_roots(struct al_setup *setup, struct al_error *err);
 
 /** Release the session and everything else; signals leave it alone from then on. */
 void al_setup_clear(struct al_setup *setup);

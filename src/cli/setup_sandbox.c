@@ -133,6 +133,7 @@ int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *e
             .max_bytes = config->staging.max_bytes,
             .author = config->staging.author,
             .github_base_url = base_url ? base_url : AL_GITHUB_BASE_URL_DEFAULT,
+            .worker = setup->worker.name,
             .must_exist = must_exist,
         },
         &limits, &setup->session.staging, err);

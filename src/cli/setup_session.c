@@ -193,6 +193,8 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
 
     r = al_setup_git(setup, err);
     if (r == 0)
+        r = al_setup_worker_roots(setup, err);
+    if (r == 0)
         r = al_proc_init(setup->git_program, err);
     if (r == 0)
         r = make_private_dir(setup, err);
@@ -248,6 +250,7 @@ void al_setup_clear(struct al_setup *setup)
     al_registry_clear(&setup->registry);
     al_roots_clear(&setup->roots);
     al_config_clear(&setup->config);
+    al_worker_clear(&setup->worker);
     if (setup->fallback_dir)
         al_fs_remove_tree(setup->fallback_dir);
     free(setup->fallback_dir);

@@ -116,7 +116,8 @@ struct al_config {
     } staging;
 
     struct {
-        char *grant; /**< serve.grant, --grant; NULL: everything */
+        char *grant;  /**< serve.grant, --grant; NULL: everything */
+        char *worker; /**< serve.worker, --worker: a worker file (config/worker.h); NULL: none */
     } serve;
 
     struct al_grants grants; /**< grants.NAME */

@@ -22,7 +22,8 @@
 #define STRING(name) .kind = AL_KEY_STRING, FIELD(name, char *)
 #define STRINGS(name, least, most)                                                                 \
     .kind = AL_KEY_STRINGS, FIELD(name, struct al_strv), .min = (least), .max = (most)
-#define ABS_FILE(name) .kind = AL_KEY_ABS_FILE, FIELD(name, char *)
+#define ABS_FILE(name)      .kind = AL_KEY_ABS_FILE, FIELD(name, char *)
+#define RELATIVE_FILE(name) .kind = AL_KEY_FILE, FIELD(name, char *)
 /* The reader writes a choice as an unsigned int, so the enum has to have the same size. */
 #define FITS(type) (0 * sizeof(char[sizeof(type) == sizeof(unsigned) ? 1 : -1]))
 #define CHOICE(name, type, choice)                                                                 \
@@ -105,6 +106,7 @@ static const struct al_key keys[] = {
     { "staging.allow_symlinks", BOOL(staging.allow_symlinks) },
 
     { "serve.grant", STRING(serve.grant) },
+    { "serve.worker", RELATIVE_FILE(serve.worker) },
 
     { "grants", GRANTS(grants) },
 };
@@ -169,6 +171,7 @@ void al_keys_clear(struct al_config *config)
         switch (keys[i].kind) {
         case AL_KEY_STRING:
         case AL_KEY_ABS_FILE:
+        case AL_KEY_FILE:
             free(*(char **)field);
             *(char **)field = NULL;
             break;
@@ -223,6 +226,7 @@ void al_keys_deep_copy(struct al_config *copy)
         switch (keys[i].kind) {
         case AL_KEY_STRING:
         case AL_KEY_ABS_FILE:
+        case AL_KEY_FILE:
             *(char **)field = al_strdup(*(char **)field);
             break;
         case AL_KEY_STRINGS:

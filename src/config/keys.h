@@ -20,6 +20,7 @@ enum al_key_kind {
     AL_KEY_STRING,   /**< char *, NULL when absent */
     AL_KEY_STRINGS,  /**< struct al_strv */
     AL_KEY_ABS_FILE, /**< char *, an absolute path after reading */
+    AL_KEY_FILE,     /**< char *, a path; a relative one begins where the file that is read lies */
     AL_KEY_CHOICE,   /**< an enum whose values index `words` */
     AL_KEY_GRANTS,   /**< struct al_grants: a table of tables that the user names */
     AL_KEY_RULES,    /**< struct al_policy: a list of tables with keys of the next two kinds */

@@ -19,6 +19,7 @@ static enum al_toml_type type_wanted(enum al_key_kind kind)
         return AL_TOML_STRINGS;
     case AL_KEY_STRING:
     case AL_KEY_ABS_FILE:
+    case AL_KEY_FILE:
     case AL_KEY_CHOICE:
     case AL_KEY_RULE_STRING:
     case AL_KEY_RULE_DECISION:
@@ -64,9 +65,12 @@ static void set_strings(struct al_config_reader *reader, const struct al_key *ke
 static void set_file(struct al_config_reader *reader, const struct al_key *key,
                      const struct al_toml_item *item, char **field)
 {
+    const char *slash = strrchr(reader->path, '/');
+    al_auto(al_freep) char *directory =
+        slash ? al_strndup(reader->path, (size_t)(slash + 1 - reader->path)) : al_strdup(".");
     bool at_home = al_starts_with(item->text, "~/");
 
-    if (item->text[0] != '/' && !at_home) {
+    if (item->text[0] != '/' && !at_home && key->kind == AL_KEY_ABS_FILE) {
         al_config_reader_fail(reader, item->line, key->path,
                               "must be an absolute path or begin with '~/'");
     } else if (al_ends_with(item->text, "/")) {
@@ -76,7 +80,8 @@ static void set_file(struct al_config_reader *reader, const struct al_key *key,
                               "begins with '~/', but HOME is not set");
     } else {
         free(*field);
-        *field = at_home ? al_fs_join(reader->home, item->text + 2) : al_strdup(item->text);
+        *field = at_home ? al_fs_join(reader->home, item->text + 2)
+                         : al_fs_join(directory, item->text); /* an absolute path stays */
     }
 }
 
@@ -152,6 +157,7 @@ bool al_config_reader_set(struct al_config_reader *reader, const struct al_key *
         set_strings(reader, key, value, field);
         break;
     case AL_KEY_ABS_FILE:
+    case AL_KEY_FILE:
         set_file(reader, key, value->items, field);
         break;
     case AL_KEY_CHOICE:

@@ -134,19 +134,27 @@ int al_grants_choose(struct al_grants *grants, const char *name, const struct al
                         names.buf);
 }
 
-bool al_grant_has_tool(const struct al_grant *grant, const char *tool)
+static bool lists_tool(const struct al_grant *grant, const char *tool)
 {
-    if (!grant || !grant->limits_tools)
-        return true;
-    for (size_t i = 0; i < grant->tools.count; i++)
+    for (size_t i = 0; grant->limits_tools && i < grant->tools.count; i++)
         if (fnmatch(grant->tools.items[i], tool, 0) == 0)
             return true;
-    return false;
+    return !grant->limits_tools;
+}
+
+bool al_grant_has_tool(const struct al_grant *grant, const char *tool)
+{
+    for (; grant; grant = grant->also)
+        if (!lists_tool(grant, tool))
+            return false;
+    return true;
 }
 
 int al_grant_check_tool(const struct al_grant *grant, const char *tool, struct al_error *err)
 {
-    if (al_grant_has_tool(grant, tool))
+    while (grant && lists_tool(grant, tool))
+        grant = grant->also;
+    if (!grant)
         return 0;
     return al_error_set(err, AL_ERR_NOT_GRANTED,
                         "The grant '%s' does not include the tool '%s'. Nothing was done",
@@ -173,14 +181,11 @@ static enum al_access access_of(const struct al_grant *grant, const char *dir)
     return access;
 }
 
-int al_grant_check_dir(const struct al_grant *grant, const char *dir, bool writes,
-                       struct al_error *err)
+static int check_dir(const struct al_grant *grant, const char *dir, bool writes,
+                     struct al_error *err)
 {
-    enum al_access access;
+    enum al_access access = access_of(grant, dir);
 
-    if (!al_guarded || !grant || !grant->limits_dirs)
-        return 0;
-    access = access_of(grant, dir);
     if (access == AL_ACCESS_NONE)
         return al_error_set(err, AL_ERR_NOT_GRANTED,
                             "The grant '%s' does not cover this repository. Nothing was done",
@@ -191,4 +196,15 @@ int al_grant_check_dir(const struct al_grant *grant, const char *dir, bool write
                             "done",
                             grant->name);
     return 0;
+}
+
+int al_grant_check_dir(const struct al_grant *grant, const char *dir, bool writes,
+                       struct al_error *err)
+{
+    int r = 0;
+
+    for (; al_guarded && grant && r == 0; grant = grant->also)
+        if (grant->limits_dirs)
+            r = check_dir(grant, dir, writes, err);
+    return r;
 }

@@ -30,6 +30,8 @@ struct al_grant {
     bool limits_dirs; /**< false: every directory, for writing */
     struct al_grant_dir *dirs;
     size_t ndirs;
+    const struct al_grant *also; /**< another grant that has to cover the same; NULL: none.
+                                    Borrowed; not copied */
 };
 
 /** The configured grants.  Read only while a session runs. */

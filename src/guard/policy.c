@@ -36,9 +36,8 @@ struct al_rule *al_policy_add(struct al_policy *policy, unsigned line)
     return rule;
 }
 
-void al_policy_copy(struct al_policy *to, const struct al_policy *from)
+static void add_copies(struct al_policy *to, const struct al_policy *from)
 {
-    *to = AL_POLICY_INIT;
     for (size_t i = 0; i < from->count; i++) {
         const struct al_rule *rule = &from->rules[i];
 
@@ -53,6 +52,19 @@ void al_policy_copy(struct al_policy *to, const struct al_policy *from)
             .line = rule->line,
         };
     }
+}
+
+void al_policy_copy(struct al_policy *to, const struct al_policy *from)
+{
+    *to = AL_POLICY_INIT;
+    add_copies(to, from);
+    to->narrowing = from->narrowing;
+}
+
+void al_policy_narrow(struct al_policy *policy, const struct al_policy *rules)
+{
+    add_copies(policy, rules);
+    policy->narrowing = rules->count;
 }
 
 static bool glob(const char *pattern, const char *text)
@@ -166,10 +178,11 @@ static bool matches(const struct al_rule *rule, const struct al_policy_query *qu
     return rule->decision == AL_APPROVAL_ALLOW ? allows(rule, query) : restricts(rule, query);
 }
 
-struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approval_mode mode,
-                                  const struct al_policy_query *query)
+/* The first rule from `begin` to before `end` that matches; number 0: none does. */
+static struct al_ruling first_match(const struct al_policy *policy, size_t begin, size_t end,
+                                    const struct al_policy_query *query)
 {
-    for (size_t i = 0; policy && i < policy->count; i++) {
+    for (size_t i = begin; i < end; i++) {
         const struct al_rule *rule = &policy->rules[i];
 
         if (matches(rule, query))
@@ -178,9 +191,40 @@ struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approv
                                        .line = rule->line,
                                        .message = rule->message };
     }
-    return (struct al_ruling){
-        .decision = query->asks ? mode : AL_APPROVAL_ALLOW,
-    };
+    return (struct al_ruling){ .decision = AL_APPROVAL_ALLOW };
+}
+
+/* From the loosest decision to the strictest. */
+static unsigned strictness(enum al_approval_mode decision)
+{
+    return decision == AL_APPROVAL_ALLOW ? 0 : decision == AL_APPROVAL_ASK ? 1 : 2;
+}
+
+struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approval_mode mode,
+                                  const struct al_policy_query *query)
+{
+    static const struct al_policy none = { .rules = NULL };
+    const struct al_policy *rules = policy ? policy : &none;
+    size_t own = rules->count - rules->narrowing;
+    struct al_ruling ruling = first_match(rules, 0, own, query);
+    struct al_ruling narrower = first_match(rules, own, rules->count, query);
+
+    if (!ruling.number && query->asks)
+        ruling.decision = mode;
+    narrower.narrows = true;
+    return strictness(narrower.decision) > strictness(ruling.decision) ? narrower : ruling;
+}
+
+size_t al_ruling_number(const struct al_ruling *ruling, const struct al_policy *policy)
+{
+    return ruling->number - (ruling->narrows ? policy->count - policy->narrowing : 0);
+}
+
+void al_ruling_describe(const struct al_ruling *ruling, const struct al_policy *policy,
+                        struct al_str *out)
+{
+    al_str_addf(out, "rule %zu of the %s (line %u)", al_ruling_number(ruling, policy),
+                ruling->narrows ? "worker file" : "configuration", ruling->line);
 }
 
 int al_policy_check_effect(const char *pattern, struct al_error *err)

@@ -10,6 +10,9 @@
  * - A rule that asks or denies matches if any of them matches.
  * - A rule that allows matches only if all of them match, so a permission never covers more than it
  *   says.
+ *
+ * A worker file's rules are looked at by themselves, and the stricter decision holds: deny before
+ * ask before allow.
  */
 #ifndef AL_GUARD_POLICY_H
 #define AL_GUARD_POLICY_H
@@ -29,10 +32,12 @@ struct al_rule {
     unsigned line; /**< of the configuration, where the rule begins */
 };
 
-/** The rules in the configuration's order.  Read only while a session runs. */
+/** The rules in the configuration's order, and after them those of a worker file.  Read only while
+ * a session runs. */
 struct al_policy {
     struct al_rule *rules;
     size_t count;
+    size_t narrowing; /**< the last rules, this many, come from a worker file; they only narrow */
 };
 
 #define AL_POLICY_INIT ((struct al_policy){ .rules = NULL })
@@ -40,6 +45,9 @@ struct al_policy {
 void al_policy_clear(struct al_policy *policy);
 /** Copy all rules into an empty list. */
 void al_policy_copy(struct al_policy *to, const struct al_policy *from);
+
+/** Add the rules of a worker file, once. */
+void al_policy_narrow(struct al_policy *policy, const struct al_policy *rules);
 
 /** Add a rule that matches everything and asks, for the caller to fill in.  Borrowed until the next
  * one is added. */
@@ -59,10 +67,18 @@ struct al_policy_query {
 /** A decision and its source. */
 struct al_ruling {
     enum al_approval_mode decision;
-    size_t number;       /**< of the rule, from 1; 0: no rule matched */
+    size_t number;       /**< of the rule in the list, from 1; 0: no rule matched */
     unsigned line;       /**< of the rule; 0: no rule matched */
     const char *message; /**< the rule's message, borrowed; NULL: none */
+    bool narrows;        /**< the rule comes from the worker file */
 };
+
+/** The number of a ruling's rule in the file that the rule is from, from 1. */
+size_t al_ruling_number(const struct al_ruling *ruling, const struct al_policy *policy);
+
+/** Append "rule 2 of the configuration (line 7)". */
+void al_ruling_describe(const struct al_ruling *ruling, const struct al_policy *policy,
+                        struct al_str *out);
 
 /**
  * Rule on a call.  If no rule matches, `mode` decides for an operation that needs an approval, and

@@ -93,34 +93,66 @@ static bool contains(const struct al_root *root, const char *path)
     }
 }
 
-/* A forbidden path must not be inside a root, and neither must any link on the way to it: changing
- * the link would change which file is used. */
+/* Where a path leads to, and every link on the way: changing a link would change which file is
+ * used.  0 or -errno. */
+static int list_places(const char *given, struct al_strv *ret_places)
+{
+    al_auto(al_freep) char *cwd = getcwd(NULL, 0);
+    al_auto(al_freep) char *path = NULL;
+    char *end;
+    int r;
+
+    if (given[0] != '/' && !cwd)
+        return -ENOENT;
+    path = al_fs_join(cwd ? cwd : "/", given);
+    r = al_beneath_trace(path, &end, ret_places);
+    if (r == 0)
+        al_strv_take(ret_places, end);
+    return r;
+}
+
+static bool contains_any(const struct al_root *root, const struct al_strv *places)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (contains(root, places->items[i]))
+            return true;
+    return false;
+}
+
 static int check_forbidden(const struct al_root *root, const char *given, const char *forbidden,
                            struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv places = AL_STRV_INIT;
-    al_auto(al_freep) char *cwd = getcwd(NULL, 0);
-    al_auto(al_freep) char *path = NULL;
     al_auto(al_freep) char *safe = al_text_sanitize_line(forbidden);
     al_auto(al_freep) char *why = NULL;
-    char *end;
-    int r;
+    int r = list_places(forbidden, &places);
 
-    if (forbidden[0] != '/' && !cwd)
-        return refuse(err, given, "cannot be judged: the current directory is gone");
-    path = al_fs_join(cwd ? cwd : "/", forbidden);
-    r = al_beneath_trace(path, &end, &places);
     if (r < 0) {
         why = al_asprintf("cannot be judged: '%s': %s", safe, strerrordesc_np(-r));
         return refuse(err, given, why);
     }
-    al_strv_take(&places, end);
-    for (size_t i = 0; i < places.count; i++) {
-        if (contains(root, places.items[i])) {
-            why = al_asprintf("contains airlock's own '%s'; name a directory that does not", safe);
-            return refuse(err, given, why);
-        }
-    }
+    if (!contains_any(root, &places))
+        return 0;
+    why = al_asprintf("contains airlock's own '%s'; name a directory that does not", safe);
+    return refuse(err, given, why);
+}
+
+int al_roots_exclude(const struct al_roots *roots, const char *path, const char *what,
+                     struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv places = AL_STRV_INIT;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
+    int r = list_places(path, &places);
+
+    if (r < 0)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: cannot judge where the %s lies: %s", safe,
+                            what, strerrordesc_np(-r));
+    for (size_t i = 0; i < roots->count; i++)
+        if (contains_any(&roots->items[i], &places))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "%s: the %s lies in the root '%s', where an agent could change "
+                                "it; move it out of every root",
+                                safe, what, roots->items[i].path);
     return 0;
 }
 

@@ -43,6 +43,16 @@ void al_roots_clear(struct al_roots *roots);
 int al_roots_add(struct al_roots *roots, const char *path, const struct al_strv *forbidden,
                  const char *home, struct al_error *err);
 
+/**
+ * Check that no root contains a file of the user's, or a link on the way to it: an agent could
+ * change either.
+ *
+ * @param what  What the file is, for the message: "worker file".
+ * @return 0, or AL_ERR_BAD_ARGS with one line that says what to do instead.
+ */
+int al_roots_exclude(const struct al_roots *roots, const char *path, const char *what,
+                     struct al_error *err);
+
 /** The root that contains an absolute canonical path, the innermost one; NULL when none does. */
 const struct al_root *al_roots_find(const struct al_roots *roots, const char *abs);
 

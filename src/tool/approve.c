@@ -9,8 +9,6 @@
 #include "guard/text.h"
 #include "tool/private.h"
 
-#define RULE_NAME_BYTES 80
-
 static int record_decision(struct al_call *call, const char *decision, const char *by)
 {
     call->decision = decision;
@@ -18,11 +16,14 @@ static int record_decision(struct al_call *call, const char *decision, const cha
     return 0;
 }
 
-static const char *name_rule(const struct al_ruling *ruling, char *buf, size_t size)
+/* "rule 2 of the configuration (line 7)".  Caller frees. */
+static char *name_rule(const struct al_call *call, const struct al_ruling *ruling)
 {
-    (void)snprintf(buf, size, "rule %zu of the configuration (line %u)", ruling->number,
-                   ruling->line);
-    return buf;
+    struct al_str name = AL_STR_INIT;
+
+    if (ruling->number)
+        al_ruling_describe(ruling, call->session->policy, &name);
+    return al_str_detach(&name);
 }
 
 static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruling,
@@ -31,7 +32,7 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
     al_auto(al_freep) char *message =
         ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
     al_auto(al_freep) char *line = al_call_command_line(call);
-    char rule[RULE_NAME_BYTES];
+    al_auto(al_freep) char *rule = name_rule(call, ruling);
 
     (void)record_decision(call, "none", "none");
     if (ruling->number)
@@ -40,8 +41,7 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
             "%s\n\n%s%sThis needs the user's approval, as %s says, and nobody could "
             "be asked: there is no terminal, and no client that offers "
             "elicitation. Nothing was done. The user can run it in a terminal%s",
-            call->summary, message ? message : "", message ? "\n\n" : "",
-            name_rule(ruling, rule, sizeof(rule)), line);
+            call->summary, message ? message : "", message ? "\n\n" : "", rule, line);
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                         "%s\n\nThis needs the user's approval, and nobody could be asked: there is "
                         "no terminal, and no client that offers elicitation. Nothing was done. The "
@@ -218,7 +218,7 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
     al_auto(al_freep) char *message =
         ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
-    char rule[RULE_NAME_BYTES];
+    al_auto(al_freep) char *rule = name_rule(call, ruling);
     int r = al_call_preview(call, &detail, err);
 
     if (r < 0)
@@ -228,7 +228,7 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
         return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s", message);
     if (ruling->number)
         return al_error_set(err, AL_ERR_APPROVAL_DENIED, "%s: denied by %s. Nothing was done",
-                            call->summary, name_rule(ruling, rule, sizeof(rule)));
+                            call->summary, rule);
     return al_error_set(err, AL_ERR_APPROVAL_DENIED,
                         "%s: this session refuses everything that needs approval (approval mode "
                         "deny). Nothing was done",

@@ -219,6 +219,37 @@ static void a_copy_is_its_own(void **state)
                      AL_ERR_NOT_GRANTED);
 }
 
+static void both_of_two_grants_have_to_cover_a_call(void **state)
+{
+    al_auto(al_grants_clear) struct al_grants wide = AL_GRANTS_INIT, narrow = AL_GRANTS_INIT;
+    struct al_grant *first = with_dirs(&wide), *second = al_grants_add(&narrow, "narrow");
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+    (void)state;
+    first->limits_tools = second->limits_tools = true;
+    al_strv_add(&first->tools, "git_*");
+    al_strv_add(&second->tools, "*_log");
+    assert_int_equal(al_grant_add_dir(second, "/nowhere/app/sub/deep", "r", NULL), 0);
+    second->limits_dirs = true;
+    second->also = first;
+    assert_true(al_grant_has_tool(second, "git_log"));
+    assert_false(al_grant_has_tool(second, "git_add"));
+    assert_false(al_grant_has_tool(second, "hg_log"));
+    assert_int_equal(al_grant_check_tool(second, "git_log", NULL), 0);
+    assert_int_equal(al_grant_check_tool(second, "git_add", &err), AL_ERR_NOT_GRANTED);
+    assert_non_null(strstr(err.message, "'narrow'"));
+    assert_int_equal(al_grant_check_tool(second, "hg_log", &err), AL_ERR_NOT_GRANTED);
+    assert_null(strstr(err.message, "'narrow'"));
+    assert_int_equal(al_grant_check_dir(second, "/nowhere/app/sub/deep", false, NULL), 0);
+    assert_int_equal(al_grant_check_dir(second, "/nowhere/app/sub/deep", true, NULL),
+                     AL_ERR_NOT_GRANTED);
+    assert_int_equal(al_grant_check_dir(second, "/nowhere/app/sub", false, NULL),
+                     AL_ERR_NOT_GRANTED);
+    assert_int_equal(al_grant_check_dir(first, "/nowhere/app/sub", false, NULL), 0);
+    second->limits_dirs = false;
+    assert_int_equal(al_grant_check_dir(second, "/elsewhere", false, NULL), AL_ERR_NOT_GRANTED);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -232,6 +263,7 @@ int main(void)
         cmocka_unit_test(chooses_by_name_and_lists_the_others),
         cmocka_unit_test(links_are_followed_once_when_it_is_chosen),
         cmocka_unit_test(a_copy_is_its_own),
+        cmocka_unit_test(both_of_two_grants_have_to_cover_a_call),
     };
 
     return cmocka_run_group_tests_name("guard/grant", tests, NULL, NULL);

@@ -240,6 +240,42 @@ static void the_root_of_a_path_is_found_by_whole_components(void **state)
     }
 }
 
+static void a_file_and_the_links_to_it_are_outside_of_every_root(void **state)
+{
+    static const struct {
+        const char *path;
+        bool excluded;
+    } cases[] = {
+        { "w-out/w.md", true },         { "w-out/none.md", true },    { "w-out/inward.md", false },
+        { "w-root/w.md", false },       { "w-root/sub/w.md", false }, { "w-root/none.md", false },
+        { "w-root/outward.md", false }, { "w-root-2/w.md", true },
+    };
+    al_auto(al_roots_clear) struct al_roots roots = AL_ROOTS_INIT;
+    al_auto(al_freep) char *root = tmpdir_path(world, "w-root");
+
+    (void)state;
+    tmpdir_write(world, "w-out/w.md", "");
+    tmpdir_write(world, "w-root/w.md", "");
+    tmpdir_write(world, "w-root/sub/w.md", "");
+    tmpdir_write(world, "w-root-2/w.md", "");
+    tmpdir_symlink(world, "../w-root/w.md", "w-out/inward.md");
+    tmpdir_symlink(world, "../w-out/w.md", "w-root/outward.md");
+    assert_int_equal(al_roots_add(&roots, root, NULL, NULL, NULL), 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+        al_auto(al_freep) char *path = tmpdir_path(world, cases[i].path);
+        al_auto(al_freep) char *wanted =
+            al_asprintf("%s: the worker file lies in the root '%s', where an agent could change "
+                        "it; move it out of every root",
+                        path, root);
+
+        assert_int_equal(al_roots_exclude(&roots, path, "worker file", &err),
+                         cases[i].excluded ? 0 : AL_ERR_BAD_ARGS);
+        if (!cases[i].excluded)
+            assert_string_equal(err.message, wanted);
+    }
+}
+
 /* A seccomp filter applies to its thread alone, and ends with it. */
 static void *without_openat2(void *payload)
 {
@@ -288,6 +324,7 @@ int main(void)
         cmocka_unit_test(the_message_names_root_and_path_in_one_safe_line),
         cmocka_unit_test(roots_may_lie_in_each_other_and_be_given_twice),
         cmocka_unit_test(the_root_of_a_path_is_found_by_whole_components),
+        cmocka_unit_test(a_file_and_the_links_to_it_are_outside_of_every_root),
         cmocka_unit_test(a_kernel_without_openat2_is_named_as_the_reason),
     };
 

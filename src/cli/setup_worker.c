@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The worker file of a session. */
+#include <string.h>
+
+#include "cli/environment.h"
+#include "cli/known_names.h"
+#include "cli/setup.h"
+#include "guard/text.h"
+#include "toolsets/toolsets.h"
+
+static const struct al_toolset *find_toolset(const char *name)
+{
+    for (size_t i = 0; al_toolsets[i]; i++)
+        if (!strcmp(al_toolsets[i]->name, name))
+            return al_toolsets[i];
+    return NULL;
+}
+
+static int unknown_toolset(const struct al_worker *worker, const struct al_yaml *toolset,
+                           struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
+    al_auto(al_freep) char *name = al_text_sanitize_line(toolset->name);
+
+    for (size_t i = 0; al_toolsets[i]; i++)
+        al_str_addf(&valid, "%s%s", i ? ", " : "", al_toolsets[i]->name);
+    return al_error_set(err, AL_ERR_BAD_ARGS,
+                        "%s:%u: toolsets.%s: Unknown toolset \"%s\" in worker \"%s\". "
+                        "Valid toolsets: %s",
+                        worker->file, toolset->line, name, name, worker->name, valid.buf);
+}
+
+static int choose_toolsets(struct al_setup *setup, struct al_error *err)
+{
+    const struct al_yaml *toolsets = setup->worker.toolsets;
+    struct al_strv *chosen = &setup->config.toolsets;
+
+    if (toolsets && !setup->named_toolsets)
+        al_strv_clear(chosen);
+    for (size_t i = 0; toolsets && i < toolsets->count; i++) {
+        const char *name = al_worker_toolset(toolsets->items[i].name);
+
+        if (!find_toolset(name))
+            return unknown_toolset(&setup->worker, &toolsets->items[i], err);
+        if (!setup->named_toolsets)
+            al_strv_add(chosen, name);
+    }
+    return 0;
+}
+
+/* Both the session's grant and the worker's have to cover a call. */
+static int narrow_grant(struct al_setup *setup, struct al_error *err)
+{
+    struct al_grants *grants = &setup->worker.grants;
+    const struct al_grant *narrower;
+    int r;
+
+    if (!grants->count)
+        return 0;
+    grants->items[0].also = setup->session.grant;
+    r = al_grants_choose(grants, grants->items[0].name, &narrower, err);
+    if (r == 0)
+        setup->session.grant = narrower;
+    return r;
+}
+
+int al_setup_worker(struct al_setup *setup, struct al_error *err)
+{
+    struct al_worker *worker = &setup->worker;
+    al_auto(al_freep) char *path = NULL;
+    int r;
+
+    if (!setup->config.serve.worker || worker->file)
+        return 0;
+    path = al_environment_absolute(setup->config.serve.worker);
+    r = al_worker_read(path, worker, err);
+    if (r == 0)
+        r = al_check_worker_names(worker, err);
+    if (r == 0)
+        r = choose_toolsets(setup, err);
+    if (r == 0)
+        r = narrow_grant(setup, err);
+    if (r == 0)
+        al_policy_narrow(&setup->config.approval.policy, &worker->policy);
+    return r;
+}
+
+static int narrow_root(const struct al_roots *roots, const struct al_yaml *root, const char *home,
+                       struct al_roots *narrowed, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(root->text);
+
+    if (al_roots_add(narrowed, root->text, NULL, home, &why) < 0)
+        return al_yaml_error(root, err, "%s", why.message);
+    for (size_t i = 0; i < narrowed->count; i++)
+        if (!al_roots_find(roots, narrowed->items[i].path))
+            return al_yaml_error(root, err,
+                                 "'%s' is in no root; a worker file only narrows the roots", safe);
+    return 0;
+}
+
+int al_setup_worker_roots(struct al_setup *setup, struct al_error *err)
+{
+    const struct al_worker *worker = &setup->worker;
+    al_auto(al_roots_clear) struct al_roots narrowed = AL_ROOTS_INIT;
+    int r = worker->file ? al_roots_exclude(&setup->roots, worker->file, "worker file", err) : 0;
+
+    if (!worker->roots || r < 0)
+        return r;
+    for (size_t i = 0; r == 0 && i < worker->roots->count; i++)
+        r = narrow_root(&setup->roots, &worker->roots->items[i], setup->home, &narrowed, err);
+    if (r < 0)
+        return r;
+    narrowed.allow_absolute = setup->roots.allow_absolute;
+    al_roots_clear(&setup->roots);
+    setup->roots = narrowed;
+    narrowed = AL_ROOTS_INIT;
+    return 0;
+}
