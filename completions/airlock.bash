@@ -3,11 +3,11 @@
 
 _airlock() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local shared='--root --toolset --approval --grant --tool --command-timeout --no-git --audit --config --help'
+    local shared='--root --toolset --approval --grant --worker --tool --command-timeout --no-git --audit --config --help'
 
     case $prev in
     --root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-    --audit | --config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    --audit | --config | --worker) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     --approval) COMPREPLY=($(compgen -W 'ask allow deny' -- "$cur")); return ;;
     --grant) COMPREPLY=($(compgen -W "$(_airlock_names grants)" -- "$cur")); return ;;
     --toolset) COMPREPLY=($(compgen -W 'git workflow readonly shell files staging' -- "$cur")); return ;;

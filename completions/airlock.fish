@@ -40,6 +40,7 @@ complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l root -x -a '(_
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l toolset -x -a 'git workflow readonly shell files staging' -d 'a toolset to offer'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l no-git -d 'take no checkpoints'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l grant -x -a '(__airlock_grants)' -d 'narrow the session to a grant of the configuration'
+complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l worker -r -F -d 'a worker file'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l approval -x -a 'ask allow deny' -d 'what to do with calls that change a repository'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l tool -x -a 'command all read write' -d 'what bash_command may do'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l command-timeout -x -d 'seconds for one command'

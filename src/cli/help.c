@@ -56,6 +56,8 @@ static const char session_options[] =
     "  --approval MODE        ask (default), allow or deny what changes a repository\n"
     "  --grant NAME           narrow the session to [grants.NAME] in the\n"
     "                         configuration\n"
+    "  --worker FILE          a worker file: its frontmatter chooses toolsets and\n"
+    "                         narrows the session further\n"
     "  --tool LIST            let bash_command of the toolset shell run: command or\n"
     "                         all. Without it, and with read or write, it shows what\n"
     "                         would run\n"
