@@ -73,10 +73,11 @@ static int mark_long(void)
     return (int)next;
 }
 
-/* Caller holds the mutex.  Grant free jobs in the order of arrival. */
-static void grant_jobs(void)
+/* Caller holds the mutex.  Grant free jobs in the order of arrival.  True: there was one. */
+static bool grant_jobs(void)
 {
     const uint64_t one = 1;
+    bool granted = false;
 
     while (first && al_jobs_has_room(nrecent, nlong, limit)) {
         struct waiter *waiter = first;
@@ -84,10 +85,11 @@ static void grant_jobs(void)
         first = waiter->next;
         if (!first)
             last = &first;
-        waiter->granted = true;
+        waiter->granted = granted = true;
         add_held(waiter->job);
         (void)!write(waiter->fd, &one, sizeof(one)); /* cannot fail: the counter is 0 */
     }
+    return granted;
 }
 
 /* Caller holds the mutex.  Leave the queue without a job. */
@@ -115,8 +117,9 @@ static bool wait_in_queue(struct waiter *waiter, const struct al_cancel *cancel)
         int next_ms;
 
         pthread_mutex_lock(&mutex);
-        next_ms = mark_long();
-        grant_jobs();
+        do /* again with the jobs just granted, which become long too */
+            next_ms = mark_long();
+        while (grant_jobs());
         pthread_mutex_unlock(&mutex);
         (void)poll(fds, 2, next_ms);
     } while (!fds[0].revents && !fds[1].revents);
@@ -186,7 +189,7 @@ void al_jobs_release(struct al_job *job)
     *at = job->next;
     nrecent -= !job->is_long;
     nlong -= job->is_long;
-    grant_jobs();
+    (void)grant_jobs();
     pthread_mutex_unlock(&mutex);
 }
 
@@ -205,6 +208,6 @@ void al_proc_set_jobs(unsigned jobs)
 {
     pthread_mutex_lock(&mutex);
     limit = jobs ? jobs : 1;
-    grant_jobs();
+    (void)grant_jobs();
     pthread_mutex_unlock(&mutex);
 }

@@ -14,10 +14,12 @@ struct taker {
     struct al_cancel *cancel;
     atomic_int tid;
     int r;
-    int place; /* in the order in which jobs were granted */
+    int place;  /* in the order in which jobs were granted */
+    bool lasts; /* it keeps its job until `all_end` */
 };
 
 static atomic_int served;
+static atomic_bool all_end;
 static struct al_job job; /* the test's own */
 static atomic_llong now_ms;
 
@@ -41,6 +43,8 @@ static void *take_a_job(void *payload)
     if (self->r < 0)
         return NULL;
     self->place = atomic_fetch_add(&served, 1);
+    while (self->lasts && !atomic_load(&all_end))
+        sched_yield();
     al_jobs_release(&slot);
     return NULL;
 }
@@ -65,12 +69,17 @@ static bool sleeps_in_poll(int tid)
     return strtol(text, NULL, 10) == SYS_ppoll;
 }
 
-static void start_taker(struct taker *taker, struct al_cancel *cancel)
+static void start_waiting(struct taker *taker)
 {
-    *taker = (struct taker){ .cancel = cancel, .place = -1 };
     assert_int_equal(pthread_create(&taker->thread, NULL, take_a_job, taker), 0);
     while (!atomic_load(&taker->tid) || !sleeps_in_poll(atomic_load(&taker->tid)))
         sched_yield();
+}
+
+static void start_taker(struct taker *taker, struct al_cancel *cancel)
+{
+    *taker = (struct taker){ .cancel = cancel, .place = -1 };
+    start_waiting(taker);
 }
 
 static void join(struct taker *taker)
@@ -153,6 +162,32 @@ static void more_slots_serve_those_who_wait(void **state)
     assert_int_equal(taker.r, 0);
     al_jobs_release(&job);
     al_proc_set_jobs(1);
+}
+
+/* The second one grants a job to the first, and has to see to it that this job becomes long too. */
+static void one_that_was_granted_meanwhile_makes_room_too(void **state)
+{
+    struct taker first = { .place = -1, .lasts = true }, second = { .place = -1 };
+
+    (void)state;
+    al_proc_set_jobs(1);
+    atomic_store(&served, 0);
+    atomic_store(&all_end, false);
+    atomic_store(&now_ms, 1000000);
+    assert_int_equal(al_jobs_acquire(&job, NULL, NULL), 0);
+    atomic_store(&now_ms, 0); /* the first one sleeps for as good as ever */
+    start_waiting(&first);
+    atomic_store(&now_ms, 1000000 + AL_JOB_LONG_MS);
+    start_waiting(&second);
+    while (atomic_load(&served) < 1)
+        sched_yield();
+    atomic_fetch_add(&now_ms, AL_JOB_LONG_MS);
+    join(&second);
+    assert_int_equal(second.r, 0);
+    assert_int_equal(second.place, 1);
+    atomic_store(&all_end, true);
+    join(&first);
+    al_jobs_release(&job);
 }
 
 static void one_that_lasts_makes_room(void **state)
@@ -248,6 +283,7 @@ int main(void)
         cmocka_unit_test(refuses_one_that_is_cancelled_already),
         cmocka_unit_test(more_slots_serve_those_who_wait),
         cmocka_unit_test(one_that_lasts_makes_room),
+        cmocka_unit_test(one_that_was_granted_meanwhile_makes_room_too),
         cmocka_unit_test(only_so_many_make_room),
         cmocka_unit_test(many_threads_start_many_children),
     };
