@@ -10,7 +10,6 @@
 #include "mcp/sampling.h"
 #include "mcp/writer.h"
 #include "proc/cancel.h"
-#include "proc/proc.h"
 #include "tool/call.h"
 #include "util/clock.h"
 #include "util/fs.h"
@@ -24,7 +23,7 @@ int al_calls_init(struct al_calls *calls, const struct al_session *session,
         (struct al_calls){ .session = session, .out = out, .client_requests = client_requests };
     calls->flusher_due_ms = INT64_MAX;
     calls->backlog_last = &calls->backlog;
-    calls->reads_max = al_proc_jobs();
+    calls->reads_max = al_backlog_reads_max();
     calls->backlog_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (calls->backlog_fd < 0)
         return al_error_errno(err, errno, "cannot watch for calls");
@@ -92,7 +91,8 @@ void al_calls_cancel(struct al_calls *calls, const char *id)
     (void)pthread_mutex_unlock(&calls->lock);
 }
 
-/* The flusher is woken only if it would come too late. */
+/* The flusher is woken only if it would come too late: waking it for each call with a progress
+ * token costs 2 % of a short call. */
 void al_calls_schedule_flusher(struct al_calls *calls, int64_t at_ms)
 {
     if (at_ms < calls->flusher_due_ms) {
