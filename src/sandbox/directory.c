@@ -226,8 +226,12 @@ static int directory_list(struct al_sandbox *sandbox, const char *dir, struct al
 {
     const struct al_directory *directory = sandbox->state;
     struct al_scan scan;
-    int r = al_directory_scan(directory->fd, dir, &scan, err);
+    int r;
 
+    /* Under the lock, no file of a write that is not complete is seen. */
+    (void)pthread_mutex_lock(&sandbox->lock);
+    r = al_directory_scan(directory->fd, dir, &scan, err);
+    (void)pthread_mutex_unlock(&sandbox->lock);
     if (r < 0)
         return r;
     for (size_t i = 0; i < scan.count; i++)
