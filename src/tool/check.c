@@ -2,6 +2,7 @@
 /* Faults in a tool's tables.  Every function returns the first fault it finds, or NULL. */
 #include <stdlib.h>
 
+#include "tool/call.h"
 #include "tool/pattern.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
@@ -315,8 +316,28 @@ static char *output_fault(const char *text)
     return NULL;
 }
 
+/* What needs a repository is for a tool that has one. */
+static char *repository_fault(const struct al_tool *tool)
+{
+    const unsigned paths = AL_PARAM_PATH | AL_PARAM_EVERY_PATH | AL_PARAM_OUTPUT;
+    bool needs = tool->runs_at_top || tool->moves_branch || tool->affected_files;
+
+    if (tool->open_repository != al_call_without_repository)
+        return NULL;
+    for (size_t i = 0; i < tool->nparams; i++)
+        needs |= (tool->params[i].flags & paths) != 0;
+    for (size_t i = 0; i < tool->noperations; i++)
+        needs |=
+            al_effects_change_repository(tool->operations[i].effects & ~(unsigned)AL_DISCARDS_WORK);
+    return needs ? al_strdup("has no repository and needs one") : NULL;
+}
+
 static char *tool_fault(const struct al_tool *tool)
 {
+    char *fault = repository_fault(tool);
+
+    if (fault)
+        return fault;
     if (!tool->name || strlen(tool->name) > 64 || !only(tool->name, LETTERS DIGITS "_-"))
         return al_strdup("has a name that is not 1 to 64 letters, digits, '_' and '-'");
     if (!tool->title || !*tool->title)
@@ -326,8 +347,7 @@ static char *tool_fault(const struct al_tool *tool)
     if (tool->noperations == 0)
         return al_strdup("has no operations");
     if (tool->output_schema) {
-        char *fault = output_fault(tool->output_schema);
-
+        fault = output_fault(tool->output_schema);
         if (fault)
             return fault;
     }

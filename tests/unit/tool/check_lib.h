@@ -4,6 +4,7 @@
 #define TESTS_UNIT_TOOL_CHECK_LIB_H
 
 #include "tests/lib/assert.h"
+#include "tool/call.h"
 #include "tool/tool.h"
 
 struct args {

@@ -54,6 +54,47 @@ static void the_tool_itself(void **state)
     finds(&tool, "tool 'sample_tool-1' has an output schema that is not JSON of type object");
 }
 
+static void a_tool_without_a_repository(void **state)
+{
+    static const char words[] = "tool 'sample_tool-1' has no repository and needs one";
+    static const struct al_param rows[] = {
+        AL_STRING(struct args, text, "A name.", .max_bytes = 9, .flags = AL_PARAM_NAME),
+        AL_STRING(struct args, text, "A path.", .max_bytes = 9, .flags = AL_PARAM_PATH),
+        AL_STRING(struct args, text, "A path.", .max_bytes = 9, .flags = AL_PARAM_OUTPUT),
+        AL_BOOL(struct args, flag, "All.", .flags = AL_PARAM_EVERY_PATH),
+    };
+    static const struct al_operation writes[] = {
+        { .name = "write", .effects = AL_WRITES_FILES | AL_DISCARDS_WORK, .execute = execute },
+        { .name = "stage", .effects = AL_WRITES_INDEX, .execute = execute },
+    };
+    struct al_tool sound = sound_tool();
+
+    (void)state;
+    sound.open_repository = al_call_without_repository;
+    sound.nparams = 1;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct al_tool tool = sound;
+
+        tool.params = &rows[i];
+        finds(&tool, i ? words : NULL);
+    }
+    for (size_t i = 0; i < COUNT(writes); i++) {
+        struct al_tool tool = sound;
+
+        tool.nparams = 0;
+        tool.operations = &writes[i];
+        tool.summarize = summarize;
+        finds(&tool, i ? words : NULL);
+    }
+    sound.nparams = 0;
+    finds(&sound, NULL);
+    sound.moves_branch = true;
+    finds(&sound, words);
+    sound.moves_branch = false;
+    sound.runs_at_top = true;
+    finds(&sound, words);
+}
+
 static void the_number_of_rows(void **state)
 {
     struct args_many {
@@ -279,6 +320,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_tool_itself),
+        cmocka_unit_test(a_tool_without_a_repository),
         cmocka_unit_test(the_number_of_rows),
         cmocka_unit_test(names_and_descriptions),
         cmocka_unit_test(integers),
