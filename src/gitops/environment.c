@@ -193,7 +193,8 @@ void al_git_command_env(struct al_git_env *env, const struct al_location *at,
                         const struct al_git_command *command)
 {
     const struct al_git *git = at->git;
-    al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
+    al_auto(al_freep) char *tmp =
+        at->is_own ? al_strdup(at->dir) : al_fs_join(git->private_dir, "tmp");
 
     al_git_env_base(env, command);
     if (command->link && command->link->env)

@@ -34,7 +34,9 @@ static int open_part(const struct al_location *at, const char *path, int *ret_fd
     const struct al_root *root = al_roots_find(at->git->roots, path);
     int fd = -ENOENT;
 
-    if (root)
+    if (at->is_own)
+        fd = al_nofollow_open(at->dir_fd, "", O_PATH | O_DIRECTORY);
+    else if (root)
         fd = al_nofollow_open(root->fd, path + strlen(root->path) + (strcmp(root->path, path) != 0),
                               O_PATH | O_DIRECTORY);
     if (fd < 0)

@@ -31,6 +31,7 @@ struct al_location {
     struct al_file_id head;   /**< stat of HEAD when git_fd was opened; private */
     bool uses_absolute_paths; /**< git gets absolute paths; see al_repo_use_absolute_paths();
                                  private */
+    bool is_own; /**< a repository of airlock's own, outside every root; see al_repo_open_own() */
     const struct al_git_config *config; /**< borrowed; NULL until the repository is vetted */
 };
 

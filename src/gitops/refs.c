@@ -10,6 +10,7 @@
 
 #include "gitops/layer.h"
 #include "gitops/location.h"
+#include "guard/nofollow.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "util/fs.h"
@@ -36,6 +37,8 @@ static int open_reference(const struct al_location *at, const char *ref, int fla
     al_auto(al_freep) char *abs = NULL;
     int fd;
 
+    if (at->is_own && al_is_reference(ref))
+        return al_nofollow_open(at->dir_fd, ref, flags);
     if (!al_is_reference(ref) ||
         al_roots_open(at->git->roots, path, flags | O_NOFOLLOW, &fd, &abs, NULL) < 0)
         return -1;

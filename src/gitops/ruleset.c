@@ -117,7 +117,13 @@ static int add_roots(struct rules *rules, const struct al_roots *roots, unsigned
     return 0;
 }
 
-int al_git_bare_ruleset(struct al_git *git, int dir_fd, bool reads_roots,
+static void add_open(struct rules *rules, const char *what, int fd, unsigned rights)
+{
+    rules->items[rules->count++] =
+        (struct al_confine_rule){ .path = what, .rights = rights, .by_fd = true, .fd = fd };
+}
+
+int al_git_bare_ruleset(struct al_git *git, int dir_fd, const struct al_location *lender,
                         struct al_ruleset **ret_ruleset, struct al_error *err)
 {
     struct rules rules = { .count = 0 };
@@ -127,40 +133,65 @@ int al_git_bare_ruleset(struct al_git *git, int dir_fd, bool reads_roots,
     if (al_confine_abi() == 0)
         return 0;
     add_system(&rules, git);
-    rules.items[rules.count++] = (struct al_confine_rule){
-        .path = "the store", .rights = AL_RIGHT_READ | AL_RIGHT_WRITE, .by_fd = true, .fd = dir_fd
-    };
-    if (reads_roots)
+    add_open(&rules, "the store", dir_fd, AL_RIGHT_READ | AL_RIGHT_WRITE);
+    if (lender && lender->is_own)
+        add_open(&rules, lender->dir, lender->dir_fd, AL_RIGHT_READ);
+    else if (lender)
         r = add_roots(&rules, git->roots, AL_RIGHT_READ, err);
     return r < 0 ? r : al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
+}
+
+/* What a class may use besides the repository. */
+static void add_class(struct rules *rules, const struct al_git *git, enum al_git_class class)
+{
+    add_system(rules, git);
+    if (class == AL_GIT_CONFIG)
+        add(rules, "/", AL_RIGHT_READ, false);
+    add(rules, git->private_dir, AL_RIGHT_READ, false);
+    if (al_git_class_connects(class))
+        add_resolver(rules);
+    if (class == AL_GIT_HTTP)
+        add_http(rules, git);
+    if (class == AL_GIT_SSH)
+        add_ssh(rules, git);
+}
+
+static int make_ruleset(const struct rules *rules, enum al_git_class class,
+                        struct al_ruleset **ret_ruleset, struct al_error *err)
+{
+    return al_git_class_connects(class)
+               ? al_ruleset_new_connecting(rules->items, rules->count, ret_ruleset, err)
+               : al_ruleset_new(rules->items, rules->count, ret_ruleset, err);
 }
 
 static int build(struct al_git *git, enum al_git_class class, struct al_ruleset **ret_ruleset,
                  struct al_error *err)
 {
-    bool writes = al_git_class_writes(class), connects = al_git_class_connects(class);
+    bool writes = al_git_class_writes(class);
     unsigned on_roots = AL_RIGHT_READ | (writes ? AL_RIGHT_WRITE : 0);
     al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
     struct rules rules = { .count = 0 };
     int r;
 
-    add_system(&rules, git);
-    if (class == AL_GIT_CONFIG)
-        add(&rules, "/", AL_RIGHT_READ, false);
-    add(&rules, git->private_dir, AL_RIGHT_READ, false);
-    if (connects)
-        add_resolver(&rules);
-    if (class == AL_GIT_HTTP)
-        add_http(&rules, git);
-    if (class == AL_GIT_SSH)
-        add_ssh(&rules, git);
+    add_class(&rules, git, class);
     if (writes)
         add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
     r = add_roots(&rules, git->roots, on_roots, err);
-    if (r < 0)
-        return r;
-    return connects ? al_ruleset_new_connecting(rules.items, rules.count, ret_ruleset, err)
-                    : al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
+    return r < 0 ? r : make_ruleset(&rules, class, ret_ruleset, err);
+}
+
+int al_git_own_ruleset(const struct al_location *at, enum al_git_class class,
+                       struct al_ruleset **ret_ruleset, struct al_error *err)
+{
+    unsigned rights = AL_RIGHT_READ | (al_git_class_writes(class) ? AL_RIGHT_WRITE : 0);
+    struct rules rules = { .count = 0 };
+
+    *ret_ruleset = NULL;
+    if (al_confine_abi() == 0)
+        return 0;
+    add_class(&rules, at->git, class);
+    add_open(&rules, at->dir, at->dir_fd, rights);
+    return make_ruleset(&rules, class, ret_ruleset, err);
 }
 
 /* With the lock held.  A call may still use a ruleset that another call found stale, hence the

@@ -22,9 +22,16 @@ int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
                    struct al_held_ruleset **ret_held, struct al_error *err);
 void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held);
 
-/** A ruleset for one bare repository of airlock's own, which may be written below `dir_fd`.  The
- * caller frees it; NULL when the kernel has no Landlock. */
-int al_git_bare_ruleset(struct al_git *git, int dir_fd, bool reads_roots,
+/** A ruleset for one bare repository of airlock's own, which may be written below `dir_fd`, and
+ * which borrows objects from `lender` (NULL: from none).  The caller frees it; NULL when the kernel
+ * has no Landlock. */
+int al_git_bare_ruleset(struct al_git *git, int dir_fd, const struct al_location *lender,
                         struct al_ruleset **ret_ruleset, struct al_error *err);
+
+/** A ruleset for a location that is_own: as al_git_ruleset(), but of files and folders of the user
+ * nothing may be read or written, only the repository itself.  The caller frees it; NULL when the
+ * kernel has no Landlock. */
+int al_git_own_ruleset(const struct al_location *at, enum al_git_class class,
+                       struct al_ruleset **ret_ruleset, struct al_error *err);
 
 #endif

@@ -43,16 +43,34 @@ static int run_under(struct al_held_ruleset *held, const struct al_git_command *
     return al_proc_run(&confined, ret_result, err);
 }
 
+/* A repository of airlock's own is one call's, so its ruleset is not kept. */
+static int run_in_own(const struct al_location *at, const struct al_git_command *command,
+                      const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                      struct al_error *err)
+{
+    struct al_held_ruleset held = { .ruleset = NULL };
+    int r = al_git_own_ruleset(at, command->class, &held.ruleset, err);
+
+    if (r == 0)
+        r = run_under(held.ruleset ? &held : NULL, command, spec, ret_result, err);
+    al_ruleset_free(held.ruleset);
+    return r;
+}
+
 /* If git was replaced since the ruleset was checked, it cannot be executed under it.  Nothing ran
  * then, so it is tried once more under a current ruleset. */
-static int run_confined(struct al_git *git, const struct al_git_command *command,
+static int run_confined(const struct al_location *at, const struct al_git_command *command,
                         const struct al_proc_spec *spec, struct al_proc_result *ret_result,
                         struct al_error *err)
 {
     struct al_held_ruleset *held, *renewed = NULL;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = al_git_ruleset(git, command->class, false, &held, err);
+    struct al_git *git = at->git;
+    int r;
 
+    if (at->is_own && command->class != AL_GIT_CONFIG)
+        return run_in_own(at, command, spec, ret_result, err);
+    r = al_git_ruleset(git, command->class, false, &held, err);
     if (r < 0)
         return r;
     r = run_under(held, command, spec, ret_result, &why);
@@ -91,7 +109,7 @@ static int start(const struct al_location *at, const struct al_git_command *comm
         return al_git_not_available(err);
     al_git_command_env(&env, at, command);
     r = run_confined(
-        git, command,
+        at, command,
         &(struct al_proc_spec){
             .program = git->program,
             .argv = (const char *const *)command->argv.items,

@@ -73,7 +73,7 @@ int al_bare_run(const struct al_bare *bare, const struct al_git_command *command
     if (!git->program)
         return al_git_not_available(err);
     borrows = borrows && bare->lender;
-    r = al_git_bare_ruleset(git, bare->dir_fd, borrows, &ruleset, err);
+    r = al_git_bare_ruleset(git, bare->dir_fd, borrows ? bare->lender : NULL, &ruleset, err);
     if (r < 0)
         return r;
     build_env(&env, bare, command->index, borrows);

@@ -187,6 +187,32 @@ int al_repo_open_at(struct al_git *git, const char *base, const char *path,
     return vet_found(open_exactly(repo, base, path, err), repo, path, budget, ret_repo, err);
 }
 
+int al_repo_open_own(struct al_git *git, const char *dir, struct al_run_limits *budget,
+                     struct al_repo **ret_repo, struct al_error *err)
+{
+    struct al_repo *repo = new_repo(git);
+    bool is_new;
+    int r = 0;
+
+    repo->at.is_own = true;
+    repo->at.dir = al_strdup(dir);
+    repo->at.top = al_strdup(dir);
+    repo->at.git_dir = al_strdup(dir);
+    repo->at.common_dir = al_strdup(dir);
+    repo->at.dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (repo->at.dir_fd < 0)
+        r = al_error_errno(err, errno, "cannot open '%s'", dir);
+    if (r == 0)
+        r = al_vetting_get(&repo->at, budget, &repo->vetting, &is_new, err);
+    if (r < 0) {
+        al_repo_free(repo);
+        return r;
+    }
+    repo->at.config = &repo->vetting->config;
+    *ret_repo = repo;
+    return 0;
+}
+
 static int outside_repository(const char *param, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_sanitize_line(given);

@@ -59,6 +59,16 @@ int al_repo_open_at(struct al_git *git, const char *base, const char *path,
                     struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err);
 
 /**
+ * Open a bare repository of airlock's own, outside every root.  Its git children may use this
+ * repository and no file of the user; they get the user's settings like those of any repository.
+ *
+ * @param dir  Absolute and canonical.
+ * @return as al_repo_open().
+ */
+int al_repo_open_own(struct al_git *git, const char *dir, struct al_run_limits *budget,
+                     struct al_repo **ret_repo, struct al_error *err);
+
+/**
  * Resolve an agent's word to git's pathspec.  The word is relative to the working directory; a path
  * outside the roots or outside this working tree is refused.  Runs a git child only for a missing
  * file whose name looks like a pattern.

@@ -18,6 +18,10 @@ struct al_network {
         *other;          /* the repository at the other end when it is on this machine, else NULL */
     int other_fd;        /* its git directory, open; -1 when it is elsewhere */
     char *repository_id; /* device and inode of that directory; "" when it is elsewhere */
+    bool uses_github_token; /* a server that asks gets the token for GitHub and nothing else, and
+                               none may lead elsewhere */
+    bool is_partial;        /* objects that this fetch does not bring may be missing */
+    bool was_asked;         /* the server asked for credentials */
 };
 
 /** One run of a command over the exchange. */

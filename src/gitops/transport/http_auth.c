@@ -9,8 +9,10 @@
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"
 #include "gitops/transport/credential.h"
+#include "gitops/transport/github_token.h"
 #include "gitops/transport/network.h"
 #include "guard/credential_hosts.h"
+#include "guard/github.h"
 
 static bool says(const struct al_git_output *output, const char *words)
 {
@@ -110,14 +112,60 @@ static int run_with_helpers(const struct al_network_job *job, struct al_git_outp
     return refused(network, err);
 }
 
+/* The server asked: run again with the token for GitHub. */
+static int run_with_token(const struct al_network_job *job, struct al_git_output *ret_output,
+                          struct al_error *err)
+{
+    al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
+    const struct al_network *network = job->network;
+    int r;
+
+    if (!al_github_is_safe(&network->url))
+        return withheld(network, err);
+    r = al_github_token(network->repo->at.git, &network->url, job->budget, &credential, err);
+    if (r == 0)
+        r = run_with(job, credential.user, credential.password, ret_output, err);
+    if (r < 0 || (!asks_for_credentials(ret_output) && !was_refused(ret_output)))
+        return r;
+    al_git_output_clear(ret_output);
+    return al_remote_error(err,
+                           "The token may be expired or revoked: set another GITHUB_TOKEN and "
+                           "restart airlock, or run `gh auth login`.",
+                           "%s does not accept the token it was given", network->url.origin);
+}
+
+/* Without credentials first, so that what is public needs no token. */
+static int run_for_github(const struct al_network_job *job, struct al_git_output *ret_output,
+                          struct al_error *err)
+{
+    struct al_git_output output;
+    int r;
+
+    if (job->network->was_asked)
+        return run_with_token(job, ret_output, err);
+    r = al_network_run_once(job, -1, &output, err);
+    if (r < 0)
+        return r;
+    if (!asks_for_credentials(&output)) {
+        *ret_output = output;
+        return 0;
+    }
+    al_git_output_clear(&output);
+    job->network->was_asked = true;
+    return run_with_token(job, ret_output, err);
+}
+
 int al_network_run_http(const struct al_network_job *job, struct al_git_output *ret_output,
                         struct al_error *err)
 {
     const struct al_url *url = &job->network->url;
     struct al_git_output output;
-    int r = url->password ? run_with(job, url->user, url->password, &output, err)
-                          : al_network_run_once(job, -1, &output, err);
+    int r;
 
+    if (job->network->uses_github_token)
+        return run_for_github(job, ret_output, err);
+    r = url->password ? run_with(job, url->user, url->password, &output, err)
+                      : al_network_run_once(job, -1, &output, err);
     if (r < 0)
         return r;
     if (!asks_for_credentials(&output) && !was_refused(&output)) {

@@ -25,12 +25,20 @@ static void add_remote(struct al_strv *config, const struct al_network *network,
         al_strv_addf(config, "remote.%s.fetch", name);
         al_strv_add(config, remote->refspecs.items[i]);
     }
+    if (network->is_partial) {
+        al_strv_addf(config, "remote.%s.promisor", name);
+        al_strv_add(config, "true");
+        al_strv_addf(config, "remote.%s.partialclonefilter", name);
+        al_strv_adds(config, "blob:none", "fetch.negotiationalgorithm", "noop", NULL);
+    }
     if (remote->tag_option) {
         al_strv_addf(config, "remote.%s.tagopt", name);
         al_strv_add(config, remote->tag_option);
     }
     al_strv_adds(config, "credential.helper", "", "push.pushoption", "", "transfer.bundleuri",
                  "false", "core.alternaterefscommand", ":", NULL);
+    if (network->uses_github_token) /* the branch of an empty repository on a server that names none */
+        al_strv_adds(config, "init.defaultbranch", "main", NULL);
     /* Keep every transfer as one pack, so that the limit of a file is the limit of a transfer. */
     al_strv_adds(config, "fetch.unpacklimit", "1", "transfer.unpacklimit", "1",
                  "fetch.uriprotocols", "", NULL);
@@ -66,7 +74,7 @@ static void add_http(struct al_strv *config, const struct al_network *network)
     } rows[] = {
         { "proxy", proxy_for(network) },  { "sslverify", "true" },  { "cookiefile", "" },
         { "savecookies", "false" },       { "extraheader", "" },    { "curloptresolve", "" },
-        { "followredirects", "initial" }, { "emptyauth", "false" }, { "delegation", "none" },
+        { "followredirects", network->uses_github_token ? "false" : "initial" }, { "emptyauth", "false" }, { "delegation", "none" },
     };
 
     for (size_t i = 0; i < AL_COUNT(rows); i++) {

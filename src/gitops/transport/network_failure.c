@@ -67,6 +67,15 @@ static void add_own_words(const struct al_git_output *output, struct al_str *out
             al_str_addf(out, "%s\n", line);
 }
 
+bool al_network_lacks_branch(const struct al_git_output *output)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    add_own_words(output, &words);
+    return output->exit_code != 0 && strstr(words.buf, "fatal: Remote branch ") &&
+           strstr(words.buf, " not found in upstream ");
+}
+
 static int no_such_branch(const char *words, struct al_error *err)
 {
     static const char mark[] = "couldn't find remote ref ";

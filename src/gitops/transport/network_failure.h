@@ -9,4 +9,7 @@
 int al_network_failed(const struct al_network *network, const struct al_git_output *output,
                       struct al_error *err);
 
+/** Test whether a clone failed for want of the branch that was asked for. */
+bool al_network_lacks_branch(const struct al_git_output *output);
+
 #endif

@@ -138,8 +138,11 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     if (r < 0)
         return r;
     status = status_line(&output, options);
-    if (status && *status == '!')
+    if (status && *status == '!') {
+        ret_pushed->is_rejected = true;
+        ret_pushed->is_stale = strstr(status, "(stale info)");
         return rejected(&output, options->branch, status, err);
+    }
     if (output.exit_code != 0 || !status)
         return al_network_failed(network, &output, err);
     parse_status(&output, status, ret_pushed);

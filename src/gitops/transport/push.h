@@ -18,6 +18,9 @@ struct al_push_options {
 /** The result of a successful push. */
 struct al_pushed {
     bool up_to_date, is_new, forced;
+    bool is_rejected;        /**< also set when the push failed: git here, git there or a hook there
+                                refused it, and nothing changed */
+    bool is_stale;           /**< as is_rejected: the remote's branch was not what the lease says */
     char *range;             /**< "1234567..89abcde", NULL for a new branch */
     struct al_str from_hook; /**< output of the other side's hooks, safe */
 };
