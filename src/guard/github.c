@@ -53,6 +53,12 @@ char *al_github_address(const char *base, const char *repo)
 
 bool al_github_is_safe(const struct al_url *url)
 {
-    return !strcmp(url->protocol, "https") || !strcmp(url->host, "localhost") ||
-           !strcmp(url->host, "127.0.0.1") || !strcmp(url->host, "::1");
+    static const char *const loopback[] = { "localhost", "127.0.0.1", "::1" };
+
+    if (strcmp(url->protocol, "http") != 0)
+        return !strcmp(url->protocol, "https");
+    for (size_t i = 0; i < AL_COUNT(loopback); i++)
+        if (!strcmp(url->host, loopback[i]))
+            return true;
+    return false;
 }

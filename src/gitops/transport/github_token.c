@@ -60,11 +60,10 @@ static int run_gh(struct al_git *git, const char *program, const char *authority
                   struct al_run_limits *budget, struct al_buffer *out, int *ret_exit_code,
                   struct al_error *err)
 {
-    static const struct al_sandbox unconfined;
+    static const struct al_confinement unconfined;
     const bool is_other = strcmp(authority, GITHUB_AUTHORITY) != 0;
-    const char *const argv[] = {
-        "gh", "auth", "token", is_other ? "--hostname" : NULL, authority, NULL
-    };
+    const char *const argv[] = { "gh",      "auth", "token", is_other ? "--hostname" : NULL,
+                                 authority, NULL };
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     al_auto(al_closep) int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct al_proc_result result = { .exit_code = -1 };

@@ -17,8 +17,8 @@
 #include "guard/arg.h"
 #include "util/fs.h"
 
-#define HEADS            "refs/heads/"
-#define COPY             "copy.git"
+#define HEADS "refs/heads/"
+#define COPY  "copy.git"
 
 /* Some 50,000 branches. */
 #define LIST_MAX_BYTES   (4u << 20)
@@ -26,12 +26,12 @@
 #define CONFIG_MAX_BYTES (64u << 10)
 
 struct al_mirror {
-    char *dir;                /* an empty repository, in which git reaches out; NULL: not made */
-    char *copy_dir;           /* <dir>/copy.git */
-    struct al_repo *outer;    /* the one at `dir` */
-    struct al_repo *copy;     /* the one at `copy_dir`; NULL: nothing was fetched */
-    struct al_remote remote;  /* with the one address */
-    bool was_asked;           /* the server asked for credentials before */
+    char *dir;               /* an empty repository, in which git reaches out; NULL: not made */
+    char *copy_dir;          /* <dir>/copy.git */
+    struct al_repo *outer;   /* the one at `dir` */
+    struct al_repo *copy;    /* the one at `copy_dir`; NULL: nothing was fetched */
+    struct al_remote remote; /* with the one address */
+    bool was_asked;          /* the server asked for credentials before */
     const struct al_progress *progress;
 };
 
@@ -76,8 +76,7 @@ static int make_outer(struct al_mirror *mirror, struct al_git *git)
 }
 
 int al_mirror_new(struct al_git *git, const char *address, const struct al_progress *progress,
-                  struct al_run_limits *budget, struct al_mirror **ret_mirror,
-                  struct al_error *err)
+                  struct al_run_limits *budget, struct al_mirror **ret_mirror, struct al_error *err)
 {
     al_auto(al_mirror_freep) struct al_mirror *mirror = al_calloc(1, sizeof(*mirror));
     int r = make_outer(mirror, git);
@@ -164,9 +163,9 @@ static int run(struct al_mirror *mirror, struct al_network *network, struct al_g
                size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
                struct al_error *err)
 {
-    int r = explain(al_network_run(network, command, max_bytes, mirror->progress, budget,
-                                   ret_output, err),
-                    err);
+    int r = explain(
+        al_network_run(network, command, max_bytes, mirror->progress, budget, ret_output, err),
+        err);
 
     mirror->was_asked = network->was_asked;
     return r;
@@ -360,9 +359,8 @@ int al_mirror_fetch_blobs(struct al_mirror *mirror, const struct al_strv *oids,
     network->is_partial = true;
     al_strv_adds(&command.argv, "git", "fetch", "--no-tags", "--no-write-fetch-head",
                  "--no-recurse-submodules", "--no-auto-maintenance", "--filter=blob:none",
-                 "--upload-pack=git-upload-pack",
-                 mirror->progress ? "--progress" : "--no-progress", "--stdin",
-                 al_network_name(network), NULL);
+                 "--upload-pack=git-upload-pack", mirror->progress ? "--progress" : "--no-progress",
+                 "--stdin", al_network_name(network), NULL);
     command.input = lines.buf;
     command.input_len = lines.len;
     r = run(mirror, network, &command, OUTPUT_MAX_BYTES, budget, &output, err);
@@ -374,8 +372,7 @@ int al_mirror_fetch_blobs(struct al_mirror *mirror, const struct al_strv *oids,
 /* --- Pushing --- */
 
 int al_mirror_push(struct al_mirror *mirror, const struct al_push_options *options,
-                   struct al_run_limits *budget, struct al_pushed *ret_pushed,
-                   struct al_error *err)
+                   struct al_run_limits *budget, struct al_pushed *ret_pushed, struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
     int r = begin(mirror, mirror->copy, AL_PUSHES, budget, &network, err);

@@ -37,7 +37,8 @@ static void add_remote(struct al_strv *config, const struct al_network *network,
     }
     al_strv_adds(config, "credential.helper", "", "push.pushoption", "", "transfer.bundleuri",
                  "false", "core.alternaterefscommand", ":", NULL);
-    if (network->uses_github_token) /* the branch of an empty repository on a server that names none */
+    if (network
+            ->uses_github_token) /* the branch of an empty repository on a server that names none */
         al_strv_adds(config, "init.defaultbranch", "main", NULL);
     /* Keep every transfer as one pack, so that the limit of a file is the limit of a transfer. */
     al_strv_adds(config, "fetch.unpacklimit", "1", "transfer.unpacklimit", "1",
@@ -72,9 +73,15 @@ static void add_http(struct al_strv *config, const struct al_network *network)
     const struct {
         const char *variable, *value;
     } rows[] = {
-        { "proxy", proxy_for(network) },  { "sslverify", "true" },  { "cookiefile", "" },
-        { "savecookies", "false" },       { "extraheader", "" },    { "curloptresolve", "" },
-        { "followredirects", network->uses_github_token ? "false" : "initial" }, { "emptyauth", "false" }, { "delegation", "none" },
+        { "proxy", proxy_for(network) },
+        { "sslverify", "true" },
+        { "cookiefile", "" },
+        { "savecookies", "false" },
+        { "extraheader", "" },
+        { "curloptresolve", "" },
+        { "followredirects", network->uses_github_token ? "false" : "initial" },
+        { "emptyauth", "false" },
+        { "delegation", "none" },
     };
 
     for (size_t i = 0; i < AL_COUNT(rows); i++) {
