@@ -5,20 +5,21 @@
 #include <string.h>
 
 #include "guard/text.h"
-#include "toolsets/toolsets.h"
 #include "util/nearest.h"
 #include "util/str.h"
 
 /** A search for names that match a pattern. */
 struct search {
+    const struct al_toolset_registry *toolsets;
     const char *pattern;
     bool found;
     struct al_nearest nearest;
 };
 
-static struct search search_for(const char *pattern)
+static struct search search_for(const struct al_toolset_registry *toolsets, const char *pattern)
 {
-    return (struct search){ .pattern = pattern, .nearest = { .word = pattern } };
+    return (
+        struct search){ .toolsets = toolsets, .pattern = pattern, .nearest = { .word = pattern } };
 }
 
 static bool matches(const char *pattern, const char *name)
@@ -41,9 +42,11 @@ static void search_operations(struct search *search, const struct al_tool *tool)
 /* Search the names of all tools, or the operations of the tools that match the pattern `tool`. */
 static void search_names(struct search *search, bool for_operation, const char *tool)
 {
-    for (size_t i = 0; al_toolsets[i]; i++) {
-        for (size_t k = 0; al_toolsets[i]->tools[k]; k++) {
-            const struct al_tool *at = al_toolsets[i]->tools[k];
+    for (size_t i = 0; i < search->toolsets->count; i++) {
+        const struct al_tool *const *tools = search->toolsets->items[i]->tools;
+
+        for (size_t k = 0; tools[k]; k++) {
+            const struct al_tool *at = tools[k];
 
             if (!for_operation)
                 try_name(search, at->name);
@@ -65,11 +68,12 @@ static int unknown(const char *location, const char *what, const struct search *
                         what, word);
 }
 
-static int check_rule(const char *file, const char *key, const struct al_rule *rule,
-                      struct al_error *err)
+static int check_rule(const struct al_toolset_registry *toolsets, const char *file, const char *key,
+                      const struct al_rule *rule, struct al_error *err)
 {
     al_auto(al_freep) char *location = al_asprintf("%s:%u: %s", file, rule->line, key);
-    struct search tool = search_for(rule->tool), operation = search_for(rule->operation);
+    struct search tool = search_for(toolsets, rule->tool),
+                  operation = search_for(toolsets, rule->operation);
     al_auto(al_freep) char *safe = NULL;
     al_auto(al_freep) char *what = NULL;
 
@@ -87,10 +91,11 @@ static int check_rule(const char *file, const char *key, const struct al_rule *r
     return unknown(location, what, &operation, err);
 }
 
-static int check_grant(const char *location, const struct al_grant *grant, struct al_error *err)
+static int check_grant(const struct al_toolset_registry *toolsets, const char *location,
+                       const struct al_grant *grant, struct al_error *err)
 {
     for (size_t i = 0; i < grant->tools.count; i++) {
-        struct search tool = search_for(grant->tools.items[i]);
+        struct search tool = search_for(toolsets, grant->tools.items[i]);
 
         search_names(&tool, false, NULL);
         if (!tool.found)
@@ -99,30 +104,33 @@ static int check_grant(const char *location, const struct al_grant *grant, struc
     return 0;
 }
 
-int al_check_known_names(const struct al_config *config, struct al_error *err)
+int al_check_known_names(const struct al_toolset_registry *toolsets, const struct al_config *config,
+                         struct al_error *err)
 {
     const char *file = config->file ? config->file : "";
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < config->approval.policy.count; i++)
-        r = check_rule(file, "tools.approval.rule", &config->approval.policy.rules[i], err);
+        r = check_rule(toolsets, file, "tools.approval.rule", &config->approval.policy.rules[i],
+                       err);
     for (size_t i = 0; r == 0 && i < config->grants.count; i++) {
         const struct al_grant *grant = &config->grants.items[i];
         al_auto(al_freep) char *location = al_asprintf("%s: grants.%s.tools", file, grant->name);
 
-        r = check_grant(location, grant, err);
+        r = check_grant(toolsets, location, grant, err);
     }
     return r;
 }
 
-int al_check_worker_names(const struct al_worker *worker, struct al_error *err)
+int al_check_worker_names(const struct al_toolset_registry *toolsets,
+                          const struct al_worker *worker, struct al_error *err)
 {
     al_auto(al_freep) char *location = al_asprintf("%s: grants.tools", worker->file);
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < worker->policy.count; i++)
-        r = check_rule(worker->file, "policy", &worker->policy.rules[i], err);
+        r = check_rule(toolsets, worker->file, "policy", &worker->policy.rules[i], err);
     for (size_t i = 0; r == 0 && i < worker->grants.count; i++)
-        r = check_grant(location, &worker->grants.items[i], err);
+        r = check_grant(toolsets, location, &worker->grants.items[i], err);
     return r;
 }

@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "config/worker.h"
+#include "tool/toolset_registry.h"
 #include "util/error.h"
 
 /**
@@ -13,9 +14,11 @@
  *
  * @return 0, or AL_ERR_BAD_ARGS with file, line and the nearest name.
  */
-int al_check_known_names(const struct al_config *config, struct al_error *err);
+int al_check_known_names(const struct al_toolset_registry *toolsets, const struct al_config *config,
+                         struct al_error *err);
 
 /** The same for the rules and the grant of a worker file. */
-int al_check_worker_names(const struct al_worker *worker, struct al_error *err);
+int al_check_worker_names(const struct al_toolset_registry *toolsets,
+                          const struct al_worker *worker, struct al_error *err);
 
 #endif

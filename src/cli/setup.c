@@ -137,8 +137,11 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
 
 int al_setup_tools(struct al_setup *setup, struct al_error *err)
 {
-    int r = al_check_known_names(&setup->config, err);
+    int r;
 
+    al_toolset_registry_clear(&setup->toolsets);
+    al_toolsets_register(&setup->toolsets);
+    r = al_check_known_names(&setup->toolsets, &setup->config, err);
     if (r < 0)
         return r;
     setup->session.defaults = (struct al_tool_defaults){
@@ -154,5 +157,5 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
     r = al_setup_worker(setup, err);
     if (r < 0 || !setup->config.git.enabled)
         return r;
-    return al_registry_fill(&setup->registry, al_toolsets, &setup->config.toolsets, err);
+    return al_registry_fill(&setup->registry, &setup->toolsets, &setup->config.toolsets, err);
 }

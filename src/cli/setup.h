@@ -21,6 +21,7 @@
 #include "config/worker.h"
 #include "guard/root.h"
 #include "tool/call.h"
+#include "tool/toolset_registry.h"
 #include "util/error.h"
 
 /** Everything that a session needs.  All strings are owned. */
@@ -30,7 +31,8 @@ struct al_setup {
     char *home, *state_dir, *journal_file, *git_program; /**< absolute paths; NULL: unknown */
     char *fallback_dir; /**< replaces the state directory when that is not writable; else NULL */
     struct al_roots roots;
-    struct al_registry registry;
+    struct al_toolset_registry toolsets; /**< every toolset there is */
+    struct al_registry registry;         /**< the tools of the chosen ones */
     struct al_checkpoint_settings checkpoints;
     struct al_session session;
     bool runs_commands;  /**< --tool contains `command` or `all` */

@@ -6,46 +6,51 @@
 #include "cli/known_names.h"
 #include "cli/setup.h"
 #include "guard/text.h"
-#include "toolsets/toolsets.h"
 
-static const struct al_toolset *find_toolset(const char *name)
-{
-    for (size_t i = 0; al_toolsets[i]; i++)
-        if (!strcmp(al_toolsets[i]->name, name))
-            return al_toolsets[i];
-    return NULL;
-}
-
-static int unknown_toolset(const struct al_worker *worker, const struct al_yaml *toolset,
+static int unknown_toolset(const struct al_setup *setup, const struct al_yaml *toolset,
                            struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
+    al_auto(al_freep) char *valid = al_toolset_names(&setup->toolsets);
     al_auto(al_freep) char *name = al_text_sanitize_line(toolset->name);
 
-    for (size_t i = 0; al_toolsets[i]; i++)
-        al_str_addf(&valid, "%s%s", i ? ", " : "", al_toolsets[i]->name);
     return al_error_set(err, AL_ERR_BAD_ARGS,
                         "%s:%u: toolsets.%s: Unknown toolset \"%s\" in worker \"%s\". "
                         "Valid toolsets: %s",
-                        worker->file, toolset->line, name, name, worker->name, valid.buf);
+                        toolset->file, toolset->line, name, name, setup->worker.name, valid);
+}
+
+/* Settings of a toolset that --toolset leaves out are read as well: mistakes in them are named. */
+static int configure_toolset(struct al_setup *setup, const struct al_yaml *settings,
+                             struct al_error *err)
+{
+    const struct al_toolset *toolset =
+        al_toolset_find(&setup->toolsets, al_worker_toolset(settings->name));
+
+    if (!toolset)
+        return unknown_toolset(setup, settings, err);
+    return al_toolset_configure(toolset,
+                                &(struct al_toolset_context){
+                                    .config = settings,
+                                    .worker = setup->worker.name,
+                                    .session = &setup->session,
+                                },
+                                err);
 }
 
 static int choose_toolsets(struct al_setup *setup, struct al_error *err)
 {
     const struct al_yaml *toolsets = setup->worker.toolsets;
     struct al_strv *chosen = &setup->config.toolsets;
+    int r = 0;
 
     if (toolsets && !setup->named_toolsets)
         al_strv_clear(chosen);
-    for (size_t i = 0; toolsets && i < toolsets->count; i++) {
-        const char *name = al_worker_toolset(toolsets->items[i].name);
-
-        if (!find_toolset(name))
-            return unknown_toolset(&setup->worker, &toolsets->items[i], err);
+    for (size_t i = 0; toolsets && r == 0 && i < toolsets->count; i++) {
+        r = configure_toolset(setup, &toolsets->items[i], err);
         if (!setup->named_toolsets)
-            al_strv_add(chosen, name);
+            al_strv_add(chosen, al_worker_toolset(toolsets->items[i].name));
     }
-    return 0;
+    return r;
 }
 
 /* Both the session's grant and the worker's have to cover a call. */
@@ -75,7 +80,7 @@ int al_setup_worker(struct al_setup *setup, struct al_error *err)
     path = al_environment_absolute(setup->config.serve.worker);
     r = al_worker_read(path, worker, err);
     if (r == 0)
-        r = al_check_worker_names(worker, err);
+        r = al_check_worker_names(&setup->toolsets, worker, err);
     if (r == 0)
         r = choose_toolsets(setup, err);
     if (r == 0)

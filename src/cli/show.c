@@ -7,7 +7,7 @@
 #include "cli/setup.h"
 #include "guard/text.h"
 #include "tool/spelling.h"
-#include "toolsets/toolsets.h"
+#include "tool/toolset_registry.h"
 
 #define NAME_COLUMNS 18
 
@@ -157,17 +157,16 @@ int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_er
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     const char *meant = al_registry_nearest(&setup->registry, NULL, word);
+    const struct al_listed_tool other = al_toolset_find_tool(&setup->toolsets, word);
 
     if (al_registry_find(&setup->registry, word))
         return al_error_set(err, AL_ERR_BAD_ARGS, "the grant '%s' does not include '%s'",
                             setup->session.grant->name, word);
-    for (size_t i = 0; setup->registry.count && al_toolsets[i]; i++)
-        for (size_t j = 0; al_toolsets[i]->tools[j]; j++)
-            if (!strcmp(al_toolsets[i]->tools[j]->name, word))
-                return al_error_set(err, AL_ERR_BAD_ARGS,
-                                    "'%s' is a tool of the toolset %s, which is not chosen; add "
-                                    "--toolset %s",
-                                    word, al_toolsets[i]->name, al_toolsets[i]->name);
+    if (setup->registry.count && other.tool)
+        return al_error_set(
+            err, AL_ERR_BAD_ARGS,
+            "'%s' is a tool of the toolset %s, which is not chosen; add --toolset %s", word,
+            other.toolset->name, other.toolset->name);
     return al_error_set(err, AL_ERR_BAD_ARGS, "unknown tool '%s'; %s%s%sairlock tools lists them",
                         safe, meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
 }

@@ -4,25 +4,15 @@
 
 #include "guard/text.h"
 #include "tool/tool.h"
+#include "tool/toolset_registry.h"
 
-static const struct al_toolset *find_toolset(const struct al_toolset *const *all, const char *name)
-{
-    for (; *all; all++) {
-        if (strcmp((*all)->name, name) == 0)
-            return *all;
-    }
-    return NULL;
-}
-
-static int unknown_toolset(const struct al_toolset *const *all, const char *name,
+static int unknown_toolset(const struct al_toolset_registry *all, const char *name,
                            struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(name);
-    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
+    al_auto(al_freep) char *valid = al_toolset_names(all);
 
-    for (size_t i = 0; all[i]; i++)
-        al_str_addf(&valid, "%s%s", i > 0 ? ", " : "", all[i]->name);
-    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown toolset '%s' (valid: %s)", safe, valid.buf);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown toolset '%s' (valid: %s)", safe, valid);
 }
 
 static void add_toolset(struct al_registry *registry, const struct al_toolset *toolset)
@@ -58,13 +48,13 @@ static bool named_before(const struct al_strv *names, size_t at)
     return false;
 }
 
-int al_registry_fill(struct al_registry *registry, const struct al_toolset *const *all,
+int al_registry_fill(struct al_registry *registry, const struct al_toolset_registry *all,
                      const struct al_strv *names, struct al_error *err)
 {
     struct al_registry filled = AL_REGISTRY_INIT;
 
     for (size_t i = 0; i < names->count; i++) {
-        const struct al_toolset *toolset = find_toolset(all, names->items[i]);
+        const struct al_toolset *toolset = al_toolset_find(all, names->items[i]);
 
         if (!toolset) {
             al_registry_clear(&filled);

@@ -31,6 +31,8 @@ struct al_repo;
 struct al_resolved;
 struct al_result;
 struct al_session;
+struct al_toolset_context;
+struct al_toolset_registry;
 
 /** The JSON type of a parameter, and with it the C type of its field. */
 enum al_param_type {
@@ -356,6 +358,10 @@ struct al_toolset {
     const char *name;
     const char *about;
     const struct al_tool *const *tools; /**< NULL-terminated, in the order clients see them */
+
+    /** Read the toolset's settings in a worker file, and keep them in the session.  Called through
+     * al_toolset_configure().  NULL: there are no settings. */
+    int (*configure)(const struct al_toolset_context *context, struct al_error *err);
 };
 
 /** One tool as a client sees it. */
@@ -377,12 +383,12 @@ struct al_registry {
 /**
  * Fill a registry.
  *
- * @param all    Every toolset there is, NULL-terminated.
+ * @param all    Every toolset there is.
  * @param names  The chosen toolsets, in order of precedence.
  * @return 0, or AL_ERR_BAD_ARGS naming the unknown toolset and the valid ones; the registry is then
  *         unchanged.
  */
-int al_registry_fill(struct al_registry *registry, const struct al_toolset *const *all,
+int al_registry_fill(struct al_registry *registry, const struct al_toolset_registry *all,
                      const struct al_strv *names, struct al_error *err);
 void al_registry_clear(struct al_registry *registry);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/toolsets.h"
 
+#include <stdlib.h>
+
 #include "toolsets/files/files.h"
 #include "toolsets/git/git.h"
 #include "toolsets/readonly/readonly.h"
@@ -8,12 +10,14 @@
 #include "toolsets/staging/staging.h"
 #include "toolsets/workflow/workflow.h"
 
-const struct al_toolset *const al_toolsets[] = {
-    &al_toolset_git,
-    &al_toolset_workflow,
-    &al_toolset_readonly,
-    &al_toolset_shell,
-    &al_toolset_files,
-    &al_toolset_staging,
-    NULL,
-};
+void al_toolsets_register(struct al_toolset_registry *registry)
+{
+    static int (*const registrations[])(struct al_toolset_registry *, struct al_error *) = {
+        al_toolset_git_register,   al_toolset_workflow_register, al_toolset_readonly_register,
+        al_toolset_shell_register, al_toolset_files_register,    al_toolset_staging_register,
+    };
+
+    for (size_t i = 0; i < AL_COUNT(registrations); i++)
+        if (registrations[i](registry, NULL) < 0)
+            abort();
+}

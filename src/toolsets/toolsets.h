@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The list of all toolsets. */
+/* All toolsets. */
 #ifndef AL_TOOLSETS_TOOLSETS_H
 #define AL_TOOLSETS_TOOLSETS_H
 
-#include "tool/tool.h"
+#include "tool/toolset_registry.h"
 
-/** All toolsets, NULL-terminated, in the order in which they are listed. */
-extern const struct al_toolset *const al_toolsets[];
+/** Register every toolset, in the order in which they are listed.  The registry is empty before.
+ * Aborts when two have the same name, which no input can cause. */
+void al_toolsets_register(struct al_toolset_registry *registry);
 
 #endif

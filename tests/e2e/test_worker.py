@@ -56,6 +56,9 @@ class Workers(policy.Case):
                       ("policy", "explain", "git_status")):
             self.wrong(message, words[0], *words[1:], option, path)
         self.assertIn("Unknown toolset", self.command("doctor", option, path).stdout)
+        self.worker("toolsets:\n  readonly: {path: x}")
+        self.wrong(f"airlock: {path}:4: toolsets.readonly.path: unknown key; the toolset readonly "
+                   "has no settings\n", "serve", option, path)
         self.worker("policy:\n  - decision: allow")
         self.wrong(f"airlock: {path}:4: policy[0].decision: must be 'ask' or 'deny': a worker file "
                    "only narrows\n", "serve", option, path)

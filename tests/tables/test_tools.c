@@ -9,18 +9,20 @@
 
 static const struct al_tool_defaults defaults = { .timeout_ms = 30000, .max_bytes = 200000 };
 
+static struct al_toolset_registry all = { .items = NULL };
+
 static void every_tool_is_sound(void **state)
 {
     size_t faults = 0;
 
     (void)state;
-    for (size_t i = 0; al_toolsets[i]; i++) {
-        for (size_t j = 0; al_toolsets[i]->tools[j]; j++) {
-            const struct al_tool *tool = al_toolsets[i]->tools[j];
+    for (size_t i = 0; i < all.count; i++) {
+        for (size_t j = 0; all.items[i]->tools[j]; j++) {
+            const struct al_tool *tool = all.items[i]->tools[j];
             al_auto(al_freep) char *fault = al_tool_self_check(tool);
 
             if (fault) {
-                print_message("# %s, tool '%s': %s\n", al_toolsets[i]->name, tool->name, fault);
+                print_message("# %s, tool '%s': %s\n", all.items[i]->name, tool->name, fault);
                 faults++;
             }
         }
@@ -31,20 +33,20 @@ static void every_tool_is_sound(void **state)
 static void every_toolset_has_a_name_of_its_own(void **state)
 {
     (void)state;
-    assert_non_null(al_toolsets[0]);
-    for (size_t i = 0; al_toolsets[i]; i++) {
-        assert_true(strlen(al_toolsets[i]->name) > 0);
-        assert_true(strlen(al_toolsets[i]->about) > 0);
+    assert_true(all.count > 0);
+    for (size_t i = 0; i < all.count; i++) {
+        assert_true(strlen(all.items[i]->name) > 0);
+        assert_true(strlen(all.items[i]->about) > 0);
         for (size_t j = 0; j < i; j++)
-            assert_string_not_equal(al_toolsets[j]->name, al_toolsets[i]->name);
+            assert_string_not_equal(all.items[j]->name, all.items[i]->name);
     }
 }
 
 static void no_toolset_names_a_tool_twice(void **state)
 {
     (void)state;
-    for (size_t i = 0; al_toolsets[i]; i++) {
-        const struct al_tool *const *tools = al_toolsets[i]->tools;
+    for (size_t i = 0; i < all.count; i++) {
+        const struct al_tool *const *tools = all.items[i]->tools;
 
         assert_non_null(tools[0]);
         for (size_t j = 0; tools[j]; j++) {
@@ -58,9 +60,9 @@ static void no_toolset_names_a_tool_twice(void **state)
 static void every_default_passes_its_own_rules(void **state)
 {
     (void)state;
-    for (size_t i = 0; al_toolsets[i]; i++) {
-        for (size_t j = 0; al_toolsets[i]->tools[j]; j++) {
-            const struct al_tool *tool = al_toolsets[i]->tools[j];
+    for (size_t i = 0; i < all.count; i++) {
+        for (size_t j = 0; all.items[i]->tools[j]; j++) {
+            const struct al_tool *tool = all.items[i]->tools[j];
             al_auto(al_freep) void *args = al_malloc(tool->args_size);
             struct al_error err = AL_ERROR_INIT;
 
@@ -73,15 +75,6 @@ static void every_default_passes_its_own_rules(void **state)
             al_error_clear(&err);
         }
     }
-}
-
-static bool exists(const char *toolset)
-{
-    for (size_t i = 0; al_toolsets[i]; i++) {
-        if (strcmp(al_toolsets[i]->name, toolset) == 0)
-            return true;
-    }
-    return false;
 }
 
 static json_t *listed(const struct al_tool *tool)
@@ -108,10 +101,10 @@ static void the_default_list_is_short(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(standard); i++) {
-        if (exists(standard[i]))
+        if (al_toolset_find(&all, standard[i]))
             al_strv_add(&names, standard[i]);
     }
-    assert_int_equal(al_registry_fill(&registry, al_toolsets, &names, NULL), 0);
+    assert_int_equal(al_registry_fill(&registry, &all, &names, NULL), 0);
     assert_true(registry.count > 0);
     for (size_t i = 0; i < registry.count; i++)
         al_json_append(list, listed(registry.items[i].tool));
@@ -131,5 +124,6 @@ int main(void)
         cmocka_unit_test(the_default_list_is_short),
     };
 
+    al_toolsets_register(&all);
     return cmocka_run_group_tests_name("tables/tools", tests, NULL, NULL);
 }

@@ -35,24 +35,27 @@ static int usage(const char *fmt, const char *word)
 
 bool al_query_tool_exists(const char *name)
 {
+    al_auto(al_toolset_registry_clear) struct al_toolset_registry toolsets =
+        AL_TOOLSET_REGISTRY_INIT;
+
     if (!strcmp(name, "rollback"))
         return true;
-    for (size_t i = 0; al_toolsets[i]; i++)
-        for (size_t k = 0; al_toolsets[i]->tools[k]; k++)
-            if (!strcmp(al_toolsets[i]->tools[k]->name, name))
-                return true;
-    return false;
+    al_toolsets_register(&toolsets);
+    return al_toolset_find_tool(&toolsets, name).tool;
 }
 
 int al_query_unknown_tool(const char *name)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(name);
+    al_auto(al_toolset_registry_clear) struct al_toolset_registry toolsets =
+        AL_TOOLSET_REGISTRY_INIT;
     struct al_nearest nearest = { .word = name };
 
     al_nearest_offer(&nearest, "rollback");
-    for (size_t i = 0; al_toolsets[i]; i++)
-        for (size_t k = 0; al_toolsets[i]->tools[k]; k++)
-            al_nearest_offer(&nearest, al_toolsets[i]->tools[k]->name);
+    al_toolsets_register(&toolsets);
+    for (size_t i = 0; i < toolsets.count; i++)
+        for (size_t k = 0; toolsets.items[i]->tools[k]; k++)
+            al_nearest_offer(&nearest, toolsets.items[i]->tools[k]->name);
     if (nearest.found)
         al_log_note("no tool is called '%s', did you mean '%s'?", safe, nearest.found);
     else

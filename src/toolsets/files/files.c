@@ -26,8 +26,13 @@ static const struct al_tool *const tools[] = {
     &al_tool_files_read, &al_tool_files_write, &al_tool_files_list, &al_tool_files_delete, NULL,
 };
 
-const struct al_toolset al_toolset_files = {
+static const struct al_toolset toolset = {
     .name = "files",
     .about = "the files of the sandbox, below /workspace, which is in no repository",
     .tools = tools,
 };
+
+int al_toolset_files_register(struct al_toolset_registry *registry, struct al_error *err)
+{
+    return al_toolset_register(registry, &toolset, err);
+}

@@ -5,9 +5,10 @@
 #define AL_TOOLSETS_FILES_FILES_H
 
 #include "tool/tool.h"
+#include "tool/toolset_registry.h"
 
-/** The toolset, with its tools in the order in which they are listed. */
-extern const struct al_toolset al_toolset_files;
+/** Register the toolset. */
+int al_toolset_files_register(struct al_toolset_registry *registry, struct al_error *err);
 
 /** The tools; each has a file of its own. */
 extern const struct al_tool al_tool_files_read;

@@ -7,8 +7,13 @@ static const struct al_tool *const tools[] = {
     &al_tool_git_branch, &al_tool_git_checkout, &al_tool_git_stash, NULL,
 };
 
-const struct al_toolset al_toolset_git = {
+static const struct al_toolset toolset = {
     .name = "git",
     .about = "git with plain text results, eleven tools",
     .tools = tools,
 };
+
+int al_toolset_git_register(struct al_toolset_registry *registry, struct al_error *err)
+{
+    return al_toolset_register(registry, &toolset, err);
+}

@@ -3,8 +3,13 @@
 
 static const struct al_tool *const tools[] = { &al_tool_readonly_git, NULL };
 
-const struct al_toolset al_toolset_readonly = {
+static const struct al_toolset toolset = {
     .name = "readonly",
     .about = "one tool that reads repositories and cannot write, with structured results",
     .tools = tools,
 };
+
+int al_toolset_readonly_register(struct al_toolset_registry *registry, struct al_error *err)
+{
+    return al_toolset_register(registry, &toolset, err);
+}

@@ -4,9 +4,10 @@
 #define AL_TOOLSETS_READONLY_READONLY_H
 
 #include "tool/tool.h"
+#include "tool/toolset_registry.h"
 
-/** The toolset and its only tool. */
-extern const struct al_toolset al_toolset_readonly;
+/** Register the toolset. */
+int al_toolset_readonly_register(struct al_toolset_registry *registry, struct al_error *err);
 extern const struct al_tool al_tool_readonly_git;
 
 #endif

@@ -11,7 +11,7 @@
 
 static const struct al_tool *const tools[] = { &al_tool_bash_command, NULL };
 
-const struct al_toolset al_toolset_shell = {
+static const struct al_toolset toolset = {
     .name = "shell",
     .about = "a few reading commands and go, piped and redirected, without a shell",
     .tools = tools,
@@ -100,4 +100,9 @@ void al_shell_free(struct al_shell *shell)
     free(shell->work_dir);
     (void)pthread_mutex_destroy(&shell->lock);
     free(shell);
+}
+
+int al_toolset_shell_register(struct al_toolset_registry *registry, struct al_error *err)
+{
+    return al_toolset_register(registry, &toolset, err);
 }

@@ -10,11 +10,12 @@
 #include "guard/root.h"
 #include "guard/whitelist.h"
 #include "tool/tool.h"
+#include "tool/toolset_registry.h"
 #include "util/error.h"
 #include "util/str.h"
 
-/** The toolset and its only tool. */
-extern const struct al_toolset al_toolset_shell;
+/** Register the toolset. */
+int al_toolset_shell_register(struct al_toolset_registry *registry, struct al_error *err);
 extern const struct al_tool al_tool_bash_command;
 
 /** The settings of a session's shell.  All pointers are borrowed and must outlive the al_shell. */

@@ -9,8 +9,13 @@ static const struct al_tool *const tools[] = {
     NULL,
 };
 
-const struct al_toolset al_toolset_staging = {
+static const struct al_toolset toolset = {
     .name = "staging",
     .about = "the sandbox's changes: stage them, and push what the user approves",
     .tools = tools,
 };
+
+int al_toolset_staging_register(struct al_toolset_registry *registry, struct al_error *err)
+{
+    return al_toolset_register(registry, &toolset, err);
+}

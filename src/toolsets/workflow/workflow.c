@@ -20,8 +20,13 @@ static const struct al_tool *const tools[] = {
     NULL,
 };
 
-const struct al_toolset al_toolset_workflow = {
+static const struct al_toolset toolset = {
     .name = "workflow",
     .about = "git with structured results and error codes",
     .tools = tools,
 };
+
+int al_toolset_workflow_register(struct al_toolset_registry *registry, struct al_error *err)
+{
+    return al_toolset_register(registry, &toolset, err);
+}

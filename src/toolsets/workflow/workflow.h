@@ -35,10 +35,11 @@
 #define AL_TOOLSETS_WORKFLOW_WORKFLOW_H
 
 #include "tool/tool.h"
+#include "tool/toolset_registry.h"
 #include "toolsets/workflow/failure.h"
 
-/** The toolset, with its tools in the order in which they are listed. */
-extern const struct al_toolset al_toolset_workflow;
+/** Register the toolset. */
+int al_toolset_workflow_register(struct al_toolset_registry *registry, struct al_error *err);
 
 /** The tools; each has a file of its own. */
 extern const struct al_tool al_tool_workflow_status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tool/registry.c: the earlier toolset wins a name, and the others are noted. */
 #include "tool/tool.h"
+#include "tool/toolset_registry.h"
 
 #include "tests/lib/assert.h"
 
@@ -12,7 +13,8 @@ static const struct al_tool *const flow_tools[] = { &flow_log, &flow_push, NULL 
 
 static const struct al_toolset git = { .name = "git", .tools = git_tools };
 static const struct al_toolset flow = { .name = "flow", .tools = flow_tools };
-static const struct al_toolset *const all[] = { &git, &flow, NULL };
+static const struct al_toolset *both[] = { &git, &flow };
+static const struct al_toolset_registry all = { .items = both, .count = COUNT(both) };
 
 /* Fills a registry from up to two names. */
 static void fill(struct al_registry *registry, const char *first, const char *second)
@@ -20,7 +22,7 @@ static void fill(struct al_registry *registry, const char *first, const char *se
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     al_strv_adds(&names, first, second, NULL);
-    assert_int_equal(al_registry_fill(registry, all, &names, NULL), 0);
+    assert_int_equal(al_registry_fill(registry, &all, &names, NULL), 0);
 }
 
 static void notes_only(const struct al_registry *registry, const char *line)
@@ -82,7 +84,7 @@ static void an_unknown_toolset_lists_the_valid_ones(void **state)
 
     (void)state;
     al_strv_adds(&names, "git", "Git", NULL);
-    assert_int_equal(al_registry_fill(&registry, all, &names, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_registry_fill(&registry, &all, &names, &err), AL_ERR_BAD_ARGS);
     assert_string_equal(err.message, "unknown toolset 'Git' (valid: git, flow)");
     assert_int_equal(registry.count, 0);
     al_error_clear(&err);
