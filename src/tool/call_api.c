@@ -5,6 +5,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/root.h"
+#include "guard/text.h"
 #include "tool/call.h"
 #include "tool/ignored.h"
 #include "tool/private.h"
@@ -101,12 +102,25 @@ int al_call_affected_files(struct al_call *call, const struct al_strv **ret_file
     return r;
 }
 
+static void summarize_resolved(struct al_call *call)
+{
+    al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
+
+    call->tool->summarize_resolved(call, call->args, &summary);
+    free(call->summary);
+    call->summary = al_text_sanitize_shown_line(summary.buf);
+}
+
 int al_call_resolve(struct al_call *call, struct al_error *err)
 {
     int r = 0;
 
-    if (!call->is_resolved && call->tool->resolve)
+    if (call->is_resolved)
+        return 0;
+    if (call->tool->resolve)
         r = call->tool->resolve(call, call->args, &call->resolved, err);
+    if (r == 0 && call->tool->summarize_resolved)
+        summarize_resolved(call);
     call->is_resolved = r == 0;
     if (r < 0)
         al_resolved_clear(&call->resolved);

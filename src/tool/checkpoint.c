@@ -169,6 +169,8 @@ int al_call_checkpoint_before(struct al_call *call, struct al_error *err)
         return 0;
     if (!call->repo && call->tool->open_repository)
         return 0;
+    if (call->repo && al_location_is_bare(&call->repo->at))
+        return 0; /* a checkpoint is of a working tree; the result says what the branch was */
     if (!call->repo) {
         al_log_note(AL_TRACE_NO_GIT);
         return 0;

@@ -250,8 +250,16 @@ int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
                            struct al_strv *ret_paths, struct al_strv *ret_shown,
                            struct al_error *err)
 {
+    const size_t before = ret_paths->count;
+    int r;
+
     add_branches(call, ret_branches);
-    return add_paths(call, ret_paths, ret_shown, err);
+    if (!call->tool->policy_paths)
+        return add_paths(call, ret_paths, ret_shown, err);
+    r = call->tool->policy_paths(call, call->args, ret_paths, err);
+    for (size_t i = before; ret_shown && i < ret_paths->count; i++)
+        al_strv_add(ret_shown, ret_paths->items[i]);
+    return r;
 }
 
 struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,

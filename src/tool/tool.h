@@ -254,6 +254,15 @@ struct al_tool {
     int (*resolve)(struct al_call *call, const void *args, struct al_resolved *out,
                    struct al_error *err);
 
+    /** After each `resolve`: the summary with what was resolved, one line appended to `out`.  The
+     * caller sanitizes it.  NULL: the summary of `summarize` stays. */
+    void (*summarize_resolved)(struct al_call *call, const void *args, struct al_str *out);
+
+    /** Stage 5: append the paths that rules look at, relative to the top, in place of those that
+     * the parameters name. */
+    int (*policy_paths)(struct al_call *call, const void *args, struct al_strv *out,
+                        struct al_error *err);
+
     /** Stage 4: checks that only the tool can make, on paths and refs.  Asks no user. */
     int (*authorize)(struct al_call *call, const void *args, struct al_error *err);
 

@@ -53,4 +53,11 @@ void al_excerpt_reader_end(struct al_excerpt_reader *reader);
  */
 void al_excerpt_write(struct al_excerpt_reader *reader, struct al_str *out);
 
+/** Append the patch alone: as much as fits and how much is left out, or all of it with in_full. */
+void al_excerpt_write_patch(const struct al_excerpt_reader *reader, struct al_str *out);
+
+/** A remark on a file that changes the meaning of other files, or that runs on another machine:
+ * "runs in CI".  NULL: none. */
+const char *al_excerpt_remark(const char *path);
+
 #endif

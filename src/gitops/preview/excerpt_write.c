@@ -71,7 +71,7 @@ static int compare(const void *a, const void *b)
     return *one < *two ? -1 : *one > *two; /* otherwise keep git's order */
 }
 
-static const char *remark_on(const char *path)
+const char *al_excerpt_remark(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -91,7 +91,7 @@ static void add_file(const struct al_change *change, struct al_str *out)
     al_auto(al_freep) char *path = al_text_sanitize_shown_line(change->path);
     al_auto(al_freep) char *old =
         change->old_path ? al_text_sanitize_shown_line(change->old_path) : NULL;
-    const char *remark = remark_on(change->path);
+    const char *remark = al_excerpt_remark(change->path);
 
     al_str_adds(out, "  ");
     if (change->binary)
@@ -170,6 +170,22 @@ static void write_in_full(struct al_excerpt_reader *reader, struct al_str *out)
     if (out->buf[out->len - 1] != '\n')
         al_str_addc(out, '\n');
     al_text_add_remaining(out, 0, reader->more);
+}
+
+void al_excerpt_write_patch(const struct al_excerpt_reader *reader, struct al_str *out)
+{
+    const struct al_str *patch = &reader->patch;
+
+    if (reader->in_full) {
+        al_text_sanitize_shown(patch->buf, patch->len, out);
+        if (out->len && out->buf[out->len - 1] != '\n')
+            al_str_addc(out, '\n');
+        al_text_add_remaining(out, 0, reader->more);
+    } else if (patch->len) {
+        const size_t lines = al_text_add_head(out, patch->buf, patch->len);
+
+        al_text_add_remaining(out, reader->lines - lines, reader->more);
+    }
 }
 
 void al_excerpt_write(struct al_excerpt_reader *reader, struct al_str *out)

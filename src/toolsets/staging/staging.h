@@ -13,6 +13,7 @@ int al_toolset_staging_register(struct al_toolset_registry *registry, struct al_
 extern const struct al_tool al_tool_staging_status;
 extern const struct al_tool al_tool_staging_stage;
 extern const struct al_tool al_tool_staging_diff;
+extern const struct al_tool al_tool_staging_push;
 extern const struct al_tool al_tool_staging_discard;
 
 /* Limits of arguments.  They are enforced but not printed in schemas. */
