@@ -21,7 +21,7 @@ _airlock() {
     --command-timeout) return ;;
     esac
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback doctor version help --help --version --tool-log --rollback' -- "$cur"))
+        COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging doctor version help --help --version --tool-log --rollback' -- "$cur"))
         return
     fi
     case $command in
@@ -39,11 +39,20 @@ _airlock() {
     log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --running --tool --since --help' -- "$cur")) ;;
     rollback) COMPREPLY=($(compgen -W '--dry-run --force --redo -y --yes --root --audit --config --help' -- "$cur")) ;;
     diff) COMPREPLY=($(compgen -W '--stat --root --audit --config --help' -- "$cur")) ;;
-    help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback doctor version' -- "$cur")) ;;
+    staging)
+        if ((COMP_CWORD == 2)); then
+            COMPREPLY=($(compgen -W 'list show diff discard open --root --config --json --help' -- "$cur"))
+        elif ((COMP_CWORD == 3)) && [[ $prev =~ ^(show|diff|discard)$ ]]; then
+            COMPREPLY=($(compgen -W "$(_airlock_names staged)" -- "$cur"))
+        else
+            COMPREPLY=($(compgen -W '--root --config --json --help' -- "$cur"))
+        fi
+        ;;
+    help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging doctor version' -- "$cur")) ;;
     esac
 }
 
-# Names of tools or grants, as the configuration on the line has them.
+# Names of tools, grants or staged commits, as the configuration on the line has them.
 _airlock_names() {
     local i config=()
 

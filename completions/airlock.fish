@@ -12,7 +12,7 @@ function __airlock_grants
     or command airlock complete grants 2>/dev/null
 end
 
-set -l commands serve call tools policy log diff rollback doctor version help
+set -l commands serve call tools policy log diff rollback staging doctor version help
 set -l sessions serve call tools policy doctor
 
 complete -c airlock -f
@@ -31,6 +31,11 @@ complete -c airlock -n '__fish_seen_subcommand_from rollback' -s y -l yes -d 'do
 complete -c airlock -n '__fish_seen_subcommand_from rollback' -l force -d 'also where something would be lost'
 complete -c airlock -n '__fish_seen_subcommand_from diff' -l stat -d 'only how much'
 complete -c airlock -n '__fish_seen_subcommand_from rollback diff' -l root -x -a '(__fish_complete_directories)' -d 'a directory the agent works in'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a staging -d 'show what agents have staged'
+complete -c airlock -n '__fish_seen_subcommand_from staging; and not __fish_seen_subcommand_from list show diff discard open' -a 'list show diff discard open'
+complete -c airlock -n '__fish_seen_subcommand_from staging; and __fish_seen_subcommand_from show diff discard' -a '(command airlock complete staged 2>/dev/null)'
+complete -c airlock -n '__fish_seen_subcommand_from staging' -l json -d 'as JSON'
+complete -c airlock -n '__fish_seen_subcommand_from staging' -l root -x -a '(__fish_complete_directories)' -d 'the root'
 complete -c airlock -n '__fish_seen_subcommand_from serve call' -s v -d 'say what each call does'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'what this machine and repository offer'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a version -d 'show versions'

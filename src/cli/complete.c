@@ -8,7 +8,11 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
+#include "gitops/command.h"
 #include "guard/text.h"
+#include "staging/staged.h"
+
+#define LIST_MS 2000u
 
 static void add_names(const struct al_setup *setup, const char *what, struct al_str *out)
 {
@@ -22,6 +26,25 @@ static void add_names(const struct al_setup *setup, const char *what, struct al_
         al_auto(al_freep) char *name = al_text_sanitize_line(grants->items[i].name);
 
         al_str_addf(out, "%s\n", name);
+    }
+}
+
+/* Names of staged commits need the session. */
+static void add_staged(struct al_setup *setup, struct al_str *out)
+{
+    al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
+    struct al_run_limits budget = { .left_ms = LIST_MS };
+
+    if (al_setup_session(setup, NULL) < 0)
+        return;
+    if (!setup->session.staging && al_setup_staging(setup, true, NULL) < 0)
+        return;
+    (void)al_staged_list(setup->session.staging, &budget, &list, NULL);
+    for (size_t i = 0; i < list.count; i++) {
+        al_auto(al_freep) char *title = al_staged_title(&list.items[i]);
+
+        al_str_addf(out, "%.*s\t%s\n", AL_STAGED_SHORT_ID, list.items[i].id,
+                    title + AL_STAGED_SHORT_ID + 1);
     }
 }
 
@@ -39,7 +62,10 @@ int al_cmd_complete(int argc, char **argv)
                                                                          : AL_EXIT_USAGE;
     if (al_setup_config(&setup, &options, NULL) == 0) {
         (void)al_setup_tools(&setup, NULL);
-        add_names(&setup, argv[0], &text);
+        if (!strcmp(argv[0], "staged"))
+            add_staged(&setup, &text);
+        else
+            add_names(&setup, argv[0], &text);
     }
     al_setup_clear(&setup);
     al_cli_print(STDOUT_FILENO, &text);

@@ -19,6 +19,8 @@ static const char overview[] =
     "  log [N]                show the last N tool executions\n"
     "  diff [N]               show what the last N tool executions changed\n"
     "  rollback [N]           roll back the last N tool executions\n"
+    "  staging [list|show|diff|discard|open]\n"
+    "                         what agents have staged in their sandboxes\n"
     "  policy explain TOOL [ARGUMENTS]\n"
     "                         which rule would decide a call, and how\n"
     "  doctor                 check this machine and this repository, and say how to\n"
@@ -113,6 +115,14 @@ static const struct command_help {
       "Show what each of the last N tool executions changed in the repository of this\n"
       "directory (1 without N): the patch of its files, its index and its commits.\n",
       undo_options, "  --stat                 only how much, file by file\n" },
+    { "staging", "airlock staging [list|show ID|diff ID|discard ID|open] [OPTIONS]",
+      "Show what agents have staged in their sandboxes below this root: a list, oldest\n"
+      "first; one staged commit with its files; its diff. ID is its id or at least six\n"
+      "characters of the beginning. discard forgets one. open prints the directory of\n"
+      "the sandbox, if it is a directory.\n",
+      "  --root DIR             the root, when it is not the top of this working tree\n"
+      "  --config FILE          the configuration to read\n",
+      "  --json                 the same as an object\n" },
     { "policy", "airlock policy explain [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
       "Say how a call would be decided: the decision, the rule it comes from, and what\n"
       "the rules looked at. The call is checked like any other; nothing is run and\n"
@@ -125,7 +135,7 @@ static const struct command_help {
       "The repository is that of the current directory, or of each --root. Exit code 0\n"
       "when all that matters is there, else 1.\n",
       session_options, "  --json                 the findings as JSON\n" },
-    { "complete", "airlock complete tools|grants [--config FILE]",
+    { "complete", "airlock complete tools|grants|staged [--config FILE]",
       "Print names for the completion of a shell, one a line.\n", "", "" },
     { "version", "airlock version", "Show the versions of airlock and git, kernel's confinement.\n",
       "", "" },

@@ -14,10 +14,10 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "serve", al_cmd_serve },       { "call", al_cmd_call },     { "tools", al_cmd_tools },
-    { "log", al_cmd_log },           { "policy", al_cmd_policy }, { "doctor", al_cmd_doctor },
-    { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },     { "version", al_cmd_version },
-    { "complete", al_cmd_complete },
+    { "serve", al_cmd_serve },       { "call", al_cmd_call },         { "tools", al_cmd_tools },
+    { "log", al_cmd_log },           { "policy", al_cmd_policy },     { "doctor", al_cmd_doctor },
+    { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },         { "version", al_cmd_version },
+    { "staging", al_cmd_staging },   { "complete", al_cmd_complete },
 };
 
 static int run(int argc, char **argv)

@@ -15,6 +15,8 @@
 /* The tool's optional parameter for the working directory; NULL: there is none. */
 static const struct al_param *working_dir_param(const struct al_tool *tool)
 {
+    if (tool->open_repository)
+        return NULL;
     for (size_t i = 0; i < tool->nparams; i++)
         if (tool->params[i].offset == tool->working_dir_offset &&
             tool->params[i].type == AL_TYPE_STRING && !(tool->params[i].flags & AL_PARAM_REQUIRED))

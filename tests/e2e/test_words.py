@@ -9,8 +9,8 @@ import subprocess
 import harness
 from test_robust_cli import Program
 
-COMMANDS = ("serve", "call", "tools", "log", "rollback", "diff", "policy", "doctor", "version",
-            "complete")
+COMMANDS = ("serve", "call", "tools", "log", "rollback", "diff", "staging", "policy", "doctor",
+            "version", "complete")
 TOOLSETS = ("git", "workflow", "readonly", "shell", "files", "staging")
 
 

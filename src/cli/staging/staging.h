@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock staging: what agents have staged below a root. */
+#ifndef AL_CLI_STAGING_STAGING_H
+#define AL_CLI_STAGING_STAGING_H
+
+#include <stdbool.h>
+
+#include "cli/setup.h"
+#include "gitops/command.h"
+#include "staging/staged.h"
+#include "util/error.h"
+
+/** A subcommand while it runs. */
+struct al_staging_command {
+    struct al_setup setup;
+    struct al_staging *staging;  /**< borrowed from the session; NULL: nothing was ever staged */
+    struct al_run_limits budget; /**< without a deadline that a user would notice */
+    const char *id;              /**< the word after the subcommand; NULL: none */
+    bool json;
+};
+
+/** The subcommands.  Each prints its output; the caller reports a failure. */
+int al_staging_list(struct al_staging_command *command, struct al_error *err);
+int al_staging_show(struct al_staging_command *command, struct al_error *err);
+int al_staging_diff(struct al_staging_command *command, struct al_error *err);
+int al_staging_discard(struct al_staging_command *command, struct al_error *err);
+int al_staging_open(struct al_staging_command *command, struct al_error *err);
+
+/** Find the staged commit that command->id names. */
+int al_staging_command_find(struct al_staging_command *command, struct al_staged *ret_staged,
+                            struct al_error *err);
+
+/** Print an object, which is taken over, on one line. */
+void al_staging_print_json(json_t *object);
+
+#endif
