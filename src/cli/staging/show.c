@@ -6,7 +6,7 @@
 #include "cli/environment.h"
 #include "cli/pager.h"
 #include "cli/print.h"
-#include "cli/staging/staging.h"
+#include "cli/staging/command.h"
 #include "guard/text.h"
 #include "staging/size.h"
 #include "staging/staged_diff.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which subcommand, and the session it works in. */
-#include "cli/staging/staging.h"
+#include "cli/staging/command.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock staging: what agents have staged below a root. */
-#ifndef AL_CLI_STAGING_STAGING_H
-#define AL_CLI_STAGING_STAGING_H
+#ifndef AL_CLI_STAGING_COMMAND_H
+#define AL_CLI_STAGING_COMMAND_H
 
 #include <stdbool.h>
 
