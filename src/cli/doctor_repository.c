@@ -63,17 +63,6 @@ static bool is_submodule(const char *git_dir)
     return strstr(git_dir, "/.git/modules/") != NULL;
 }
 
-/* Cut <common directory>/worktrees/<name> down to the common directory. */
-static void strip_worktree(char *git_dir)
-{
-    char *slash = strrchr(git_dir, '/');
-
-    if (slash)
-        *slash = '\0';
-    if (al_ends_with(git_dir, "/worktrees"))
-        *strrchr(git_dir, '/') = '\0';
-}
-
 /* Add a finding for a repository whose git directory lies outside the roots. */
 static bool add_outside_roots(struct al_findings *findings, const char *dir)
 {
@@ -84,20 +73,27 @@ static bool add_outside_roots(struct al_findings *findings, const char *dir)
     al_auto(al_freep) char *safe_top = NULL;
     al_auto(al_freep) char *safe_dir = NULL;
     const char *kind = "separate git directory";
+    bool separate = false;
 
     if (!git_dir)
         return false;
-    if (has_file(git_dir, "commondir")) {
-        kind = "linked worktree";
-        strip_worktree(git_dir);
-    } else if (is_submodule(git_dir)) {
-        kind = "submodule";
-    }
     safe_top = al_text_sanitize_line(top);
     safe_dir = al_text_sanitize_line(git_dir);
-    fix = al_asprintf("Its git directory lies outside the roots, so every call is refused. Start "
-                      "airlock with --root %s --root %s",
-                      safe_top, safe_dir);
+    if (has_file(git_dir, "commondir"))
+        kind = "linked worktree";
+    else if (is_submodule(git_dir))
+        kind = "submodule";
+    else
+        separate = true;
+    fix = separate
+              ? al_asprintf("Its git directory lies outside the roots, so every call is refused. "
+                            "Add it to the configuration: git_dirs = [\"%s\"] below "
+                            "[tools.sandbox].",
+                            safe_dir)
+              : al_asprintf("Its git directory does not name this working tree, so every call is "
+                            "refused. Run 'git worktree repair', or 'git submodule update' for a "
+                            "submodule, and start airlock with --root %s",
+                            safe_top);
     al_finding_add(findings, "repository", AL_MISSING, kind, fix);
     return true;
 }

@@ -11,6 +11,7 @@
 #include "cli/environment.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
+#include "gitops/git_dir.h"
 #include "gitops/repo/git.h"
 #include "guard/guards.h"
 #include "guard/program.h"
@@ -76,6 +77,12 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
 
         r = al_roots_add(&setup->roots, root, &forbidden, setup->home, err);
     }
+    if (r == 0)
+        r = al_git_dirs_settle(&setup->roots,
+                               &(struct al_git_dirs_options){ .listed = &config->sandbox.git_dirs,
+                                                              .forbidden = &forbidden,
+                                                              .home = setup->home },
+                               err);
     return r;
 }
 

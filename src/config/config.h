@@ -80,6 +80,7 @@ struct al_config {
     struct {
         bool allow_absolute;      /**< tools.sandbox.allow_absolute */
         bool require_confinement; /**< tools.sandbox.require_confinement */
+        struct al_strv git_dirs;  /**< tools.sandbox.git_dirs, absolute */
     } sandbox;
 
     struct {

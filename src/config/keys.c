@@ -48,6 +48,11 @@ static const char *const isolations[] = { "auto", "landlock", "firejail", "none"
 /* In the order of enum al_staging_backend. */
 static const char *const staging_backends[] = { "memory", "directory", NULL };
 
+static int check_absolute(const char *path, struct al_error *err)
+{
+    return *path == '/' ? 0 : al_error_set(err, AL_ERR_BAD_ARGS, "must be an absolute path");
+}
+
 static const struct al_key keys[] = {
     { "toolsets", STRINGS(toolsets, 1, 32) },
     { "roots", STRINGS(roots, 0, 64) },
@@ -63,6 +68,7 @@ static const struct al_key keys[] = {
 
     { "tools.sandbox.allow_absolute", BOOL(sandbox.allow_absolute) },
     { "tools.sandbox.require_confinement", BOOL(sandbox.require_confinement) },
+    { "tools.sandbox.git_dirs", STRINGS(sandbox.git_dirs, 0, 64), .check = check_absolute },
 
     { "tools.shell.command_whitelist", STRINGS(shell.whitelist, 0, 256),
       .check = al_whitelist_check },

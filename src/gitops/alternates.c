@@ -32,7 +32,7 @@ static bool add_store(struct stores *stores, const char *objects, const char *li
     if (*line == '"') /* a quoted path: rare, and not worth an unquoting of our own */
         return false;
     path = al_fs_join(objects, line);
-    r = al_roots_open(stores->roots, path, O_PATH | O_DIRECTORY, &fd, &abs, NULL);
+    r = al_roots_open(al_roots_parts(stores->roots), path, O_PATH | O_DIRECTORY, &fd, &abs, NULL);
     if (r == AL_ERR_SANDBOX)
         return false;
     if (r == 0 && !al_strv_contains(&stores->dirs, abs))

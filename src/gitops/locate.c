@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gitops/alternates.h"
+#include "gitops/git_dir.h"
 #include "gitops/location.h"
 #include "gitops/refs.h"
 #include "guard/path.h"
@@ -26,11 +27,13 @@ enum part { TOP, GIT_DIR, COMMON_DIR, OBJECTS, ALTERNATE };
 static const char *const outside_remedies[] = {
     [TOP] = "The top of the working tree lies above the allowed roots; the user can start airlock "
             "with --root <top of the working tree>.",
-    [GIT_DIR] = "Its git directory, which .git names, lies outside the allowed roots; the user can "
-                "start airlock with one more --root that holds it.",
+    [GIT_DIR] = "Its git directory, which .git names, lies outside the allowed roots. The user can "
+                "start airlock with --root <top of this working tree>; after a move 'git worktree "
+                "repair' is needed as well; a separate git directory has to be listed in "
+                "tools.sandbox.git_dirs.",
     [COMMON_DIR] = "It is a linked worktree, and the common directory of its repository lies "
-                   "outside the allowed roots; the user can start airlock with one more --root "
-                   "that holds it.",
+                   "outside the allowed roots. The user can start airlock with --root <top of "
+                   "this working tree>.",
     [OBJECTS] = "Its object store lies outside the allowed roots; the user can start airlock with "
                 "one more --root that holds it.",
     [ALTERNATE] = "It borrows objects (objects/info/alternates) from a store outside the allowed "
@@ -51,6 +54,18 @@ static int outside(const char *given, enum part part, struct al_error *err)
 
     if (err)
         err->remedy = outside_remedies[part];
+    return r;
+}
+
+/* The message does not tell whether the other git directory exists. */
+static int forged(const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
+    int r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
+
+    if (err)
+        err->remedy = "Its .git file names a git directory that does not name this working tree; "
+                      "after a move, 'git worktree repair' mends that.";
     return r;
 }
 
@@ -107,7 +122,8 @@ char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, cons
 static int open_part(const struct al_roots *roots, const char *path, const char *given,
                      enum part part, char **ret_abs, int *ret_fd, struct al_error *err)
 {
-    int r = al_roots_open(roots, path, O_PATH | O_DIRECTORY, ret_fd, ret_abs, NULL);
+    const struct al_roots *places = part == TOP ? roots : al_roots_parts(roots);
+    int r = al_roots_open(places, path, O_PATH | O_DIRECTORY, ret_fd, ret_abs, NULL);
 
     if (r == AL_ERR_SANDBOX)
         return outside(given, part, err);
@@ -234,7 +250,7 @@ static int check_head(const struct al_location *at, const struct al_roots *roots
     al_auto(al_freep) char *path = al_fs_join(at->git_dir, "HEAD");
     al_auto(al_freep) char *abs = NULL;
     al_auto(al_closep) int fd = -1;
-    int r = al_roots_open(roots, path, O_PATH, &fd, &abs, NULL);
+    int r = al_roots_open(al_roots_parts(roots), path, O_PATH, &fd, &abs, NULL);
 
     return r == AL_ERR_SANDBOX ? outside(given, GIT_DIR, err) : 0;
 }
@@ -273,6 +289,8 @@ static int find_parts(struct al_location *at, const struct al_roots *roots, cons
     int r;
 
     r = find_common_dir(at, roots, given, err);
+    if (r == 0 && !al_git_dir_belongs(at))
+        r = forged(given, err);
     if (r == 0)
         r = check_head(at, roots, given, err);
     if (r == 0)

@@ -31,7 +31,7 @@ bool al_location_is_bare(const struct al_location *at)
 static int open_part(const struct al_location *at, const char *path, int *ret_fd,
                      struct al_error *err)
 {
-    const struct al_root *root = al_roots_find(at->git->roots, path);
+    const struct al_root *root = al_roots_find(al_roots_parts(at->git->roots), path);
     int fd = -ENOENT;
 
     if (at->is_own)
@@ -61,7 +61,7 @@ int al_location_open_common_dir(const struct al_location *at, int *ret_fd, struc
 }
 
 /* Like git: under sudo, root may also use the files of the user who called sudo. */
-static bool is_own(const struct stat *st)
+bool al_location_is_own(const struct stat *st)
 {
     const uid_t own = geteuid();
     const char *sudo;
@@ -76,14 +76,14 @@ static bool owned(const char *path)
 {
     struct stat st;
 
-    return lstat(path, &st) == 0 && is_own(&st);
+    return lstat(path, &st) == 0 && al_location_is_own(&st);
 }
 
 static bool owned_fd(int fd)
 {
     struct stat st;
 
-    return fstat(fd, &st) == 0 && is_own(&st);
+    return fstat(fd, &st) == 0 && al_location_is_own(&st);
 }
 
 bool al_location_is_owned(const struct al_location *at)
@@ -94,7 +94,8 @@ bool al_location_is_owned(const struct al_location *at)
         0) /* in the usual layout dir is the top, and these two directories are all there is */
         return owned_fd(at->dir_fd) && owned_fd(at->git_fd);
     dot_git = al_fs_join(at->top, ".git");
-    return owned(at->top) && (al_location_is_bare(at) || owned(dot_git)) && owned(at->git_dir);
+    return owned(at->top) && (al_location_is_bare(at) || owned(dot_git)) && owned(at->git_dir) &&
+           owned(at->common_dir);
 }
 
 const char *al_location_worktree_name(const struct al_location *at, const char *file)

@@ -17,6 +17,7 @@
 struct al_git;
 struct al_git_config;
 struct al_root;
+struct stat;
 
 struct al_location {
     struct al_git *git;         /**< borrowed */
@@ -48,6 +49,9 @@ struct al_git_config {
 
 /** Close and free everything it holds. */
 void al_location_clear(struct al_location *at);
+
+/** Test whether a file belongs to the effective user, or to the user who called sudo. */
+bool al_location_is_own(const struct stat *st);
 
 /** Test whether the effective user owns the repository, by the rule of git's own check
  * (git-config(1) safe.directory). */

@@ -39,8 +39,8 @@ static int open_reference(const struct al_location *at, const char *ref, int fla
 
     if (at->is_own && al_is_reference(ref))
         return al_nofollow_open(at->dir_fd, ref, flags);
-    if (!al_is_reference(ref) ||
-        al_roots_open(at->git->roots, path, flags | O_NOFOLLOW, &fd, &abs, NULL) < 0)
+    if (!al_is_reference(ref) || al_roots_open(al_roots_parts(at->git->roots), path,
+                                               flags | O_NOFOLLOW, &fd, &abs, NULL) < 0)
         return -1;
     return fd;
 }

@@ -104,9 +104,11 @@ static void add_ssh(struct rules *rules, const struct al_git *git)
 }
 
 /* By descriptor: a root inside another root could be replaced by a link to anywhere. */
-static int add_roots(struct rules *rules, const struct al_roots *roots, unsigned rights,
+static int add_roots(struct rules *rules, const struct al_roots *agent_roots, unsigned rights,
                      struct al_error *err)
 {
+    const struct al_roots *roots = al_roots_parts(agent_roots);
+
     if (roots->count > RULES_MAX - rules->count)
         return al_error_set(err, AL_ERR_SANDBOX, "Too many roots for one confinement: %zu",
                             roots->count);

@@ -21,6 +21,12 @@ static void root_clear(struct al_root *root)
 
 void al_roots_clear(struct al_roots *roots)
 {
+    if (roots->parts) { /* its first items are borrowed */
+        for (size_t i = roots->count; i < roots->parts->count; i++)
+            root_clear(&roots->parts->items[i]);
+        free(roots->parts->items);
+        free(roots->parts);
+    }
     for (size_t i = 0; i < roots->count; i++)
         root_clear(&roots->items[i]);
     free(roots->items);
@@ -180,6 +186,14 @@ static bool has_root(const struct al_roots *roots, const char *path)
     return false;
 }
 
+/* `root` is moved. */
+static void append(struct al_roots *roots, struct al_root *root)
+{
+    roots->items = al_reallocarray(roots->items, roots->count + 1, sizeof(*roots->items));
+    roots->items[roots->count++] = *root;
+    *root = (struct al_root){ .fd = -1 };
+}
+
 int al_roots_add(struct al_roots *roots, const char *path, const struct al_strv *forbidden,
                  const char *home, struct al_error *err)
 {
@@ -192,8 +206,37 @@ int al_roots_add(struct al_roots *roots, const char *path, const struct al_strv 
         return r;
     if (has_root(roots, root.path))
         return 0;
-    roots->items = al_reallocarray(roots->items, roots->count + 1, sizeof(*roots->items));
-    roots->items[roots->count++] = root;
-    root = (struct al_root){ .fd = -1 };
+    append(roots, &root);
     return 0;
+}
+
+int al_roots_add_git_dir(struct al_roots *roots, const char *path, const struct al_root *top,
+                         const struct al_strv *forbidden, const char *home, struct al_error *err)
+{
+    al_auto(root_clear) struct al_root root = { .fd = -1 };
+    int r = open_root(path, &root, err);
+
+    if (r == 0)
+        r = check_root(&root, path, forbidden, home, err);
+    if (r < 0)
+        return r;
+    root.is_git_dir = true;
+    if (top)
+        root.top = (struct al_file_key){ .dev = top->dev, .ino = top->ino };
+    if (!roots->parts) {
+        roots->parts = al_calloc(1, sizeof(*roots->parts));
+        roots->parts->allow_absolute = true;
+        for (size_t i = 0; i < roots->count; i++) {
+            struct al_root borrowed = roots->items[i];
+
+            append(roots->parts, &borrowed);
+        }
+    }
+    append(roots->parts, &root);
+    return 0;
+}
+
+const struct al_roots *al_roots_parts(const struct al_roots *roots)
+{
+    return roots->parts ? roots->parts : roots;
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The allowed roots.  Each root is opened once; guard/path.h resolves paths below its descriptor.
+ *
+ * A root may be a linked worktree, or another working tree whose git directory lies elsewhere. That
+ * git directory then belongs to the root as a git directory only: git's children use it, and no
+ * path of an agent leads into it.  Which one it is was settled when airlock started.
  */
 #ifndef AL_GUARD_ROOT_H
 #define AL_GUARD_ROOT_H
@@ -12,17 +16,27 @@
 #include "util/error.h"
 #include "util/str.h"
 
+/** Identifies a file that is there. */
+struct al_file_key {
+    dev_t dev;
+    ino_t ino;
+};
+
 struct al_root {
     char *path; /**< canonical and absolute, without a trailing '/' */
     int fd;     /**< O_PATH | O_DIRECTORY */
     dev_t dev;
     ino_t ino;
+    bool is_git_dir;        /**< a git directory outside the roots */
+    struct al_file_key top; /**< of a git directory: the only working tree that may use it directly;
+                               zeros for the common directory of linked worktrees */
 };
 
 struct al_roots {
     struct al_root *items;
     size_t count;
-    bool allow_absolute; /**< absolute paths are accepted; they still have to be inside */
+    bool allow_absolute;    /**< absolute paths are accepted; they still have to be inside */
+    struct al_roots *parts; /**< see al_roots_parts(); private */
 };
 
 #define AL_ROOTS_INIT ((struct al_roots){ .allow_absolute = true })
@@ -52,6 +66,22 @@ int al_roots_add(struct al_roots *roots, const char *path, const struct al_strv 
  */
 int al_roots_exclude(const struct al_roots *roots, const char *path, const char *what,
                      struct al_error *err);
+
+/**
+ * Add the git directory of a root that lies outside all roots: the common directory of a linked
+ * worktree, else the git directory itself.  A root may not be named this way.
+ *
+ * @param path  As al_roots_add(); `forbidden` and `home` too.
+ * @param top   The root that has this git directory; NULL for the common directory of a linked
+ *              worktree, which is no git directory of its own.
+ * @return as al_roots_add().
+ */
+int al_roots_add_git_dir(struct al_roots *roots, const char *path, const struct al_root *top,
+                         const struct al_strv *forbidden, const char *home, struct al_error *err);
+
+/** The roots together with the git directories that belong to them: where the parts of a repository
+ * may lie.  Never for a path of an agent.  Borrowed. */
+const struct al_roots *al_roots_parts(const struct al_roots *roots);
 
 /** The root that contains an absolute canonical path, the innermost one; NULL when none does. */
 const struct al_root *al_roots_find(const struct al_roots *roots, const char *abs);

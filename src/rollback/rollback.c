@@ -10,6 +10,7 @@
 #include "journal/recorded.h"
 #include "rollback/context.h"
 #include "rollback/restore.h"
+#include "rollback/worktrees.h"
 #include "util/log.h"
 
 #define TOOL           "rollback"
@@ -151,13 +152,15 @@ static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
 static int check_refusals(const struct al_rollback_context *ctx, struct al_error *err)
 {
     const struct al_rollback *report = ctx->report;
+    int r;
 
     if (report->unsaved.count)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "files are in the way that no checkpoint has, since they are ignored "
                             "or too large; move them away first");
-    if (ctx->options->force)
-        return 0;
+    r = al_rollback_check_worktrees(&ctx->repo->at, &report->changes, err);
+    if (r < 0 || ctx->options->force)
+        return r;
     if (ctx->plan.interrupted)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "execution %" PRIu64 " was interrupted, so it cannot be told what it "

@@ -99,8 +99,11 @@ static int check_grant(const struct al_call *call, struct al_error *err)
         return 0;
     if (!call->repo)
         return al_grant_check_dir(call->session->grant, al_call_repository_path(call), writes, err);
-    for (size_t i = 0; i < AL_COUNT(parts) && r == 0; i++)
-        r = al_grant_check_dir(call->session->grant, parts[i], writes, err);
+    /* A part outside the roots is the git directory of this working tree, and comes with it. */
+    for (size_t i = 0; i < AL_COUNT(parts) && r == 0; i++) {
+        if (i == 0 || al_roots_find(call->session->roots, parts[i]))
+            r = al_grant_check_dir(call->session->grant, parts[i], writes, err);
+    }
     return r;
 }
 

@@ -13,8 +13,12 @@ import shlex
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import types
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import linked
 
 MARK = "airlock-secret-7f3a"  # what a secret outside contains; seeing it in an answer is a leak
 SHOUT = "CANARY-RAN"          # what a planted program says; never spelled out in a repository
@@ -200,11 +204,16 @@ class Scene:
         self.outside = os.path.join(self.top, "outside")
         os.makedirs(self.outside)
         shutil.copytree(lab.template, self.repo, symlinks=True)
+        self.hub = os.path.join(self.top, "hub")
+        if linked.LINKED:
+            linked.link(self.repo, self.hub)
         write(self.out("secret"), MARK + "\n")
 
     # Benign: always done.
 
     def path(self, name):
+        if linked.LINKED:
+            return linked.part(self.repo, self.hub, name)
         return os.path.join(self.repo, name)
 
     def out(self, name):
@@ -233,6 +242,8 @@ class Scene:
 
     def config(self, key, value):
         """Append `key` to .git/config in git's own quoting; a driver may be called anything."""
+        if linked.LINKED and key.startswith("include") and value.startswith("../"):
+            value = self.path(value[3:])  # it is relative to the file that names it
         section, _, rest = key.partition(".")
         middle, _, name = rest.rpartition(".")
         quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -119,7 +119,7 @@ def merge_head(case):
 def begin_merge(case):
     """The commit gets a second parent."""
     parent = case.out("rev-parse", "evil")
-    (case.root / ".git/MERGE_HEAD").write_text(parent * 200, encoding="ascii")
+    (case.part(".git/MERGE_HEAD")).write_text(parent * 200, encoding="ascii")
 
 
 def nested(case, path="sub"):
@@ -152,7 +152,7 @@ COMMIT = {"type": "feat", "message": "more"}
 SCENES = {
     "git_commit: another blob, the old checksum": Scene(
         "git_commit", COMMIT, ("commit", "-qm", "more"), stage,
-        lambda case: swap_in_index(case, case.root / ".git/index", case.good, case.evil)),
+        lambda case: swap_in_index(case, case.part(".git/index"), case.good, case.evil)),
     "git_commit: the other half of a split index": Scene(
         "git_commit", COMMIT, ("commit", "-qm", "more"), stage_split,
         lambda case: swap_in_index(case, case.shared, case.good, case.evil)),
@@ -198,7 +198,7 @@ SCENES = {
     "git_merge: abort loses more": Scene(
         "git_merge", {"branch": "", "abort": True}, ("merge", "--abort"), conflict,
         lambda case: (case.git("add", "a.txt"), case.git("update-ref", "ORIG_HEAD", "HEAD"),
-                      (case.root / ".git/MERGE_HEAD").unlink()), *WORKFLOW),
+                      (case.part(".git/MERGE_HEAD")).unlink()), *WORKFLOW),
     "git_resolve_conflict: the other side changed": Scene(
         "git_resolve_conflict", {"path": "a.txt", "strategy": "theirs"},
         ("checkout", "--theirs", "a.txt"), conflict,

@@ -199,7 +199,8 @@ for PLACE in PLACES.items():
 
 @check
 def linked_worktree(lab, controls_only):
-    """all five: a linked worktree inside the root works, its hostile configuration does not"""
+    """all five: a linked worktree inside the root or as a root works, its hostile configuration
+    does not"""
     def build(armed):
         s = Scene(lab, armed)
         s.git("worktree", "add", "-q", "-b", "side", s.path("side"))
@@ -225,7 +226,13 @@ def linked_worktree(lab, controls_only):
             assert answer.body == expected, f"{expected}\n{answer.text}"
     assert head_commit(s, "refs/heads/side") == commit
     s = build(True)
-    answer = lab.airlock("git_log", {}, s.path("side"))
+    for verb, expected in zip(FIVE, answers):
+        answer = lab.airlock(verb.tool, verb.args, s.path("side"))
+        why = general_canary(s, before, answer.text.encode())
+        assert not why and answer.kind is None, f"{verb.tool}: {why}: {answer}"
+        if not verb.writes:
+            assert answer.body == expected, f"{expected}\n{answer.text}"
+    answer = lab.airlock("git_add", {"paths": [s.path("a.txt")]}, s.path("side"))
     expect_refused(answer, OUTSIDE)
 
 

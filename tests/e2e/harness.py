@@ -16,6 +16,8 @@ import sys
 import tempfile
 import unittest
 
+import linked
+
 AIRLOCK = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "airlock"
 
 MARKER = "\n\n... [output truncated]"
@@ -121,7 +123,20 @@ class Case(unittest.TestCase):
         if where:
             where.mkdir(parents=True, exist_ok=True)
         self.git("init", "-q", cwd=where)
-        return self.commit("a.txt", "one\n", "first", where)
+        commit = self.commit("a.txt", "one\n", "first", where)
+        if linked.LINKED and not where:
+            linked.link(self.root, self.hub())
+        return commit
+
+    def hub(self):
+        """Where the git directory of `root` is, if `root` is a linked worktree."""
+        return self.base / f"hub-{self.root.name}"
+
+    def part(self, name):
+        """A path of the repository at `root`, such as .git/config."""
+        if linked.LINKED:
+            return pathlib.Path(linked.part(self.root, self.hub(), name))
+        return self.root / name
 
     # The program.
 

@@ -55,26 +55,36 @@ class Repository(Program):
             self.assert_calls(True, directory)
 
     def test_linked_worktree(self):
-        """a linked worktree is refused, and the fix lets it in"""
-        linked = self.base / "linked"
+        """a linked worktree works; one that was moved is refused, and the fix lets it in"""
+        linked, moved = self.base / "linked", self.base / "moved"
         self.out("worktree", "add", "-q", str(linked))
-        self.assert_mended(linked, self.assert_refused(linked, "linked worktree"))
+        self.assertEqual(self.found(linked)["repository"]["state"], f"{linked}, linked worktree")
+        self.assert_calls(True, linked)
+        linked.rename(moved)
+        fix = self.assert_refused(moved, "linked worktree")
+        self.assertIn("git worktree repair", fix)
+        self.out("worktree", "repair", str(moved))
+        self.assert_mended(moved, fix)
         inside = self.root / "inside"
         self.out("worktree", "add", "-q", str(inside))
         found = self.found(inside, "--root", str(inside), "--root", str(self.root / ".git"))
         self.assertEqual(found["roots"]["level"], "ok")
 
     def test_separate(self):
-        """a separate git directory and a submodule are told by their names"""
+        """a separate git directory and a submodule are told by their names, the first with its fix"""
         top = self.base / "modules" / "top"
         (self.base / "modules").mkdir()
         self.out("clone", "-q", "--separate-git-dir", str(self.base / "modules" / "store"),
                  str(self.root), str(top))
-        self.assert_mended(top, self.assert_refused(top, "separate git directory"))
+        line = self.assert_refused(top, "separate git directory").split(": ", 1)[1]
+        config = self.base / "config.toml"
+        config.write_text("[tools.sandbox]\n" + line.split(" below")[0] + "\n", encoding="utf-8")
+        self.assert_calls(True, top, "--config", str(config))
         self.out("-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
                  str(self.root), "part")
         part = self.root / "part"
-        self.assert_mended(part, self.assert_refused(part, "submodule"))
+        self.assertEqual(self.found(part)["repository"]["state"], f"{part}, submodule")
+        self.assert_calls(True, part)
 
     def test_bare(self):
         """a bare repository has no working tree for calls"""

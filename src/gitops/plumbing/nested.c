@@ -18,7 +18,8 @@
 static int open_dir(const struct al_location *at, const char *path, char **ret_abs)
 {
     al_auto(al_closep) int fd = -1;
-    int r = al_roots_open(at->git->roots, path, O_PATH | O_DIRECTORY, &fd, ret_abs, NULL);
+    int r = al_roots_open(al_roots_parts(at->git->roots), path, O_PATH | O_DIRECTORY, &fd, ret_abs,
+                          NULL);
 
     return r == AL_ERR_NOT_FOUND ? AL_ERR_EXECUTION : r;
 }

@@ -37,7 +37,7 @@ static bool is_hook(const struct al_repo *repo, const char *path)
 
     if (repo->vetting->hooks_path_is_users)
         return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
-    r = al_roots_open(repo->at.git->roots, path, O_PATH, &fd, &abs, NULL);
+    r = al_roots_open(al_roots_parts(repo->at.git->roots), path, O_PATH, &fd, &abs, NULL);
     if (r < 0)
         return r == AL_ERR_SANDBOX;
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);

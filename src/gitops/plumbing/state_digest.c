@@ -135,7 +135,8 @@ static int add_file(struct digest *digest, const char *dir, const char *name,
     al_auto(al_freep) char *abs = NULL;
     al_auto(al_closep) int fd = -1;
     struct stat st;
-    int r = al_roots_open(digest->repo->at.git->roots, path, O_RDONLY, &fd, &abs, NULL);
+    int r =
+        al_roots_open(al_roots_parts(digest->repo->at.git->roots), path, O_RDONLY, &fd, &abs, NULL);
 
     add_word(digest, name);
     add_number(digest, r == 0);

@@ -143,7 +143,7 @@ static void check_loose_objects(struct scan *scan, int store_fd, const struct al
 static void check_parents(struct scan *scan, const char *store)
 {
     al_auto(al_freep) char *path = al_strdup(store);
-    const struct al_roots *roots = scan->repo->at.git->roots;
+    const struct al_roots *roots = al_roots_parts(scan->repo->at.git->roots);
     struct stat st;
     char *slash;
 

@@ -146,7 +146,8 @@ static bool is_outside(const struct al_location *at, const char *path)
     al_auto(al_freep) char *abs = NULL;
     al_auto(al_closep) int fd = -1;
 
-    return al_roots_open(at->git->roots, path, O_PATH, &fd, &abs, NULL) == AL_ERR_SANDBOX;
+    return al_roots_open(al_roots_parts(at->git->roots), path, O_PATH, &fd, &abs, NULL) ==
+           AL_ERR_SANDBOX;
 }
 
 /* Relative to the top, where git blame runs, and not to the file that names it. */
