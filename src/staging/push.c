@@ -7,6 +7,7 @@
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
+#include "staging/github.h"
 
 #define MOVED          "Target has new commits since your base"
 #define MESSAGE_BYTES  (64u * 1024u)
@@ -116,6 +117,7 @@ static void compare_heads(struct al_push *push)
 
 static int plan(struct al_push *push, struct al_run_limits *budget, struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r = check_order(push, budget, err);
 
     push->shown = al_target_shown(&push->target);
@@ -131,6 +133,10 @@ static int plan(struct al_push *push, struct al_run_limits *budget, struct al_er
     push->is_checked_out = is_checked_out(push);
     compare_heads(push);
     if (!push->conflict) {
+        al_push_paths(push, &paths);
+        r = al_github_prepare_push(push->repo, push->parent, &paths, budget, err);
+    }
+    if (r == 0 && !push->conflict && !push->repo->mirror) {
         r = al_push_find_refusal(push, budget, &push->conflict, err);
         push->is_other = push->conflict != NULL;
     }
@@ -275,16 +281,37 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
                      push->shown, why.message);
 }
 
-static int deliver(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
-                   struct al_run_limits *budget, struct al_push_result *result,
-                   struct al_error *err)
+/* The mirror has the commit; now GitHub gets it. */
+static int send(const struct al_push *push, const char *commit, struct al_run_limits *budget,
+                struct al_push_result *result, struct al_error *err)
+{
+    al_auto(al_github_push_clear) struct al_github_push sent = {
+        .branch = push->ref + strlen(AL_HEADS), .commit = commit, .head = push->head
+    };
+    int r = al_github_push(push->repo, &sent, budget, err);
+
+    if (r < 0)
+        return r;
+    if (sent.refusal) {
+        set_conflict(result, !sent.is_stale,
+                     sent.is_stale ? al_strdup(MOVED) : al_strdup(sent.refusal),
+                     al_strdup(sent.head_now ? sent.head_now : ""));
+        return 0;
+    }
+    finish(push, commit, budget, result);
+    if (sent.from_hook.len)
+        al_strv_addf(&result->notes, "%s says: %s", push->shown, sent.from_hook.buf);
+    return 0;
+}
+
+/* Move the branch of a repository on this machine. */
+static int move(const struct al_push *push, const char *commit, struct al_run_limits *budget,
+                struct al_push_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     char *now;
-    int r = al_push_objects(push, dir, commit, budget, err);
+    int r = move_branch(push, commit, budget, &output, err);
 
-    if (r == 0)
-        r = move_branch(push, commit, budget, &output, err);
     if (r < 0)
         return r;
     if (output.exit_code == 0) {
@@ -297,6 +324,18 @@ static int deliver(const struct al_push *push, const struct al_push_dir *dir, co
     else
         set_conflict(result, true, al_text_sanitize_line(output.err.out.buf), now);
     return 0;
+}
+
+static int deliver(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
+                   struct al_run_limits *budget, struct al_push_result *result,
+                   struct al_error *err)
+{
+    int r = al_push_objects(push, dir, commit, budget, err);
+
+    if (r < 0)
+        return r;
+    return push->repo->mirror ? send(push, commit, budget, result, err)
+                              : move(push, commit, budget, result, err);
 }
 
 int al_push_run(struct al_push *push, const char *commit, struct al_run_limits *budget,

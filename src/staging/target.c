@@ -4,11 +4,14 @@
 #include <stdlib.h>
 
 #include "gitops/layer.h"
+#include "gitops/locate.h"
+#include "gitops/nul_records.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
+#include "guard/github.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
@@ -57,13 +60,16 @@ static int wrong_kind(const char *path, const char *is, const char *use, struct 
 static int open_local(struct al_git *git, const char *base, const char *path,
                       struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
 {
-    al_auto(al_path_clear) struct al_path resolved = AL_PATH_INIT;
-    int r = al_path_resolve(git->roots, base, path, &resolved, err);
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r = al_repo_open(git, base, path, budget, ret_repo, &why);
 
-    /* Inside a working tree git would find that one instead. */
-    if (r == 0 && resolved.fd >= 0 && al_gitdir_is(resolved.fd, NULL))
+    if (r < 0 && why.remedy == al_git_bare_remedy)
         return wrong_kind(path, "a bare repository", "local-bare", err);
-    return r < 0 ? r : al_repo_open(git, base, path, budget, ret_repo, err);
+    if (r < 0 && err) {
+        *err = why;
+        why = AL_ERROR_INIT;
+    }
+    return r;
 }
 
 /* A git directory beside a working tree looks like a bare repository, and only its configuration
@@ -145,10 +151,13 @@ int al_target_check(const struct al_target *target, const char *param, struct al
 {
     const struct type *type = &types[target->type];
     al_auto(al_freep) char *branch = al_asprintf("%s.branch", param);
+    al_auto(al_freep) char *repo = al_asprintf("%s.repo", param);
     int r = check_member(param, "path", target->path, type->has_path, type->name, err);
 
     if (r == 0)
         r = check_member(param, "repo", target->repo, !type->has_path, type->name, err);
+    if (r == 0 && target->repo)
+        r = al_github_check_repo(repo, target->repo, err);
     if (r == 0 && target->branch)
         r = al_arg_check_branch(branch, target->branch, err);
     return r;
@@ -166,8 +175,11 @@ char *al_target_shown(const struct al_target *target)
 char *al_target_key(const struct al_target *target, const struct al_repo *repo)
 {
     const struct type *type = &types[target->type];
+    char *key = al_asprintf("%s:%s", type->name, type->has_path ? repo->at.top : target->repo);
 
-    return al_asprintf("%s:%s", type->name, type->has_path ? repo->at.top : target->repo);
+    for (char *at = key; !type->has_path && *at; at++) /* GitHub's names have no case */
+        *at = (char)(*at >= 'A' && *at <= 'Z' ? *at + ('a' - 'A') : *at);
+    return key;
 }
 
 int al_target_open(struct al_git *git, const char *base, const struct al_target *target,

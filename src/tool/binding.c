@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The binding of an approval: the state of the repository, HEAD's branches if rules looked at
  * them, and the values that an "always" covers. */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "gitops/oid.h"
 #include "gitops/plumbing/state_digest.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
@@ -32,6 +32,18 @@ static int add_named(struct al_call *call, struct al_strv *paths, struct al_str 
     return r;
 }
 
+/* Without a repository of the user there is no other state than what was resolved. */
+static void digest_words(const struct al_str *words, char ret_state[65])
+{
+    struct al_hash hash;
+    struct al_oid digest;
+
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, words->buf, words->len);
+    al_hash_end(&hash, &digest);
+    al_oid_text(&digest, true, ret_state);
+}
+
 /* An answer covers HEAD, the index, the affected files and the resolved objects as they are now. */
 int al_approval_bind(struct al_call *call, char ret_state[65], struct al_error *err)
 {
@@ -49,9 +61,9 @@ int al_approval_bind(struct al_call *call, char ret_state[65], struct al_error *
     for (size_t i = 0; i < files->count; i++)
         al_strv_add(&paths, files->items[i]);
     al_resolved_write(&call->resolved, &objects);
-    if (call->repo)
+    if (call->repo && !call->repo->at.is_own)
         return al_repo_state_digest(call->repo, &paths, &objects, ret_state, err);
-    (void)snprintf(ret_state, 65, "no repository");
+    digest_words(&objects, ret_state);
     return 0;
 }
 

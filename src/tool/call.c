@@ -95,7 +95,7 @@ static int check_grant(const struct al_call *call, struct al_error *err)
     bool writes = al_effects_have_side_effects(call->operation->effects);
     int r = 0;
 
-    if (!call->repo && call->tool->open_repository)
+    if (call->tool->open_repository && (!call->repo || call->repo->at.is_own))
         return 0;
     if (!call->repo)
         return al_grant_check_dir(call->session->grant, al_call_repository_path(call), writes, err);

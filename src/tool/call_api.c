@@ -27,7 +27,9 @@ const struct al_progress *al_call_progress(const struct al_call *call)
 
 const char *al_call_repository_path(const struct al_call *call)
 {
-    return call->repo ? call->repo->at.top : call->session->roots->items[0].path;
+    if (!call->repo)
+        return call->session->roots->items[0].path;
+    return call->repo->shown ? call->repo->shown : call->repo->at.top;
 }
 
 const struct al_sampler *al_call_sampler(const struct al_call *call)

@@ -50,7 +50,8 @@ struct al_call {
     bool executed;                /* stage 7 began */
 };
 
-/** The directory a call works in: the top of the repository, or the first root. */
+/** The directory a call works in: the top of the repository, or the first root.  For a repository
+ * elsewhere its name, "github:user/name". */
 const char *al_call_repository_path(const struct al_call *call);
 
 /** Stage 1: open the call's record.  If the journal cannot be opened, al_call_record_check()

@@ -56,7 +56,7 @@ static void trace_checkpoint(const struct al_call *call)
     char stamp[16];
 
     if (!al_effects_have_side_effects(call->operation->effects) ||
-        (!call->repo && call->tool->open_repository))
+        (call->tool->open_repository && (!call->repo || call->repo->at.is_own)))
         return;
     al_clock_stamp(stamp);
     if (!call->repo)

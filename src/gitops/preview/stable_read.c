@@ -220,7 +220,7 @@ int al_stable_read_check(const struct al_repo *repo, const struct al_stable_read
     int r = 0;
 
     *ret_stable = true;
-    if (!reading->oids.count)
+    if (!reading->oids.count || repo->at.is_own) /* no agent can write there */
         return 0;
     r = find_store(&scan, err);
     for (size_t i = 0; r == 0 && i < scan.stores.count; i++) {

@@ -60,12 +60,17 @@ void al_repo_free(struct al_repo *repo)
 {
     if (!repo)
         return;
+    if (repo->free_mirror) {
+        repo->free_mirror(repo->mirror); /* frees this repository too */
+        return;
+    }
     al_write_lock_release(repo);
     if (repo->vetting)
         al_vetting_unref(repo->at.git, repo->vetting);
     al_location_clear(&repo->at);
     al_repo_forget_pathspecs(repo);
     free(repo->pathspecs);
+    free(repo->shown);
     free(repo);
 }
 

@@ -16,6 +16,7 @@
 #include "util/fs.h"
 #include "util/str.h"
 
+struct al_mirror;
 struct al_write_lock;
 struct al_vetting;
 
@@ -24,6 +25,9 @@ struct al_repo {
     struct al_pathspecs *pathspecs;   /**< resolved words, see al_repo_pathspec(); private */
     const struct al_vetting *vetting; /**< owned reference */
     struct al_write_lock *write_lock; /**< the write lock, NULL while it is not held; private */
+    struct al_mirror *mirror;         /**< what an own repository is part of; NULL: of nothing */
+    void (*free_mirror)(struct al_mirror *); /**< the mirror goes with this repository; NULL: not */
+    char *shown; /**< own: what users see in place of a path, "github:user/name"; NULL: the path */
 };
 
 /**

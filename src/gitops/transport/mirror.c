@@ -12,6 +12,7 @@
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/transport/exchange.h"
+#include "gitops/transport/github_token.h"
 #include "gitops/transport/network_failure.h"
 #include "gitops/transport/push.h"
 #include "guard/arg.h"
@@ -98,6 +99,10 @@ void al_mirror_free(struct al_mirror *mirror)
 {
     if (!mirror)
         return;
+    if (mirror->copy)
+        mirror->copy->free_mirror = NULL;
+    if (mirror->outer)
+        mirror->outer->free_mirror = NULL;
     al_repo_free(mirror->copy);
     al_repo_free(mirror->outer);
     al_remote_clear(&mirror->remote);
@@ -116,6 +121,16 @@ void al_mirror_freep(struct al_mirror **mirror)
 struct al_repo *al_mirror_repo(const struct al_mirror *mirror)
 {
     return mirror->copy;
+}
+
+struct al_repo *al_mirror_to_repo(struct al_mirror *mirror, const char *shown)
+{
+    struct al_repo *repo = mirror->copy ? mirror->copy : mirror->outer;
+
+    repo->mirror = mirror;
+    repo->free_mirror = al_mirror_free;
+    repo->shown = al_strdup(shown);
+    return repo;
 }
 
 /* --- Exchanges --- */
@@ -169,6 +184,16 @@ static int run(struct al_mirror *mirror, struct al_network *network, struct al_g
 
     mirror->was_asked = network->was_asked;
     return r;
+}
+
+int al_mirror_check_token(struct al_mirror *mirror, struct al_run_limits *budget,
+                          struct al_error *err)
+{
+    al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    int r = al_url_parse(mirror->remote.urls.items[0], &url, err);
+
+    return r < 0 ? r : al_github_token(mirror->outer->at.git, &url, budget, &credential, err);
 }
 
 /* The lines `<oid> TAB <full name>` of the branches, or of the one that is given. */

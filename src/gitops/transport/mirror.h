@@ -46,6 +46,11 @@ void al_mirror_free(struct al_mirror *mirror);
 /** Cleanup for `al_auto(al_mirror_freep)`. */
 void al_mirror_freep(struct al_mirror **mirror);
 
+/** Test whether there is a token, before a user is asked about what cannot be done without one.
+ * Returns as al_github_token(). */
+int al_mirror_check_token(struct al_mirror *mirror, struct al_run_limits *budget,
+                          struct al_error *err);
+
 /** Append the names of the branches, without "refs/heads/", sorted by git.  `ret_truncated` is set
  * when there were too many. */
 int al_mirror_branches(struct al_mirror *mirror, struct al_run_limits *budget,
@@ -69,6 +74,15 @@ int al_mirror_fetch(struct al_mirror *mirror, const char *branch, struct al_run_
 
 /** The fetched repository: bare, al_location.is_own.  NULL before al_mirror_fetch().  Borrowed. */
 struct al_repo *al_mirror_repo(const struct al_mirror *mirror);
+
+/**
+ * Hand the mirror over to one of its repositories: the fetched one, or, before al_mirror_fetch(),
+ * an empty one.  al_repo_free() then removes the mirror too, and al_repo.mirror is the mirror.
+ *
+ * @param shown  What users see in place of a path: "github:user/name".
+ * @return never NULL; the caller frees it.
+ */
+struct al_repo *al_mirror_to_repo(struct al_mirror *mirror, const char *shown);
 
 /** Fetch those of these blobs that the mirror does not have. */
 int al_mirror_fetch_blobs(struct al_mirror *mirror, const struct al_strv *oids,

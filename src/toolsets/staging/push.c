@@ -31,7 +31,7 @@ static int check(const void *p, struct al_error *err)
 static int open_repository(struct al_call *call, const void *p, struct al_repo **ret_repo,
                            struct al_error *err)
 {
-    return al_target_args_open(call, &((const struct push_args *)p)->target, ret_repo, err);
+    return al_target_args_open(call, &((const struct push_args *)p)->target, false, ret_repo, err);
 }
 
 static void free_push(void *push)

@@ -2,6 +2,7 @@
 #include "toolsets/staging/target_args.h"
 
 #include "guard/root.h"
+#include "staging/github.h"
 #include "staging/staging.h"
 #include "tool/call.h"
 
@@ -54,12 +55,21 @@ int al_target_args_check(const struct al_target_args *args, const char *param, s
     return args->given ? al_target_check(&target, param, err) : 0;
 }
 
-int al_target_args_open(struct al_call *call, const struct al_target_args *args,
+int al_target_args_open(struct al_call *call, const struct al_target_args *args, bool only_names,
                         struct al_repo **ret_repo, struct al_error *err)
 {
     const struct al_session *session = al_call_session(call);
     const struct al_target target = al_target_from_args(call, args);
 
+    if (target.type == AL_TARGET_GITHUB)
+        return al_github_open(session->git,
+                              &(struct al_github_request){
+                                  .target = &target,
+                                  .base_url = al_staging_options(session->staging)->github_base_url,
+                                  .progress = al_call_progress(call),
+                                  .only_names = only_names,
+                              },
+                              al_call_budget(call), ret_repo, err);
     return al_target_open(session->git, session->roots->items[0].path, &target,
                           al_call_budget(call), ret_repo, err);
 }

@@ -23,8 +23,9 @@ struct al_target al_target_from_args(const struct al_call *call, const struct al
 int al_target_args_check(const struct al_target_args *args, const char *param,
                          struct al_error *err);
 
-/** Stage 3: open the repository of the target, as al_target_open() does. */
-int al_target_args_open(struct al_call *call, const struct al_target_args *args,
+/** Stage 3: open the repository of the target, as al_target_open() or al_github_open() does.  With
+ * `only_names` nothing of a target on GitHub is fetched, for al_github_branches(). */
+int al_target_args_open(struct al_call *call, const struct al_target_args *args, bool only_names,
                         struct al_repo **ret_repo, struct al_error *err);
 
 #endif
