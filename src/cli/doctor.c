@@ -110,6 +110,26 @@ static void check_journal(struct al_findings *findings, const struct al_setup *s
     free(verdict.problem);
 }
 
+/* The roots are open already; narrowing them a second time changes nothing. */
+static bool check_worker(struct al_findings *findings, struct al_setup *setup)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const struct al_worker *worker = &setup->worker;
+    al_auto(al_freep) char *state = NULL;
+
+    if (!worker->file)
+        return true;
+    if (al_setup_worker_roots(setup, &err) < 0) {
+        al_finding_add(findings, "worker", AL_MISSING, err.message,
+                       "Correct the worker file, or keep it elsewhere, for example below "
+                       "~/.config/airlock.");
+        return false;
+    }
+    state = al_asprintf("%s (%s)", worker->name, worker->file);
+    al_finding_add(findings, "worker", AL_FINE, state, "");
+    return true;
+}
+
 static bool check_roots(struct al_findings *findings, struct al_setup *setup)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -178,7 +198,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
                        setup.config.file ? setup.config.file : "none", "");
         check_firejail(findings, &setup);
         check_journal(findings, &setup);
-        if (check_roots(findings, &setup))
+        if (check_worker(findings, &setup) && check_roots(findings, &setup))
             al_doctor_repositories(findings, &setup, options);
     }
     al_setup_clear(&setup);

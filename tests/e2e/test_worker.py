@@ -85,6 +85,25 @@ class Workers(policy.Case):
         self.assertFalse(self.call("git_status", None, "--worker", str(outside)).failed)
         self.assertFalse(self.call("git_status", None, "--worker", "../out.md").failed)
 
+    def test_doctor(self):
+        """doctor names the worker, and says what is wrong with its place"""
+        option, path = self.worker("roots: ['.']")
+        found = self.findings(option, path)
+        self.assertEqual((found["worker"]["level"], found["worker"]["state"]),
+                         ("ok", f"report-writer ({path})"))
+        self.assertEqual(found["roots"]["state"], str(self.root))
+        self.assertNotIn("worker", self.findings())
+        inside = self.write("w.md", "---\nname: w\n---\n")
+        found = self.findings("--worker", str(inside))
+        self.assertEqual(found["worker"]["level"], "missing")
+        self.assertIn("lies in the root", found["worker"]["state"])
+        self.assertIn("~/.config/airlock", found["worker"]["fix"])
+
+    def findings(self, *options):
+        """What doctor says, by check."""
+        done = self.command("doctor", "--json", *options)
+        return {entry["check"]: entry for entry in json.loads(done.stdout)}
+
     def test_roots(self):
         """roots of a worker file lie in the session's, and are then all there is"""
         other = self.base / "root/other"
