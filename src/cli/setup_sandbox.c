@@ -15,6 +15,9 @@
 /* The first question to a repository must not keep a server from starting. */
 #define LOOK_MS 5000u
 
+/* Another process may be clearing up the store. */
+#define LOCK_MS 60000u
+
 /* Whether a tool of the toolset is offered. */
 static bool offers(const struct al_setup *setup, const char *toolset)
 {
@@ -121,7 +124,7 @@ int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *e
 {
     const struct al_config *config = &setup->config;
     const char *base_url = config->staging.github_base_url;
-    struct al_run_limits limits = { .left_ms = LOOK_MS, .exit_code = -1 };
+    struct al_run_limits limits = { .left_ms = LOCK_MS, .exit_code = -1 };
 
     return al_staging_new(
         &(struct al_staging_options){

@@ -12,6 +12,8 @@ struct al_sandbox_backend {
     void (*free)(void *state);
     int (*read)(struct al_sandbox *sandbox, const char *path, uint64_t offset, size_t max,
                 struct al_str *ret, uint64_t *ret_size, struct al_error *err);
+    int (*read_link)(struct al_sandbox *sandbox, const char *path, struct al_str *ret_target,
+                     struct al_error *err); /**< NULL: links have no content here */
     int (*write)(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
                  struct al_error *err);
     int (*remove)(struct al_sandbox *sandbox, const char *path, struct al_error *err);

@@ -178,6 +178,20 @@ static int write_locked(const struct al_directory *directory, const char *path, 
     return r;
 }
 
+static int directory_read_link(struct al_sandbox *sandbox, const char *path,
+                               struct al_str *ret_target, struct al_error *err)
+{
+    struct al_directory *directory = sandbox->state;
+    al_auto(al_closep) int fd = al_nofollow_open(directory->fd, path, O_PATH | O_NOFOLLOW);
+    char target[PATH_MAX];
+    ssize_t n = fd < 0 ? -1 : readlinkat(fd, "", target, sizeof(target));
+
+    if (n < 0)
+        return al_directory_fail(errno, path, err);
+    al_str_add(ret_target, target, (size_t)n);
+    return 0;
+}
+
 /* Under the lock, no directory disappears while a file is written into it. */
 static int directory_write(struct al_sandbox *sandbox, const char *path, const void *data,
                            size_t len, struct al_error *err)
@@ -246,6 +260,7 @@ int al_sandbox_directory_init(struct al_sandbox *sandbox, const struct al_sandbo
     static const struct al_sandbox_backend backend = {
         .free = directory_free,
         .read = directory_read,
+        .read_link = directory_read_link,
         .write = directory_write,
         .remove = directory_remove,
         .list = directory_list,

@@ -69,6 +69,15 @@ int al_sandbox_read(struct al_sandbox *sandbox, const char *path, uint64_t offse
     return r;
 }
 
+int al_sandbox_read_link(struct al_sandbox *sandbox, const char *path, struct al_str *ret_target,
+                         struct al_error *err)
+{
+    al_str_reset(ret_target);
+    if (!sandbox->backend->read_link)
+        return al_sandbox_is_link(path, err);
+    return sandbox->backend->read_link(sandbox, path, ret_target, err);
+}
+
 /* Too large for the sandbox as a whole, whatever it holds. */
 static int check_size(const struct al_sandbox *sandbox, const char *path, size_t len,
                       struct al_error *err)

@@ -91,6 +91,15 @@ int al_sandbox_path(const char *given, char **ret_path, struct al_error *err);
 int al_sandbox_read(struct al_sandbox *sandbox, const char *path, uint64_t offset, size_t max,
                     struct al_str *ret, uint64_t *ret_size, struct al_error *err);
 
+/**
+ * Read where a symbolic link of a directory leads, which is its content in a repository.  In memory
+ * all links are imported, and their content is in the store.
+ *
+ * @param[out] ret_target  Cleared first.
+ */
+int al_sandbox_read_link(struct al_sandbox *sandbox, const char *path, struct al_str *ret_target,
+                         struct al_error *err);
+
 /** Create or replace a file.  It keeps its mode if it exists.  On failure it is as it was. */
 int al_sandbox_write(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
                      struct al_error *err);

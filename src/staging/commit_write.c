@@ -40,6 +40,18 @@ static int add_content(struct al_objects *objects, struct al_sandbox *sandbox,
     return r;
 }
 
+static int put_link(struct al_objects *objects, struct al_sandbox *sandbox,
+                    const struct al_change *change, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str target = AL_STR_INIT;
+    struct al_oid oid;
+    int r = al_sandbox_read_link(sandbox, change->path, &target, err);
+
+    if (r == 0)
+        r = al_objects_put(objects, AL_OBJECT_BLOB, target.buf, target.len, &oid, err);
+    return r == 0 && !al_oid_equal(&oid, &change->oid) ? changed_meanwhile(change, err) : r;
+}
+
 int al_staging_put_blob(struct al_objects *objects, struct al_sandbox *sandbox,
                         const struct al_change *change, struct al_deadline *deadline,
                         struct al_error *err)
@@ -49,6 +61,8 @@ int al_staging_put_blob(struct al_objects *objects, struct al_sandbox *sandbox,
 
     if (al_objects_has(objects, &change->oid))
         return 0;
+    if (change->mode == AL_SANDBOX_MODE_LINK)
+        return put_link(objects, sandbox, change, err);
     r = al_pack_begin(objects->pack, AL_OBJECT_BLOB, change->size, err);
     if (r < 0)
         return r;

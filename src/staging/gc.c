@@ -8,12 +8,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "odb/pack_index.h"
+#include "staging/stage.h"
 #include "staging/staged_record.h"
 #include "staging/store.h"
 #include "util/fs.h"
@@ -30,13 +32,33 @@ static bool is_due(const struct al_staging *staging)
            st.st_mtim.tv_sec + INTERVAL_S < time(NULL) || st.st_mtim.tv_sec > time(NULL);
 }
 
-static void record_sweep(const struct al_staging *staging)
+/* The size of the packs when objects were deleted last; 0: never. */
+static uint64_t settled_bytes(const struct al_staging *staging)
 {
-    al_auto(al_closep) int fd =
-        openat(staging->dir_fd, "swept", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    uint64_t bytes = 0;
 
-    if (fd >= 0)
-        (void)futimens(fd, NULL);
+    if (al_fs_read(staging->dir_fd, "swept", 64, &text) < 0)
+        return 0;
+    for (const char *at = text.buf; *at >= '0' && *at <= '9'; at++)
+        bytes = bytes * 10 + (uint64_t)(*at - '0');
+    return bytes;
+}
+
+static void record_sweep(const struct al_staging *staging, uint64_t bytes)
+{
+    al_auto(al_freep) char *text = al_asprintf("%" PRIu64 "\n", bytes);
+
+    (void)al_fs_write_atomic(staging->dir_fd, "swept", text, strlen(text), 0600, true);
+}
+
+static int count_bytes(const struct al_staging *staging, uint64_t *ret_bytes, struct al_error *err)
+{
+    struct al_packs_size size;
+    int r = al_packs_measure(staging->pack_fd, &size, err);
+
+    *ret_bytes = r < 0 ? 0 : size.bytes;
+    return r;
 }
 
 void al_staging_drop_sandbox(struct al_staging *staging, const char *key)
@@ -162,7 +184,25 @@ static void remove_leftovers(int dir_fd)
             (void)unlinkat(dir_fd, entry->d_name, 0);
 }
 
-static int sweep(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err)
+/* Delete objects that nothing names.  All packs are written anew for that, so it has to be worth
+ * it; and it is not tried again at once if it failed. */
+static int expire(struct al_staging *staging, const char *expiry, struct al_run_limits *budget,
+                  struct al_error *err)
+{
+    uint64_t bytes, settled = settled_bytes(staging);
+    int r = count_bytes(staging, &bytes, err);
+
+    if (r == 0 && bytes > settled + staging->options.max_bytes) {
+        r = al_bare_expire(&staging->bare, expiry, budget, err);
+        if (r == 0)
+            r = count_bytes(staging, &settled, err);
+    }
+    record_sweep(staging, settled);
+    return r;
+}
+
+static int sweep(struct al_staging *staging, const char *expiry, struct al_run_limits *budget,
+                 struct al_error *err)
 {
     const struct kind kinds[] = {
         { staging->staged_fd, AL_REF_STAGED, "commit" },
@@ -178,11 +218,19 @@ static int sweep(struct al_staging *staging, struct al_run_limits *budget, struc
     }
     if (r == 0)
         r = drop_other_refs(staging, &kept, budget, err);
-    if (r == 0)
-        r = al_bare_expire(&staging->bare, EXPIRY, budget, err);
-    if (r == 0)
-        record_sweep(staging);
-    return r;
+    return r < 0 ? r : expire(staging, expiry, budget, err);
+}
+
+int al_staging_make_room(struct al_staging *staging, struct al_run_limits *budget,
+                         struct al_error *err)
+{
+    uint64_t bytes;
+    int r = count_bytes(staging, &bytes, err);
+
+    if (r < 0 ||
+        bytes <= settled_bytes(staging) + AL_STAGE_STORE_FACTOR * staging->options.max_bytes)
+        return r;
+    return sweep(staging, "now", budget, err);
 }
 
 int al_staging_gc(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err)
@@ -196,7 +244,7 @@ int al_staging_gc(struct al_staging *staging, struct al_run_limits *budget, stru
     if (r < 0)
         return r;
     if (is_due(staging))
-        r = sweep(staging, budget, err);
+        r = sweep(staging, EXPIRY, budget, err);
     else
         r = al_bare_tidy(&staging->bare, budget, err);
     al_staging_unlock(staging);

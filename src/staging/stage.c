@@ -94,19 +94,38 @@ static int make_id(char ret_id[AL_STAGED_ID_TEXT], struct al_error *err)
     return 0;
 }
 
-/* A number above those of all staged commits, whatever the clock says. */
-static int next_order(struct al_staging *staging, struct al_run_limits *budget, int64_t *ret_order,
-                      struct al_error *err)
+/* What is staged already, and this, must not be too much. */
+static int check_total(const struct al_staging *staging, const struct al_staged_list *list,
+                       const struct al_changes *changes, struct al_error *err)
 {
-    al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
+    uint64_t bytes = 0, most = AL_STAGE_STORE_FACTOR * staging->options.max_bytes;
+
+    if (list->count >= AL_STAGE_COMMITS_MAX)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "there are %zu staged commits; push or discard some first",
+                            list->count);
+    for (size_t i = 0; i < changes->count; i++)
+        bytes += changes->items[i].size;
+    for (size_t i = 0; i < list->count; i++)
+        for (size_t j = 0; j < list->items[i].count; j++)
+            bytes += list->items[i].files[j].size;
+    if (bytes <= most)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "all staged commits would have %" PRIu64 " bytes, and the most is %" PRIu64
+                        "; push or discard some first, or raise staging.max_bytes",
+                        bytes, most);
+}
+
+/* A number above those of all staged commits, whatever the clock says. */
+static int64_t next_order(const struct al_staged_list *list)
+{
+    int64_t last = list->count ? list->items[list->count - 1].order : 0, now_ns;
     struct timespec now;
-    int r = al_staged_list(staging, budget, &list, err);
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    *ret_order = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    if (r == 0 && list.count && list.items[list.count - 1].order >= *ret_order)
-        *ret_order = list.items[list.count - 1].order + 1;
-    return r;
+    now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return now_ns > last ? now_ns : last + 1;
 }
 
 static int fill_record(struct al_staging *staging, const struct al_comparison *comparison,
@@ -114,12 +133,16 @@ static int fill_record(struct al_staging *staging, const struct al_comparison *c
                        struct al_error *err)
 {
     const struct al_changes *changes = &comparison->changes;
-    int r = make_id(staged->id, err);
+    al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
+    int r = al_staged_list(staging, budget, &list, err);
 
     if (r == 0)
-        r = next_order(staging, budget, &staged->order, err);
+        r = check_total(staging, &list, changes, err);
+    if (r == 0)
+        r = make_id(staged->id, err);
     if (r < 0)
         return r;
+    staged->order = next_order(&list);
     al_clock_iso(staged->created_at);
     staged->message = al_strdup(message);
     staged->sandbox = al_strdup(staging->key);
@@ -184,13 +207,13 @@ static int write_commit(struct al_staging *staging, struct al_comparison *compar
     int r;
 
     al_staging_objects(staging, &objects);
-    r = put_blobs(staging, &objects, &comparison->changes, budget, err);
+    r = fill_record(staging, comparison, message, budget, staged, err);
+    if (r == 0)
+        r = put_blobs(staging, &objects, &comparison->changes, budget, err);
     if (r == 0)
         r = put_commits(&objects, comparison, message, &staged->commit, err);
     if (r == 0)
         r = al_objects_finish(&objects, err);
-    if (r == 0)
-        r = fill_record(staging, comparison, message, budget, staged, err);
     if (r < 0)
         return r;
     ref = al_asprintf(AL_REF_STAGED "%s", staged->id);
@@ -250,7 +273,9 @@ int al_stage(struct al_staging *staging, const struct al_strv *words, const char
 
     if (r < 0)
         return r;
-    r = AL_ERR_AGAIN;
+    r = al_staging_make_room(staging, budget, err);
+    if (r == 0)
+        r = AL_ERR_AGAIN;
     for (int i = 0; i < TRIES && r == AL_ERR_AGAIN; i++)
         r = stage_once(staging, words, message, budget, ret_staged, err);
     al_staging_unlock(staging);

@@ -10,8 +10,15 @@
 struct al_run_limits;
 struct al_staging;
 
-/** The most files of one staged commit. */
-#define AL_STAGE_FILES_MAX 10000
+/** The most files of one staged commit, and the most staged commits of one store. */
+#ifndef AL_STAGE_FILES_MAX
+#define AL_STAGE_FILES_MAX   10000
+#define AL_STAGE_COMMITS_MAX 1000
+#endif
+
+/** The most content of all staged commits of a store, in times of what one may have; and how much
+ * of what nothing names a store may have. */
+#define AL_STAGE_STORE_FACTOR 8
 
 /**
  * Stage changed files of the sandbox.

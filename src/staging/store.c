@@ -175,6 +175,9 @@ int al_staging_write_json(const struct al_staging *staging, int dir_fd, const ch
 
     al_json_dump(object, true, &text);
     al_str_addc(&text, '\n');
+    if (text.len > JSON_MAX_BYTES) /* it could not be read again */
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the names are too long to be recorded; stage fewer files at a time");
     r = al_fs_write_durable(dir_fd, name, text.buf, text.len, 0600);
     return r < 0 ? al_staging_unusable(staging, -r, err) : 0;
 }

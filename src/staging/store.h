@@ -9,7 +9,8 @@
  *   lock                    locked by a process that changes any of these
  *
  * Files are written beside and renamed, so a reader needs no lock.  Whoever reads, decides and then
- * writes holds the lock in between.
+ * writes holds the lock in between.  Objects that no reference holds may be deleted whenever the
+ * lock is not held: after a day, and at once if the store is full.
  */
 #ifndef AL_STAGING_STORE_H
 #define AL_STAGING_STORE_H
@@ -57,6 +58,11 @@ void al_staging_unlock(struct al_staging *staging);
 
 /** Remove the base of a sandbox that is gone.  With the lock held. */
 void al_staging_drop_sandbox(struct al_staging *staging, const char *key);
+
+/** Remove objects that nothing names, however young they are, if there are too many of them.  A
+ * push that waits for its approval may then have to be repeated.  With the lock held. */
+int al_staging_make_room(struct al_staging *staging, struct al_run_limits *budget,
+                         struct al_error *err);
 
 /** "cannot use the staging store '…': <errno>". */
 int al_staging_unusable(const struct al_staging *staging, int errno_value, struct al_error *err);

@@ -276,6 +276,18 @@ class Sessions(staging.Staging):
         self.assertIn("/workspace/link", self.status(server))
         result = server.call("git_stage", {"files": ["/workspace/link"], "message": "x"})
         self.assertTrue(result.text.startswith("'/workspace/link' is a symbolic link; "), result)
+        server.close()
+        with self.config.open("a", encoding="utf-8") as config:
+            config.write("allow_symlinks = true\n")
+        server = self.serve(*self.in_directory)
+        made = self.stage(server, "link")
+        self.assert_staged_commit(made, "x", ("create", "link"))
+        self.assertEqual(made["files"][0]["contentHash"],
+                         self.out("hash-object", "--stdin", stdin=b"/etc/passwd").strip())
+        self.assertEqual(server.ok("git_diff", {"commitId": made["id"]}).text.split("\n", 1)[1],
+                         "\nnew file mode 120000\n--- /dev/null\n+++ /workspace/link\n"
+                         "@@ -0,0 +1 @@\n+/etc/passwd\n\\ No newline at end of file\n")
+        self.assertIn("No changes", self.status(server))
 
     def test_two_servers(self):
         """two servers on one root see each other's staged commits, and only their own changes"""

@@ -20,7 +20,7 @@ class Staged(killed.Killed):
         super().setUp()
         self.workspace = self.base / "workspace"
         config = self.base / "config.toml"
-        config.write_text('[staging]\nbackend = "directory"\n'
+        config.write_text('[staging]\nbackend = "directory"\nmax_bytes = 1048576\n'
                           f'path = "{self.workspace}"\n', encoding="utf-8")
         self.options = (*staging.TOOLSETS, "--config", str(config))
         self.write("a", "1\n", self.workspace)
@@ -92,9 +92,18 @@ class Staged(killed.Killed):
 
     def test_stage_with_gc(self):
         """git_stage that clears up, killed at its steps"""
+        for _ in range(2):  # more than it is worth clearing up for
+            self.write("noise", os.urandom(700000), self.workspace)
+            self.use("git_discard", {"commitId": self.stage("/workspace/noise", "noise")})
+        (self.workspace / "noise").unlink()
         self.use("git_discard", {"commitId": self.first})
         self.age()
         self.keep()
+
+        self.reset()
+        self.stage("/workspace/c", "third")
+        [store] = (self.home / ".local/state/airlock/staging").iterdir()
+        self.assertLess(sum(path.stat().st_size for path in store.rglob("*")), 700000)
 
         def check():
             self.assertIn(self.status()[0], (["second"], ["second", "third"]))

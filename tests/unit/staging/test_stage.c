@@ -160,6 +160,26 @@ static void limits_the_content(void **state)
     stage(s, "/workspace/a", "alone");
 }
 
+static void limits_the_content_of_all_staged_commits(void **state)
+{
+    struct stager *s = *state;
+
+    s->options.max_bytes = 10;
+    open_session(s);
+    for (int i = 0; i < 8; i++) {
+        al_auto(al_freep) char *text = al_asprintf("123456789%d", i);
+
+        put(s, "a", text);
+        stage(s, "/workspace/a", "10 of 80");
+    }
+    put(s, "b", "1");
+    assert_not_staged(s, "/workspace/b",
+                      "all staged commits would have 81 bytes, and the most is 80; push or discard "
+                      "some first, or raise staging.max_bytes");
+    put(s, "b", "");
+    stage(s, "/workspace/b", "0 of 80");
+}
+
 static void a_file_may_replace_a_directory(void **state)
 {
     struct stager *s = *state;
@@ -226,6 +246,7 @@ int main(void)
         STAGER_TEST(refuses_what_is_unchanged_in_an_empty_sandbox),
         STAGER_TEST(refuses_symbolic_links),
         STAGER_TEST(limits_the_content),
+        STAGER_TEST(limits_the_content_of_all_staged_commits),
         STAGER_TEST(a_file_may_replace_a_directory),
         STAGER_TEST(is_frozen),
         STAGER_TEST(works_with_sha256),

@@ -101,6 +101,13 @@ static void sweep(struct stager *s)
     must(s, al_staging_gc(s->staging, BUDGET, &s->w->err));
 }
 
+/* Have objects deleted as soon as they may be. */
+static void be_eager(struct stager *s)
+{
+    s->options.max_bytes = 100;
+    open_session(s);
+}
+
 /* Make everything in the store two days old. */
 static void age(struct stager *s)
 {
@@ -130,6 +137,7 @@ static void gc_keeps_what_is_staged_and_the_base(void **state)
     struct stager *s = *state;
     struct al_str text = AL_STR_INIT;
 
+    be_eager(s);
     pull(s, "pulled", 0100644, "1\n");
     for (int i = 0; i < 5; i++) {
         al_str_reset(&text);
@@ -161,6 +169,7 @@ static void gc_drops_objects_that_nothing_names_after_a_day(void **state)
 {
     struct stager *s = *state;
 
+    be_eager(s);
     put(s, "a", "1\n");
     stage(s, "/workspace", "x");
     must(s, al_staged_discard(s->staging, &s->last, BUDGET, &s->w->err));
@@ -181,6 +190,7 @@ static void gc_restores_references_and_removes_others(void **state)
     al_auto(al_freep) char *ref = NULL;
     al_auto(al_freep) char *refs = NULL;
 
+    be_eager(s);
     pull(s, "p", 0100644, "1\n");
     put(s, "a", "1\n");
     stage(s, "/workspace", "x");
@@ -203,6 +213,7 @@ static void gc_keeps_what_a_damaged_record_may_name(void **state)
     struct stager *s = *state;
     al_auto(al_freep) char *name = NULL;
 
+    be_eager(s);
     put(s, "a", "1\n");
     stage(s, "/workspace", "x");
     name = al_asprintf("%s.json", s->last.id);
