@@ -2,6 +2,7 @@
 /* airlock call: one tool call from the command line, through the same pipeline as every call. */
 #include <unistd.h>
 
+#include "cli/auto_pull.h"
 #include "cli/cli.h"
 #include "cli/fail.h"
 #include "cli/help.h"
@@ -86,6 +87,7 @@ static int run(struct al_setup *setup, const struct al_listed_tool *tool, const 
     al_approvals_free(al_take(&setup->session.approvals));
     al_signals_handle(setup, al_cancel_ref(cancel));
     setup->session.on_lock_wait = al_cli_note;
+    al_auto_pull(setup, cancel);
     tty = al_tty_open();
     if (tty)
         approver = al_tty_approver(tty);

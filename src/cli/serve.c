@@ -2,6 +2,7 @@
 /* airlock serve: the MCP server on standard input and output. */
 #include <unistd.h>
 
+#include "cli/auto_pull.h"
 #include "cli/cli.h"
 #include "cli/fail.h"
 #include "cli/help.h"
@@ -9,6 +10,7 @@
 #include "cli/setup.h"
 #include "cli/signals.h"
 #include "mcp/server.h"
+#include "proc/cancel.h"
 #include "util/log.h"
 
 /* With the default toolsets, tools of equal names are expected and not reported. */
@@ -28,6 +30,7 @@ static bool has_default_toolsets(const struct al_setup *setup)
 
 static int serve(struct al_setup *setup)
 {
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     bool is_chosen = !has_default_toolsets(setup);
 
     al_signals_handle(setup, NULL);
@@ -35,6 +38,7 @@ static int serve(struct al_setup *setup)
         al_log_note("%s", setup->registry.notes.items[i]);
     if (setup->session.mode == AL_APPROVAL_ALLOW)
         al_log_warn("approval mode allow: every call is run without asking");
+    al_auto_pull(setup, cancel);
     if (isatty(STDIN_FILENO))
         al_log_note("speaking MCP on standard input and output; a client usually starts this. "
                     "End with Ctrl-D");

@@ -144,10 +144,8 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
     r = al_check_known_names(&setup->toolsets, &setup->config, err);
     if (r < 0)
         return r;
-    setup->session.defaults = (struct al_tool_defaults){
-        .timeout_ms = setup->config.git.timeout_ms,
-        .max_bytes = setup->config.git.max_bytes,
-    };
+    setup->session.defaults.timeout_ms = setup->config.git.timeout_ms;
+    setup->session.defaults.max_bytes = setup->config.git.max_bytes;
     if (setup->config.serve.grant) {
         r = al_grants_choose(&setup->config.grants, setup->config.serve.grant,
                              &setup->session.grant, err);

@@ -9,6 +9,7 @@
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "sandbox/sandbox.h"
+#include "staging/settings.h"
 #include "staging/staging.h"
 #include "util/fs.h"
 
@@ -79,6 +80,8 @@ static int check_place(const struct al_setup *setup, const char *dir, struct al_
     if (r == 0)
         r = check_apart(dir, setup->config.file, true, err);
     if (r == 0)
+        r = check_apart(dir, setup->worker.file, true, err);
+    if (r == 0)
         r = check_apart(dir, setup->journal_file, true, err);
     if (r == 0)
         r = check_apart(dir, config_dir, false, err);
@@ -124,6 +127,7 @@ int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *e
 {
     const struct al_config *config = &setup->config;
     const char *base_url = config->staging.github_base_url;
+    const struct al_staging_settings *settings = setup->session.staging_settings;
     struct al_run_limits limits = { .left_ms = LOCK_MS, .exit_code = -1 };
 
     return al_staging_new(
@@ -137,6 +141,7 @@ int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *e
             .author = config->staging.author,
             .github_base_url = base_url ? base_url : AL_GITHUB_BASE_URL_DEFAULT,
             .worker = setup->worker.name,
+            .default_target = settings && settings->has_target ? &settings->target : NULL,
             .must_exist = must_exist,
         },
         &limits, &setup->session.staging, err);

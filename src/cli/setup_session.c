@@ -19,6 +19,7 @@
 #include "journal/journal.h"
 #include "proc/proc.h"
 #include "sandbox/sandbox.h"
+#include "staging/settings.h"
 #include "staging/staging.h"
 #include "toolsets/shell/shell.h"
 #include "util/fs.h"
@@ -259,6 +260,7 @@ void al_setup_clear(struct al_setup *setup)
     al_roots_clear(&setup->roots);
     al_config_clear(&setup->config);
     al_worker_clear(&setup->worker);
+    al_staging_settings_free(setup->session.staging_settings);
     if (setup->fallback_dir)
         al_fs_remove_tree(setup->fallback_dir);
     free(setup->fallback_dir);

@@ -181,7 +181,9 @@ static int find_other_worktree(const struct al_push *push, struct al_run_limits 
     r = al_git_run(&push->repo->at, &command,
                    &(struct al_git_run){ .max_bytes = LIST_MAX_BYTES, .checked = true }, budget,
                    &output, err);
-    if (r == 0 && output.out.out.len > 1)
+    al_str_trim_end(&output.out.out);
+    /* A bare repository is itself the working tree of its HEAD for git. */
+    if (r == 0 && output.out.out.len && strcmp(output.out.out.buf, push->repo->at.top) != 0)
         *ret_refusal = al_strdup("Another working tree of the target has this branch checked out");
     return r;
 }

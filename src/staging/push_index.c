@@ -18,20 +18,6 @@
 #include "staging/store.h"
 #include "util/fs.h"
 
-/* "<mode> SP <oid> TAB <path>" NUL for each file; mode 0 removes it. */
-static void add_entries(const struct al_push *push, struct al_str *out)
-{
-    for (size_t i = 0; i < push->staged.count; i++) {
-        const struct al_staged_file *file = &push->staged.files[i];
-        char oid[AL_OID_TEXT];
-
-        al_oid_text(&file->oid, al_staging_is_sha256(push->staging), oid);
-        al_str_addf(out, "%o %s\t%s", file->operation == AL_STAGED_DELETE ? 0 : file->mode, oid,
-                    file->path);
-        al_str_addc(out, '\0');
-    }
-}
-
 static int read_parent(const struct al_push *push, const struct al_push_dir *dir,
                        struct al_run_limits *budget, struct al_error *err)
 {
@@ -44,26 +30,13 @@ static int read_parent(const struct al_push *push, const struct al_push_dir *dir
     return al_push_git(dir, &command, NULL, budget, err);
 }
 
-static int update(const struct al_push *push, const struct al_push_dir *dir,
-                  struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str entries = AL_STR_INIT;
-
-    add_entries(push, &entries);
-    command.class = AL_GIT_WRITE;
-    command.input = entries.buf;
-    command.input_len = entries.len;
-    al_strv_adds(&command.argv, "git", "update-index", "-z", "--index-info", NULL);
-    return al_push_git(dir, &command, NULL, budget, err);
-}
-
 /* Regular files, and their content as it comes. */
 struct contents {
     const struct al_push *push;
     const char *wt;
     size_t *files; /* index of each object that is read */
     struct al_str text;
+    bool *copied;        /* for each staged file */
     struct al_str names; /* files that were copied, each ended by NUL */
 };
 
@@ -98,8 +71,10 @@ static int take(void *payload, size_t which, const char *data, size_t len, bool 
     al_str_add(&contents->text, data, len);
     if (!last)
         return 0;
-    if (contents->text.len && memmem(contents->text.buf, contents->text.len, "\r\n", 2))
+    if (contents->text.len && memmem(contents->text.buf, contents->text.len, "\r\n", 2)) {
+        contents->copied[contents->files[which]] = true;
         r = copy_file(contents, &contents->push->staged.files[contents->files[which]], err);
+    }
     al_str_reset(&contents->text);
     return r;
 }
@@ -128,36 +103,76 @@ static int read_contents(struct contents *contents, struct al_run_limits *budget
     return r;
 }
 
-static int normalize(const struct al_push *push, const struct al_push_dir *dir,
-                     struct al_run_limits *budget, struct al_error *err)
+/* "<mode> SP <oid> TAB <path>" NUL for each file that was not copied; mode 0 removes it. */
+static void add_entries(const struct contents *contents, struct al_str *out)
+{
+    const struct al_push *push = contents->push;
+
+    for (size_t i = 0; i < push->staged.count; i++) {
+        const struct al_staged_file *file = &push->staged.files[i];
+        char oid[AL_OID_TEXT];
+
+        if (contents->copied[i])
+            continue;
+        al_oid_text(&file->oid, al_staging_is_sha256(push->staging), oid);
+        al_str_addf(out, "%o %s\t%s", file->operation == AL_STAGED_DELETE ? 0 : file->mode, oid,
+                    file->path);
+        al_str_addc(out, '\0');
+    }
+}
+
+static int set_entries(const struct contents *contents, const struct al_push_dir *dir,
+                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_freep) char *wt = al_fs_join(dir->path, "wt");
-    struct contents contents = {
-        .push = push, .wt = wt, .text = AL_STR_INIT, .names = AL_STR_INIT
-    };
-    int r = read_contents(&contents, budget, err);
+    al_auto(al_str_clear) struct al_str entries = AL_STR_INIT;
 
-    if (r == 0 && contents.names.len) {
-        command.class = AL_GIT_WRITE;
-        command.input = contents.names.buf;
-        command.input_len = contents.names.len;
-        al_strv_add(&command.argv, "git");
-        al_strv_addf(&command.argv, "--work-tree=%s", wt);
-        al_strv_adds(&command.argv, "update-index", "-z", "--stdin", NULL);
-        r = al_push_git(dir, &command, NULL, budget, err);
-    }
-    al_str_clear(&contents.text);
-    al_str_clear(&contents.names);
-    return r;
+    add_entries(contents, &entries);
+    if (!entries.len)
+        return 0;
+    command.class = AL_GIT_WRITE;
+    command.input = entries.buf;
+    command.input_len = entries.len;
+    al_strv_adds(&command.argv, "git", "update-index", "-z", "--index-info", NULL);
+    return al_push_git(dir, &command, NULL, budget, err);
+}
+
+/* The entries of copied files are still those of the parent: for `text=auto`, CRLF in the entry
+ * makes git keep CRLF. */
+static int add_copied(const struct contents *contents, const struct al_push_dir *dir,
+                      struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    if (!contents->names.len)
+        return 0;
+    command.class = AL_GIT_WRITE;
+    command.input = contents->names.buf;
+    command.input_len = contents->names.len;
+    al_strv_add(&command.argv, "git");
+    al_strv_addf(&command.argv, "--work-tree=%s", contents->wt);
+    al_strv_adds(&command.argv, "update-index", "--add", "--replace", "-z", "--stdin", NULL);
+    return al_push_git(dir, &command, NULL, budget, err);
 }
 
 int al_push_build_index(const struct al_push *push, const struct al_push_dir *dir,
                         struct al_run_limits *budget, struct al_error *err)
 {
+    al_auto(al_freep) char *wt = al_fs_join(dir->path, "wt");
+    struct contents contents = {
+        .push = push, .wt = wt, .text = AL_STR_INIT, .names = AL_STR_INIT
+    };
     int r = read_parent(push, dir, budget, err);
 
+    contents.copied = al_calloc(push->staged.count + 1, sizeof(*contents.copied));
     if (r == 0)
-        r = update(push, dir, budget, err);
-    return r < 0 ? r : normalize(push, dir, budget, err);
+        r = read_contents(&contents, budget, err);
+    if (r == 0)
+        r = set_entries(&contents, dir, budget, err);
+    if (r == 0)
+        r = add_copied(&contents, dir, budget, err);
+    free(contents.copied);
+    al_str_clear(&contents.text);
+    al_str_clear(&contents.names);
+    return r;
 }

@@ -150,6 +150,17 @@ static int refresh(const struct al_push *push, struct al_run_limits *budget, str
                       budget, &output, err); /* exits with 1 when files have changed */
 }
 
+/* Whether the push deletes files of a directory.  Were others in it, git would stop. */
+static bool empties(const struct paths *paths, const char *dir)
+{
+    const size_t len = strlen(dir);
+
+    for (size_t i = 0; i < paths->count; i++)
+        if (!strncmp(paths->items[i].name, dir, len) && paths->items[i].name[len] == '/')
+            return true;
+    return false;
+}
+
 /* A new path has no entry; a file there is one that the user made. */
 static void find_untracked(const struct al_push *push, struct paths *paths)
 {
@@ -157,7 +168,8 @@ static void find_untracked(const struct al_push *push, struct paths *paths)
         al_auto(al_freep) char *file = al_fs_join(push->repo->at.top, paths->items[i].name);
         struct stat st;
 
-        if (paths->items[i].is_new && lstat(file, &st) == 0)
+        if (paths->items[i].is_new && lstat(file, &st) == 0 &&
+            !(S_ISDIR(st.st_mode) && empties(paths, paths->items[i].name)))
             paths->items[i].file_changed = true;
     }
 }

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 
 #include "gitops/layer.h"
-#include "gitops/locate.h"
-#include "gitops/nul_records.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
@@ -60,16 +58,13 @@ static int wrong_kind(const char *path, const char *is, const char *use, struct 
 static int open_local(struct al_git *git, const char *base, const char *path,
                       struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
 {
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = al_repo_open(git, base, path, budget, ret_repo, &why);
+    al_auto(al_path_clear) struct al_path resolved = AL_PATH_INIT;
+    int r = al_path_resolve(git->roots, base, path, &resolved, err);
 
-    if (r < 0 && why.remedy == al_git_bare_remedy)
+    /* Inside a working tree git would find that one instead. */
+    if (r == 0 && resolved.fd >= 0 && al_gitdir_is(resolved.fd, NULL))
         return wrong_kind(path, "a bare repository", "local-bare", err);
-    if (r < 0 && err) {
-        *err = why;
-        why = AL_ERROR_INIT;
-    }
-    return r;
+    return r < 0 ? r : al_repo_open(git, base, path, budget, ret_repo, err);
 }
 
 /* A git directory beside a working tree looks like a bare repository, and only its configuration

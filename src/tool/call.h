@@ -35,6 +35,7 @@ struct al_roots;
 struct al_sandbox;
 struct al_shell;
 struct al_staging;
+struct al_staging_settings;
 
 /** The context that all calls of one server or command share.  Set up before the first call, read
  * only afterwards. */
@@ -55,6 +56,7 @@ struct al_session {
     /** For the toolsets `files` and `staging`; NULL in a session without a tool of them. */
     struct al_sandbox *sandbox;
     struct al_staging *staging; /**< for the toolset `staging`; NULL in a session without it */
+    struct al_staging_settings *staging_settings; /**< of the worker file; NULL: none */
     void (*on_lock_wait)(const char *line); /**< told after a second of waiting; may be NULL */
     void (*trace)(const char *line);        /**< the lines of `-v`, safe text; NULL: no `-v` */
 };

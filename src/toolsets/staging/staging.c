@@ -10,6 +10,7 @@ static const struct al_toolset toolset = {
     .name = "staging",
     .about = "the sandbox's changes: stage them, and push what the user approves",
     .tools = tools,
+    .configure = al_toolset_staging_configure,
 };
 
 int al_toolset_staging_register(struct al_toolset_registry *registry, struct al_error *err)

@@ -9,6 +9,9 @@
 /** Register the toolset. */
 int al_toolset_staging_register(struct al_toolset_registry *registry, struct al_error *err);
 
+/** Read the settings of a worker file; see al_toolset.configure. */
+int al_toolset_staging_configure(const struct al_toolset_context *context, struct al_error *err);
+
 /** The tools; each has a file of its own. */
 extern const struct al_tool al_tool_staging_status;
 extern const struct al_tool al_tool_staging_stage;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a worker file says about the toolset `staging`:
+ *
+ *   default_target: {type: local, path: ., branch: "worker-{timestamp}"}
+ *   auto_pull:
+ *     - path: templates/
+ *       source: {type: local, path: .}
+ */
+#ifndef AL_STAGING_SETTINGS_H
+#define AL_STAGING_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "staging/target.h"
+#include "util/error.h"
+
+struct al_yaml;
+
+/** Files that are pulled into the sandbox at start. */
+struct al_auto_pull {
+    char *path;              /**< as `paths` of git_pull takes it */
+    bool has_source;         /**< false: from the default target */
+    struct al_target source; /**< checked */
+};
+
+/** Zero-initialised, there are none. */
+struct al_staging_settings {
+    bool has_target;
+    struct al_target target; /**< the default target, checked, its branch expanded */
+    struct al_auto_pull *pulls;
+    size_t npulls;
+};
+
+void al_staging_settings_clear(struct al_staging_settings *settings);
+void al_staging_settings_free(struct al_staging_settings *settings);
+
+/**
+ * Read the settings from a worker file.
+ *
+ * @param config  The mapping below the toolset's name, or nothing.
+ * @param worker  The name in the worker file, for `{worker}`.
+ * @param stamp   The start of the session, for `{timestamp}`: al_clock_stamp().
+ * @return 0, or AL_ERR_BAD_ARGS with file, line and key; not sanitized.
+ */
+int al_staging_settings_read(const struct al_yaml *config, const char *worker, const char *stamp,
+                             struct al_staging_settings *ret_settings, struct al_error *err);
+
+/**
+ * Expand a branch name of a worker file: `{timestamp}` and `{worker}`, the latter made a valid part
+ * of a branch name.  Other words in braces are refused.
+ *
+ * @param[out] ret_branch  Not checked yet.  Caller frees.
+ */
+int al_branch_template_expand(const char *text, const char *worker, const char *stamp,
+                              char **ret_branch, struct al_error *err);
+
+#endif
