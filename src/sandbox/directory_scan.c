@@ -49,12 +49,13 @@ static int add_entry(struct walk *walk, const char *dir, int dir_fd, const char 
     if (is_unnamed(name) || strlen(path) >= PATH_MAX - sizeof(AL_SANDBOX_ROOT) ||
         fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
-    if (walk->found.count + walk->dirs.count > AL_SANDBOX_FILES_MAX)
-        return al_sandbox_too_many(err);
     if (S_ISDIR(st.st_mode))
         al_strv_add(&walk->dirs, path);
     else if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
         add_file(&walk->found, path, &st);
+    /* The first directory is the one that is scanned. */
+    if (walk->found.count > AL_SANDBOX_FILES_MAX || walk->dirs.count > AL_SANDBOX_FILES_MAX + 1)
+        return al_sandbox_too_many(err);
     return 0;
 }
 

@@ -25,15 +25,20 @@ READING = (
     ("workflow", "git_stash", {"action": "list"}), ("workflow", "git_conflict_info", {}),
     ("workflow", "git_generate_pr", {"target": "side"}),
     ("shell", "bash_command", {"command": "echo x > a.txt", "reason": "x"}),
+    ("files", "list_files", {}),
     *(("readonly", "Git", {"op": op} | more) for op, more in (
         ("status", {}), ("log", {}), ("diff", {}), ("show", {"ref": "HEAD"}), ("branch", {}),
         ("blame", {"path": "a.txt"}), ("ls_files", {}), ("rev_parse", {"ref": "HEAD"}))),
 )
 
+# They need a file of the sandbox, which is in memory here and gone after each call.
+IN_MEMORY = {("files", "read_file"), ("files", "delete_file")}
+
 # The tool, its arguments, and what has to be different afterwards: else the test would show
 # nothing.  These begin with changes of every kind.
 WRITING = (
     ("git", "git_diff", {"from_ref": "HEAD~1", "to_ref": "HEAD", "output_dir": "out"}, "worktree"),
+    ("files", "write_file", {"path": "/workspace/a.txt", "content": "x"}, ""),
     ("git", "git_add", {"paths": ["new.txt"]}, "index"),
     ("git", "git_restore", {"paths": ["a.txt"]}, "worktree"),
     ("git", "git_restore", {"paths": ["b.txt"], "staged": True, "worktree": False},
@@ -216,8 +221,8 @@ class Effects(rollback.Rollback):
     def test_every_tool(self):
         """no tool is left out"""
         seen = {(toolset, tool) for toolset, tool, *_ in READING + WRITING + WRITING_CLEAN}
-        seen |= {("workflow", "git_resolve_conflict")}
-        for toolset in ("git", "workflow", "readonly", "shell"):
+        seen |= {("workflow", "git_resolve_conflict")} | IN_MEMORY
+        for toolset in ("git", "workflow", "readonly", "shell", "files"):
             done = self.command("tools", "--json", "--toolset", toolset)
             listed = json.loads(done.stdout)
             tools = listed["tools"] if isinstance(listed, dict) else listed

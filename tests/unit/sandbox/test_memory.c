@@ -143,6 +143,25 @@ static void reports_what_the_store_says(void **state)
     assert_content(box, "f", "own");
 }
 
+/* `printf 'one\n' | git hash-object --stdin` in a repository with SHA-256. */
+static void knows_the_blob_by_sha256_too(void **state)
+{
+    const struct al_sandbox_options options = { .max_bytes = BOX_BYTES, .sha256 = true };
+    struct al_sandbox *sandbox;
+    struct al_sandbox_files files;
+    struct al_error err = AL_ERROR_INIT;
+    char text[AL_OID_TEXT];
+
+    (void)state;
+    assert_int_equal(al_sandbox_new(&options, &sandbox, &err), 0);
+    assert_int_equal(al_sandbox_write(sandbox, "a", "one\n", 4, &err), 0);
+    assert_int_equal(al_sandbox_snapshot(sandbox, &files, &err), 0);
+    al_oid_text(&files.items[0].oid, true, text);
+    assert_string_equal(text, "a4ed1f355afb02d88cd291d0e4463910c5061ece48a49aa2b1539b9af973b286");
+    al_sandbox_files_clear(&files);
+    al_sandbox_free(sandbox);
+}
+
 static void is_not_in_a_directory(void **state)
 {
     struct box *box = *state;
@@ -166,6 +185,7 @@ int main(void)
         TEST(imports_all_or_nothing),
         TEST(reads_an_imported_file_when_it_is_needed),
         TEST(reports_what_the_store_says),
+        TEST(knows_the_blob_by_sha256_too),
         TEST(is_not_in_a_directory),
     };
 
