@@ -120,6 +120,53 @@ class Faults(killed.Killed):
         self.assert_call("git_restore", {"paths": ["dir/over.txt", "a.txt"]},
                          first=[("git_add", {"paths": ["dir/over.txt"]})])
 
+    def assert_staging(self, tool, arguments_of, outcomes):
+        """A call of the toolset staging, at its faults: one of two outcomes, and it goes on."""
+        config, workspace = self.base / "config.toml", self.base / "workspace"
+        config.write_text(f'[staging]\nbackend = "directory"\npath = "{workspace}"\n',
+                          encoding="utf-8")
+        options = ("--toolset", "staging", "--config", str(config))
+
+        def stage(name):
+            self.write(name, name, workspace)
+            made = self.ok("git_stage", {"files": [f"/workspace/{name}"], "message": name}, *options)
+            return made.value["structuredContent"]["id"]
+
+        def staged():
+            value = self.ok("git_status", {}, *options).value["structuredContent"]
+            shown = self.ok("git_diff", {}, *options).text
+            messages = [commit["message"] for commit in value["staged"]]
+            self.assertEqual(shown.count("\n+"), 2 * len(messages), shown)
+            return messages
+
+        first = stage("first")
+        self.write("new", "new", workspace)
+        self.keep()
+
+        def check(done):
+            failed = not done.stdout or json.loads(done.stdout).get("isError", False)
+            self.assertTrue(done.stdout or done.stderr.startswith("airlock: "), done)
+            found = staged()
+            self.assertIn(found, outcomes)
+            if not failed:
+                self.assertEqual(found, outcomes[-1])
+            self.assertIn(stage("last"), self.ok("git_status", {}, *options).value[
+                "structuredContent"]["staged"][-1]["id"])
+            self.assertEqual(staged(), found + ["last"])
+
+        self.sweep(("call", "--json", "--root", str(self.root), *options, tool,
+                    json.dumps(arguments_of(first))), check)
+
+    def test_stage(self):
+        """git_stage: staged or not, and what was staged before stays"""
+        self.assert_staging("git_stage",
+                            lambda _: {"files": ["/workspace"], "message": "new"},
+                            (["first"], ["first", "new"]))
+
+    def test_discard(self):
+        """git_discard: discarded or not"""
+        self.assert_staging("git_discard", lambda first: {"commitId": first}, (["first"], []))
+
     def test_rollback(self):
         """rollback: where it does not come to its end it says so, and the same again completes it"""
         self.fill()
