@@ -34,21 +34,28 @@ static void apply(const struct al_staged *staged, struct al_base *base)
     }
 }
 
+static int load_base(struct al_staging *staging, const char *key, struct al_run_limits *budget,
+                     const struct al_staged_list *list, struct al_base *ret_base,
+                     struct al_error *err)
+{
+    int r = al_base_load(staging, key, budget, ret_base, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->items[i].sandbox, key))
+            apply(&list->items[i], ret_base);
+    al_base_sort(ret_base);
+    return 0;
+}
+
 int al_changes_base(struct al_staging *staging, const char *key, struct al_run_limits *budget,
                     struct al_base *ret_base, struct al_error *err)
 {
     al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
     int r = al_staged_list(staging, budget, &list, err);
 
-    if (r == 0)
-        r = al_base_load(staging, key, budget, ret_base, err);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < list.count; i++)
-        if (!strcmp(list.items[i].sandbox, key))
-            apply(&list.items[i], ret_base);
-    al_base_sort(ret_base);
-    return 0;
+    return r < 0 ? r : load_base(staging, key, budget, &list, ret_base, err);
 }
 
 static struct al_change *add(struct al_changes *changes, const char *path,
@@ -117,6 +124,7 @@ static int add_sizes(struct al_sandbox *sandbox, const struct al_sandbox_files *
 
 void al_comparison_clear(struct al_comparison *comparison)
 {
+    al_staged_list_clear(&comparison->staged);
     al_base_clear(&comparison->base);
     al_sandbox_files_clear(&comparison->files);
     al_changes_clear(&comparison->changes);
@@ -128,8 +136,10 @@ int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
 {
     struct al_comparison made = { .files = AL_SANDBOX_FILES_INIT };
     struct al_sandbox *sandbox = staging->options.sandbox;
-    int r = al_changes_base(staging, staging->key, budget, &made.base, err);
+    int r = al_staged_list(staging, budget, &made.staged, err);
 
+    if (r == 0)
+        r = load_base(staging, staging->key, budget, &made.staged, &made.base, err);
     if (r == 0)
         r = al_sandbox_snapshot(sandbox, &made.files, err);
     if (r == 0) {

@@ -38,6 +38,7 @@ int al_changes_list(struct al_staging *staging, struct al_run_limits *budget,
 
 /** The changes with what they were found in. */
 struct al_comparison {
+    struct al_staged_list staged;  /**< all staged commits of the store */
     struct al_base base;           /**< see al_changes_base() */
     struct al_sandbox_files files; /**< everything in the sandbox */
     struct al_changes changes;

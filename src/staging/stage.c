@@ -129,20 +129,16 @@ static int64_t next_order(const struct al_staged_list *list)
 }
 
 static int fill_record(struct al_staging *staging, const struct al_comparison *comparison,
-                       const char *message, struct al_run_limits *budget, struct al_staged *staged,
-                       struct al_error *err)
+                       const char *message, struct al_staged *staged, struct al_error *err)
 {
     const struct al_changes *changes = &comparison->changes;
-    al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
-    int r = al_staged_list(staging, budget, &list, err);
+    int r = check_total(staging, &comparison->staged, changes, err);
 
-    if (r == 0)
-        r = check_total(staging, &list, changes, err);
     if (r == 0)
         r = make_id(staged->id, err);
     if (r < 0)
         return r;
-    staged->order = next_order(&list);
+    staged->order = next_order(&comparison->staged);
     al_clock_iso(staged->created_at);
     staged->message = al_strdup(message);
     staged->sandbox = al_strdup(staging->key);
@@ -207,7 +203,7 @@ static int write_commit(struct al_staging *staging, struct al_comparison *compar
     int r;
 
     al_staging_objects(staging, &objects);
-    r = fill_record(staging, comparison, message, budget, staged, err);
+    r = fill_record(staging, comparison, message, staged, err);
     if (r == 0)
         r = put_blobs(staging, &objects, &comparison->changes, budget, err);
     if (r == 0)

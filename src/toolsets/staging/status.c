@@ -128,19 +128,17 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                    struct al_error *err)
 {
     struct al_staging *staging = al_call_session(call)->staging;
-    al_auto(al_changes_clear) struct al_changes changes = { .items = NULL };
-    al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
+    al_auto(al_comparison_clear) struct al_comparison found = { .files = AL_SANDBOX_FILES_INIT };
     size_t max_bytes = al_call_max_bytes(call);
-    int r = al_changes_list(staging, al_call_budget(call), &changes, err);
+    int r = al_comparison_make(staging, al_call_budget(call), &found, err);
 
     (void)p;
-    if (r == 0)
-        r = al_staged_list(staging, al_call_budget(call), &list, err);
     if (r < 0)
         return r;
-    add_text(&result->text, &changes, &list, max_bytes);
+    add_text(&result->text, &found.changes, &found.staged, max_bytes);
     result->truncated = al_text_truncate(&result->text, max_bytes);
-    result->structured = to_json(staging, &changes, &list, max_bytes, &result->truncated);
+    result->structured =
+        to_json(staging, &found.changes, &found.staged, max_bytes, &result->truncated);
     result->exit_code = 0;
     return 0;
 }
