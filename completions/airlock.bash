@@ -41,8 +41,8 @@ _airlock() {
     diff) COMPREPLY=($(compgen -W '--stat --root --audit --config --help' -- "$cur")) ;;
     staging)
         if ((COMP_CWORD == 2)); then
-            COMPREPLY=($(compgen -W 'list show diff discard open --root --config --json --help' -- "$cur"))
-        elif ((COMP_CWORD == 3)) && [[ $prev =~ ^(show|diff|discard)$ ]]; then
+            COMPREPLY=($(compgen -W 'list show diff push discard open --root --config --json --help' -- "$cur"))
+        elif ((COMP_CWORD == 3)) && [[ $prev =~ ^(show|diff|push|discard)$ ]]; then
             COMPREPLY=($(compgen -W "$(_airlock_names staged)" -- "$cur"))
         else
             COMPREPLY=($(compgen -W '--root --config --json --help' -- "$cur"))

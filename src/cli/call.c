@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli/auto_pull.h"
+#include "cli/call.h"
 #include "cli/cli.h"
 #include "cli/fail.h"
 #include "cli/help.h"
@@ -74,8 +75,8 @@ static int print_result(const struct al_result *result, bool json)
     return result->status == AL_OK ? AL_EXIT_OK : AL_EXIT_FAILED;
 }
 
-static int run(struct al_setup *setup, const struct al_listed_tool *tool, const json_t *arguments,
-               bool json)
+int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
+                    const json_t *arguments, bool json)
 {
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
@@ -122,7 +123,7 @@ int al_cmd_call(int argc, char **argv)
     if (options.help)
         return argc > 0 ? al_tools_show_help(&options, argv[0]) : al_help_command("call");
     r = al_prepare_call(&setup, "call", &options, argc, argv, &tool, &arguments, &err);
-    code = r < 0 ? al_cli_fail(&err) : run(&setup, tool, arguments, options.json);
+    code = r < 0 ? al_cli_fail(&err) : al_cli_run_call(&setup, tool, arguments, options.json);
     al_setup_clear(&setup);
     return code;
 }

@@ -19,7 +19,7 @@ static const char overview[] =
     "  log [N]                show the last N tool executions\n"
     "  diff [N]               show what the last N tool executions changed\n"
     "  rollback [N]           roll back the last N tool executions\n"
-    "  staging [list|show|diff|discard|open]\n"
+    "  staging [list|show|diff|push|discard|open]\n"
     "                         what agents have staged in their sandboxes\n"
     "  policy explain TOOL [ARGUMENTS]\n"
     "                         which rule would decide a call, and how\n"
@@ -115,13 +115,17 @@ static const struct command_help {
       "Show what each of the last N tool executions changed in the repository of this\n"
       "directory (1 without N): the patch of its files, its index and its commits.\n",
       undo_options, "  --stat                 only how much, file by file\n" },
-    { "staging", "airlock staging [list|show ID|diff ID|discard ID|open] [OPTIONS]",
+    { "staging", "airlock staging [list|show ID|diff ID|push ID|discard ID|open] [OPTIONS]",
       "Show what agents have staged in their sandboxes below this root: a list, oldest\n"
       "first; one staged commit with its files; its diff. ID is its id or at least six\n"
-      "characters of the beginning. discard forgets one. open prints the directory of\n"
-      "the sandbox, if it is a directory.\n",
+      "characters of the beginning. push asks and pushes one. discard forgets one. open\n"
+      "prints the directory of the sandbox, if it is a directory.\n",
       "  --root DIR             the root, when it is not the top of this working tree\n"
       "  --config FILE          the configuration to read\n",
+      "  --target TYPE:PLACE    push: local:DIR, local-bare:DIR or github:USER/NAME; local:.\n"
+      "                         without it\n"
+      "  --branch NAME          push: the branch, made if it is missing; the current one\n"
+      "                         without it\n"
       "  --json                 the same as an object\n" },
     { "policy", "airlock policy explain [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
       "Say how a call would be decided: the decision, the rule it comes from, and what\n"

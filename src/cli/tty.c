@@ -9,6 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "cli/frame.h"
 #include "cli/pager.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
@@ -22,6 +23,13 @@
 #define RESET          "\033[0m"
 
 #define LINE_MAX_BYTES 1024u
+
+/* The keys of a question in a frame, and what they do. */
+#define FRAME_KEYS "[d]iff  [a]pprove  [r]eject  [?]help"
+#define FRAME_HELP                                                                                 \
+    "d, diff     show all that would be pushed\n"                                                  \
+    "a, approve  push it, this once\n"                                                             \
+    "r, reject   push nothing; you can say why, and the agent reads it\n"
 
 struct al_tty {
     int fd;
@@ -88,6 +96,38 @@ static void add_indented(const struct al_tty *tty, const char *text, struct al_s
         al_str_addc(out, '\n');
 }
 
+/* What is framed comes last, so that it stays in sight. */
+static void add_detail(const struct al_tty *tty, const struct al_approval_request *request,
+                       struct al_str *out)
+{
+    al_auto(al_freep) char *before = al_strndup(request->detail, request->framed_at);
+    const char *after = request->detail + request->framed_at + request->framed_len;
+
+    if (!request->framed_len) {
+        add_indented(tty, request->detail, out);
+        return;
+    }
+    add_indented(tty, before, out);
+    add_indented(tty, after + strspn(after, "\n"), out);
+}
+
+static void add_frame(const struct al_tty *tty, const struct al_approval_request *request,
+                      struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const char *at = request->detail + request->framed_at, *end = at + request->framed_len;
+
+    al_str_addf(&text, " %s\n\n", request->tool);
+    while (at < end) {
+        const size_t len = strcspn(at, "\n");
+
+        al_str_addf(&text, len ? " %.*s\n" : "%.*s\n", (int)len, at);
+        at += len + 1;
+    }
+    al_str_addf(&text, "\n %s\n", FRAME_KEYS);
+    al_frame_add(out, text.buf, al_frame_columns(tty->fd));
+}
+
 static void add_question(const struct al_tty *tty, const struct al_approval_request *request,
                          struct al_str *out)
 {
@@ -102,8 +142,10 @@ static void add_question(const struct al_tty *tty, const struct al_approval_requ
                 tty->colours ? RESET : "");
     al_str_addf(out, "%s%sRisk: %s%s\n", tty->colours ? DIM : "", heading.buf + first + 1,
                 request->risk, tty->colours ? RESET : "");
-    add_indented(tty, request->detail, out);
+    add_detail(tty, request, out);
     add_indented(tty, rest.buf, out);
+    if (request->framed_len)
+        add_frame(tty, request, out);
 }
 
 /* Wait for input.  Returns false when cancelled. */
@@ -141,13 +183,17 @@ static bool read_line(const struct al_tty *tty, struct al_cancel *cancel, struct
 
 /* The letter of an answer; 0: not an answer.  A word that only begins like an answer is not
  * accepted, so that nothing is approved by mistake. */
-static char letter_of(const char *line)
+static char letter_of(const char *line, bool framed)
 {
     static const struct {
         const char *word;
         char letter;
-    } answers[] = { { "once", 'o' },   { "yes", 'o' }, { "always", 'a' },
-                    { "reject", 'r' }, { "no", 'r' },  { "diff", 'd' } };
+        bool framed; /* only of a question in a frame, where 'a' is to approve */
+    } answers[] = {
+        { "approve", 'o', true }, { "?", '?', true },       { "help", '?', true },
+        { "once", 'o', false },   { "yes", 'o', false },    { "always", 'a', false },
+        { "no", 'r', false },     { "reject", 'r', false }, { "diff", 'd', false },
+    };
     size_t len;
 
     line += strspn(line, " \t");
@@ -155,7 +201,7 @@ static char letter_of(const char *line)
     if (line[len + strspn(line + len, " \t\r\n")])
         return 0;
     for (size_t i = 0; i < AL_COUNT(answers); i++)
-        if ((len == 1 || len == strlen(answers[i].word)) &&
+        if ((framed || !answers[i].framed) && (len == 1 || len == strlen(answers[i].word)) &&
             strncasecmp(line, answers[i].word, len) == 0)
             return answers[i].letter;
     return 0;
@@ -168,26 +214,30 @@ static void write_text(const struct al_tty *tty, const char *text)
 
 /* Ask until the user gives a valid answer, and return its letter.  At end of input and when
  * cancelled: 'r', and *ret_ended is set. */
-static char ask_once(const struct al_tty *tty, bool offers_always, struct al_cancel *cancel,
-                     bool *ret_ended)
+static char ask_once(const struct al_tty *tty, const struct al_approval_request *request,
+                     struct al_cancel *cancel, bool *ret_ended)
 {
+    const bool offers_always = request->always_covers != NULL, framed = request->framed_len > 0;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     for (;;) {
         char letter;
 
-        write_text(tty, offers_always ? "[o]nce [a]lways [r]eject [d]iff? "
-                                      : "[o]nce [r]eject [d]iff? ");
+        write_text(tty, framed          ? "> "
+                        : offers_always ? "[o]nce [a]lways [r]eject [d]iff? "
+                                        : "[o]nce [r]eject [d]iff? ");
         *ret_ended = !read_line(tty, cancel, &line);
         if (*ret_ended) {
             write_text(tty, "\n");
             return 'r';
         }
-        letter = letter_of(line.buf);
-        if (letter)
+        letter = letter_of(line.buf, framed);
+        if (letter && letter != '?')
             return letter;
-        write_text(tty,
-                   offers_always ? "Please answer o, a, r or d.\n" : "Please answer o, r or d.\n");
+        write_text(tty, letter == '?'   ? FRAME_HELP
+                        : framed        ? "Please answer d, a, r or ?.\n"
+                        : offers_always ? "Please answer o, a, r or d.\n"
+                                        : "Please answer o, r or d.\n");
     }
 }
 
@@ -222,7 +272,7 @@ static char ask_until_answered(const struct al_tty *tty, const struct al_approva
     do {
         if (al_write_all(tty->fd, text.buf, text.len) < 0)
             return 0;
-        letter = ask_once(tty, request->always_covers != NULL, cancel, ret_ended);
+        letter = ask_once(tty, request, cancel, ret_ended);
         if (letter == 'd')
             show_in_full(tty, request);
     } while (letter == 'd');

@@ -60,8 +60,11 @@ void al_approval_answer_set_reason(struct al_approval_answer *answer, const char
 struct al_approval_request {
     const char *tool;
     const char *operation;
-    const char *summary;    /**< one line: what will happen */
-    const char *detail;     /**< a diff, or what would be lost; "" when there is nothing to show */
+    const char *summary; /**< one line: what will happen */
+    const char *detail;  /**< a diff, or what would be lost; "" when there is nothing to show */
+    /** The part of `detail` that a terminal puts into a frame with the keys, after the rest.  A
+     * length of 0: none. */
+    size_t framed_at, framed_len;
     const char *repository; /**< canonical path of the repository's top */
     const char *risk;       /**< "low", "medium", "high" */
     const char *state;      /**< digest of the state the answer is valid for: HEAD, index, files */

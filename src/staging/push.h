@@ -83,10 +83,11 @@ void al_push_summary(const struct al_push *push, struct al_str *out);
  * Every object it shows is verified against its id, and those of the target are added to
  * budget->stable_read.
  *
+ * @param[out] ret_framed  The bytes of this text without the diff.
  * @param[out] ret_commit  The commit that was shown, for al_push_run().  Caller frees.
  */
 int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct al_str *out,
-                    char **ret_commit, struct al_error *err);
+                    size_t *ret_framed, char **ret_commit, struct al_error *err);
 
 /**
  * Push.  With the target's write lock held.

@@ -144,9 +144,9 @@ static int read_diff(const struct al_push *push, const struct al_push_dir *dir, 
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r;
 
-    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "--raw", "-z", "--no-abbrev", "--patch",
-                 "--text", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
-                 "--submodule=short", "-U3", NULL);
+    al_strv_adds(&command.argv, "git", "-c", "core.quotePath=false", "diff-tree", "-r", "--raw",
+                 "-z", "--no-abbrev", "--patch", "--text", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", "--no-color", "--submodule=short", "-U3", NULL);
     al_strv_adds(&command.argv, *push->parent ? push->parent : al_push_empty_tree(push), commit,
                  NULL);
     r = al_bare_run(&dir->bare, &command, true, (struct al_sink){ al_excerpt_reader_add, reader },
@@ -209,8 +209,10 @@ static int verify(const struct al_push *push, const struct al_push_dir *dir, con
 }
 
 static int show(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
-                struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+                struct al_run_limits *budget, struct al_str *out, size_t *ret_framed,
+                struct al_error *err)
 {
+    const size_t before = out->len;
     al_auto(al_excerpt_reader_clear) struct al_excerpt_reader reader = AL_EXCERPT_READER_INIT;
     al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
     bool complete = true;
@@ -226,6 +228,7 @@ static int show(const struct al_push *push, const struct al_push_dir *dir, const
         return r;
     add_head(push, out);
     add_files(push, &reader.changes, &ignored, budget->in_full, out);
+    *ret_framed = out->len - before;
     al_str_addc(out, '\n');
     al_excerpt_write_patch(&reader, out);
     if (!complete)
@@ -235,7 +238,7 @@ static int show(const struct al_push *push, const struct al_push_dir *dir, const
 }
 
 int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct al_str *out,
-                    char **ret_commit, struct al_error *err)
+                    size_t *ret_framed, char **ret_commit, struct al_error *err)
 {
     al_auto(al_push_dir_remove) struct al_push_dir dir = AL_PUSH_DIR_INIT;
     al_auto(al_freep) char *commit = NULL;
@@ -244,7 +247,7 @@ int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct a
     if (r == 0)
         r = al_push_build(push, &dir, budget, &commit, err);
     if (r == 0)
-        r = show(push, &dir, commit, budget, out, err);
+        r = show(push, &dir, commit, budget, out, ret_framed, err);
     if (r == 0)
         *ret_commit = al_take(&commit);
     return r;

@@ -158,6 +158,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     al_auto(al_freep) char *covers = describe_always_scope(call);
     al_auto(al_freep) char *bound = NULL;
     struct al_approval_request request;
+    size_t framed_at;
     int r;
 
     /* If rules were evaluated, the state is bound already; it is older, and so covers what is
@@ -179,6 +180,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
 
         al_str_addf(&detail, "%s%s", message, shown.len ? "\n\n" : "");
     }
+    framed_at = detail.len;
     al_str_add(&detail, shown.buf, shown.len);
     /* An answer that arrives with a later call is valid for this rule and these branches only. */
     if (call->branches)
@@ -188,6 +190,8 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .operation = call->operation->name,
         .summary = call->summary,
         .detail = detail.buf,
+        .framed_at = framed_at,
+        .framed_len = call->framed_len,
         .repository = al_call_repository_path(call),
         .risk = al_effects_risk(call->operation->effects),
         .state = bound ? bound : call->state,
@@ -263,6 +267,7 @@ int al_approval_obtain(struct al_call *call, struct al_error *err)
 
     call->state[0] = '\0';
     call->skips_approval = false;
+    call->framed_len = 0;
     free(al_take(&call->branches));
     free(al_take(&call->always_values));
     al_call_set_expected(call, NULL);

@@ -225,6 +225,10 @@ void *al_call_tool_data(const struct al_call *call);
  * reports it. */
 void al_call_skip_approval(struct al_call *call);
 
+/** For a preview: a terminal shows the first `len` bytes of its text in a frame, with the keys,
+ * below the rest. */
+void al_call_frame(struct al_call *call, size_t len);
+
 /** The vetted repository of the working directory, or the one that `open_repository` gave, from
  * `applies` on.  NULL for a tool with `at_first_root` when the first root is in no repository, and
  * for a call without a repository. */

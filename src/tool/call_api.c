@@ -186,6 +186,11 @@ void al_call_shape_text(const struct al_call *call, struct al_git_output *output
     result->exit_code = output->stopped ? 0 : output->exit_code;
 }
 
+void al_call_frame(struct al_call *call, size_t len)
+{
+    call->framed_len = len;
+}
+
 void al_call_skip_approval(struct al_call *call)
 {
     call->skips_approval = true;

@@ -42,6 +42,7 @@ struct al_call {
     struct al_resolved resolved;   /* from the tool's resolve */
     bool is_resolved;              /* `resolved` is current */
     bool skips_approval;           /* the preview called al_call_skip_approval() */
+    size_t framed_len;             /* from al_call_frame() */
     struct al_strv affected_files; /* from the tool's affected_files */
     bool has_affected_files;
     struct al_store *store;       /* open from stage 6 to the checkpoint after the call */

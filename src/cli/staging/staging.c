@@ -27,7 +27,7 @@ static const struct subcommand {
 } subcommands[] = {
     { "list", al_staging_list, false, false }, { "show", al_staging_show, true, false },
     { "diff", al_staging_diff, true, false },  { "discard", al_staging_discard, true, false },
-    { "open", al_staging_open, false, true },
+    { "open", al_staging_open, false, true },  { "push", NULL, true, false },
 };
 
 void al_staging_print_json(json_t *object)
@@ -108,7 +108,8 @@ int al_cmd_staging(int argc, char **argv)
     const struct subcommand *sub;
     int code;
 
-    if (al_options_read_all(&options, true, &argc, argv, &err) < 0) {
+    if (al_staging_take_target(&command, &argc, argv, &err) < 0 ||
+        al_options_read_all(&options, true, &argc, argv, &err) < 0) {
         (void)al_cli_fail(&err);
         return AL_EXIT_USAGE;
     }
@@ -123,9 +124,13 @@ int al_cmd_staging(int argc, char **argv)
                     sub->name);
         return AL_EXIT_USAGE;
     }
+    if (sub->run && (command.target || command.branch)) {
+        al_log_note("staging %s takes neither --target nor --branch", sub->name);
+        return AL_EXIT_USAGE;
+    }
     command.id = argc > 1 ? argv[1] : NULL;
     command.json = options.json;
-    code = run(&command, sub, &options);
+    code = sub->run ? run(&command, sub, &options) : al_staging_push(&command, &options);
     al_setup_clear(&command.setup);
     return code;
 }

@@ -75,6 +75,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     al_auto(al_push_result_clear) struct al_push_result result = { .message = NULL };
     struct al_push *push = al_call_tool_data(call);
     char *commit = NULL;
+    size_t framed = 0;
     int r;
 
     (void)op;
@@ -83,10 +84,12 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         al_call_skip_approval(call);
         return 0;
     }
-    r = al_push_preview(push, al_call_budget(call), out, &commit, err);
-    if (r == 0)
-        al_call_set_draft(call, commit);
-    return r;
+    r = al_push_preview(push, al_call_budget(call), out, &framed, &commit, err);
+    if (r < 0)
+        return r;
+    al_call_frame(call, framed);
+    al_call_set_draft(call, commit);
+    return 0;
 }
 
 static json_t *conflict_of(const struct al_push_result *result)

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock staging push: the tool git_push, for a user in a terminal. */
+#include <string.h>
+
+#include "cli/call.h"
+#include "cli/cli.h"
+#include "cli/fail.h"
+#include "cli/prepare.h"
+#include "cli/staging/command.h"
+#include "guard/text.h"
+
+#define TARGET_DEFAULT "local:."
+
+/* "--target VALUE" or "--target=VALUE", removed from the words. */
+static int take_option(const char *name, int *argc, char **argv, const char **ret_value,
+                       struct al_error *err)
+{
+    const size_t len = strlen(name);
+
+    for (int i = 0; i < *argc; i++) {
+        int words = 1;
+
+        if (strncmp(argv[i], name, len) != 0 || (argv[i][len] && argv[i][len] != '='))
+            continue;
+        if (!argv[i][len] && i + 1 == *argc)
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "%s needs a value; see airlock staging --help", name);
+        words += !argv[i][len];
+        *ret_value = words == 2 ? argv[i + 1] : argv[i] + len + 1;
+        memmove(argv + i, argv + i + words, (size_t)(*argc - i - words) * sizeof(*argv));
+        *argc -= words;
+        i--;
+    }
+    return 0;
+}
+
+int al_staging_take_target(struct al_staging_command *command, int *argc, char **argv,
+                           struct al_error *err)
+{
+    int r = take_option("--target", argc, argv, &command->target, err);
+
+    return r < 0 ? r : take_option("--branch", argc, argv, &command->branch, err);
+}
+
+/* "local:DIR", "local-bare:DIR", "github:USER/NAME"; without a target and without a default target
+ * in the session it is the repository at the root. */
+static int add_target(const struct al_staging_command *command, json_t *arguments,
+                      struct al_error *err)
+{
+    const char *target = command->target ? command->target : TARGET_DEFAULT;
+    const char *colon = strchr(target, ':');
+    json_t *object;
+
+    if (!colon) {
+        al_auto(al_freep) char *safe = al_text_sanitize_line(target);
+
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "--target is TYPE:PLACE, such as local:. or local-bare:backup.git or "
+                            "github:user/name, and not '%s'",
+                            safe);
+    }
+    object = al_json_object();
+    al_json_set(object, "type", al_json_stringn(target, (size_t)(colon - target)));
+    al_json_set(object, al_starts_with(target, "github:") ? "repo" : "path",
+                al_json_string(colon + 1));
+    if (command->branch)
+        al_json_set(object, "branch", al_json_string(command->branch));
+    al_json_set(arguments, "target", object);
+    return 0;
+}
+
+int al_staging_push(struct al_staging_command *command, struct al_options *options)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_json_decrefp) json_t *arguments = al_json_object();
+    al_auto(al_json_decrefp) json_t *read = NULL;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const struct al_listed_tool *tool = NULL;
+    int r = 0;
+
+    al_json_set(arguments, "commitId", al_json_string(command->id));
+    if (command->target || command->branch || !options->worker)
+        r = add_target(command, arguments, &err);
+    if (r < 0) {
+        (void)al_cli_fail(&err);
+        return AL_EXIT_USAGE;
+    }
+    al_strv_clear(&options->toolsets);
+    al_strv_add(&options->toolsets, "staging");
+    al_json_dump(arguments, false, &text);
+    r = al_prepare_call(&command->setup, "staging push", options, 2,
+                        (char *[]){ (char *)"git_push", text.buf, NULL }, &tool, &read, &err);
+    return r < 0 ? al_cli_fail(&err) : al_cli_run_call(&command->setup, tool, read, options->json);
+}
