@@ -67,6 +67,9 @@ int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *e
  * al_setup_tools(). */
 int al_setup_worker(struct al_setup *setup, struct al_error *err);
 
+/** Settle which git directories outside of these roots belong to them; part of al_setup_git(). */
+int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, struct al_error *err);
+
 /** Refuse a worker file inside a root, and narrow the roots to those it names; part of
  * al_setup_session(). */
 int al_setup_worker_roots(struct al_setup *setup, struct al_error *err);

@@ -52,25 +52,45 @@ static char *parent_of(const char *path)
     return slash && slash != path ? al_strndup(path, (size_t)(slash - path)) : al_strdup("/");
 }
 
+/* What no root may contain. */
+static void list_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden)
+{
+    const char *config_home = al_environment_get("XDG_CONFIG_HOME");
+
+    /* Both are unknown when the configuration cannot be read; doctor goes on then. */
+    if (setup->journal_file)
+        al_strv_take(ret_forbidden, parent_of(setup->journal_file));
+    if (setup->state_dir)
+        al_strv_add(ret_forbidden, setup->state_dir);
+    if (setup->config.file)
+        al_strv_take(ret_forbidden, al_environment_absolute(setup->config.file));
+    if (config_home)
+        al_strv_addf(ret_forbidden, "%s/airlock", config_home);
+    else if (setup->home)
+        al_strv_addf(ret_forbidden, "%s/.config/airlock", setup->home);
+}
+
+int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv forbidden = AL_STRV_INIT;
+
+    list_forbidden(setup, &forbidden);
+    return al_git_dirs_settle(
+        roots,
+        &(struct al_git_dirs_options){ .listed = &setup->config.sandbox.git_dirs,
+                                       .forbidden = &forbidden,
+                                       .home = setup->home },
+        err);
+}
+
 static int add_roots(struct al_setup *setup, struct al_error *err)
 {
     const struct al_config *config = &setup->config;
     al_auto(al_strv_clear) struct al_strv forbidden = AL_STRV_INIT;
-    const char *config_home = al_environment_get("XDG_CONFIG_HOME");
     int r = 0;
 
     setup->roots.allow_absolute = config->sandbox.allow_absolute;
-    /* Both are unknown when the configuration cannot be read; doctor goes on then. */
-    if (setup->journal_file)
-        al_strv_take(&forbidden, parent_of(setup->journal_file));
-    if (setup->state_dir)
-        al_strv_add(&forbidden, setup->state_dir);
-    if (config->file)
-        al_strv_take(&forbidden, al_environment_absolute(config->file));
-    if (config_home)
-        al_strv_addf(&forbidden, "%s/airlock", config_home);
-    else if (setup->home)
-        al_strv_addf(&forbidden, "%s/.config/airlock", setup->home);
+    list_forbidden(setup, &forbidden);
     for (size_t i = 0; i < config->roots.count && r == 0; i++)
         r = al_roots_add(&setup->roots, config->roots.items[i], &forbidden, setup->home, err);
     if (!config->roots.count) {
@@ -78,13 +98,7 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
 
         r = al_roots_add(&setup->roots, root, &forbidden, setup->home, err);
     }
-    if (r == 0)
-        r = al_git_dirs_settle(&setup->roots,
-                               &(struct al_git_dirs_options){ .listed = &config->sandbox.git_dirs,
-                                                              .forbidden = &forbidden,
-                                                              .home = setup->home },
-                               err);
-    return r;
+    return r == 0 ? al_setup_git_dirs(setup, &setup->roots, err) : r;
 }
 
 /* Without a journal the session goes on: the pipeline then refuses everything but reads. */

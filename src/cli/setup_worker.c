@@ -109,15 +109,20 @@ int al_setup_worker_roots(struct al_setup *setup, struct al_error *err)
 {
     const struct al_worker *worker = &setup->worker;
     al_auto(al_roots_clear) struct al_roots narrowed = AL_ROOTS_INIT;
-    int r = worker->file ? al_roots_exclude(&setup->roots, worker->file, "worker file", err) : 0;
+    int r = 0;
 
+    /* git writes into git directories, wherever they are. */
+    if (worker->file)
+        r = al_roots_exclude(al_roots_parts(&setup->roots), worker->file, "worker file", err);
     if (!worker->roots || r < 0)
         return r;
     for (size_t i = 0; r == 0 && i < worker->roots->count; i++)
         r = narrow_root(&setup->roots, &worker->roots->items[i], setup->home, &narrowed, err);
+    narrowed.allow_absolute = setup->roots.allow_absolute;
+    if (r == 0)
+        r = al_setup_git_dirs(setup, &narrowed, err);
     if (r < 0)
         return r;
-    narrowed.allow_absolute = setup->roots.allow_absolute;
     al_roots_clear(&setup->roots);
     setup->roots = narrowed;
     narrowed = AL_ROOTS_INIT;

@@ -122,6 +122,21 @@ class Workers(policy.Case):
         self.wrong(f"airlock: {path}:3: roots[1]: '../beside' is in no root; a worker file only "
                    "narrows the roots\n", "call", option, path, "git_status")
 
+    def test_linked_worktree(self):
+        """a narrowed root may be a linked worktree, whose git directory is no place for the file"""
+        linked = self.root / "sub/linked"
+        self.git("worktree", "add", "-q", str(linked))
+        options = self.worker("roots: [sub/linked]")
+        result = self.ok("git_status", {"working_dir": str(linked)}, *options)
+        self.assertIn("linked", result.text)
+        self.assertEqual(self.call("git_status", {"working_dir": str(self.root)}, *options).kind,
+                         "SandboxViolation")
+        inside = self.write("w.md", "---\nname: w\n---\n", self.root / ".git/worktrees/linked")
+        done = self.command("call", "--root", str(linked), "--worker", str(inside), "git_status",
+                            cwd=linked)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("the worker file lies in the root", done.stderr)
+
     def test_grants(self):
         """a call needs the grant of the session and that of the worker file"""
         self.configure('[grants.log]\ntools = ["git_log", "git_add"]\n')
