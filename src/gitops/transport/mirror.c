@@ -284,7 +284,7 @@ int al_mirror_look(struct al_mirror *mirror, const char *branch, struct al_run_l
 static void add_clone(struct al_strv *argv, const struct al_mirror *mirror,
                       const struct al_network *network, const char *branch)
 {
-    al_strv_adds(argv, "git", "clone", "--bare", "--depth=1", "--filter=blob:none",
+    al_strv_adds(argv, "git", "clone", "-q", "--bare", "--depth=1", "--filter=blob:none",
                  "--single-branch", "--no-tags", "--template=", "--no-local",
                  "--no-recurse-submodules", "--upload-pack=git-upload-pack",
                  mirror->progress ? "--progress" : "--no-progress", NULL);
