@@ -184,9 +184,12 @@ static int directory_read_link(struct al_sandbox *sandbox, const char *path,
     struct al_directory *directory = sandbox->state;
     al_auto(al_closep) int fd = al_nofollow_open(directory->fd, path, O_PATH | O_NOFOLLOW);
     char target[PATH_MAX];
-    ssize_t n = fd < 0 ? -1 : readlinkat(fd, "", target, sizeof(target));
+    ssize_t n;
 
-    if (n < 0)
+    if (fd < 0)
+        return al_directory_fail(-fd, path, err);
+    n = readlinkat(fd, "", target, sizeof(target));
+    if (n < 0) /* ENOENT: not a link */
         return al_directory_fail(errno, path, err);
     al_str_add(ret_target, target, (size_t)n);
     return 0;

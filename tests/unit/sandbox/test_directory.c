@@ -119,6 +119,28 @@ static void follows_no_file_that_is_a_link(void **state)
     assert_file(box, "outside/none", NULL);
 }
 
+static void reads_the_target_of_a_link(void **state)
+{
+    static const char *const none[] = { "file", "none", "file/x", "dir", "dir/x" };
+    struct box *box = *state;
+    al_auto(al_str_clear) struct al_str target = AL_STR_INIT;
+    struct al_error err = AL_ERROR_INIT;
+
+    tmpdir_write(box->dir, "outside/x", "");
+    box_write(box, "file", "x");
+    tmpdir_symlink(box->dir, "../outside/secret", "ws/l");
+    tmpdir_symlink(box->dir, "x", "outside/link");
+    tmpdir_symlink(box->dir, "../outside", "ws/other");
+    assert_int_equal(al_sandbox_read_link(box->sandbox, "l", &target, &err), 0);
+    assert_string_equal(target.buf, "../outside/secret");
+    for (size_t i = 0; i < COUNT(none); i++)
+        assert_failed(al_sandbox_read_link(box->sandbox, none[i], &target, &err), &err,
+                      AL_ERR_NOT_FOUND, "no such file");
+    assert_failed(al_sandbox_read_link(box->sandbox, "other/link", &target, &err), &err,
+                  AL_ERR_SANDBOX, "is a symbolic link");
+    assert_int_equal(target.len, 0);
+}
+
 static void leaves_the_other_name_of_a_file_as_it_is(void **state)
 {
     struct box *box = *state;
@@ -262,6 +284,7 @@ int main(void)
         TEST(keeps_its_files_for_the_next_one),
         TEST(follows_no_directory_that_is_a_link),
         TEST(follows_no_file_that_is_a_link),
+        TEST(reads_the_target_of_a_link),
         TEST(leaves_the_other_name_of_a_file_as_it_is),
         TEST(names_what_is_no_file),
         TEST(leaves_git_directories_out),
