@@ -21,6 +21,7 @@
 
 #define KEY_DIGITS      32
 #define READ_TIMEOUT_MS 60000 /* for files that the sandbox reads from the store */
+#define DROP_TIMEOUT_MS 1000  /* for the lock at the end of a session */
 
 /* The first digits of a hash of two strings. */
 static void make_key(const char *first, const char *second, char ret_key[KEY_DIGITS + 1])
@@ -204,7 +205,7 @@ int al_staging_new(const struct al_staging_options *options, struct al_run_limit
  * garbage. */
 static void drop_memory_base(struct al_staging *staging)
 {
-    struct al_run_limits budget = { .left_ms = READ_TIMEOUT_MS };
+    struct al_run_limits budget = { .left_ms = DROP_TIMEOUT_MS };
 
     if (staging->alive_fd < 0 || al_staging_lock(staging, &budget, NULL) < 0)
         return;

@@ -150,6 +150,20 @@ class Tools(staging.Staging):
         self.assertTrue(result.text.endswith("\n\n[2 of 3 files, the last one in part]" +
                                              harness.MARKER), result.text[-200:])
 
+    def test_diff_attributes(self):
+        """git_diff: attributes that an agent stages neither hide a change nor run anything"""
+        server = self.serve()
+        self.put(server, ".gitattributes", "* -diff\n*.md diff=evil filter=evil\n*.c binary\n")
+        self.put(server, ".gitmodules", '[submodule "x"]\n\tpath = x\n\turl = ext::sh -c evil\n')
+        self.put(server, "a.md", "one\n")
+        self.put(server, "b.c", "two\n")
+        self.stage(server, "", message="attributes")
+        self.put(server, "a.md", "three\n")
+        self.stage(server, "a.md", message="later")
+        text = server.ok("git_diff").text
+        for line in ("+* -diff\n", "+one\n", "+two\n", "-one\n+three\n", "+\turl = ext::sh"):
+            self.assertIn(line, text)
+
     def test_ids(self):
         """commitId: a unique beginning of six or more; all else is not_found, whatever its form"""
         server = self.serve()
