@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <malloc.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cli/cli.h"
 #include "cli/help.h"
@@ -27,6 +28,8 @@ static int run(int argc, char **argv)
 
     if (al_helper_run(argc, argv, &helper))
         return helper;
+    /* The journal's key and tokens are in memory; a dump would write them to a disk. */
+    (void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
     /* Calls run in many threads.  Two arenas limit the free memory that each arena retains. */
     (void)mallopt(M_ARENA_MAX, 2);
     /* Fixed thresholds: otherwise malloc raises them after one large answer and never returns such

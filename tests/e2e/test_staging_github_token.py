@@ -148,6 +148,8 @@ class Watched(github.Case):
         for pid in children:
             for name in ("cmdline", "environ"):
                 seen += pathlib.Path(f"/proc/{pid}/{name}").read_bytes()
+        limits = pathlib.Path(f"/proc/{server.process.pid}/limits").read_text(encoding="ascii")
+        self.assertRegex(limits, r"Max core file size +0 +0 ")
         held.go.set()
         answer = server.receive()
         self.assertEqual(answer["id"], number)

@@ -11,6 +11,7 @@
 #include "proc/proc.h"
 
 #define ANSWER_MAX_BYTES (64u * 1024u)
+#define PROMPTS_BYTES    256u /* the words of three prompts */
 
 static void wipe(char *secret)
 {
@@ -182,6 +183,9 @@ int al_credential_answers(const struct al_url *url, const char *user, const char
     struct al_str text = AL_STR_INIT;
     int r;
 
+    /* Enough for all: growing would leave a copy of the password behind. */
+    al_str_reserve(&text, 4 * (strlen(url->origin) + strlen(other) + strlen(user)) +
+                              2 * strlen(password) + PROMPTS_BYTES);
     add_answer(&text, username, user);
     add_password(&text, url, user, password);
     add_password(&text, url, other, password);
