@@ -59,6 +59,9 @@ int al_sandbox_is_link(const char *path, struct al_error *err);
 int al_sandbox_fail(struct al_error *err, enum al_status status, const char *path,
                     const char *before, const char *after);
 
+/** More bytes than max_bytes: `used` are needed. */
+int al_sandbox_full(const struct al_sandbox *sandbox, uint64_t used, struct al_error *err);
+
 /** More files than AL_SANDBOX_FILES_MAX. */
 int al_sandbox_too_many(struct al_error *err);
 

@@ -157,16 +157,37 @@ int al_directory_open_parent(int fd, const char *path, int *ret_fd, const char *
     return 0;
 }
 
-static int write_locked(const struct al_directory *directory, const char *path, const void *data,
-                        size_t len, struct al_error *err)
+/* What a file counts towards max_bytes; st_mode is 0 when there is none. */
+static int64_t cost_of(const char *path, const struct stat *st)
 {
+    return st->st_mode ? (int64_t)(AL_SANDBOX_FILE_BYTES + strlen(path)) + st->st_size : 0;
+}
+
+/* Files that were there before, or were imported, are not counted: reading them all would be slow,
+ * and they are not what an agent can fill the disk with. */
+static int check_room(const struct al_sandbox *sandbox, int64_t grown, struct al_error *err)
+{
+    return grown <= (int64_t)sandbox->max_bytes ? 0
+                                                : al_sandbox_full(sandbox, (uint64_t)grown, err);
+}
+
+static int write_locked(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
+                        struct al_error *err)
+{
+    struct al_directory *directory = sandbox->state;
+    const struct stat written = { .st_mode = S_IFREG, .st_size = (off_t)len };
     al_auto(al_closep) int parent = -1;
+    int64_t grown = directory->grown + cost_of(path, &written);
     const char *name;
     struct stat st;
     int r = al_directory_open_parent(directory->fd, path, &parent, &name, &st, err);
 
     if (r == 0 && st.st_mode)
         r = check_type(st.st_mode, path, err);
+    if (r == 0) {
+        grown -= cost_of(path, &st);
+        r = check_room(sandbox, grown, err);
+    }
     if (r == 0) {
         mode_t mode = st.st_mode ? st.st_mode & 0777 : 0666;
 
@@ -175,6 +196,8 @@ static int write_locked(const struct al_directory *directory, const char *path, 
     }
     if (r < 0)
         al_nofollow_remove_parents(directory->fd, path);
+    else
+        directory->grown = grown;
     return r;
 }
 
@@ -202,13 +225,12 @@ static int directory_write(struct al_sandbox *sandbox, const char *path, const v
     int r;
 
     (void)pthread_mutex_lock(&sandbox->lock);
-    r = write_locked(sandbox->state, path, data, len, err);
+    r = write_locked(sandbox, path, data, len, err);
     (void)pthread_mutex_unlock(&sandbox->lock);
     return r;
 }
 
-static int remove_locked(const struct al_directory *directory, const char *path,
-                         struct al_error *err)
+static int remove_locked(struct al_directory *directory, const char *path, struct al_error *err)
 {
     const char *name;
     al_auto(al_closep) int parent = al_nofollow_open_parent(directory->fd, path, false, &name);
@@ -224,6 +246,7 @@ static int remove_locked(const struct al_directory *directory, const char *path,
         return r;
     if (unlinkat(parent, name, 0) < 0)
         return al_directory_fail(errno, path, err);
+    directory->grown -= cost_of(path, &st);
     al_nofollow_remove_parents(directory->fd, path);
     return 0;
 }

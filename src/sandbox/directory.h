@@ -28,8 +28,10 @@ void al_scan_clear(struct al_scan *scan);
 
 /** The state of the backend. */
 struct al_directory {
-    int fd;              /* O_PATH | O_DIRECTORY */
-    struct al_scan seen; /* by the last snapshot; protected by the sandbox's lock */
+    int fd; /* O_PATH | O_DIRECTORY */
+    /* Protected by the sandbox's lock: */
+    struct al_scan seen; /* by the last snapshot */
+    int64_t grown;       /* bytes that writes added, less those of removed files */
 };
 
 /**

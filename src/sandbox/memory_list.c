@@ -79,12 +79,7 @@ int al_memory_list_check_room(const struct al_sandbox *sandbox, uint64_t used, s
 {
     if (count > AL_SANDBOX_FILES_MAX)
         return al_sandbox_too_many(err);
-    if (used <= sandbox->max_bytes)
-        return 0;
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "the sandbox is full: it would hold %llu of %llu bytes; delete files or "
-                        "raise staging.max_bytes",
-                        (unsigned long long)used, (unsigned long long)sandbox->max_bytes);
+    return used <= sandbox->max_bytes ? 0 : al_sandbox_full(sandbox, used, err);
 }
 
 void al_memory_list_insert(struct al_memory_list *list, struct al_memory_file *file)

@@ -78,6 +78,14 @@ int al_sandbox_read_link(struct al_sandbox *sandbox, const char *path, struct al
     return sandbox->backend->read_link(sandbox, path, ret_target, err);
 }
 
+int al_sandbox_full(const struct al_sandbox *sandbox, uint64_t used, struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "the sandbox is full: it would hold %llu of %llu bytes; delete files or "
+                        "raise staging.max_bytes",
+                        (unsigned long long)used, (unsigned long long)sandbox->max_bytes);
+}
+
 /* Too large for the sandbox as a whole, whatever it holds. */
 static int check_size(const struct al_sandbox *sandbox, const char *path, size_t len,
                       struct al_error *err)

@@ -34,7 +34,7 @@ struct al_sandbox;
 /** The name of the directory that agents see. */
 #define AL_SANDBOX_ROOT "/workspace"
 
-/** The size that a file in memory counts beside its name and content. */
+/** The size that a file counts beside its name and content. */
 #define AL_SANDBOX_FILE_BYTES 128u
 
 /** The most files, and the most directories, that a sandbox has. */
@@ -48,10 +48,12 @@ struct al_sandbox;
 #define AL_SANDBOX_MODE_LINK       0120000u
 
 struct al_sandbox_options {
-    bool in_directory;  /**< else in memory */
-    const char *path;   /**< of the directory, absolute; created if it is missing */
-    uint64_t max_bytes; /**< of all files in memory; in a directory, of one file */
-    bool sha256;        /**< the format of object ids */
+    bool in_directory; /**< else in memory */
+    const char *path;  /**< of the directory, absolute; created if it is missing */
+    /** The most bytes in memory; in a directory, the most that writes add, and the most of one
+     * imported file. */
+    uint64_t max_bytes;
+    bool sha256; /**< the format of object ids */
     /** For al_sandbox_allows_symlinks(). */
     bool allow_symlinks;
     /** Links on the way to `path` are not followed inside a root, where an agent can make them.

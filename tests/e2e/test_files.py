@@ -186,7 +186,7 @@ class Refused(Files):
         """a file is as large as the sandbox takes, and not a byte larger"""
         most = 1 << 20
         for server in self.servers(f"max_bytes = {most}\n"):
-            fits = most - (len("f") + 128 if self.backend == "memory" else 0)
+            fits = most - len("f") - 128
             for size, good in ((fits - 1, True), (fits, True), (fits + 1, False)):
                 result = server.call("write_file", {"path": "/workspace/f", "content": "x" * size})
                 self.assertEqual(result.failed, not good, (size, result.text))

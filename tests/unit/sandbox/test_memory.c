@@ -12,61 +12,6 @@ static int write_bytes(struct box *box, const char *path, size_t len, struct al_
 
 static const size_t one = AL_SANDBOX_FILE_BYTES + 1; /* a file without content */
 
-static void is_full_at_its_bound(void **state)
-{
-    struct box *box = *state;
-    struct al_error err = AL_ERROR_INIT;
-
-    assert_int_equal(write_bytes(box, "a", BOX_BYTES - one - 1, &err), 0);
-    assert_int_equal(write_bytes(box, "a", BOX_BYTES - one, &err), 0);
-    assert_failed(write_bytes(box, "a", BOX_BYTES - one + 1, &err), &err, AL_ERR_EXECUTION,
-                  "the sandbox is full: it would hold 10001 of 10000 bytes; delete files or raise "
-                  "staging.max_bytes");
-    assert_failed(write_bytes(box, "b", 0, &err), &err, AL_ERR_EXECUTION, "the sandbox is full");
-    assert_list(box, "", NULL, "a");
-}
-
-static void keeps_the_old_content_when_it_is_full(void **state)
-{
-    struct box *box = *state;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    struct al_error err = AL_ERROR_INIT;
-
-    box_write(box, "a", "old");
-    box_write(box, "b", "other");
-    assert_true(write_bytes(box, "a", BOX_BYTES - 2 * one, &err) < 0);
-    al_error_clear(&err);
-    assert_content(box, "a", "old");
-    assert_content(box, "b", "other");
-}
-
-static void has_room_again_when_files_go(void **state)
-{
-    struct box *box = *state;
-    struct al_error err = AL_ERROR_INIT;
-
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(write_bytes(box, "a", BOX_BYTES - one, &err), 0);
-        assert_true(write_bytes(box, "b", 0, &err) < 0);
-        al_error_clear(&err);
-        assert_int_equal(write_bytes(box, "a", BOX_BYTES - 2 * one, &err), 0);
-        assert_int_equal(write_bytes(box, "b", 0, &err), 0);
-        box_remove(box, "a");
-        box_remove(box, "b");
-    }
-}
-
-/* The longer name is what does not fit. */
-static void counts_names(void **state)
-{
-    struct box *box = *state;
-    struct al_error err = AL_ERROR_INIT;
-
-    assert_int_equal(write_bytes(box, "a", BOX_BYTES - 2 * one, &err), 0);
-    assert_failed(write_bytes(box, "bb", 0, &err), &err, AL_ERR_EXECUTION, "the sandbox is full");
-    assert_int_equal(write_bytes(box, "b", 0, &err), 0);
-}
-
 static void counts_imported_files_without_their_content(void **state)
 {
     struct box *box = *state;
@@ -177,10 +122,6 @@ static void is_not_in_a_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(is_full_at_its_bound),
-        TEST(keeps_the_old_content_when_it_is_full),
-        TEST(has_room_again_when_files_go),
-        TEST(counts_names),
         TEST(counts_imported_files_without_their_content),
         TEST(imports_all_or_nothing),
         TEST(reads_an_imported_file_when_it_is_needed),
