@@ -40,9 +40,11 @@ static bool was_based_on_old(const struct al_heads *heads, const struct al_pushe
 /* The base of a sandbox whose process is gone is not written again. */
 static bool has_base(const struct al_staging *staging, const char *key)
 {
-    al_auto(al_freep) char *name = al_asprintf("%s.json", key);
+    al_auto(al_freep) char *base = al_asprintf("%s.json", key);
+    al_auto(al_freep) char *alive = al_asprintf("%s.alive", key);
 
-    return !strcmp(key, staging->key) || al_file_id_at(staging->sandboxes_fd, name).exists;
+    return al_file_id_at(staging->sandboxes_fd, base).exists ||
+           al_file_id_at(staging->sandboxes_fd, alive).exists;
 }
 
 static int advance_base(struct al_staging *staging, const struct al_staged *staged,

@@ -125,6 +125,17 @@ static int mark_alive(struct al_staging *staging, struct al_error *err)
     return 0;
 }
 
+/* A directory has a base from the beginning, so that another process can tell that it is one. */
+static int make_base(struct al_staging *staging, struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf("%s.json", staging->key);
+    al_auto(al_base_clear) struct al_base empty = { .items = NULL };
+
+    if (faccessat(staging->sandboxes_fd, name, F_OK, 0) == 0)
+        return 0;
+    return al_base_save(staging, staging->key, &empty, err);
+}
+
 static int adopt_sandbox(struct al_staging *staging, struct al_error *err)
 {
     struct al_sandbox *sandbox = staging->options.sandbox;
@@ -137,8 +148,8 @@ static int adopt_sandbox(struct al_staging *staging, struct al_error *err)
         make_key("directory", dir, staging->key);
     else
         r = make_random_key(staging->key, err);
-    if (r == 0 && !dir)
-        r = mark_alive(staging, err);
+    if (r == 0)
+        r = dir ? make_base(staging, err) : mark_alive(staging, err);
     if (r == 0)
         al_sandbox_set_source(sandbox, staging->source);
     return r;
@@ -157,9 +168,9 @@ static int open_store(struct al_staging *staging, struct al_run_limits *budget,
         return r;
     r = open_parts(staging, err);
     if (r == 0)
-        r = al_staged_recover(staging, budget, err);
-    if (r == 0)
         r = adopt_sandbox(staging, err);
+    if (r == 0)
+        r = al_staged_recover(staging, budget, err);
     al_staging_unlock(staging);
     return r;
 }

@@ -264,6 +264,23 @@ static void one_of_a_dead_sandbox_changes_no_base(void **state)
     assert_staged(s, "");
 }
 
+/* Another session pushes what this one, which is alive, has staged. */
+static void one_of_a_living_sandbox_changes_its_base(void **state)
+{
+    struct stager *s = *state;
+    struct al_staging_options options = s->options;
+    struct al_staging *other = NULL;
+
+    make(s, "a", "one");
+    options.sandbox = NULL;
+    must(s, al_staging_new(&options, BUDGET, &other, &s->w->err));
+    must(s, al_staged_pushed(other, &s->last, &pushed, BUDGET, &s->w->err));
+    al_staging_free(other);
+    assert_changes(s, "");
+    put(s, "a", "two");
+    assert_changes(s, "M a");
+}
+
 static void a_push_that_was_not_recorded_to_the_end_is_completed(void **state)
 {
     struct stager *s = *state;
@@ -300,6 +317,7 @@ int main(void)
         STAGER_TEST(heads_of_other_commits_stay),
         STAGER_TEST(heads_advance_with_our_own_push),
         STAGER_TEST(one_of_a_dead_sandbox_changes_no_base),
+        STAGER_TEST(one_of_a_living_sandbox_changes_its_base),
         STAGER_TEST(a_push_that_was_not_recorded_to_the_end_is_completed),
     };
 
