@@ -69,7 +69,7 @@ void al_auto_pull(const struct al_setup *setup, struct al_cancel *cancel)
     const struct al_staging_settings *settings = setup->session.staging_settings;
     const struct al_listed_tool tool = find_tool(setup);
 
-    if (!settings || !setup->session.staging || !tool.tool)
+    if (!setup->auto_pulls || !settings || !setup->session.staging || !tool.tool)
         return;
     for (size_t i = 0; i < settings->npulls; i++)
         pull_one(setup, &tool, &settings->pulls[i], cancel);

@@ -123,6 +123,7 @@ int al_cmd_call(int argc, char **argv)
     if (options.help)
         return argc > 0 ? al_tools_show_help(&options, argv[0]) : al_help_command("call");
     r = al_prepare_call(&setup, "call", &options, argc, argv, &tool, &arguments, &err);
+    setup.auto_pulls = true;
     code = r < 0 ? al_cli_fail(&err) : al_cli_run_call(&setup, tool, arguments, options.json);
     al_setup_clear(&setup);
     return code;

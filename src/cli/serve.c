@@ -38,6 +38,7 @@ static int serve(struct al_setup *setup)
         al_log_note("%s", setup->registry.notes.items[i]);
     if (setup->session.mode == AL_APPROVAL_ALLOW)
         al_log_warn("approval mode allow: every call is run without asking");
+    setup->auto_pulls = true;
     al_auto_pull(setup, cancel);
     if (isatty(STDIN_FILENO))
         al_log_note("speaking MCP on standard input and output; a client usually starts this. "

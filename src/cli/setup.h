@@ -36,6 +36,7 @@ struct al_setup {
     struct al_checkpoint_settings checkpoints;
     struct al_session session;
     bool runs_commands;  /**< --tool contains `command` or `all` */
+    bool auto_pulls;     /**< auto_pull of the worker file happens: in `serve` and `call` alone */
     bool named_toolsets; /**< --toolset is given, which takes precedence over the worker file */
 };
 
