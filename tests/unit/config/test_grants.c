@@ -89,7 +89,7 @@ static void names_what_is_wrong_with_a_grant(void **state)
         { "[grants.a.fs.\"/x\"]\ny = \"r\"",
           "1: grants.a.fs.\"/x\": must be a string, not a table" },
         { "[serve]\ngrant = 1", "2: serve.grant: must be a string, not a whole number" },
-        { "[serve]\nworker = \"w.md\"", "2: serve.worker: unknown key" },
+        { "[serve]\nworker = 1", "2: serve.worker: must be a string, not a whole number" },
         { "[grant.a]", "1: grant: unknown key, did you mean 'grants'?" },
     };
 
