@@ -122,10 +122,10 @@ static const struct command_help {
       "prints the directory of the sandbox, if it is a directory.\n",
       "  --root DIR             the root, when it is not the top of this working tree\n"
       "  --config FILE          the configuration to read\n",
-      "  --target TYPE:PLACE    push: local:DIR, local-bare:DIR or github:USER/NAME; local:.\n"
-      "                         without it\n"
-      "  --branch NAME          push: the branch, made if it is missing; the current one\n"
-      "                         without it\n"
+      "  --target TYPE:PLACE    push: local:DIR, local-bare:DIR or github:USER/NAME.\n"
+      "                         Default: local:.\n"
+      "  --branch NAME          push: the branch, made if it is missing. Default: the\n"
+      "                         current one\n"
       "  --json                 the same as an object\n" },
     { "policy", "airlock policy explain [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
       "Say how a call would be decided: the decision, the rule it comes from, and what\n"
