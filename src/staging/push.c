@@ -125,6 +125,8 @@ static int plan(struct al_push *push, struct al_run_limits *budget, struct al_er
     if (r == 0)
         r = check_format(push, err);
     if (r == 0)
+        r = al_push_check_gitdirs(push, err);
+    if (r == 0)
         r = al_target_branch(&push->target, push->repo, &push->ref, err);
     if (r < 0)
         return r;

@@ -277,6 +277,41 @@ class Places(Hostile):
         self.pushed(self.stage({"d/x.txt": "x\n"}))
         self.assertEqual(snapshot(self.outside), before)
 
+    def test_bare_in_the_tree(self):
+        """nothing is written into a bare repository of the working tree"""
+        bare = self.make_bare()
+        self.git("config", "core.bare", "true", cwd=bare)
+        evil = {"bare.git/config": "[core]\n\tbare = true\n\tfsmonitor = false\n",
+                "bare.git/hooks/post-receive": "#!/bin/sh\n", "bare.git/deep/er": "x\n"}
+        before = snapshot(bare)
+        for name, content in evil.items():
+            result = self.push(self.stage({name: content}))
+            self.assertEqual((result.kind, result.error["name"]),
+                             ("SandboxViolation", "GIT_PROTECTED_PATH"), result)
+        self.assertEqual(snapshot(bare), before)
+        self.assertEqual(self.head(), self.first)
+
+    def test_new_git_directory(self):
+        """no push makes a git directory, at once or in two steps"""
+        whole = {"x/HEAD": "ref: refs/heads/main\n", "x/objects/y": "", "x/refs/y": "",
+                 "x/config": "[core]\n\tfsmonitor = /bin/false\n"}
+        for name, content in whole.items():
+            self.write(name, content)
+        self.git("status", cwd=self.root / "x", check=False)  # git takes it for a repository
+        self.assertEqual(self.git("rev-parse", "--git-dir", cwd=self.root / "x").stdout, b".\n")
+        shutil.rmtree(self.root / "x")
+        for top in "", "deep/":
+            result = self.push(self.stage({top + name: text for name, text in whole.items()}))
+            self.assertEqual(result.kind, "SandboxViolation", result)
+        self.make_bare()
+        result = self.push(self.stage({"y/head": "", "y/Objects/y": "", "y/refs/y": ""}), self.BARE)
+        self.assertEqual(result.kind, "SandboxViolation", result)
+        parts = dict(whole)
+        head = {"z/HEAD": parts.pop("x/HEAD")}
+        self.pushed(self.stage({"z" + name[1:]: text for name, text in parts.items()}))
+        self.assertEqual(self.push(self.stage(head)).kind, "SandboxViolation")
+        self.pushed(self.stage({"w/HEAD": "", "w/refs/x": "", "v/objects/x": "", "HEAD": ""}))
+
     def test_store(self):
         """the store is no target, and no root holds it"""
         self.stage({"x.txt": "x\n"})
