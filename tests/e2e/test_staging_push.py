@@ -87,6 +87,24 @@ class Success(pushing.Pushing):
         self.assertTrue((self.root / "linked/b.txt").exists())
         self.assertEqual(self.head(), self.first)
 
+    def test_sha256(self):
+        """SHA-256 in the repository at the root, and in the target"""
+        root = self.base / "sha256"
+        root.mkdir()
+        self.git("init", "-q", "--object-format=sha256", cwd=root)
+        self.git("init", "-q", "--bare", "--object-format=sha256", "bare.git", cwd=root)
+        self.commit("a.txt", "one\n", "first", root)
+        for target, where in ((self.LOCAL, root), (self.BARE, root / "bare.git")):
+            content = f"{target['type']}\r\n".encode()
+            self.write("b.txt", content, self.workspace)
+            staged = self.ok("git_stage", {"files": ["/workspace/b.txt"], "message": "x"},
+                             root=root, cwd=root).value["structuredContent"]["id"]
+            commit, _ = self.pushed(staged, target, root=root, cwd=root)
+            self.assertEqual(len(commit), 64)
+            self.assertEqual(self.content("b.txt", "main", where), content)
+            self.git("fsck", "--strict", cwd=where)
+        self.assertEqual(self.out("status", "--porcelain", cwd=root), "?? bare.git/\n")
+
     def test_several(self):
         """our own push does not stop the commits that are still staged"""
         one = self.stage({"1.txt": "1\n"}, "one")
@@ -234,6 +252,19 @@ class Content(pushing.Pushing):
         self.assertEqual(self.out("log", "-4", "--format=%an <%ae> %cn").splitlines(), [
             "Bot <bot@example.com> Bot", "A U Thor <author@example.com> A U Thor",
             "Target <target@example.com> Target", "airlock <airlock@localhost> airlock"])
+
+    def test_worker(self):
+        """the trailer names the worker that staged, whatever the agent's message says"""
+        worker = self.write("w.md", "---\nname: real\n---\n", self.base)
+        self.write("b.txt", "b\n", self.workspace)
+        staged = self.ok("git_stage", {"files": ["/workspace/b.txt"],
+                                       "message": "x\n\nWorker: fake\nReviewed-by: Y"},
+                         "--worker", str(worker)).value["structuredContent"]["id"]
+        self.pushed(staged)
+        self.assertEqual(self.out("log", "-1", "--format=%(trailers)").split("\n")[:2],
+                         ["Reviewed-by: Y", "Worker: real"])
+        self.pushed(self.stage({"c.txt": "c\n"}, "y\n\nSigned-off-by: Z"))
+        self.assertEqual(self.out("log", "-1", "--format=%(trailers:key=Worker)").strip(), "")
 
 
 class Worktree(pushing.Pushing):
