@@ -35,6 +35,7 @@ void al_push_free(struct al_push *push)
     free(push->parent);
     free(push->author);
     free(push->conflict);
+    al_strv_clear(&push->lfs);
     free(push);
 }
 
@@ -275,6 +276,7 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
                                       .commit = commit };
 
     note_outcome(push, commit, result);
+    al_push_note_lfs(push, &result->notes);
     if (al_staged_pushed(push->staging, &push->staged, &pushed, budget, &why) < 0)
         al_strv_addf(&result->notes, "The staged commit is still listed: %s", why.message);
     al_error_clear(&why);
@@ -352,5 +354,7 @@ int al_push_run(struct al_push *push, const char *commit, struct al_run_limits *
     r = al_push_dir_make(push, &dir, err);
     if (r == 0 && !commit)
         r = al_push_build(push, &dir, budget, &built, err);
+    if (r == 0 && !commit)
+        r = al_push_find_lfs(push, &dir, budget, &push->lfs, err);
     return r < 0 ? r : deliver(push, &dir, commit ? commit : built, budget, ret_result, err);
 }

@@ -43,6 +43,14 @@ static bool is_ignored(const struct al_strv *ignored, const char *path)
     return al_strv_contains(ignored, path);
 }
 
+/* A file that the user should not miss. */
+static bool is_marked(const struct al_push *push, const struct al_strv *ignored,
+                      const struct al_change *change)
+{
+    return comes_first(change) || is_ignored(ignored, change->path) ||
+           al_strv_contains_sorted(&push->lfs, change->path);
+}
+
 static void add_size(const struct al_push *push, const char *path, struct al_str *out)
 {
     for (size_t i = 0; i < push->staged.count; i++) {
@@ -57,7 +65,8 @@ static void add_size(const struct al_push *push, const char *path, struct al_str
     }
 }
 
-static void add_remarks(const struct al_change *change, bool ignored, struct al_str *out)
+static void add_remarks(const struct al_change *change, bool ignored, bool is_lfs,
+                        struct al_str *out)
 {
     const char *remark = al_excerpt_remark(change->path);
     const unsigned type = change->new_mode & TYPE_MASK;
@@ -74,6 +83,8 @@ static void add_remarks(const struct al_change *change, bool ignored, struct al_
         al_str_addf(out, ", %s", remark);
     if (ignored)
         al_str_adds(out, ", ignored by the target");
+    if (is_lfs)
+        al_str_adds(out, ", kept with git-lfs there: its content goes into the repository itself");
 }
 
 static void add_file(const struct al_push *push, const struct al_change *change,
@@ -84,7 +95,8 @@ static void add_file(const struct al_push *push, const struct al_change *change,
 
     al_str_addf(out, "  %c %s", mark, path);
     add_size(push, change->path, out);
-    add_remarks(change, is_ignored(ignored, change->path), out);
+    add_remarks(change, is_ignored(ignored, change->path),
+                al_strv_contains_sorted(&push->lfs, change->path), out);
     al_str_addc(out, '\n');
 }
 
@@ -99,11 +111,10 @@ static void add_files(const struct al_push *push, const struct al_diff_raw *chan
         if (changes->items[i].status == 'D')
             add_file(push, &changes->items[i], ignored, out);
     for (size_t i = 0; i < changes->count; i++)
-        if (changes->items[i].status != 'D' &&
-            (comes_first(&changes->items[i]) || is_ignored(ignored, changes->items[i].path)))
+        if (changes->items[i].status != 'D' && is_marked(push, ignored, &changes->items[i]))
             add_file(push, &changes->items[i], ignored, out);
     for (size_t i = 0; i < changes->count; i++) {
-        if (comes_first(&changes->items[i]) || is_ignored(ignored, changes->items[i].path))
+        if (changes->items[i].status == 'D' || is_marked(push, ignored, &changes->items[i]))
             continue;
         ordinary++;
         if (!in_full && listed == LISTED_MAX)
@@ -244,8 +255,11 @@ int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct a
     al_auto(al_freep) char *commit = NULL;
     int r = al_push_dir_make(push, &dir, err);
 
+    al_strv_clear(&push->lfs);
     if (r == 0)
         r = al_push_build(push, &dir, budget, &commit, err);
+    if (r == 0)
+        r = al_push_find_lfs(push, &dir, budget, &push->lfs, err);
     if (r == 0)
         r = show(push, &dir, commit, budget, out, ret_framed, err);
     if (r == 0)

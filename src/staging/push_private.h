@@ -29,7 +29,11 @@ struct al_push {
     bool is_other;            /* the conflict is not that the branch moved */
     bool is_checked_out;      /* the target's working tree is on this branch */
     bool parent_moved;        /* a new branch begins at a commit that the files are not based on */
+    struct al_strv lfs;       /* al_push_find_lfs(), sorted */
 };
+
+/** Files of git-lfs that a result names. */
+#define AL_PUSH_LFS_NAMED 20
 
 /** The id of the tree without entries, which git knows without an object. */
 const char *al_push_empty_tree(const struct al_push *push);
@@ -74,6 +78,14 @@ int al_push_find_author(const struct al_push *push, struct al_run_limits *budget
 /** Find out why the target would refuse: *ret_refusal is NULL when it would not.  Caller frees. */
 int al_push_find_refusal(const struct al_push *push, struct al_run_limits *budget,
                          char **ret_refusal, struct al_error *err);
+
+/** Files that the target keeps with git-lfs, except pointers.  After al_push_build(), by the
+ * attributes of the commit that was built. */
+int al_push_find_lfs(const struct al_push *push, const struct al_push_dir *dir,
+                     struct al_run_limits *budget, struct al_strv *ret_paths, struct al_error *err);
+
+/** Add what the result of a push says about them, safe lines. */
+void al_push_note_lfs(const struct al_push *push, struct al_strv *notes);
 
 /** The files that the target ignores among those that are new.  Nothing for a bare target. */
 int al_push_find_ignored(const struct al_push *push, struct al_run_limits *budget,

@@ -109,6 +109,22 @@ class Pushes(github.Case):
         self.git("fsck", "--strict", cwd=self.far)
 
     @needs_askpass
+    def test_lfs(self):
+        """a file that the target keeps with git-lfs is named, a pointer is not"""
+        self.elsewhere(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
+        pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{64 * '1'}\nsize 1\n"
+        staged = self.stage({"whole.bin": b"\0\1\2", "pointer.bin": pointer, "b.txt": "b\n"})
+        message = self.shown(staged, self.TARGET)
+        self.assertIn("whole.bin (3 B), kept with git-lfs there: its content goes into the "
+                      "repository itself", message)
+        self.assertEqual(message.count("git-lfs there"), 1, message)
+        _, notes = self.pushed(staged, self.TARGET)
+        self.assertIn("whole.bin: the target keeps it with git-lfs, and its content went into the "
+                      "repository itself", notes)
+        self.assertEqual(notes.count("git-lfs"), 1, notes)
+        self.assertEqual(self.content("whole.bin", "main", self.far), b"\0\1\2")
+
+    @needs_askpass
     def test_always(self):
         """always is for the repository and the branch that were shown"""
         server = pushing.Asked(self)
