@@ -39,7 +39,7 @@ struct al_pack {
     uint32_t crc;
     struct al_hash hash;
     z_stream deflate;
-    bool has_deflate;
+    bool has_deflate, store_only;
     unsigned char buffer[BUFFER_BYTES];
 };
 
@@ -52,6 +52,11 @@ struct al_pack *al_pack_new(int dir_fd, bool sha256, bool durable)
     pack->durable = durable;
     pack->fd = -1;
     return pack;
+}
+
+void al_pack_store_only(struct al_pack *pack)
+{
+    pack->store_only = true;
 }
 
 static void abandon(struct al_pack *pack)
@@ -155,7 +160,7 @@ static int begin_deflate(struct al_pack *pack, struct al_error *err)
         (void)deflateReset(&pack->deflate);
         return 0;
     }
-    if (deflateInit(&pack->deflate, LEVEL) != Z_OK)
+    if (deflateInit(&pack->deflate, pack->store_only ? Z_NO_COMPRESSION : LEVEL) != Z_OK)
         return failed(ENOMEM, err);
     pack->has_deflate = true;
     return 0;

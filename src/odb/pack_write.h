@@ -28,6 +28,9 @@ struct al_pack;
  */
 struct al_pack *al_pack_new(int dir_fd, bool sha256, bool durable);
 
+/** Store the objects without compressing them, for a caller that waits for many. */
+void al_pack_store_only(struct al_pack *pack);
+
 /** Release the pack, and remove its file if it was not finished. */
 void al_pack_free(struct al_pack *pack);
 

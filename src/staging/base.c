@@ -80,6 +80,38 @@ const struct al_base_file *al_base_find(struct al_base *base, const char *path)
                        : NULL;
 }
 
+/* The index of the first file that is not before this path. */
+static size_t lower_bound(const struct al_base *base, const char *path)
+{
+    size_t low = 0, high = base->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(base->items[middle].path, path) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void al_base_list_replaced(struct al_base *base, const char *path, struct al_strv *ret_paths)
+{
+    al_auto(al_freep) char *below = al_asprintf("%s/", path);
+
+    al_base_sort(base);
+    for (size_t i = lower_bound(base, below);
+         i < base->count && al_starts_with(base->items[i].path, below); i++)
+        al_strv_add(ret_paths, base->items[i].path);
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        al_auto(al_freep) char *above = al_strndup(path, (size_t)(slash - path));
+
+        if (al_base_find(base, above))
+            al_strv_add(ret_paths, above);
+    }
+}
+
 /* --- Reading --- */
 
 struct listing {

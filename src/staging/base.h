@@ -14,6 +14,7 @@
 #include "gitops/oid.h"
 #include "staging/heads.h"
 #include "util/error.h"
+#include "util/str.h"
 
 struct al_objects;
 struct al_run_limits;
@@ -66,5 +67,9 @@ void al_base_sort(struct al_base *base);
 
 /** The file of this path; NULL: none.  Borrowed until the base changes. */
 const struct al_base_file *al_base_find(struct al_base *base, const char *path);
+
+/** Append the files that cannot be beside one of this path: those that are directories on the way
+ * to it, and those below it. */
+void al_base_list_replaced(struct al_base *base, const char *path, struct al_strv *ret_paths);
 
 #endif

@@ -47,8 +47,11 @@ bool al_base_cache_get(struct al_staging *staging, const char *key, const struct
 void al_base_cache_set(struct al_staging *staging, const char *key, const struct al_file_id *id,
                        const struct al_base *base)
 {
-    struct al_base_cache *fresh = al_calloc(1, sizeof(*fresh)), *old;
+    struct al_base_cache *fresh, *old;
 
+    if (strcmp(key, staging->key) != 0)
+        return; /* of another sandbox, or an origin: neither is asked for by every status */
+    fresh = al_calloc(1, sizeof(*fresh));
     (void)snprintf(fresh->key, sizeof(fresh->key), "%s", key);
     fresh->id = *id;
     copy(base, &fresh->base);

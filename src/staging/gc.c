@@ -61,17 +61,41 @@ static int count_bytes(const struct al_staging *staging, uint64_t *ret_bytes, st
     return r;
 }
 
+/* A reference that is packed is left to the next gc. */
+static void drop_base(struct al_staging *staging, const char *name)
+{
+    al_auto(al_freep) char *file = al_asprintf("%s.json", name);
+    al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", name);
+
+    (void)unlinkat(staging->sandboxes_fd, file, 0);
+    (void)unlinkat(staging->bare.dir_fd, ref, 0);
+}
+
+/* Remove what the sandbox last saw of branches: "<key>-<digits>.json". */
+static void drop_origins(struct al_staging *staging, const char *key)
+{
+    static const char suffix[] = ".json";
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(staging->sandboxes_fd);
+    al_auto(al_freep) char *prefix = al_asprintf("%s-", key);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        al_auto(al_freep) char *name = al_strdup(entry->d_name);
+
+        if (!al_starts_with(name, prefix) || !al_ends_with(name, suffix))
+            continue;
+        name[strlen(name) - strlen(suffix)] = '\0';
+        drop_base(staging, name);
+    }
+}
+
 void al_staging_drop_sandbox(struct al_staging *staging, const char *key)
 {
-    static const char *const suffixes[] = { "json", "alive" };
-    al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
+    al_auto(al_freep) char *alive = al_asprintf("%s.alive", key);
 
-    for (size_t i = 0; i < AL_COUNT(suffixes); i++) {
-        al_auto(al_freep) char *name = al_asprintf("%s.%s", key, suffixes[i]);
-
-        (void)unlinkat(staging->sandboxes_fd, name, 0);
-    }
-    (void)unlinkat(staging->bare.dir_fd, ref, 0); /* a packed one is left to the next gc */
+    drop_origins(staging, key);
+    drop_base(staging, key);
+    (void)unlinkat(staging->sandboxes_fd, alive, 0);
 }
 
 /* Names in a directory that end in `suffix`, without it. */
@@ -212,6 +236,7 @@ static int sweep(struct al_staging *staging, const char *expiry, struct al_run_l
     int r = drop_dead_sandboxes(staging, err);
 
     remove_leftovers(staging->pack_fd);
+    remove_leftovers(staging->bare.dir_fd);
     for (size_t i = 0; i < AL_COUNT(kinds) && r == 0; i++) {
         remove_leftovers(kinds[i].dir_fd);
         r = restore_refs(staging, &kinds[i], &kept, err);

@@ -4,6 +4,7 @@
  * then on the commit counts as pushed; each of the others may be done twice.
  */
 #include "staging/base.h"
+#include "staging/origins.h"
 #include "staging/staged_record.h"
 #include "staging/store.h"
 
@@ -47,6 +48,32 @@ static bool has_base(const struct al_staging *staging, const char *key)
            al_file_id_at(staging->sandboxes_fd, alive).exists;
 }
 
+static void set_files(struct al_base *base, const struct al_staged *staged)
+{
+    for (size_t i = 0; i < staged->count; i++) {
+        const struct al_staged_file *file = &staged->files[i];
+
+        if (file->operation == AL_STAGED_DELETE)
+            al_base_remove(base, file->path);
+        else
+            al_base_set(base, file->path, file->mode, &file->oid);
+    }
+}
+
+static int advance_origin(struct al_staging *staging, const struct al_staged *staged,
+                          const struct al_pushed *pushed, struct al_run_limits *budget,
+                          struct al_error *err)
+{
+    const struct al_branch_name branch = { pushed->target, pushed->branch };
+    al_auto(al_base_clear) struct al_base origin = { .items = NULL };
+    int r = al_origin_load(staging, staged->sandbox, &branch, budget, &origin, err);
+
+    if (r < 0)
+        return r;
+    set_files(&origin, staged);
+    return al_origin_save(staging, staged->sandbox, &branch, &origin, err);
+}
+
 static int advance_base(struct al_staging *staging, const struct al_staged *staged,
                         const struct al_pushed *pushed, struct al_run_limits *budget,
                         struct al_error *err)
@@ -56,17 +83,12 @@ static int advance_base(struct al_staging *staging, const struct al_staged *stag
 
     if (!has_base(staging, staged->sandbox))
         return 0;
-    r = al_base_load(staging, staged->sandbox, budget, &base, err);
+    r = advance_origin(staging, staged, pushed, budget, err);
+    if (r == 0)
+        r = al_base_load(staging, staged->sandbox, budget, &base, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < staged->count; i++) {
-        const struct al_staged_file *file = &staged->files[i];
-
-        if (file->operation == AL_STAGED_DELETE)
-            al_base_remove(&base, file->path);
-        else
-            al_base_set(&base, file->path, file->mode, &file->oid);
-    }
+    set_files(&base, staged);
     if (!al_heads_find(&base.heads, pushed->target, pushed->branch) ||
         was_based_on_old(&base.heads, pushed))
         al_heads_set(&base.heads, pushed->target, pushed->branch, pushed->commit);

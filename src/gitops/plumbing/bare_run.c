@@ -107,5 +107,8 @@ int al_bare_run(const struct al_bare *bare, const struct al_git_command *command
     al_text_end(&output.err);
     output.exit_code = result.exit_code;
     output.stopped = result.stopped;
-    return al_git_read_well(&output) ? 0 : al_git_failed(&output, err);
+    if (al_git_read_well(&output))
+        return 0;
+    budget->exit_code = result.exit_code;
+    return al_git_failed(&output, err);
 }

@@ -2,8 +2,9 @@
 #include "toolsets/staging/staging.h"
 
 static const struct al_tool *const tools[] = {
-    &al_tool_staging_status, &al_tool_staging_stage,   &al_tool_staging_diff,
-    &al_tool_staging_push,   &al_tool_staging_discard, NULL,
+    &al_tool_staging_status, &al_tool_staging_stage,    &al_tool_staging_diff,
+    &al_tool_staging_push,   &al_tool_staging_discard,  &al_tool_staging_pull,
+    &al_tool_staging_merge,  &al_tool_staging_branches, NULL,
 };
 
 static const struct al_toolset toolset = {

@@ -18,6 +18,9 @@ extern const struct al_tool al_tool_staging_stage;
 extern const struct al_tool al_tool_staging_diff;
 extern const struct al_tool al_tool_staging_push;
 extern const struct al_tool al_tool_staging_discard;
+extern const struct al_tool al_tool_staging_pull;
+extern const struct al_tool al_tool_staging_merge;
+extern const struct al_tool al_tool_staging_branches;
 
 /* Limits of arguments.  They are enforced but not printed in schemas. */
 #define AL_STAGING_PATH_MAX_BYTES    4096
