@@ -97,6 +97,22 @@ class Frame(pushing.Pushing):
         self.assertEqual(terminal.end(), 0, terminal.text)
         self.assertIn(self.head("new", self.root / "bare.git"), terminal.text)
 
+    def test_default_target(self):
+        """without words the default target of a worker file counts"""
+        self.make_bare()
+        self.write("w.md", "---\nname: w\ntoolsets:\n  staging:\n    default_target:\n"
+                   "      {type: local-bare, path: bare.git, branch: side}\n---\n", self.base)
+        staged = self.stage({"b.txt": "b\n"})
+        for options in (("--worker", str(self.base / "w.md")), ()):
+            terminal = Terminal(self, "staging", "push", staged, *options)
+            text = terminal.until("> ")
+            self.assertIn("Target: local-bare:bare.git (branch: side, new branch)" if options
+                          else "Target: local:. (branch: main)", text)
+            terminal.say("r")
+            terminal.until("none): ")
+            terminal.say("")
+            self.assertEqual(terminal.end(), 3)
+
     def test_no_terminal(self):
         """without a terminal nothing is pushed; wrong words are a usage error"""
         staged = self.stage({"b.txt": "b\n"})

@@ -72,23 +72,22 @@ static int add_target(const struct al_staging_command *command, json_t *argument
 int al_staging_push(struct al_staging_command *command, struct al_options *options)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    al_auto(al_json_decrefp) json_t *arguments = al_json_object();
-    al_auto(al_json_decrefp) json_t *read = NULL;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *arguments = NULL;
     const struct al_listed_tool *tool = NULL;
-    int r = 0;
+    int r;
 
+    al_strv_clear(&options->toolsets);
+    al_strv_add(&options->toolsets, "staging");
+    r = al_prepare_call(&command->setup, "staging push", options, 1,
+                        (char *[]){ (char *)"git_push", NULL }, &tool, &arguments, &err);
+    if (r < 0)
+        return al_cli_fail(&err);
     al_json_set(arguments, "commitId", al_json_string(command->id));
-    if (command->target || command->branch || !options->worker)
+    if (command->target || command->branch || !command->setup.session.defaults.has_target)
         r = add_target(command, arguments, &err);
     if (r < 0) {
         (void)al_cli_fail(&err);
         return AL_EXIT_USAGE;
     }
-    al_strv_clear(&options->toolsets);
-    al_strv_add(&options->toolsets, "staging");
-    al_json_dump(arguments, false, &text);
-    r = al_prepare_call(&command->setup, "staging push", options, 2,
-                        (char *[]){ (char *)"git_push", text.buf, NULL }, &tool, &read, &err);
-    return r < 0 ? al_cli_fail(&err) : al_cli_run_call(&command->setup, tool, read, options->json);
+    return al_cli_run_call(&command->setup, tool, arguments, options->json);
 }
