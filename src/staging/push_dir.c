@@ -11,6 +11,7 @@
 
 #include "gitops/command.h"
 #include "gitops/plumbing/bare_run.h"
+#include "gitops/plumbing/revision.h"
 #include "staging/push_private.h"
 #include "staging/store.h"
 #include "util/fs.h"
@@ -74,9 +75,27 @@ static bool add_bytes(void *payload, const char *data, size_t len)
     return true;
 }
 
+/* The target may have a commit-graph that tells other trees and parents than its commits do. */
+static void ignore_commit_graph(struct al_git_command *command)
+{
+    al_auto(al_strv_clear) struct al_strv words = command->argv;
+
+    command->argv = AL_STRV_INIT;
+    al_strv_adds(&command->argv, words.items[0], "-c", AL_NO_COMMIT_GRAPH, NULL);
+    for (size_t i = 1; i < words.count; i++)
+        al_strv_add(&command->argv, words.items[i]);
+}
+
+int al_push_git_sink(const struct al_push_dir *dir, struct al_git_command *command,
+                     struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+{
+    ignore_commit_graph(command);
+    command->index = dir->index;
+    return al_bare_run(&dir->bare, command, true, sink, budget, err);
+}
+
 int al_push_git(const struct al_push_dir *dir, struct al_git_command *command, struct al_str *out,
                 struct al_run_limits *budget, struct al_error *err)
 {
-    command->index = dir->index;
-    return al_bare_run(&dir->bare, command, true, (struct al_sink){ add_bytes, out }, budget, err);
+    return al_push_git_sink(dir, command, (struct al_sink){ add_bytes, out }, budget, err);
 }

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "gitops/plumbing/bare_run.h"
 #include "gitops/preview/excerpt_reader.h"
 #include "gitops/preview/stable_read.h"
 #include "gitops/preview/verify_objects.h"
@@ -160,8 +159,8 @@ static int read_diff(const struct al_push *push, const struct al_push_dir *dir, 
                  "--no-textconv", "--no-color", "--submodule=short", "-U3", NULL);
     al_strv_adds(&command.argv, *push->parent ? push->parent : al_push_empty_tree(push), commit,
                  NULL);
-    r = al_bare_run(&dir->bare, &command, true, (struct al_sink){ al_excerpt_reader_add, reader },
-                    budget, err);
+    r = al_push_git_sink(dir, &command, (struct al_sink){ al_excerpt_reader_add, reader }, budget,
+                         err);
     if (r < 0)
         return r;
     al_excerpt_reader_end(reader);
@@ -203,8 +202,8 @@ static int verify(const struct al_push *push, const struct al_push_dir *dir, con
     command.input = words.buf;
     command.input_len = words.len;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_bare_run(&dir->bare, &command, true,
-                    (struct al_sink){ al_object_verifier_add, &verifier }, budget, err);
+    r = al_push_git_sink(dir, &command, (struct al_sink){ al_object_verifier_add, &verifier },
+                         budget, err);
     if (verifier.mismatch)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "Object %s of the target has other content than its id says, so the "

@@ -57,6 +57,10 @@ void al_push_dir_remove(struct al_push_dir *dir);
 int al_push_git(const struct al_push_dir *dir, struct al_git_command *command, struct al_str *out,
                 struct al_run_limits *budget, struct al_error *err);
 
+/** The same with a sink for standard output. */
+int al_push_git_sink(const struct al_push_dir *dir, struct al_git_command *command,
+                     struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+
 /**
  * Build the commit in the store.
  *

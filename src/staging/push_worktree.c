@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "gitops/nul_records.h"
+#include "gitops/plumbing/revision.h"
 #include "gitops/private_dir.h"
 #include "gitops/run.h"
 #include "guard/text.h"
@@ -118,6 +119,7 @@ static int read_names(const struct al_push *push, const char *const *words, stru
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(nfields, take, paths);
 
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, NULL);
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
     return al_git_read_records(&push->repo->at, &command, &records, budget, err);
@@ -177,12 +179,11 @@ static void find_untracked(const struct al_push *push, struct paths *paths)
 static int look(const struct al_push *push, const char *commit, struct paths *paths,
                 struct al_run_limits *budget, struct al_error *err)
 {
-    const char *const changes[] = { "git",         "diff-tree",    "-r",         "-z",   "--raw",
-                                    "--no-abbrev", "--no-renames", old_of(push), commit, "--",
-                                    NULL };
-    const char *const entries[] = { "git",          "diff-index", "--cached", "-z", "--name-only",
-                                    "--no-renames", old_of(push), "--",       NULL };
-    const char *const files[] = { "git", "diff-files", "-z", "--name-only", "--", NULL };
+    const char *const changes[] = { "diff-tree",    "-r",         "-z",   "--raw", "--no-abbrev",
+                                    "--no-renames", old_of(push), commit, "--",    NULL };
+    const char *const entries[] = { "diff-index",   "--cached",   "-z", "--name-only",
+                                    "--no-renames", old_of(push), "--", NULL };
+    const char *const files[] = { "diff-files", "-z", "--name-only", "--", NULL };
     int r = refresh(push, budget, err);
 
     if (r == 0)
