@@ -54,7 +54,7 @@ const char *al_effects_risk(unsigned effects)
 
 bool al_effects_read_only(unsigned effects)
 {
-    return !al_effects_have_side_effects(effects);
+    return !(effects & ~(unsigned)(AL_READS | AL_USES_NETWORK));
 }
 
 bool al_effects_destructive(unsigned effects)

@@ -184,6 +184,14 @@ class Case(pushing.Pushing):
         self.git("push", "-q", "origin", branch, cwd=clone)
         return commit
 
+    def without_gh(self):
+        """A PATH with git and no gh."""
+        place = self.base / "only-git"
+        place.mkdir(exist_ok=True)
+        if not (place / "git").exists():
+            (place / "git").symlink_to(servers.program("git"))
+        return str(place)
+
     def mirrors(self):
         """The mirrors that there are."""
         run = self.home / ".local/state/airlock/run"
