@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """git_push of the toolset staging to repositories on GitHub, with a real server on loopback."""
+import subprocess
+
 import github
 import harness
 import pushing
@@ -107,6 +109,18 @@ class Pushes(github.Case):
                                       cwd=self.far).split()), 154)
         self.pushed(self.stage({"d1/1.txt": "changed\n"}, delete=["d2/2.txt"]), self.TARGET)
         self.git("fsck", "--strict", cwd=self.far)
+
+    @needs_askpass
+    def test_command_line(self):
+        """airlock staging push takes such a target"""
+        staged = self.stage({"b.txt": "b\n"})
+        done = subprocess.run(
+            [harness.AIRLOCK, "staging", "push", staged[:8], "--target", "github:user/proj",
+             "--branch", "x", "--root", str(self.root), "--approval", "allow"],
+            env=self.env, cwd=self.root, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+            timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(self.content("b.txt", "x", self.far), b"b\n")
 
     @needs_askpass
     def test_lfs(self):

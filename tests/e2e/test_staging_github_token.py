@@ -120,6 +120,28 @@ class Sources(github.Case):
         self.assertEqual((self.hub.tokens(), self.heard()), (set(), []))
 
 
+class Configured(github.Case):
+    """The user's own configuration of git."""
+
+    @needs_askpass
+    def test_configuration(self):
+        """no setting of it sends the exchange or the token elsewhere, or adds to it"""
+        ran = self.base / "helper-ran"
+        with open(self.home / ".gitconfig", "a", encoding="utf-8") as config:
+            config.write(f'[url "ssh://git@nowhere/"]\n\tinsteadOf = {self.hub.url}/\n'
+                         f"\tpushInsteadOf = {self.hub.url}/\n"
+                         f'[credential]\n\thelper = "!touch {ran}"\n'
+                         "[http]\n\textraHeader = X-More: 1\n\tfollowRedirects = true\n"
+                         "[clone]\n\tdefaultRemoteName = other\n[protocol]\n\tversion = 0\n"
+                         "[push]\n\tdefault = nothing\n\tgpgSign = true\n"
+                         "[remote]\n\tpushDefault = other\n")
+        control = self.git("ls-remote", f"{self.hub.url}/user/proj.git", check=False)
+        self.assertIn(b"nowhere", control.stderr)
+        commit, _ = self.pushed(self.stage({"a.txt": "b\n"}), self.TARGET)
+        self.assertEqual(self.head("main", self.far), commit)
+        self.assertFalse(ran.exists())
+
+
 class Watched(github.Case):
     """While a server holds a request."""
 

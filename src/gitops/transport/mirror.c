@@ -291,7 +291,8 @@ static void add_clone(struct al_strv *argv, const struct al_mirror *mirror,
     al_strv_addf(argv, "--origin=%s", al_network_name(network));
     if (branch)
         al_strv_addf(argv, "--branch=%s", branch);
-    al_strv_adds(argv, "--", network->url.bare, COPY, NULL);
+    al_strv_addf(argv, "%s:/", al_network_name(network)); /* no insteadOf of the user matches it */
+    al_strv_add(argv, COPY);
 }
 
 /* A tag of this name, which clone accepts as well, is no branch. */

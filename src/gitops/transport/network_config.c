@@ -17,6 +17,8 @@ static void add_remote(struct al_strv *config, const struct al_network *network,
 
     al_strv_addf(config, "url.%s.insteadof", address);
     al_strv_add(config, name);
+    al_strv_addf(config, "url.%s.insteadof", address); /* for git clone, which takes no bare name */
+    al_strv_addf(config, "%s:/", name);
     al_strv_addf(config, "remote.%s.url", name);
     al_strv_add(config, name);
     al_strv_addf(config, "remote.%s.pushurl", name);
@@ -30,6 +32,7 @@ static void add_remote(struct al_strv *config, const struct al_network *network,
         al_strv_add(config, "true");
         al_strv_addf(config, "remote.%s.partialclonefilter", name);
         al_strv_adds(config, "blob:none", "fetch.negotiationalgorithm", "noop", NULL);
+        al_strv_adds(config, "protocol.version", "2", NULL); /* a file can be asked for by its id */
     }
     if (remote->tag_option) {
         al_strv_addf(config, "remote.%s.tagopt", name);
