@@ -107,6 +107,16 @@ class WorkerStaging(staging.Staging):
             server.refused("SandboxViolation", f"Path outside sandbox: {path}", "git_push",
                            {"commitId": staged["id"]})
 
+    def test_place(self):
+        """a worker file in the directory of the sandbox is refused, as the agent writes there"""
+        inside = self.write("sub/w.md", "---\nname: w\n---\n", self.workspace)
+        done = subprocess.run([harness.AIRLOCK, "call", *self.in_directory, "--worker", str(inside),
+                               "list_files"], cwd=self.root, env=self.env, check=False, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+        self.assertIn(f"'{self.workspace}' is or contains '{inside}'", done.stderr)
+
     def test_record(self):
         """what is staged says which worker staged it"""
         server = self.serve(*self.worker())
@@ -114,6 +124,83 @@ class WorkerStaging(staging.Staging):
         staged = self.stage(server, "a.md")
         record = json.loads((self.store() / "staged" / f"{staged['id']}.json").read_text("utf-8"))
         self.assertEqual(record["worker"], "report-writer")
+
+    def files(self, server):
+        """The files of the sandbox."""
+        return server.ok("list_files").text.split()
+
+    def make_templates(self):
+        """A directory with two files on main."""
+        self.commit("templates/a.md", "template\n", "a template")
+        return self.commit("templates/sub/b.md", "more\n", "another")
+
+    def test_auto_pull(self):
+        """files are in the sandbox before the first call, and the journal says where from"""
+        self.make_templates()
+        options = self.worker("auto_pull:", "  - path: templates/",
+                              "    source: {type: local, path: .}", "  - path: a.txt",
+                              "    source: {type: local, path: ., branch: main}")
+        server = self.serve(*options)
+        pulled = ["/workspace/a.txt", "/workspace/templates/a.md", "/workspace/templates/sub/b.md"]
+        self.assertEqual(self.files(server), pulled)
+        self.assertEqual(self.status(server).count("/workspace"), 0)
+        self.assertEqual(server.ok("read_file", {"path": "/workspace/templates/a.md"}).text,
+                         "template\n")
+        records = [json.loads(line) for line in self.log()]
+        self.assertEqual([record["tool"] for record in records[:2]], ["git_pull", "git_pull"])
+        self.assertEqual(records[0]["input"]["paths"], ["templates/"])
+        self.assertEqual(records[0]["outcome"], "ok")
+        self.assertEqual(self.ok("list_files", None, *options).text.split(), pulled)
+
+    def log(self):
+        """The lines of the journal."""
+        return (self.home / ".local/state/airlock/tool_log.jsonl").read_text("utf-8").splitlines()
+
+    def test_auto_pull_from_the_default_target(self):
+        """a branch that the first push will make is pulled from where it will begin"""
+        head = self.make_templates()
+        server = harness.AskingServer(self, *self.worker(
+            f"default_target: {TARGET}", "auto_pull:", "  - path: templates/"))
+        self.put(server, "templates/a.md", "changed\n")
+        staged = self.stage(server, "templates/a.md")
+        self.assertEqual(staged["files"][0]["operation"], "update")
+        commit, question = self.pushed(server, {"commitId": staged["id"]})
+        self.assertIn("new branch", question.splitlines()[0])
+        self.assertEqual(self.out("rev-parse", f"{commit}~").strip(), head)
+        self.assertEqual(self.out("show", f"{commit}:templates/a.md"), "changed\n")
+        branches = server.ok("git_branches").value["structuredContent"]
+        self.assertEqual(branches["current"], "main")
+        self.assertEqual(len(branches["branches"]), 2)
+        self.assertFalse(server.call("git_pull").failed)
+
+    def test_auto_pull_fails(self):
+        """what cannot be pulled is a warning, and the session goes on with the rest"""
+        self.make_templates()
+        options = self.worker("auto_pull:", "  - path: none/",
+                              "    source: {type: local, path: .}", "  - path: a.txt",
+                              "    source: {type: local, path: .}", "  - path: a.txt",
+                              "    source: {type: local, path: ../beside}")
+        result = self.ok("list_files", None, *options)
+        self.assertEqual(result.text.split(), ["/workspace/a.txt"])
+        self.assertEqual(result.stderr.count("warning: auto_pull of "), 2, result.stderr)
+        self.assertIn("auto_pull of 'none/' failed: ", result.stderr)
+        options = self.worker("auto_pull:", "  - path: a.txt",
+                              "    source: {type: local, path: .}",
+                              more="policy:\n  - {tool: git_pull, decision: deny, message: No.}\n")
+        result = self.ok("list_files", None, *options)
+        self.assertIn("auto_pull of 'a.txt' failed: No.", result.stderr)
+        self.assertEqual(result.text, "no files in /workspace")
+
+    def test_auto_pull_beside_another_git_pull(self):
+        """an earlier toolset with a git_pull of its own changes nothing"""
+        self.make_templates()
+        option, path = self.worker("auto_pull:", "  - path: a.txt",
+                                   "    source: {type: local, path: .}")
+        text = self.base / "w.md"
+        text.write_text(text.read_text("utf-8").replace(
+            "toolsets:\n", "toolsets:\n  workflow: {}\n"), encoding="utf-8")
+        self.assertEqual(self.ok("list_files", None, option, path).text.split(),
+                         ["/workspace/a.txt"])
 
     def test_wrong(self):
         """settings that are wrong are named with line and key"""

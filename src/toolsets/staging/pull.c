@@ -2,6 +2,8 @@
 /* git_pull: bring files of a branch into the sandbox. */
 #include "staging/pull.h"
 
+#include <stdlib.h>
+
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "guard/text.h"
@@ -62,17 +64,34 @@ static int unknown_branch(const struct al_repo *repo, const char *branch, const 
     return AL_ERR_EXECUTION;
 }
 
+/* The branch to read.  The default target's may not exist before the first push makes it, from the
+ * branch of HEAD: until then that one is read. */
+static int find_branch(struct al_call *call, const struct al_target_args *source, char **ret_branch,
+                       struct al_error *err)
+{
+    struct al_target target = al_target_from_args(call, source);
+    const struct al_repo *repo = al_call_repo(call);
+    int r = al_target_branch(&target, repo, ret_branch, err);
+
+    if (r < 0 || source->given || !target.branch || al_ref_exists(&repo->at, *ret_branch))
+        return r;
+    free(*ret_branch);
+    *ret_branch = NULL;
+    target.branch = NULL;
+    return al_target_branch(&target, repo, ret_branch, err);
+}
+
 /* The branch and its commit, so that all of a call sees the same files. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
-    const struct al_target target =
-        al_target_from_args(call, &((const struct pull_args *)p)->source);
+    const struct pull_args *args = p;
+    const struct al_target target = al_target_from_args(call, &args->source);
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *shown = al_target_shown(&target);
     al_auto(al_freep) char *branch = NULL;
     al_auto(al_freep) char *commit = NULL;
-    int r = al_target_branch(&target, repo, &branch, err);
+    int r = find_branch(call, &args->source, &branch, err);
 
     if (r < 0)
         return r;
