@@ -103,6 +103,19 @@ class Pulls(github.Case):
         self.pull("small/")
         self.assertLess(len(self.hub.seen), 2 * whole, self.hub.seen)  # no second exchange
 
+    def test_progress(self):
+        """a client that asks for it sees git's progress"""
+        server = harness.Server(self)
+        server.send(id=7, method="tools/call", params={
+            "name": "git_pull", "arguments": {"source": self.TARGET, "paths": ["a.txt"]},
+            "_meta": {"progressToken": "t"}})
+        seen = []
+        while (message := server.receive()).get("id") != 7:
+            seen.append(message)
+        self.assertEqual(message["result"]["structuredContent"]["pulled"], ["a.txt"], message)
+        self.assertEqual({note["method"] for note in seen}, {"notifications/progress"})
+        self.assertTrue(any("objects" in note["params"]["message"] for note in seen), seen)
+
     def test_lfs(self):
         """a pointer of git-lfs is named as one"""
         self.elsewhere("model.bin", LFS)
