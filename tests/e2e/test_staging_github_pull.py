@@ -70,6 +70,29 @@ class Pulls(github.Case):
         self.assertEqual(self.head("main~", self.far), far)
         self.assertEqual(self.pull()[:2], ([], []))
 
+    @needs_askpass
+    def test_worker(self):
+        """a worker's default target, its new branch, and the files it begins with"""
+        worker = self.base / "worker.md"
+        worker.write_text(
+            "---\nname: reporter\ntoolsets:\n  files: {}\n  staging:\n    default_target:\n"
+            "      type: github\n      repo: user/proj\n      branch: \"worker-{timestamp}\"\n"
+            "    auto_pull:\n      - path: a.txt\n        source:\n          type: github\n"
+            "          repo: user/proj\n---\nText\n", encoding="utf-8")
+        server = harness.Server(self, "--worker", str(worker))
+        self.assertEqual(server.ok("list_files").text.strip(), "/workspace/a.txt")
+        server.ok("write_file", {"path": "/workspace/r.md", "content": "x\n"})
+        staged = server.ok("git_stage", {"files": ["/workspace/r.md"], "message": "Report"})
+        commit = staged.value["structuredContent"]["id"]
+        pushed = server.ok("git_push", {"commitId": commit}).value["structuredContent"]
+        branch = self.out("for-each-ref", "--format=%(refname:short)", "refs/heads/worker-*",
+                          cwd=self.far).strip()
+        self.assertRegex(branch, r"^worker-\d{8}_\d{6}$")
+        self.assertEqual(self.head(branch, self.far), pushed["commitSha"])
+        self.assertEqual(self.head(f"{branch}~", self.far), self.first)
+        self.assertEqual(self.out("log", "-1", "--format=%B", branch, cwd=self.far).strip(),
+                         "Report\n\nWorker: reporter")
+
     def test_branch(self):
         """a branch that is named, and one that is not there"""
         self.git("branch", "templates", "main", cwd=self.far)
