@@ -88,6 +88,22 @@ static void check_firejail(struct al_findings *findings, const struct al_setup *
         "Install firejail (Debian: apt-get install firejail), or set [tools.shell] isolation.");
 }
 
+/* What targets on GitHub get.  The token itself is not looked at, and gh is not started. */
+static void check_github(struct al_findings *findings, const struct al_setup *setup)
+{
+    const char *token = getenv("GITHUB_TOKEN");
+    al_auto(al_freep) char *gh = al_program_find("gh", getenv("PATH"), &setup->roots);
+    al_auto(al_freep) char *asks = gh ? al_asprintf("gh auth token (%s)", gh) : NULL;
+
+    if (!al_strv_contains(&setup->config.toolsets, "staging"))
+        return;
+    al_finding_add(findings, "github token", AL_FINE,
+                   token && *token ? "GITHUB_TOKEN"
+                   : gh            ? asks
+                                   : "none; public repositories can be pulled from",
+                   "");
+}
+
 static void check_journal(struct al_findings *findings, const struct al_setup *setup)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -197,6 +213,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
         al_finding_add(findings, "configuration", AL_FINE,
                        setup.config.file ? setup.config.file : "none", "");
         check_firejail(findings, &setup);
+        check_github(findings, &setup);
         check_journal(findings, &setup);
         if (check_worker(findings, &setup) && check_roots(findings, &setup))
             al_doctor_repositories(findings, &setup, options);

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The token for GitHub: where it comes from, and where it never goes."""
 import http.server
+import json
 import os
 import pathlib
+import subprocess
 import threading
 
 import github
@@ -53,6 +55,23 @@ class Sources(github.Case):
         self.env["PATH"] = f"{self.bin}:/nonexistent"  # no gh of this machine
         (self.bin / "git").symlink_to(servers.program("git"))
         self.needs_a_token(staged)
+
+    def test_doctor(self):
+        """airlock doctor says where a token would come from, and never the token"""
+        for token, path, state in (
+                (TOKEN, self.env["PATH"], "GITHUB_TOKEN"),
+                ("", self.env["PATH"], f"gh auth token ({self.bin}/gh)"),
+                ("", self.without_gh(), "none; public repositories can be pulled from")):
+            self.gh("exit 1")
+            done = subprocess.run(
+                [harness.AIRLOCK, "doctor", "--json", "--root", str(self.root)], cwd=self.root,
+                env=self.env | {"GITHUB_TOKEN": token, "PATH": path}, capture_output=True,
+                check=False, timeout=harness.WATCHDOG_SECONDS)
+            found = {entry["check"]: entry for entry in json.loads(done.stdout)}
+            self.assertEqual((found["github token"]["level"], found["github token"]["state"]),
+                             ("ok", state))
+            self.assertNotIn(TOKEN.encode(), done.stdout + done.stderr)
+        self.assertEqual(self.heard(), [])
 
     def test_useless(self):
         """what is no token is none: empty, two words, control characters, too long"""
