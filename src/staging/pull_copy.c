@@ -293,9 +293,11 @@ int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_copy *co
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     al_auto(al_objects_clear) struct al_objects objects;
-    struct copying copying = {
-        .sha256 = staging->options.sha256, .line = AL_STR_INIT, .beginning = AL_STR_INIT, .err = err
-    };
+    struct copying copying = { .sha256 = staging->options.sha256,
+                               .max_bytes = staging->options.max_bytes,
+                               .line = AL_STR_INIT,
+                               .beginning = AL_STR_INIT,
+                               .err = err };
     int r;
 
     al_staging_objects(staging, &objects);

@@ -146,6 +146,16 @@ class Pulls(github.Case):
         self.assertEqual(pulled, ["model.bin"])
         self.assertIn("model.bin: a pointer of git-lfs", notes)
 
+    def test_large(self):
+        """the limit holds where sizes are known only when the content comes"""
+        limit = 1 << 20
+        self.configure(f'github_base_url = "{self.hub.url}"\nmax_bytes = {limit}')
+        self.elsewhere("big", "x" * limit)
+        result = self.call("git_pull", {"source": self.TARGET, "paths": ["big", "a.txt"]})
+        self.assertEqual(result.kind, "ExecutionFailed", result)
+        self.assertIn(f"have {limit + 4} bytes, more than the {limit} ", result.text)
+        self.assertEqual(self.pull("big")[0], ["big"])
+
     def test_forged(self):
         """a file with other content than its id says does not get into the sandbox"""
         self.elsewhere("b.txt", "good\n")
