@@ -236,7 +236,8 @@ static int save(struct pull *pull, struct al_pull_result *result)
     return r < 0 ? r : al_pull_complete(staging, pull->err);
 }
 
-static int run(struct pull *pull, struct al_pull_result *result)
+/* What there is, and what happens with each file. */
+static int decide(struct pull *pull)
 {
     struct al_pull_from lists;
     int r = read_all(pull);
@@ -250,15 +251,40 @@ static int run(struct pull *pull, struct al_pull_result *result)
         return r;
     al_pull_decide(&lists, &pull->plan);
     al_pull_check_places(&lists, &pull->plan);
-    r = want(pull);
-    if (r == 0)
-        r = al_pull_copy_blobs(pull->staging,
-                               &(struct al_pull_copy){ .repo = pull->request->repo,
-                                                       .commit = pull->request->commit,
-                                                       .list = &pull->list,
-                                                       .wanted = pull->wanted,
-                                                       .is_lfs = pull->is_lfs },
-                               pull->budget, pull->err);
+    return want(pull);
+}
+
+static struct al_pull_copy copy_of(const struct pull *pull)
+{
+    return (struct al_pull_copy){ .repo = pull->request->repo,
+                                  .commit = pull->request->commit,
+                                  .list = &pull->list,
+                                  .wanted = pull->wanted,
+                                  .is_lfs = pull->is_lfs };
+}
+
+/* Without the lock: other calls go on while the network is slow.  With the lock it is decided
+ * again, and what is missing then is asked for once more. */
+static int bring(struct pull *pull)
+{
+    struct al_pull_copy copy;
+    int r = decide(pull);
+
+    if (r < 0)
+        return r;
+    copy = copy_of(pull);
+    return al_pull_bring_blobs(pull->staging, &copy, pull->budget, pull->err);
+}
+
+static int run(struct pull *pull, struct al_pull_result *result)
+{
+    struct al_pull_copy copy;
+    int r = decide(pull);
+
+    if (r < 0)
+        return r;
+    copy = copy_of(pull);
+    r = al_pull_copy_blobs(pull->staging, &copy, pull->budget, pull->err);
     if (r == 0)
         r = al_pull_merge(pull->staging, &pull->plan, pull->budget, pull->err);
     if (r == 0)
@@ -273,14 +299,22 @@ static int run(struct pull *pull, struct al_pull_result *result)
 int al_pull(struct al_staging *staging, const struct al_pull_request *request,
             struct al_run_limits *budget, struct al_pull_result *ret_result, struct al_error *err)
 {
-    struct pull pull = { .staging = staging,
-                         .request = request,
-                         .branch = { request->target, request->branch },
-                         .budget = budget,
-                         .files = AL_SANDBOX_FILES_INIT,
-                         .err = err };
-    int r = al_staging_lock(staging, budget, err);
+    const struct pull fresh = { .staging = staging,
+                                .request = request,
+                                .branch = { request->target, request->branch },
+                                .budget = budget,
+                                .files = AL_SANDBOX_FILES_INIT,
+                                .err = err };
+    struct pull pull = fresh;
+    int r = 0;
 
+    if (request->repo->mirror) {
+        r = bring(&pull);
+        clear(&pull);
+        pull = fresh;
+    }
+    if (r == 0)
+        r = al_staging_lock(staging, budget, err);
     if (r < 0)
         return r;
     r = run(&pull, ret_result);

@@ -288,6 +288,23 @@ int al_pull_too_large(uint64_t bytes, uint64_t max, struct al_error *err)
                         (unsigned long long)bytes, (unsigned long long)max);
 }
 
+int al_pull_bring_blobs(struct al_staging *staging, const struct al_pull_copy *copy,
+                        struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_objects_clear) struct al_objects objects;
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    char text[AL_OID_TEXT];
+
+    al_staging_objects(staging, &objects);
+    for (size_t i = 0; i < copy->list->count; i++) {
+        if (!copy->wanted[i] || al_objects_has(&objects, &copy->list->items[i].oid))
+            continue;
+        al_oid_text(&copy->list->items[i].oid, staging->options.sha256, text);
+        al_strv_add(&oids, text);
+    }
+    return al_github_bring(copy->repo, &oids, budget, err);
+}
+
 int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_copy *copy,
                        struct al_run_limits *budget, struct al_error *err)
 {

@@ -35,6 +35,11 @@ struct al_pull_copy {
 int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_copy *copy,
                        struct al_run_limits *budget, struct al_error *err);
 
+/** Ask a repository on GitHub for the blobs that the store does not have.  Needs no lock, so that
+ * other calls go on while the network is slow.  Does nothing for other repositories. */
+int al_pull_bring_blobs(struct al_staging *staging, const struct al_pull_copy *copy,
+                        struct al_run_limits *budget, struct al_error *err);
+
 /** "the files have … bytes, more than the … that the sandbox may hold". */
 int al_pull_too_large(uint64_t bytes, uint64_t max, struct al_error *err);
 

@@ -5,6 +5,7 @@ import os
 
 import github
 import harness
+import servers
 from github import NEEDED, needs_askpass
 
 LFS = ("version https://git-lfs.github.com/spec/v1\n"
@@ -138,6 +139,32 @@ class Pulls(github.Case):
         self.assertEqual(message["result"]["structuredContent"]["pulled"], ["a.txt"], message)
         self.assertEqual({note["method"] for note in seen}, {"notifications/progress"})
         self.assertTrue(any("objects" in note["params"]["message"] for note in seen), seen)
+
+    def test_slow_network(self):
+        """other calls go on while a pull waits for the content of files"""
+        posts = []
+
+        def before(handler):
+            if handler.command == "POST" and handler.path.endswith("/git-upload-pack"):
+                posts.append(handler.path)
+                if len(posts) == 3:  # references, the commit, and now the files
+                    held.reached.set()
+                    held.go.wait(servers.WAIT_SECONDS)
+            return False
+
+        held = github.Held(self, self.hub, "nothing")
+        self.hub.before = before
+        server = harness.Server(self)
+        number = server.ask("git_pull", {"source": self.TARGET, "paths": ["a.txt"]})
+        held.wait()
+        server.ok("git_status")
+        server.ok("write_file", {"path": "/workspace/x.txt", "content": "x\n"})
+        server.ok("git_stage", {"files": ["/workspace/x.txt"], "message": "x"})
+        held.go.set()
+        answer = server.receive()
+        self.assertEqual(answer["id"], number)
+        self.assertEqual(answer["result"]["structuredContent"],
+                         {"pulled": ["a.txt"], "conflicts": []})
 
     def test_lfs(self):
         """a pointer of git-lfs is named as one"""
