@@ -77,7 +77,7 @@ static void reads_a_file_again_that_was_just_written(void **state)
 {
     struct box *box = *state;
 
-    ahead_s = 0;
+    ahead_s = -10; /* however long this test takes */
     box_write(box, "a", "one");
     assert_int_equal(read_for(box, "100644 a"), 1);
     assert_int_equal(read_for(box, "100644 a"), 1);
