@@ -85,7 +85,7 @@ def failures(record):
         if part.startswith("not ok") and not SKIP.search(part.splitlines()[0]):
             lines = [line.strip("# ") for line in part.splitlines()]
             said = [line for line in lines[1:] if line]
-            yield f"{record['name']}: {lines[0][7:]}" + (f": {said[-1]}" if said else "")
+            yield f"{record.get('name', '')}: {lines[0][7:]}" + (f": {said[-1]}" if said else "")
 
 
 def count_program(record):
@@ -99,7 +99,7 @@ def count_program(record):
         count.passed += 1
     elif result not in ("OK", "SKIP", "EXPECTEDFAIL") and not count.failed:
         count.failed += 1
-        count.failures.append(f"{record['name']}: {result}")
+        count.failures.append(f"{record.get('name', '')}: {result}")
     return count
 
 
