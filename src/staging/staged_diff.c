@@ -138,6 +138,21 @@ static bool begins_content(struct rewriting *at, char first)
     return true;
 }
 
+/* Add bytes of a header line; at its end the line is taken. */
+static bool add_header(struct rewriting *at, const char *data, size_t len, bool ends)
+{
+    bool more;
+
+    al_str_add(&at->line, data, len);
+    if (at->line.len > HEADER_MAX_BYTES)
+        al_str_truncate(&at->line, HEADER_MAX_BYTES);
+    if (!ends)
+        return true;
+    more = take_header(at);
+    al_str_reset(&at->line);
+    return more;
+}
+
 static bool rewrite(void *payload, const char *data, size_t len)
 {
     struct rewriting *at = payload;
@@ -151,13 +166,7 @@ static bool rewrite(void *payload, const char *data, size_t len)
             more = al_text_add(&at->text, data, piece);
             at->in_line = !end;
         } else {
-            al_str_add(&at->line, data, end ? piece - 1 : piece);
-            if (at->line.len > HEADER_MAX_BYTES)
-                al_str_truncate(&at->line, HEADER_MAX_BYTES);
-            if (end) {
-                more = take_header(at);
-                al_str_reset(&at->line);
-            }
+            more = add_header(at, data, end ? piece - 1 : piece, end);
         }
         data += piece;
         len -= piece;

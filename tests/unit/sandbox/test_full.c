@@ -29,7 +29,6 @@ static void is_full_at_its_bound(void **state)
 static void keeps_the_old_content_when_it_is_full(void **state)
 {
     struct box *box = *state;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_error err = AL_ERROR_INIT;
 
     box_write(box, "a", "old");

@@ -110,7 +110,6 @@ static void knows_the_blob_by_sha256_too(void **state)
 static void is_not_in_a_directory(void **state)
 {
     struct box *box = *state;
-    al_auto(al_freep) char *path = tmpdir_path(box->dir, "ws");
 
     box_write(box, "f", "x");
     assert_null(al_sandbox_dir(box->sandbox));

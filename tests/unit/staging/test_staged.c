@@ -137,13 +137,15 @@ static void names_that_are_no_utf8_are_kept(void **state)
 
 static void damaged_records_do_not_hide_the_others(void **state)
 {
-    static const char *const texts[] = { "",
-                                         "{",
-                                         "[]",
-                                         "{\"id\": 1}",
-                                         "{\"message\": \"m\", \"createdAt\": \"x\", \"order\": 1,"
-                                         " \"sandbox\": \"s\", \"commit\": \"no\", \"files\": []}",
-                                         "\xff\xfe" };
+    static const char *const texts[] = {
+        "",
+        "{",
+        "[]",
+        "{\"id\": 1}",
+        ("{\"message\": \"m\", \"createdAt\": \"x\", \"order\": 1,"
+         " \"sandbox\": \"s\", \"commit\": \"no\", \"files\": []}"),
+        "\xff\xfe"
+    };
     struct stager *s = *state;
 
     make(s, "a", "one");
