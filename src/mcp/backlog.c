@@ -8,14 +8,15 @@
  * half as much memory again, and 250 need more descriptors than a process usually has.
  *
  *   call                                 queued?      counts towards reads_max
- *   may write                            never        no
+ *   may write, or uses the network       never        no
  *   read-only, just begun                if no room   yes, as recent
  *   read-only, runs for AL_JOB_LONG_MS   -            as long: it makes room for another
  *   read-only, waits for the client      -            no, until it is answered
  *   cancelled                            moves first  no
  *
  * A call that may write is never queued, because it may wait long for an approval or for another
- * writer.  A cancelled call does not count, so a call stuck on a dead file server blocks no other.
+ * writer; nor is one that may wait for a server.  A cancelled call does not count, so a call stuck
+ * on a dead file server blocks no other.
  *
  * Invariant: while the backlog is not empty, at least one read-only call is running or waits for
  * the client.  Its thread calls al_calls_dequeue() in the end.  The flusher calls
@@ -175,7 +176,7 @@ bool al_calls_admit(struct al_inflight *call)
     struct al_calls *calls = call->calls;
     bool now;
 
-    if (!al_effects_read_only(al_tool_effects(call->spec.tool->tool)))
+    if (al_effects_have_side_effects(al_tool_effects(call->spec.tool->tool)))
         return true;
     (void)pthread_mutex_lock(&calls->lock);
     call->is_read = !call->cancelled;
