@@ -9,6 +9,7 @@
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "sandbox/sandbox.h"
+#include "staging/pull/apply.h"
 #include "staging/settings.h"
 #include "staging/staging.h"
 #include "util/fs.h"
@@ -143,6 +144,7 @@ int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *e
             .worker = setup->worker.name,
             .default_target = settings && settings->has_target ? &settings->target : NULL,
             .must_exist = must_exist,
+            .recover = al_pull_recover,
         },
         &limits, &setup->session.staging, err);
 }

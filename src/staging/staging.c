@@ -15,7 +15,6 @@
 #include "odb/init.h"
 #include "sandbox/sandbox.h"
 #include "staging/base_cache.h"
-#include "staging/pull_apply.h"
 #include "staging/staged_record.h"
 #include "staging/store.h"
 #include "util/fs.h"
@@ -153,8 +152,8 @@ static int adopt_sandbox(struct al_staging *staging, struct al_error *err)
         r = dir ? make_base(staging, err) : mark_alive(staging, err);
     if (r == 0)
         al_sandbox_set_source(sandbox, staging->source);
-    if (r == 0 && dir)
-        al_pull_recover(staging);
+    if (r == 0 && dir && staging->options.recover)
+        staging->options.recover(staging);
     return r;
 }
 

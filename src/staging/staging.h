@@ -35,6 +35,9 @@ struct al_staging_options {
     const char *worker;           /**< the name in the worker file; NULL: none */
     const struct al_target *default_target; /**< NULL: none */
     bool must_exist; /**< AL_ERR_NOT_FOUND instead of creating a store; for the command line */
+    /** Take back what a killed process left half done in the directory of the sandbox; called with
+     * the store's lock held.  NULL: nothing is taken back. */
+    void (*recover)(struct al_staging *staging);
 };
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_pull: bring files of a branch into the sandbox. */
-#include "staging/pull.h"
+#include "staging/pull/pull.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_push: a staged commit leaves the sandbox, after a user approved it. */
-#include "staging/push.h"
+#include "staging/push/push.h"
 
 #include "staging/staging.h"
 #include "tool/call.h"

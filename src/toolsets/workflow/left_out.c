@@ -13,9 +13,9 @@
 #include "gitops/refs.h"
 #include "guard/nofollow.h"
 #include "guard/policy.h"
-#include "guard/private_file.h"
 #include "guard/text.h"
 #include "tool/call.h"
+#include "toolsets/workflow/private_file.h"
 #include "util/fs.h"
 
 #define LARGE_BYTES 5000000

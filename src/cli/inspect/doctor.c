@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock doctor: checks of this machine and the repository, with a fix for each problem. */
+#include "cli/inspect/doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/fail.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/print.h"
+#include "cli/setup.h"
+#include "cli/tty.h"
+#include "gitops/repo/git.h"
+#include "gitops/version.h"
+#include "guard/program.h"
+#include "journal/journal.h"
+#include "proc/proc.h"
+#include "util/fs.h"
+
+void al_finding_add(struct al_findings *findings, const char *what, enum al_level level,
+                    const char *state, const char *fix)
+{
+    static const char *const names[] = { "ok", "warning", "missing" };
+    json_t *finding = al_json_object();
+
+    al_json_set(finding, "check", al_json_string(what));
+    al_json_set(finding, "level", al_json_string(names[level]));
+    al_json_set(finding, "state", al_json_string(state));
+    if (level != AL_FINE)
+        al_json_set(finding, "fix", al_json_string(fix));
+    al_json_append(findings->list, finding);
+    findings->missing |= level == AL_MISSING;
+}
+
+static void check_git(struct al_findings *findings, const char *program)
+{
+    al_auto(al_freep) char *version = NULL;
+    al_auto(al_freep) char *state = NULL;
+    bool supported;
+
+    if (al_proc_init(program, NULL) < 0 || al_git_version(program, &version, NULL) < 0) {
+        al_finding_add(findings, "git", AL_MISSING, "not found",
+                       "Install git (Debian: apt-get install git).");
+        return;
+    }
+    supported = al_git_version_is_supported(version);
+    state = al_asprintf("%s (%s)", version, program);
+    al_finding_add(findings, "git", supported ? AL_FINE : AL_MISSING, state,
+                   "Install git 2.34 or newer.");
+}
+
+static void check_kernel(struct al_findings *findings, bool required)
+{
+    struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
+    long fd = syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof(how));
+    al_auto(al_freep) char *state = al_asprintf("ABI %d", al_confine_abi());
+
+    al_close((int)fd);
+    al_finding_add(findings, "paths", fd >= 0 ? AL_FINE : AL_MISSING,
+                   fd >= 0 ? "openat2" : "no openat2", "Linux 5.6 or newer is needed.");
+    if (al_confine_abi() > 0)
+        al_finding_add(findings, "landlock", AL_FINE, state, "");
+    else
+        al_finding_add(
+            findings, "landlock", required ? AL_MISSING : AL_WARNING, "not in this kernel",
+            "Use Linux 5.13 or newer with landlock among its active security modules; until then "
+            "git is confined by seccomp and configuration only.");
+}
+
+/* Only bash_command uses firejail: when the configuration asks for it, or without Landlock. */
+static void check_firejail(struct al_findings *findings, const struct al_setup *setup)
+{
+    al_auto(al_freep) char *path = al_program_find("firejail", getenv("PATH"), &setup->roots);
+    bool wanted = setup->config.shell.isolation == AL_ISOLATION_FIREJAIL || al_confine_abi() == 0;
+
+    al_finding_add(
+        findings, "firejail", path || !wanted ? AL_FINE : AL_WARNING,
+        path     ? path
+        : wanted ? "not installed"
+                 : "not installed, and not needed",
+        "Install firejail (Debian: apt-get install firejail), or set [tools.shell] isolation.");
+}
+
+/* What targets on GitHub get.  The token itself is not looked at, and gh is not started. */
+static void check_github(struct al_findings *findings, const struct al_setup *setup)
+{
+    const char *token = getenv("GITHUB_TOKEN");
+    al_auto(al_freep) char *gh = al_program_find("gh", getenv("PATH"), &setup->roots);
+    al_auto(al_freep) char *asks = gh ? al_asprintf("gh auth token (%s)", gh) : NULL;
+
+    if (!al_strv_contains(&setup->config.toolsets, "staging"))
+        return;
+    al_finding_add(findings, "github token", AL_FINE,
+                   token && *token ? "GITHUB_TOKEN"
+                   : gh            ? asks
+                                   : "none; public repositories can be pulled from",
+                   "");
+}
+
+static void check_journal(struct al_findings *findings, const struct al_setup *setup)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_journal *journal = NULL;
+    struct al_verdict verdict = { .lines = 0 };
+
+    if (al_journal_open(setup->journal_file, &journal, &err) < 0) {
+        al_finding_add(findings, "journal", AL_MISSING, err.message,
+                       "Without a journal only reads are possible: make its folder writable, or "
+                       "choose another file with --audit or [journal] file.");
+        return;
+    }
+    al_journal_free(journal);
+    if (al_journal_verify(setup->journal_file, &verdict, &err) == 0 && !verdict.problem)
+        al_finding_add(findings, "journal", AL_FINE, setup->journal_file, "");
+    else
+        al_finding_add(findings, "journal", AL_WARNING,
+                       verdict.problem ? verdict.problem : err.message,
+                       "Run airlock log --verify for details.");
+    free(verdict.problem);
+}
+
+/* The roots are open already; narrowing them a second time changes nothing. */
+static bool check_worker(struct al_findings *findings, struct al_setup *setup)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const struct al_worker *worker = &setup->worker;
+    al_auto(al_freep) char *state = NULL;
+
+    if (!worker->file)
+        return true;
+    if (al_setup_worker_roots(setup, &err) < 0) {
+        al_finding_add(findings, "worker", AL_MISSING, err.message,
+                       "Correct the worker file, or keep it elsewhere, for example below "
+                       "~/.config/airlock.");
+        return false;
+    }
+    state = al_asprintf("%s (%s)", worker->name, worker->file);
+    al_finding_add(findings, "worker", AL_FINE, state, "");
+    return true;
+}
+
+static bool check_roots(struct al_findings *findings, struct al_setup *setup)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_str_clear) struct al_str paths = AL_STR_INIT;
+
+    if (al_setup_session(setup, &err) < 0) {
+        al_finding_add(findings, "roots", AL_MISSING, err.message,
+                       "Start airlock in a repository, or name directories with --root or roots.");
+        return false;
+    }
+    for (size_t i = 0; i < setup->roots.count; i++)
+        al_str_addf(&paths, "%s%s", i ? ", " : "", setup->roots.items[i].path);
+    al_finding_add(findings, "roots", AL_FINE, paths.buf, "");
+    al_finding_add(findings, "confinement", AL_FINE, setup->session.confinement, "");
+    return true;
+}
+
+#define STATE_COLUMN (7 + 2 + 16 + 2)
+
+static void print_table(const struct al_findings *findings)
+{
+    bool colours = al_tty_colours(STDOUT_FILENO);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const json_t *finding;
+    size_t i;
+
+    json_array_foreach(findings->list, i, finding)
+    {
+        const char *level = al_json_get_string(finding, "level");
+        const char *colour = *level == 'o' ? "\033[32m" : *level == 'w' ? "\033[33m" : "\033[31m";
+
+        al_str_addf(&text, "%s%-7s%s  %-16s  %s\n", colours ? colour : "", level,
+                    colours ? "\033[0m" : "", al_json_get_string(finding, "check"),
+                    al_json_get_string(finding, "state"));
+        if (al_json_get_string(finding, "fix"))
+            al_cli_wrap(&text, STATE_COLUMN, al_json_get_string(finding, "fix"));
+    }
+    al_cli_print(STDOUT_FILENO, &text);
+}
+
+static void print_json(const struct al_findings *findings)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_json_dump(findings->list, false, &text);
+    al_str_addc(&text, '\n');
+    al_cli_print(STDOUT_FILENO, &text);
+}
+
+static void check_all(struct al_findings *findings, const struct al_options *options)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_setup setup;
+    int r = al_setup_config(&setup, options, &err);
+
+    (void)al_setup_git(&setup, NULL); /* check_roots() reports an error in a root */
+    check_git(findings, setup.git_program);
+    check_kernel(findings, setup.config.sandbox.require_confinement);
+    if (r == 0)
+        r = al_setup_tools(&setup, &err);
+    if (r < 0) {
+        al_finding_add(findings, "configuration", AL_MISSING, err.message,
+                       "Correct the file, or choose another with --config.");
+    } else {
+        al_finding_add(findings, "configuration", AL_FINE,
+                       setup.config.file ? setup.config.file : "none", "");
+        check_firejail(findings, &setup);
+        check_github(findings, &setup);
+        check_journal(findings, &setup);
+        if (check_worker(findings, &setup) && check_roots(findings, &setup))
+            al_doctor_repositories(findings, &setup, options);
+    }
+    al_setup_clear(&setup);
+}
+
+int al_cmd_doctor(int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_findings findings;
+    int r;
+
+    r = al_options_read(&options, true, &argc, &argv, &err);
+    if (r == 0 && argc > 0)
+        r = al_error_set(&err, AL_ERR_BAD_ARGS, "doctor takes options only");
+    if (r < 0)
+        return al_cli_fail(&err);
+    if (options.help)
+        return al_help_command("doctor");
+    findings = (struct al_findings){ .list = al_json_array() };
+    check_all(&findings, &options);
+    if (options.json)
+        print_json(&findings);
+    else
+        print_table(&findings);
+    json_decref(findings.list);
+    return findings.missing ? AL_EXIT_FAILED : AL_EXIT_OK;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The findings of airlock doctor, and its checks of a repository. */
+#ifndef AL_CLI_INSPECT_DOCTOR_H
+#define AL_CLI_INSPECT_DOCTOR_H
+
+#include <stdbool.h>
+
+#include "cli/options.h"
+#include "cli/setup.h"
+#include "util/json.h"
+
+/** The severity of a finding.  AL_MISSING: calls would fail. */
+enum al_level { AL_FINE, AL_WARNING, AL_MISSING };
+
+/** The findings of one run. */
+struct al_findings {
+    json_t *list; /**< owned; objects with the members check, level, state, fix */
+    bool missing; /**< whether a finding is AL_MISSING */
+};
+
+/** Add a finding.  `fix` is ignored for AL_FINE. */
+void al_finding_add(struct al_findings *findings, const char *what, enum al_level level,
+                    const char *state, const char *fix);
+
+/** Check the repository of each --root, or of the current directory when none is given.  Call after
+ * al_setup_session(). */
+void al_doctor_repositories(struct al_findings *findings, const struct al_setup *setup,
+                            const struct al_options *options);
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock doctor: whether calls would work in this repository, and what differs from plain git. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/inspect/doctor.h"
+#include "cli/options.h"
+#include "cli/setup.h"
+#include "gitops/command.h"
+#include "gitops/index_lock.h"
+#include "gitops/locate.h"
+#include "gitops/location.h"
+#include "gitops/plumbing/partial_clone.h"
+#include "gitops/plumbing/skipped.h"
+#include "gitops/repo/git.h"
+#include "gitops/repo/repo.h"
+#include "gitops/vet/vet.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define TIME_LIMIT_MS     10000u
+#define GITFILE_MAX_BYTES 4096u
+
+static bool has_file(const char *dir, const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    struct stat st;
+
+    return stat(path, &st) == 0;
+}
+
+/* The path in the nearest gitfile: a file `.git` in this directory or above.  *ret_top is the
+ * directory it is in.  NULL: there is none. */
+static char *read_gitfile(const char *given, char **ret_top)
+{
+    al_auto(al_freep) char *dir = al_strdup(given);
+
+    for (char *slash = dir; slash && *dir; slash = strrchr(dir, '/')) {
+        al_auto(al_freep) char *path = NULL;
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        if (slash != dir)
+            *slash = '\0';
+        path = al_fs_join(dir, ".git");
+        if (access(path, F_OK) < 0)
+            continue;
+        if (al_fs_read(AT_FDCWD, path, GITFILE_MAX_BYTES, &text) < 0 ||
+            !al_starts_with(text.buf, "gitdir: "))
+            return NULL;
+        al_str_trim_end(&text);
+        *ret_top = al_strdup(dir);
+        return al_fs_join(dir, text.buf + strlen("gitdir: "));
+    }
+    return NULL;
+}
+
+static bool is_submodule(const char *git_dir)
+{
+    return strstr(git_dir, "/.git/modules/") != NULL;
+}
+
+/* Add a finding for a repository whose git directory lies outside the roots. */
+static bool add_outside_roots(struct al_findings *findings, const char *dir)
+{
+    al_auto(al_freep) char *top = NULL;
+    al_auto(al_freep) char *gitfile = read_gitfile(dir, &top);
+    al_auto(al_freep) char *git_dir = gitfile ? realpath(gitfile, NULL) : NULL;
+    al_auto(al_freep) char *fix = NULL;
+    al_auto(al_freep) char *safe_top = NULL;
+    al_auto(al_freep) char *safe_dir = NULL;
+    const char *kind = "separate git directory";
+    bool separate = false;
+
+    if (!git_dir)
+        return false;
+    safe_top = al_text_sanitize_line(top);
+    safe_dir = al_text_sanitize_line(git_dir);
+    if (has_file(git_dir, "commondir"))
+        kind = "linked worktree";
+    else if (is_submodule(git_dir))
+        kind = "submodule";
+    else
+        separate = true;
+    fix = separate
+              ? al_asprintf("Its git directory lies outside the roots, so every call is refused. "
+                            "Add it to the configuration: git_dirs = [\"%s\"] below "
+                            "[tools.sandbox].",
+                            safe_dir)
+              : al_asprintf("Its git directory does not name this working tree, so every call is "
+                            "refused. Run 'git worktree repair', or 'git submodule update' for a "
+                            "submodule, and start airlock with --root %s",
+                            safe_top);
+    al_finding_add(findings, "repository", AL_MISSING, kind, fix);
+    return true;
+}
+
+static void add_open_failure(struct al_findings *findings, const char *dir,
+                             const struct al_error *err)
+{
+    if (err->status == AL_ERR_SANDBOX && add_outside_roots(findings, dir))
+        return;
+    if (err->code != AL_CODE_NOT_INITIALIZED)
+        al_finding_add(findings, "repository", AL_MISSING, err->message,
+                       err->remedy ? err->remedy : "Until then every call here fails.");
+    else if (al_git_is_bare_dir(dir))
+        al_finding_add(findings, "repository", AL_MISSING, "bare", al_git_bare_remedy);
+    else if (err->remedy)
+        al_finding_add(findings, "repository", AL_MISSING, err->message, err->remedy);
+    else
+        al_finding_add(
+            findings, "repository", AL_WARNING, "none in this directory",
+            "Change to a repository, name one with --root, or create one with 'git init'.");
+}
+
+static void add_kind(struct al_findings *findings, const struct al_repo *repo)
+{
+    bool linked = strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
+    al_auto(al_freep) char *top = al_text_sanitize_line(repo->at.top);
+    al_auto(al_freep) char *state = al_asprintf("%s%s%s%s", top, linked ? ", linked worktree" : "",
+                                                is_submodule(repo->at.git_dir) ? ", submodule" : "",
+                                                repo->vetting->is_sha256 ? ", SHA-256" : "");
+
+    al_finding_add(findings, "repository", AL_FINE, state, "");
+    if (al_repo_is_partial(repo))
+        al_finding_add(findings, "partial clone", AL_WARNING, "some objects are missing",
+                       "A call that needs a missing object fails, since none is downloaded. "
+                       "'git fetch --refetch --no-filter' downloads all.");
+    if (has_file(repo->at.common_dir, "shallow"))
+        al_finding_add(findings, "shallow clone", AL_WARNING, "some history is missing",
+                       "Older commits are missing from logs, blames and merges. "
+                       "'git fetch --unshallow' downloads them.");
+    if (repo->vetting->has_reftable)
+        al_finding_add(findings, "references", AL_WARNING, "reftable",
+                       "No checkpoints are taken, so nothing can be rolled back. 'git refs migrate "
+                       "--ref-format=files' changes that.");
+}
+
+/* The names in "airlock: hooks not run: pre-commit". */
+static const char *listed_names(const struct al_str *note)
+{
+    const char *colon = strrchr(note->buf, ':');
+
+    return colon && colon[1] ? colon + 2 : note->buf;
+}
+
+static void add_skipped_programs(struct al_findings *findings, const struct al_repo *repo,
+                                 struct al_run_limits *budget)
+{
+    static const char *const hooks[] = {
+        "pre-commit",
+        "prepare-commit-msg",
+        "commit-msg",
+        "post-commit",
+        "pre-merge-commit",
+        "post-merge",
+        "pre-rebase",
+        "pre-push",
+        "post-rewrite",
+        "post-checkout",
+        "reference-transaction",
+        NULL,
+    };
+    al_auto(al_str_clear) struct al_str hooks_note = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str filters = AL_STR_INIT;
+    al_auto(al_freep) char *state = NULL;
+    al_auto(al_freep) char *filtered = NULL;
+
+    al_git_skipped_hooks(repo, hooks, &hooks_note);
+    if (hooks_note.len) {
+        state = al_asprintf("not run: %s", listed_names(&hooks_note));
+        al_finding_add(findings, "hooks", AL_WARNING, state,
+                       "airlock runs no hooks: run what they check yourself, or in CI.");
+    }
+    al_git_skipped_filters(repo, budget, &filters);
+    if (filters.len) {
+        filtered = al_asprintf("not run: %s", listed_names(&filters));
+        al_finding_add(findings, "filters", AL_WARNING, filtered,
+                       "Calls that would write files through them fail; use git itself for these "
+                       "files.");
+    }
+    if (repo->vetting->wants_signatures)
+        al_finding_add(
+            findings, "signing", AL_WARNING,
+            "commit.gpgsign is set; commits of tools are not signed",
+            "Sign the commits that you keep: git rebase --exec 'git commit --amend --no-edit -S' "
+            "@{upstream}");
+}
+
+static void add_lock(struct al_findings *findings, const struct al_repo *repo, const char *dir,
+                     const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
+    al_auto(al_freep) char *fix = NULL;
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return;
+    if (al_git_lock_is_stale(&repo->at, &st)) {
+        fix = al_asprintf("No git process holds it, but calls that write fail. Remove it: rm '%s'",
+                          safe);
+        al_finding_add(findings, name, AL_WARNING, "stale", fix);
+    } else {
+        al_finding_add(findings, name, AL_WARNING, "held, or younger than a minute",
+                       "Calls that write wait for the git process that holds it; try again when it "
+                       "has ended.");
+    }
+}
+
+static void add_locks(struct al_findings *findings, const struct al_repo *repo)
+{
+    static const char *const own[] = { "index.lock", "HEAD.lock" };
+    static const char *const common[] = { "config.lock", "packed-refs.lock", "shallow.lock" };
+
+    for (size_t i = 0; i < AL_COUNT(own); i++)
+        add_lock(findings, repo, repo->at.git_dir, own[i]);
+    for (size_t i = 0; i < AL_COUNT(common); i++)
+        add_lock(findings, repo, repo->at.common_dir, common[i]);
+}
+
+static void check_repository(struct al_findings *findings, const struct al_setup *setup,
+                             const char *dir)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_run_limits budget = { .left_ms = TIME_LIMIT_MS };
+    struct al_repo *repo = NULL;
+
+    if (al_repo_open(setup->session.git, dir, ".", &budget, &repo, &err) < 0) {
+        add_open_failure(findings, dir, &err);
+        return;
+    }
+    add_kind(findings, repo);
+    al_finding_add(
+        findings, "owner", AL_FINE,
+        al_location_is_owned(&repo->at) ? "you" : "another user; safe.directory lists it", "");
+    add_skipped_programs(findings, repo, &budget);
+    add_locks(findings, repo);
+    al_repo_free(repo);
+}
+
+void al_doctor_repositories(struct al_findings *findings, const struct al_setup *setup,
+                            const struct al_options *options)
+{
+    al_auto(al_freep) char *here = realpath(".", NULL);
+
+    if (!options->roots.count && here && al_roots_find(&setup->roots, here)) {
+        check_repository(findings, setup, here);
+        return;
+    }
+    for (size_t i = 0; i < setup->roots.count; i++)
+        check_repository(findings, setup, setup->roots.items[i].path);
+}

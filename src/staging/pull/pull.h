@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Bringing files of a branch into the sandbox. */
+#ifndef AL_STAGING_PULL_PULL_H
+#define AL_STAGING_PULL_PULL_H
+
+#include <stdbool.h>
+
+#include "gitops/command.h"
+#include "util/error.h"
+#include "util/str.h"
+
+struct al_repo;
+struct al_staging;
+
+/** What to pull.  Everything is borrowed. */
+struct al_pull_request {
+    const struct al_repo *repo;  /**< has the commit */
+    const char *target;          /**< al_target_key() */
+    const char *branch;          /**< the full name */
+    const char *commit;          /**< where the branch is, as hex */
+    const char *where;           /**< the branch, for messages: "local:proj (branch: main)" */
+    const struct al_strv *paths; /**< as al_pull_choose(); NULL or empty: none are named */
+    bool everything;             /**< with no paths: all files, else those that were pulled from
+                                      this branch before */
+};
+
+/** What happened.  Set up with AL_PULL_RESULT_INIT. */
+struct al_pull_result {
+    struct al_strv pulled;    /**< paths that were written */
+    struct al_strv conflicts; /**< paths that need a decision */
+    struct al_strv notes;     /**< safe lines: the conflicts, and what was left alone */
+};
+
+#define AL_PULL_RESULT_INIT ((struct al_pull_result){ AL_STRV_INIT, AL_STRV_INIT, AL_STRV_INIT })
+
+/** Free what a result owns. */
+void al_pull_result_clear(struct al_pull_result *result);
+
+/**
+ * Pull.  Blobs are copied into the store, so that the base does not change whatever happens to the
+ * repository.  The sandbox changes as a whole or not at all.
+ *
+ * @return 0, also with conflicts; AL_ERR_BAD_ARGS when paths are needed; AL_ERR_EXECUTION, with the
+ *         reason "not_found" for a path that does not exist; AL_ERR_SANDBOX for one outside.
+ */
+int al_pull(struct al_staging *staging, const struct al_pull_request *request,
+            struct al_run_limits *budget, struct al_pull_result *ret_result, struct al_error *err);
+
+#endif

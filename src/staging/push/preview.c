@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The text of the approval: target, commit and files, then the diff of the target's branch.
+ *
+ * git reads the diff from the store and from the target, whose objects may be forged, also one with
+ * the id of a staged file.  So everything that was shown is read again and compared with its id.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "gitops/preview/excerpt_reader.h"
+#include "gitops/preview/stable_read.h"
+#include "gitops/preview/verify_objects.h"
+#include "gitops/vet/vet.h"
+#include "guard/text.h"
+#include "staging/push/private.h"
+#include "staging/size.h"
+
+#define TYPE_MASK    0170000u
+#define TYPE_LINK    0120000u
+#define TYPE_GITLINK 0160000u
+
+/* Ordinary files that are listed; the others are all listed. */
+#define LISTED_MAX 200
+
+static bool is_special(const struct al_change *change)
+{
+    return change->status == 'D' || change->old_mode != change->new_mode ||
+           al_excerpt_remark(change->path);
+}
+
+/* A new ordinary file is nothing special, though its mode changes from none. */
+static bool comes_first(const struct al_change *change)
+{
+    if (change->status == 'A' && change->new_mode == 0100644)
+        return al_excerpt_remark(change->path) != NULL;
+    return is_special(change);
+}
+
+static bool is_ignored(const struct al_strv *ignored, const char *path)
+{
+    return al_strv_contains(ignored, path);
+}
+
+/* A file that the user should not miss. */
+static bool is_marked(const struct al_push *push, const struct al_strv *ignored,
+                      const struct al_change *change)
+{
+    return comes_first(change) || is_ignored(ignored, change->path) ||
+           al_strv_contains_sorted(&push->lfs, change->path);
+}
+
+static void add_size(const struct al_push *push, const char *path, struct al_str *out)
+{
+    for (size_t i = 0; i < push->staged.count; i++) {
+        const struct al_staged_file *file = &push->staged.files[i];
+
+        if (strcmp(file->path, path) != 0 || file->operation == AL_STAGED_DELETE)
+            continue;
+        al_str_adds(out, " (");
+        al_size_add(out, file->size);
+        al_str_addc(out, ')');
+        return;
+    }
+}
+
+static void add_remarks(const struct al_change *change, bool ignored, bool is_lfs,
+                        struct al_str *out)
+{
+    const char *remark = al_excerpt_remark(change->path);
+    const unsigned type = change->new_mode & TYPE_MASK;
+
+    if (change->status == 'D' && (change->old_mode & TYPE_MASK) == TYPE_GITLINK)
+        al_str_adds(out, ", a submodule");
+    if (change->old_mode && change->new_mode && change->old_mode != change->new_mode)
+        al_str_addf(out, ", mode %06o to %06o", change->old_mode, change->new_mode);
+    else if (change->status == 'A' && type == TYPE_LINK)
+        al_str_adds(out, ", a link");
+    else if (change->status == 'A' && change->new_mode & 0111)
+        al_str_adds(out, ", executable");
+    if (remark)
+        al_str_addf(out, ", %s", remark);
+    if (ignored)
+        al_str_adds(out, ", ignored by the target");
+    if (is_lfs)
+        al_str_adds(out, ", kept with git-lfs there: its content goes into the repository itself");
+}
+
+static void add_file(const struct al_push *push, const struct al_change *change,
+                     const struct al_strv *ignored, struct al_str *out)
+{
+    al_auto(al_freep) char *path = al_text_sanitize_shown_line(change->path);
+    const char mark = change->status == 'A' ? '+' : change->status == 'D' ? '-' : 'M';
+
+    al_str_addf(out, "  %c %s", mark, path);
+    add_size(push, change->path, out);
+    add_remarks(change, is_ignored(ignored, change->path),
+                al_strv_contains_sorted(&push->lfs, change->path), out);
+    al_str_addc(out, '\n');
+}
+
+/* Deletions, then what else a user should not miss, then the ordinary files. */
+static void add_files(const struct al_push *push, const struct al_diff_raw *changes,
+                      const struct al_strv *ignored, bool in_full, struct al_str *out)
+{
+    size_t listed = 0, ordinary = 0;
+
+    al_str_adds(out, "Files:\n");
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].status == 'D')
+            add_file(push, &changes->items[i], ignored, out);
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].status != 'D' && is_marked(push, ignored, &changes->items[i]))
+            add_file(push, &changes->items[i], ignored, out);
+    for (size_t i = 0; i < changes->count; i++) {
+        if (changes->items[i].status == 'D' || is_marked(push, ignored, &changes->items[i]))
+            continue;
+        ordinary++;
+        if (!in_full && listed == LISTED_MAX)
+            continue;
+        listed++;
+        add_file(push, &changes->items[i], ignored, out);
+    }
+    if (listed < ordinary)
+        al_str_addf(out, "  … and %zu more files\n", ordinary - listed);
+}
+
+static void add_head(const struct al_push *push, struct al_str *out)
+{
+    const char *message = push->staged.message;
+    const size_t first = strcspn(message, "\n");
+    al_auto(al_freep) char *line = al_strndup(message, first);
+    al_auto(al_freep) char *title = al_text_sanitize_shown_line(line);
+    al_auto(al_freep) char *branch = al_text_sanitize_shown_line(push->ref + strlen(AL_HEADS));
+    al_auto(al_freep) char *author = al_text_sanitize_shown_line(push->author);
+
+    al_str_addf(out, "Target: %s (branch: %s%s)\n", push->shown, branch,
+                *push->head ? "" : ", new branch");
+    al_str_addf(out, "Commit: %.*s \"%s\"\n", AL_STAGED_SHORT_ID, push->staged.id, title);
+    if (message[first + strspn(message + first, "\n")])
+        al_text_add_indented(out, message + first + strspn(message + first, "\n"), true);
+    al_str_addf(out, "Author: %s\n", author);
+    if (push->parent_moved)
+        al_str_adds(out, "Note:   the target has new commits since these files were pulled; see "
+                         "that the diff undoes nothing\n");
+    al_str_addc(out, '\n');
+}
+
+/* The diff from the target's commit to the new one. */
+static int read_diff(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
+                     struct al_excerpt_reader *reader, struct al_run_limits *budget,
+                     struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "-c", "core.quotePath=false", "diff-tree", "-r", "--raw",
+                 "-z", "--no-abbrev", "--patch", "--text", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", "--no-color", "--submodule=short", "-U3", NULL);
+    al_strv_adds(&command.argv, *push->parent ? push->parent : al_push_empty_tree(push), commit,
+                 NULL);
+    r = al_push_git_sink(dir, &command, (struct al_sink){ al_excerpt_reader_add, reader }, budget,
+                         err);
+    if (r < 0)
+        return r;
+    al_excerpt_reader_end(reader);
+    if (reader->changes.broken)
+        return al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not list what changes");
+    if (reader->changes.count < reader->changes.total)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "The push changes %zu files, more than the %d that a user can be "
+                            "asked about at once; stage fewer",
+                            reader->changes.total, AL_DIFF_RAW_MAX);
+    return 0;
+}
+
+static void add_object(const char *oid, unsigned mode, struct al_str *words)
+{
+    if (mode && (mode & TYPE_MASK) != TYPE_GITLINK && oid[strspn(oid, "0")])
+        al_str_addf(words, "%s\n", oid);
+}
+
+static int verify(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
+                  const struct al_diff_raw *changes, struct al_run_limits *budget,
+                  bool *ret_complete, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_object_verifier_clear) struct al_object_verifier verifier = {
+        .line = AL_STR_INIT,
+        .id = AL_STR_INIT,
+        .sha256 = push->repo->vetting->is_sha256,
+        .oids = budget->stable_read ? &budget->stable_read->oids : NULL,
+    };
+    int r;
+
+    al_str_addf(&words, "%s\n%s^{tree}\n", commit, commit);
+    for (size_t i = 0; i < changes->count; i++) {
+        add_object(changes->items[i].old_oid, changes->items[i].old_mode, &words);
+        add_object(changes->items[i].new_oid, changes->items[i].new_mode, &words);
+    }
+    command.input = words.buf;
+    command.input_len = words.len;
+    al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
+    r = al_push_git_sink(dir, &command, (struct al_sink){ al_object_verifier_add, &verifier },
+                         budget, err);
+    if (verifier.mismatch)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "Object %s of the target has other content than its id says, so the "
+                            "push cannot be shown; the user can look with git fsck",
+                            verifier.mismatch);
+    if (r == 0 && verifier.too_many)
+        *ret_complete = false;
+    else if (r == 0 && (verifier.broken || verifier.left))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");
+    return r == 0 && *push->parent
+               ? al_git_verify_tree(push->repo, push->parent, budget, ret_complete, err)
+               : r;
+}
+
+static int show(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
+                struct al_run_limits *budget, struct al_str *out, size_t *ret_framed,
+                struct al_error *err)
+{
+    const size_t before = out->len;
+    al_auto(al_excerpt_reader_clear) struct al_excerpt_reader reader = AL_EXCERPT_READER_INIT;
+    al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
+    bool complete = true;
+    int r;
+
+    reader.in_full = budget->in_full;
+    r = read_diff(push, dir, commit, &reader, budget, err);
+    if (r == 0)
+        r = verify(push, dir, commit, &reader.changes, budget, &complete, err);
+    if (r == 0)
+        r = al_push_find_ignored(push, budget, &ignored, err);
+    if (r < 0)
+        return r;
+    add_head(push, out);
+    add_files(push, &reader.changes, &ignored, budget->in_full, out);
+    *ret_framed = out->len - before;
+    al_str_addc(out, '\n');
+    al_excerpt_write_patch(&reader, out);
+    if (!complete)
+        al_str_adds(out, "This is more than airlock checks: a forged object of the target may be "
+                         "shown as another.\n");
+    return 0;
+}
+
+int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct al_str *out,
+                    size_t *ret_framed, char **ret_commit, struct al_error *err)
+{
+    al_auto(al_push_dir_remove) struct al_push_dir dir = AL_PUSH_DIR_INIT;
+    al_auto(al_freep) char *commit = NULL;
+    int r = al_push_dir_make(push, &dir, err);
+
+    al_strv_clear(&push->lfs);
+    if (r == 0)
+        r = al_push_build(push, &dir, budget, &commit, err);
+    if (r == 0)
+        r = al_push_find_lfs(push, &dir, budget, &push->lfs, err);
+    if (r == 0)
+        r = show(push, &dir, commit, budget, out, ret_framed, err);
+    if (r == 0)
+        *ret_commit = al_take(&commit);
+    return r;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Pushing a staged commit to a target.
+ *
+ *   al_push_plan()     what would be pushed where; asked again as often as the pipeline likes
+ *   al_push_preview()  the commit is built in the store, and the text for the approval from it
+ *   al_push_run()      its objects go to the target, then the branch moves from the commit that was
+ *                      shown to the new one, or does not move at all
+ *
+ * Nothing is written outside the store before al_push_run(), and there only new objects before the
+ * branch moves.  So a process that is killed loses nothing: either the branch moved or the commit
+ * is still staged.
+ */
+#ifndef AL_STAGING_PUSH_PUSH_H
+#define AL_STAGING_PUSH_PUSH_H
+
+#include <stdbool.h>
+
+#include "gitops/oid.h"
+#include "util/error.h"
+#include "util/str.h"
+
+struct al_push;
+struct al_repo;
+struct al_run_limits;
+struct al_staging;
+struct al_target;
+
+/** The outcome of a push. */
+struct al_push_result {
+    bool is_conflict;         /**< nothing was pushed */
+    bool is_other;            /**< a conflict with the reason "other", not "non-fast-forward" */
+    char *message;            /**< of a conflict: safe text */
+    char *target_head;        /**< of a conflict: the commit of the branch; NULL: none */
+    char commit[AL_OID_TEXT]; /**< of a success: the new commit */
+    struct al_strv notes; /**< safe lines: what the branch was, and files that were not changed */
+};
+
+/** Free what a result owns. */
+void al_push_result_clear(struct al_push_result *result);
+
+/**
+ * Find out what would be pushed where.  Changes nothing.
+ *
+ * @param id    A staged commit, or a unique beginning of its id.
+ * @param repo  The repository of the target, borrowed.
+ * @return 0, also when the target's branch has moved, see al_push_conflict(); AL_ERR_EXECUTION for
+ *         an unknown staged commit, one with an earlier one that has to go first, a target of
+ *         another object format, and a branch that al_target_branch() refuses.
+ */
+int al_push_plan(struct al_staging *staging, const char *id, const struct al_target *target,
+                 struct al_repo *repo, struct al_run_limits *budget, struct al_push **ret_push,
+                 struct al_error *err);
+
+/** Free a planned push; NULL is fine. */
+void al_push_free(struct al_push *push);
+
+/** The staged commit, in hex.  Borrowed. */
+const char *al_push_commit(const struct al_push *push);
+/** The target, as al_target_key().  Borrowed. */
+const char *al_push_key(const struct al_push *push);
+/** The full name of the branch.  Borrowed. */
+const char *al_push_ref(const struct al_push *push);
+/** The commit of the branch; "" when the branch is new.  Borrowed. */
+const char *al_push_head(const struct al_push *push);
+/** The parent of the new commit; "" for a root commit.  Borrowed. */
+const char *al_push_parent(const struct al_push *push);
+/** Name and address of the new commit: "Name <mail>".  Borrowed. */
+const char *al_push_author(const struct al_push *push);
+
+/** Append the paths that are pushed, relative to the top. */
+void al_push_paths(const struct al_push *push, struct al_strv *ret_paths);
+
+/** Test whether the push cannot be made, and fill the result if so. */
+bool al_push_conflict(const struct al_push *push, struct al_push_result *ret_result);
+
+/** Append the line that begins the approval: `Push staged commit abc12345 "message" to local:proj
+ * (branch: main, new branch)`.  Unsafe text. */
+void al_push_summary(const struct al_push *push, struct al_str *out);
+
+/**
+ * Append the text of the approval: target, commit and files, then the diff of the target's branch.
+ * Every object it shows is verified against its id, and those of the target are added to
+ * budget->stable_read.
+ *
+ * @param[out] ret_framed  The bytes of this text without the diff.
+ * @param[out] ret_commit  The commit that was shown, for al_push_run().  Caller frees.
+ */
+int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct al_str *out,
+                    size_t *ret_framed, char **ret_commit, struct al_error *err);
+
+/**
+ * Push.  With the target's write lock held.
+ *
+ * @param commit  From al_push_preview(); NULL: nobody was shown one, and it is built now.
+ * @return 0, also for a conflict.
+ */
+int al_push_run(struct al_push *push, const char *commit, struct al_run_limits *budget,
+                struct al_push_result *ret_result, struct al_error *err);
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a pull decides about a file, for every combination of three versions. */
+#include "staging/pull/plan.h"
+
+#include <string.h>
+
+#include "gitops/oid.h"
+#include "sandbox/sandbox.h"
+
+#include "tests/lib/assert.h"
+
+/* A version: missing, or one of three contents with one of two modes. */
+enum { NONE, FIRST, SECOND, THIRD, FIRST_EXECUTABLE, VERSIONS };
+
+static struct al_oid oid_of(int version)
+{
+    struct al_oid oid = { { 0 } };
+
+    oid.bytes[0] = (uint8_t)(version == FIRST_EXECUTABLE ? FIRST : version);
+    return oid;
+}
+
+static unsigned mode_of(int version)
+{
+    return version == FIRST_EXECUTABLE ? AL_SANDBOX_MODE_EXECUTABLE : AL_SANDBOX_MODE_FILE;
+}
+
+/* The lists of a pull of one file. */
+struct lists {
+    char path[2];
+    struct al_pull_file theirs;
+    struct al_sandbox_file ours;
+    struct al_pull_list list;
+    struct al_sandbox_files files;
+    struct al_base base, origin;
+    struct al_pull_from from;
+    struct al_pull_plan plan;
+};
+
+static void decide(struct lists *lists, int base, int ours, int theirs)
+{
+    struct al_oid oid = oid_of(base);
+
+    *lists = (struct lists){ .path = "f" };
+    lists->theirs = (struct al_pull_file){ .path = lists->path,
+                                           .mode = mode_of(theirs),
+                                           .oid = oid_of(theirs) };
+    lists->ours =
+        (struct al_sandbox_file){ .path = lists->path, .mode = mode_of(ours), .oid = oid_of(ours) };
+    lists->list = (struct al_pull_list){ .items = &lists->theirs, .count = theirs != NONE };
+    lists->files = (struct al_sandbox_files){ .items = &lists->ours, .count = ours != NONE };
+    if (base != NONE) {
+        al_base_set(&lists->base, "f", mode_of(base), &oid);
+        al_base_set(&lists->origin, "f", mode_of(base), &oid);
+    }
+    lists->from = (struct al_pull_from){
+        .list = &lists->list, .base = &lists->base, .origin = &lists->origin, .files = &lists->files
+    };
+    al_pull_plan_make(&lists->from, &lists->plan);
+    for (size_t i = 0; i < lists->plan.count; i++)
+        lists->plan.items[i].chosen = true;
+    al_pull_decide(&lists->from, &lists->plan);
+    al_pull_check_places(&lists->from, &lists->plan);
+}
+
+static void clear(struct lists *lists)
+{
+    al_base_clear(&lists->base);
+    al_base_clear(&lists->origin);
+    al_pull_plan_clear(&lists->plan);
+}
+
+static bool takes_theirs(const struct al_pull_item *item)
+{
+    return item->changes && al_pull_side_equal(&item->result, &item->theirs);
+}
+
+/* The rules of three-way merging, whatever the versions are. */
+static void check_item(const struct al_pull_item *item)
+{
+    bool ours_is_new = !al_pull_side_equal(&item->ours, &item->base);
+    bool theirs_is_new = !al_pull_side_equal(&item->theirs, &item->base);
+
+    if (al_pull_side_equal(&item->ours, &item->theirs))
+        assert_true(!item->changes && !item->merges && !item->conflict && item->is_settled);
+    else if (!ours_is_new)
+        assert_true(takes_theirs(item) && !item->conflict && item->is_settled);
+    else if (!theirs_is_new)
+        assert_true(!item->changes && !item->merges && !item->conflict);
+    else if (item->ours.mode) /* the sandbox's content is never replaced without a word */
+        assert_true(item->merges || item->conflict ||
+                    al_oid_equal(&item->result.oid, &item->ours.oid) ||
+                    al_oid_equal(&item->ours.oid, &item->base.oid));
+    else
+        assert_true(takes_theirs(item) && item->conflict);
+}
+
+static void every_combination_keeps_the_rules(void **state)
+{
+    (void)state;
+    for (int base = NONE; base < VERSIONS; base++)
+        for (int ours = NONE; ours < VERSIONS; ours++)
+            for (int theirs = NONE; theirs < VERSIONS; theirs++) {
+                struct lists lists;
+
+                decide(&lists, base, ours, theirs);
+                assert_int_equal(lists.plan.count, base != NONE || theirs != NONE);
+                for (size_t i = 0; i < lists.plan.count; i++)
+                    check_item(&lists.plan.items[i]);
+                clear(&lists);
+            }
+}
+
+static void content_and_mode_are_merged_apart(void **state)
+{
+    struct lists lists;
+    const struct al_pull_item *item;
+
+    (void)state;
+    decide(&lists, FIRST, SECOND, FIRST_EXECUTABLE);
+    item = &lists.plan.items[0];
+    assert_true(item->changes && !item->merges && !item->conflict);
+    assert_int_equal(item->result.mode, AL_SANDBOX_MODE_EXECUTABLE);
+    assert_int_equal(item->result.oid.bytes[0], SECOND);
+    clear(&lists);
+}
+
+static void a_file_that_was_never_pulled_is_not_removed(void **state)
+{
+    struct lists lists;
+
+    (void)state;
+    decide(&lists, FIRST, FIRST, NONE);
+    assert_true(lists.plan.items[0].changes);
+    assert_int_equal(lists.plan.items[0].result.mode, 0);
+    clear(&lists);
+    decide(&lists, NONE, FIRST, NONE);
+    assert_int_equal(lists.plan.count, 0);
+    clear(&lists);
+}
+
+/* The words of `paths`. */
+static int choose(struct lists *lists, const char *word, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+
+    al_strv_add(&words, word);
+    for (size_t i = 0; i < lists->plan.count; i++)
+        lists->plan.items[i].chosen = false;
+    return al_pull_choose(&lists->plan, &words, "here", err);
+}
+
+static void words_choose_or_are_refused(void **state)
+{
+    static const char *const chosen[] = { "f",  "./f", "/workspace/f", "*", "/workspace", ".",
+                                          "**", "[f]", "/workspace/?", "./" };
+    static const struct {
+        const char *word;
+        int status;
+    } refused[] = {
+        { "g", AL_ERR_EXECUTION },
+        { "f/", AL_ERR_EXECUTION },
+        { "f/g", AL_ERR_EXECUTION },
+        { "*.c", AL_ERR_EXECUTION },
+        { "F", AL_ERR_EXECUTION },
+        { "", AL_ERR_BAD_ARGS },
+        { "/f", AL_ERR_SANDBOX },
+        { "../f", AL_ERR_SANDBOX },
+        { "a/..", AL_ERR_SANDBOX },
+        { "/workspace/../f", AL_ERR_SANDBOX },
+        { "/workspaces/f", AL_ERR_SANDBOX },
+    };
+    struct lists lists;
+
+    (void)state;
+    decide(&lists, NONE, NONE, FIRST);
+    for (size_t i = 0; i < COUNT(chosen); i++) {
+        assert_int_equal(choose(&lists, chosen[i], NULL), 0);
+        assert_true(lists.plan.items[0].chosen);
+    }
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        struct al_error err = AL_ERROR_INIT;
+
+        assert_int_equal(choose(&lists, refused[i].word, &err), refused[i].status);
+        assert_false(lists.plan.items[0].chosen);
+        al_error_clear(&err);
+    }
+    clear(&lists);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_combination_keeps_the_rules),
+        cmocka_unit_test(content_and_mode_are_merged_apart),
+        cmocka_unit_test(a_file_that_was_never_pulled_is_not_removed),
+        cmocka_unit_test(words_choose_or_are_refused),
+    };
+
+    return cmocka_run_group_tests_name("staging/pull_plan", tests, NULL, NULL);
+}
