@@ -155,6 +155,38 @@ class Day(github.Case):
         self.assertFalse(self.workspace.exists())
         self.assert_only(self.root, before)
 
+    def test_own_branch(self):
+        """what was pushed to a branch of its own is no change of main: a pull from there keeps it"""
+        main = {"type": "local", "path": ".", "branch": "main"}
+        lines = [f"{number}\n" for number in range(20)]
+        self.write("a", "".join(lines))
+        self.write("gone", "x\n")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "lines")
+        agent = Agent(self)
+        agent.value("git_pull", {"source": main, "paths": ["**"]})
+        lines[10] = "agent\n"
+        agent.write("a", "".join(lines))
+        agent.ok("delete_file", {"path": "/workspace/gone"})
+        _, result = agent.push(agent.stage("first", "a", "gone"), main | {"branch": "agent"})
+        self.assertEqual(result.value["structuredContent"]["status"], "success", result)
+        self.assertEqual(agent.value("git_pull", {"source": main, "paths": ["**"]})["pulled"], [])
+        self.write("b", "theirs\n")
+        self.write("a", "".join(f"{number}\n" for number in range(20)).replace("3\n", "three\n", 1))
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "theirs")
+        self.assertEqual(agent.value("git_pull", {"source": main, "paths": ["**"]}),
+                         {"pulled": ["a", "b"], "conflicts": []})
+        lines[3] = "three\n"
+        self.assertEqual(agent.ok("read_file", {"path": "/workspace/a"}).text, "".join(lines))
+        lines[19] = "end\n"
+        agent.write("a", "".join(lines))
+        shown, result = agent.push(agent.stage("second", "a"), main | {"branch": "agent"})
+        self.assertNotIn("-agent", shown)
+        self.assertEqual(self.out("show", "agent:a"), "".join(lines))
+        self.assertEqual(self.out("ls-tree", "--name-only", "agent", "gone"), "")
+        agent.close()
+
     def test_bare(self):
         """a bare repository"""
         where = self.bare(self.root / "backup.git")

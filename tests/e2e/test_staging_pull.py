@@ -253,7 +253,8 @@ class Pull:
         self.assertEqual(self.pull(server, "dir"), (["dir"], [], ""))
         self.assertEqual(self.unstaged(server), {})
         self.assertEqual(self.pull(server, ".", source={**self.source, "branch": "main"})[0:2],
-                         ([], ["dir/x"]))
+                         ([], []))
+        self.assertEqual(self.files(server).count("dir"), 1)
 
     def test_skipped(self):
         """links, submodules and names that a sandbox refuses are left out, and said"""

@@ -45,7 +45,11 @@ static void add_item(const struct al_pull_from *from, struct al_pull_plan *plan,
     struct al_pull_item *item = &plan->items[plan->count++];
 
     *item = (struct al_pull_item){ .path = path, .which = SIZE_MAX };
-    item->base = find_base(from->base, path);
+    /* What this branch had decides, if it is known: the base may have come from another branch, or
+     * have been pushed to one. */
+    item->base = find_base(from->origin, path);
+    if (!item->base.mode)
+        item->base = find_base(from->base, path);
     item->ours = find_ours(from->files, path);
     if (theirs) {
         item->theirs = (struct al_pull_side){ theirs->mode, theirs->oid };

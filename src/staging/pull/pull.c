@@ -145,10 +145,12 @@ static bool differs(struct al_base *base, const struct al_pull_item *item)
     return !al_pull_side_equal(&side, &item->theirs);
 }
 
-/* What is recorded: in the base what the sandbox agrees with, in the origin all that was seen. */
-static bool is_recorded(const struct al_pull_item *item, bool all)
+/* What is recorded: what the sandbox agrees with; in the origin also what did not change there.  A
+ * conflict that is not settled is not recorded, so the next pull says it again. */
+static bool is_recorded(const struct al_pull_item *item, bool in_origin)
 {
-    return item->chosen && !item->skipped && !item->is_blocked && (all || item->is_settled);
+    return item->chosen && !item->skipped && !item->is_blocked &&
+           (item->is_settled || (in_origin && al_pull_side_equal(&item->theirs, &item->base)));
 }
 
 static void set(struct al_base *base, const struct al_pull_item *item)
@@ -161,7 +163,7 @@ static void set(struct al_base *base, const struct al_pull_item *item)
 
 /* Record the files; true when anything changed.  All that is compared is compared first, since the
  * base is sorted anew after it was changed. */
-static bool record(const struct pull *pull, struct al_base *base, bool all)
+static bool record(const struct pull *pull, struct al_base *base, bool in_origin)
 {
     al_auto(al_freep) bool *differ = al_calloc(pull->plan.count + 1, sizeof(*differ));
     al_auto(al_strv_clear) struct al_strv replaced = AL_STRV_INIT;
@@ -170,7 +172,7 @@ static bool record(const struct pull *pull, struct al_base *base, bool all)
     for (size_t i = 0; i < pull->plan.count; i++) {
         const struct al_pull_item *item = &pull->plan.items[i];
 
-        differ[i] = is_recorded(item, all) && differs(base, item);
+        differ[i] = is_recorded(item, in_origin) && differs(base, item);
         if (differ[i] && item->theirs.mode)
             al_base_list_replaced(base, item->path, &replaced);
         any |= differ[i];
