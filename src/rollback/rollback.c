@@ -144,6 +144,9 @@ static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
                           ctx->budget, &ctx->report->lost, err);
 
     if (r == 0)
+        r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first, ctx->budget,
+                                        &ctx->report->changes, &ctx->report->lost, err);
+    if (r == 0)
         al_restore_check(&restore, &ctx->report->unsaved);
     return r;
 }
@@ -152,15 +155,13 @@ static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
 static int check_refusals(const struct al_rollback_context *ctx, struct al_error *err)
 {
     const struct al_rollback *report = ctx->report;
-    int r;
 
     if (report->unsaved.count)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "files are in the way that no checkpoint has, since they are ignored "
                             "or too large; move them away first");
-    r = al_rollback_check_worktrees(&ctx->repo->at, &report->changes, err);
-    if (r < 0 || ctx->options->force)
-        return r;
+    if (ctx->options->force)
+        return 0;
     if (ctx->plan.interrupted)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "execution %" PRIu64 " was interrupted, so it cannot be told what it "

@@ -2,79 +2,66 @@
 #include "rollback/worktrees.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "checkpoint/store.h"
 #include "guard/text.h"
+#include "rollback/plan.h"
 #include "util/fs.h"
 #include "util/str.h"
 
 #define HEAD_MAX_BYTES 4096u
 
-/* The search for changes in what one other worktree has checked out. */
-struct search {
-    const struct al_differences *changes;
-    struct al_error *err;
+/* A branch that another worktree has checked out. */
+struct elsewhere {
+    struct al_strv branches; /* full names */
+    struct al_strv places;   /* in words, one for each */
 };
 
-static bool moves(const struct al_differences *changes, const char *branch)
+static void elsewhere_clear(struct elsewhere *elsewhere)
 {
-    for (size_t i = 0; i < changes->count; i++) {
-        if (changes->items[i].part == AL_PART_REF && !strcmp(changes->items[i].name, branch))
-            return true;
-    }
-    return false;
+    al_strv_clear(&elsewhere->branches);
+    al_strv_clear(&elsewhere->places);
 }
 
-/* Refuse if `<dir_fd>/<path>` is the HEAD of a worktree on one of the branches.  A worktree without
- * a readable HEAD has no branch checked out. */
-static int check_head(const struct search *search, int dir_fd, const char *path, const char *where)
+/* Add the branch of `<dir_fd>/<path>`, a HEAD.  A worktree without a readable HEAD has none. */
+static void add_head(struct elsewhere *elsewhere, int dir_fd, const char *path, const char *place)
 {
     static const char prefix[] = "ref: ";
     al_auto(al_str_clear) struct al_str head = AL_STR_INIT;
-    al_auto(al_freep) char *branch = NULL;
-    al_auto(al_freep) char *place = NULL;
 
     if (al_fs_read(dir_fd, path, HEAD_MAX_BYTES, &head) < 0 || !al_starts_with(head.buf, prefix))
-        return 0;
+        return;
     al_str_trim_end(&head);
-    if (!moves(search->changes, head.buf + strlen(prefix)))
-        return 0;
-    branch = al_text_sanitize_line(head.buf + strlen(prefix));
-    place = al_text_sanitize_line(where);
-    return al_error_set(search->err, AL_ERR_EXECUTION,
-                        "the rollback would move '%s', which %s has checked out; roll back there, "
-                        "or switch it to another branch first",
-                        branch, place);
+    al_strv_add(&elsewhere->branches, head.buf + strlen(prefix));
+    al_strv_take(&elsewhere->places, al_text_sanitize_line(place));
 }
 
-static int check_linked(const struct search *search, int common_fd, const char *own)
+static void add_linked(struct elsewhere *elsewhere, int common_fd, const char *own)
 {
     int fd = openat(common_fd, "worktrees", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
-    int r = 0;
 
-    while (dir && r == 0 && (entry = readdir(dir))) {
+    while (dir && (entry = readdir(dir))) {
         al_auto(al_freep) char *path = al_asprintf("worktrees/%s/HEAD", entry->d_name);
-        al_auto(al_freep) char *where = al_asprintf("the worktree '%s'", entry->d_name);
+        al_auto(al_freep) char *place = al_asprintf("the worktree '%s'", entry->d_name);
 
         if (entry->d_name[0] != '.' && strcmp(entry->d_name, own) != 0)
-            r = check_head(search, common_fd, path, where);
+            add_head(elsewhere, common_fd, path, place);
     }
     if (dir)
         (void)closedir(dir);
     else
         al_close(fd);
-    return r;
 }
 
-int al_rollback_check_worktrees(const struct al_location *at, const struct al_differences *changes,
-                                struct al_error *err)
+static int list_elsewhere(const struct al_location *at, struct elsewhere *ret_elsewhere,
+                          struct al_error *err)
 {
-    const struct search search = { .changes = changes, .err = err };
     bool linked = strcmp(at->git_dir, at->common_dir) != 0;
     const char *slash = strrchr(at->git_dir, '/');
     al_auto(al_closep) int fd = -1;
@@ -84,6 +71,96 @@ int al_rollback_check_worktrees(const struct al_location *at, const struct al_di
         return r;
     /* The HEAD of a bare repository, which has no index, is nobody's working tree. */
     if (linked && faccessat(fd, "index", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        r = check_head(&search, fd, "HEAD", "the main working tree");
-    return r < 0 ? r : check_linked(&search, fd, linked && slash ? slash + 1 : "");
+        add_head(ret_elsewhere, fd, "HEAD", "the main working tree");
+    add_linked(ret_elsewhere, fd, linked && slash ? slash + 1 : "");
+    return 0;
+}
+
+/* Where a branch is checked out; NULL: in no other worktree. */
+static const char *place_of(const struct elsewhere *elsewhere, const char *branch)
+{
+    for (size_t i = 0; i < elsewhere->branches.count; i++) {
+        if (!strcmp(elsewhere->branches.items[i], branch))
+            return elsewhere->places.items[i];
+    }
+    return NULL;
+}
+
+/* Add the references that an execution moved. */
+static int add_moved(struct al_store *store, const char *before, struct al_run_limits *budget,
+                     struct al_strv *ret_names, struct al_error *err)
+{
+    struct al_differences made = { .items = NULL };
+    char after[AL_OID_TEXT];
+    int r;
+
+    if (al_checkpoint_find_after(store, before, after, NULL) < 0)
+        return 0; /* interrupted: it is refused without --force */
+    r = al_checkpoint_compare(store, before, after, budget, &made, err);
+    for (size_t i = 0; r == 0 && i < made.count; i++) {
+        if (made.items[i].part == AL_PART_REF)
+            al_strv_add(ret_names, made.items[i].name);
+    }
+    al_differences_clear(&made);
+    return r;
+}
+
+static int refuse(const char *name, const char *place, struct al_error *err)
+{
+    al_auto(al_freep) char *branch = al_text_sanitize_line(name);
+
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "the rollback would move '%s', which %s has checked out; roll back there, "
+                        "or switch it to another branch first",
+                        branch, place);
+}
+
+static void drop_words(const struct al_difference *change, struct al_strv *lost)
+{
+    al_auto(al_freep) char *words = al_difference_words(change);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < lost->count; i++) {
+        if (!strcmp(lost->items[i], words))
+            free(lost->items[i]);
+        else
+            lost->items[kept++] = lost->items[i];
+    }
+    lost->count = kept;
+}
+
+static void drop_change(struct al_differences *changes, size_t at)
+{
+    free(changes->items[at].name);
+    free(changes->items[at].from);
+    free(changes->items[at].to);
+    memmove(&changes->items[at], &changes->items[at + 1],
+            (--changes->count - at) * sizeof(*changes->items));
+}
+
+int al_rollback_leave_worktrees(struct al_store *store, const struct al_executions *executions,
+                                size_t first, struct al_run_limits *budget,
+                                struct al_differences *changes, struct al_strv *lost,
+                                struct al_error *err)
+{
+    al_auto(elsewhere_clear) struct elsewhere elsewhere = { .branches = AL_STRV_INIT };
+    al_auto(al_strv_clear) struct al_strv moved = AL_STRV_INIT;
+    int r = list_elsewhere(&store->repo->at, &elsewhere, err);
+
+    for (size_t i = first; r == 0 && elsewhere.branches.count && i < executions->count; i++)
+        r = add_moved(store, executions->items[i].before, budget, &moved, err);
+    for (size_t i = 0; r == 0 && i < changes->count;) {
+        const struct al_difference *change = &changes->items[i];
+        const char *place = change->part == AL_PART_REF ? place_of(&elsewhere, change->name) : NULL;
+
+        if (place && al_strv_contains(&moved, change->name))
+            r = refuse(change->name, place, err);
+        else if (place) {
+            drop_words(change, lost);
+            drop_change(changes, i);
+        } else {
+            i++;
+        }
+    }
+    return r;
 }

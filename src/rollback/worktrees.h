@@ -4,18 +4,26 @@
 #define AL_ROLLBACK_WORKTREES_H
 
 #include "checkpoint/checkpoint.h"
-#include "gitops/location.h"
+#include "rollback/executions.h"
 #include "util/error.h"
 
 /**
- * Refuse changes that move or delete a branch that another worktree has checked out: its files and
- * index would then belong to another commit.
+ * Leave out the changes of branches that other worktrees have checked out.
+ *
+ * A branch that none of the undone executions moved was moved by whoever works there, and stays.  A
+ * branch that one of them moved is refused: the files and the index of that worktree would then
+ * belong to another commit.
  *
  * Source: git-worktree(1), gitrepository-layout(5).
  *
- * @return 0; AL_ERR_EXECUTION naming the branch and the worktree.
+ * @param executions  Those that are undone, and the ones after them; from the index `first`.
+ * @param changes     From the present to the checkpoint; branches that stay are removed.
+ * @param lost        Changes in words; those of branches that stay are removed.
+ * @return 0; AL_ERR_EXECUTION naming the branch and the worktree; as al_checkpoint_compare().
  */
-int al_rollback_check_worktrees(const struct al_location *at, const struct al_differences *changes,
+int al_rollback_leave_worktrees(struct al_store *store, const struct al_executions *executions,
+                                size_t first, struct al_run_limits *budget,
+                                struct al_differences *changes, struct al_strv *lost,
                                 struct al_error *err);
 
 #endif

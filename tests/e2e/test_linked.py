@@ -78,6 +78,19 @@ class Linked(rollback.Rollback):
         self.rollback()
         self.assertEqual(self.out("branch", "--list", "theirs"), "")
 
+    def test_branch_of_others(self):
+        """a branch that only the other worktree's user moved stays, and is no reason to refuse"""
+        before = self.snapshot()
+        self.ok("git_branch", {"create": "mine"})
+        moved = self.commit("b", "b\n", "theirs", self.main)
+        self.rollback()
+        self.assertEqual(self.out("rev-parse", "main").strip(), moved)
+        self.assertEqual(self.out("branch", "--list", "mine"), "")
+        self.assertEqual({name for name in before if before[name] != self.snapshot()[name]}, {"refs"})
+        self.rollback("--redo")
+        self.assertEqual(self.out("rev-parse", "main").strip(), moved)
+        self.assertIn("mine", self.out("branch", "--list", "mine"))
+
     def test_main_branch(self):
         """the same for the branch of the main working tree, and where the main one is rolled back"""
         self.ok("git_branch", {"create": "next"})
