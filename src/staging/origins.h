@@ -2,10 +2,10 @@
 /*
  * What a sandbox last saw of a branch: the files that were pulled from it or pushed to it.
  *
- * The base (staging/base.h) says what a status compares a file of the sandbox with, wherever it came
- * from.  The origin is the common ancestor of a pull from its branch: what was pushed to another
- * branch meanwhile is a change of the sandbox.  A file that disappears from a branch is removed from
- * the sandbox only if the branch is where it came from.
+ * The base (staging/base.h) says what a status compares a file of the sandbox with, wherever it
+ * came from.  The origin is the common ancestor of a pull from its branch: what was pushed to
+ * another branch meanwhile is a change of the sandbox.  A file that disappears from a branch is
+ * removed from the sandbox only if the branch is where it came from.
  */
 #ifndef AL_STAGING_ORIGINS_H
 #define AL_STAGING_ORIGINS_H
