@@ -39,22 +39,29 @@ static struct al_pull_side find_base(struct al_base *base, const char *path)
     return file ? (struct al_pull_side){ file->mode, file->oid } : (struct al_pull_side){ 0 };
 }
 
+/* What this branch had is the ancestor, if it is known: the base may have come from another branch,
+ * or have been pushed to one.  A base that equals the incoming file has it already. */
+static struct al_pull_side find_ancestor(const struct al_pull_from *from,
+                                         const struct al_pull_item *item)
+{
+    struct al_pull_side base = find_base(from->base, item->path);
+    struct al_pull_side origin = find_base(from->origin, item->path);
+
+    return origin.mode && !al_pull_side_equal(&base, &item->theirs) ? origin : base;
+}
+
 static void add_item(const struct al_pull_from *from, struct al_pull_plan *plan, const char *path,
                      const struct al_pull_file *theirs)
 {
     struct al_pull_item *item = &plan->items[plan->count++];
 
     *item = (struct al_pull_item){ .path = path, .which = SIZE_MAX };
-    /* What this branch had decides, if it is known: the base may have come from another branch, or
-     * have been pushed to one. */
-    item->base = find_base(from->origin, path);
-    if (!item->base.mode)
-        item->base = find_base(from->base, path);
     item->ours = find_ours(from->files, path);
     if (theirs) {
         item->theirs = (struct al_pull_side){ theirs->mode, theirs->oid };
         item->which = (size_t)(theirs - from->list->items);
     }
+    item->base = find_ancestor(from, item);
 }
 
 /* The base and the origin change before the plan is used up. */
