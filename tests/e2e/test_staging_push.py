@@ -324,6 +324,22 @@ class Worktree(pushing.Pushing):
         self.assertEqual((self.root / "d.txt").read_text(encoding="utf-8"), "mine\n")
         self.assertEqual(self.out("status", "--porcelain"), "?? d.txt\n")
 
+    def test_submodule(self):
+        """index and files follow beside a submodule, whose changes are its own"""
+        source = self.base / "source"
+        self.out("clone", "-q", str(self.root), str(source))
+        self.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(source),
+                 "sub")
+        self.git("commit", "-q", "-m", "submodule")
+        _, notes = self.pushed(self.stage({"b.txt": "pushed\n", "new.txt": "pushed\n"}))
+        self.assertEqual((self.root / "b.txt").read_text(encoding="utf-8"), "pushed\n")
+        self.assertEqual(self.out("status", "--porcelain"), "")
+        self.assertEqual(len(notes.splitlines()), 1, notes)
+        self.write("sub/a.txt", "mine\n")
+        self.pushed(self.stage({"b.txt": "again\n"}))
+        self.assertEqual((self.root / "b.txt").read_text(encoding="utf-8"), "again\n")
+        self.assertEqual(self.out("status", "--porcelain"), " M sub\n")
+
     def test_link_in_the_way(self):
         """nothing is written through a link of the working tree"""
         outside = self.base / "outside"

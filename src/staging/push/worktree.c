@@ -147,7 +147,8 @@ static int refresh(const struct al_push *push, struct al_run_limits *budget, str
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
     command.class = AL_GIT_WRITE;
-    al_strv_adds(&command.argv, "git", "update-index", "-q", "--refresh", NULL);
+    al_strv_adds(&command.argv, "git", "update-index", "-q", "--ignore-submodules", "--refresh",
+                 NULL);
     return al_git_run(&push->repo->at, &command, &(struct al_git_run){ .max_bytes = MESSAGE_BYTES },
                       budget, &output, err); /* exits with 1 when files have changed */
 }
@@ -181,9 +182,12 @@ static int look(const struct al_push *push, const char *commit, struct paths *pa
 {
     const char *const changes[] = { "diff-tree",    "-r",         "-z",   "--raw", "--no-abbrev",
                                     "--no-renames", old_of(push), commit, "--",    NULL };
-    const char *const entries[] = { "diff-index",   "--cached",   "-z", "--name-only",
-                                    "--no-renames", old_of(push), "--", NULL };
-    const char *const files[] = { "diff-files", "-z", "--name-only", "--", NULL };
+    /* What is modified inside a submodule is its own; git would run there to find it. */
+    const char *const entries[] = { "diff-index",  "--cached",     "-z",
+                                    "--name-only", "--no-renames", "--ignore-submodules=dirty",
+                                    old_of(push),  "--",           NULL };
+    const char *const files[] = { "diff-files", "-z", "--name-only", "--ignore-submodules=dirty",
+                                  "--",         NULL };
     int r = refresh(push, budget, err);
 
     if (r == 0)
