@@ -324,6 +324,61 @@ class Worktree(pushing.Pushing):
         self.assertEqual((self.root / "d.txt").read_text(encoding="utf-8"), "mine\n")
         self.assertEqual(self.out("status", "--porcelain"), "?? d.txt\n")
 
+    def test_ignored_parent(self):
+        """an ignored file where a directory would come stays, and the other files follow"""
+        self.commit(".gitignore", "cfg\n", "ignore")
+        self.write("cfg", "mine\n")
+        _, notes = self.pushed(self.stage({"cfg/x": "pushed\n", "b.txt": "pushed\n"}))
+        self.assertEqual((self.root / "cfg").read_text(encoding="utf-8"), "mine\n")
+        self.assertEqual((self.root / "b.txt").read_text(encoding="utf-8"), "pushed\n")
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
+        self.assertTrue(notes.endswith("left as they are: cfg/x"), notes)
+
+    def test_ignored_in_directory(self):
+        """a file does not take the place of a directory that holds an ignored file"""
+        self.commit(".gitignore", "*.key\n", "ignore")
+        self.commit("d/deep/x.txt", "x\n", "d")
+        self.write("d/deep/my.key", "mine\n")
+        _, notes = self.pushed(self.stage({"d": "pushed\n", "b.txt": "pushed\n"}))
+        self.assertEqual((self.root / "d/deep/my.key").read_text(encoding="utf-8"), "mine\n")
+        self.assertFalse((self.root / "d/deep/x.txt").exists())
+        self.assertEqual((self.root / "b.txt").read_text(encoding="utf-8"), "pushed\n")
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
+        self.assertTrue(notes.endswith("left as they are: d"), notes)
+
+    def test_untracked_in_directory(self):
+        """nor of one with an untracked or a modified file; empty directories are in nobody's way"""
+        for name, content in (("d/mine.txt", "mine\n"), ("e/x.txt", "mine\n"), ("f/x.txt", "x\n")):
+            self.commit(name[0] + "/x.txt", "x\n", "x")
+            self.write(name, content)
+        (self.root / "f/empty/empty").mkdir(parents=True)
+        _, notes = self.pushed(self.stage({"d": "pushed\n", "e": "pushed\n", "f": "pushed\n"}))
+        self.assertEqual((self.root / "d/mine.txt").read_text(encoding="utf-8"), "mine\n")
+        self.assertEqual((self.root / "e/x.txt").read_text(encoding="utf-8"), "mine\n")
+        self.assertEqual((self.root / "f").read_text(encoding="utf-8"), "pushed\n")
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
+        self.assertTrue(notes.endswith("left as they are: d, e, e/x.txt"), notes)
+
+    def test_staged_in_the_way(self):
+        """what the user staged above or beneath a new path stays staged"""
+        self.commit("d/x.txt", "x\n", "d")
+        self.write("d/mine.txt", "mine\n")
+        self.write("cfg", "mine\n")
+        self.git("add", "d/mine.txt", "cfg")
+        self.pushed(self.stage({"d": "pushed\n", "cfg/x": "pushed\n", "b.txt": "pushed\n"}))
+        self.assertEqual(self.out("show", ":d/mine.txt", ":cfg"), "mine\nmine\n")
+        self.assertEqual((self.root / "d/mine.txt").read_text(encoding="utf-8"), "mine\n")
+        self.assertEqual((self.root / "cfg").read_text(encoding="utf-8"), "mine\n")
+        self.assertEqual((self.root / "b.txt").read_text(encoding="utf-8"), "pushed\n")
+
+    def test_file_modified_where_directory_comes(self):
+        """a modified file that becomes a directory stays"""
+        self.write("a.txt", "mine\n")
+        _, notes = self.pushed(self.stage({"a.txt/x": "pushed\n", "b.txt": "pushed\n"}))
+        self.assertEqual((self.root / "a.txt").read_text(encoding="utf-8"), "mine\n")
+        self.assertEqual((self.root / "b.txt").read_text(encoding="utf-8"), "pushed\n")
+        self.assertTrue(notes.endswith("left as they are: a.txt, a.txt/x"), notes)
+
     def test_submodule(self):
         """index and files follow beside a submodule, whose changes are its own"""
         source = self.base / "source"

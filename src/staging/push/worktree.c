@@ -13,6 +13,8 @@
  *
  * Source: git-read-tree(1) "Two Tree Merge".
  */
+#include <errno.h>
+#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,12 +95,28 @@ static struct path *find(const struct paths *paths, const char *name)
                         : NULL;
 }
 
+/* Whether `name` is in the directory `dir`. */
+static bool is_in(const char *name, const char *dir)
+{
+    const size_t len = strlen(dir);
+
+    return !strncmp(name, dir, len) && name[len] == '/';
+}
+
+/* A path that the push does not change was added by the user when a new path is above or beneath
+ * it.  The index cannot have both. */
 static bool take_entry_changed(void *payload, char *const *fields)
 {
-    struct path *path = find(payload, fields[0]);
+    struct paths *paths = payload;
+    struct path *path = find(paths, fields[0]);
 
-    if (path)
+    if (path) {
         path->entry_changed = true;
+        return true;
+    }
+    for (path = paths->items; path < paths->items + paths->count; path++)
+        if (path->is_new && (is_in(path->name, fields[0]) || is_in(fields[0], path->name)))
+            path->entry_changed = true;
     return true;
 }
 
@@ -153,27 +171,78 @@ static int refresh(const struct al_push *push, struct al_run_limits *budget, str
                       budget, &output, err); /* exits with 1 when files have changed */
 }
 
-/* Whether the push deletes files of a directory.  Were others in it, git would stop. */
-static bool empties(const struct paths *paths, const char *dir)
+static bool is_deleted(const struct path *path)
 {
-    const size_t len = strlen(dir);
+    return !strcmp(path->mode, "000000");
+}
 
-    for (size_t i = 0; i < paths->count; i++)
-        if (!strncmp(paths->items[i].name, dir, len) && paths->items[i].name[len] == '/')
-            return true;
-    return false;
+/* `path` cannot follow unless `other`, which is above or beneath it, is deleted by the push; NULL:
+ * the push does not change it. */
+static void wait_for(struct path *path, const struct path *other)
+{
+    if (!other || !is_deleted(other) || other->entry_changed || other->file_changed)
+        path->file_changed = true;
+    if (other && other->entry_changed)
+        path->entry_changed = true;
+}
+
+/* A file or link where a directory would come. */
+static void look_above(const struct al_push *push, const struct paths *paths, struct path *path)
+{
+    for (const char *slash = strchr(path->name, '/'); slash; slash = strchr(slash + 1, '/')) {
+        al_auto(al_freep) char *name = al_strndup(path->name, (size_t)(slash - path->name));
+        al_auto(al_freep) char *file = al_fs_join(push->repo->at.top, name);
+        struct stat st;
+
+        if (lstat(file, &st) < 0)
+            return;
+        if (!S_ISDIR(st.st_mode)) {
+            wait_for(path, find(paths, name));
+            return;
+        }
+    }
+}
+
+/* A directory where a file would come: git would delete what is ignored in it. */
+static void look_beneath(const struct al_push *push, const struct paths *paths, struct path *path)
+{
+    al_auto(al_freep) char *dir = al_fs_join(push->repo->at.top, path->name);
+    char *const roots[] = { dir, NULL };
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    FTSENT *entry;
+
+    if (!walk) {
+        path->file_changed = true;
+        return;
+    }
+    errno = 0;
+    while (!path->file_changed && (entry = fts_read(walk))) {
+        if (entry->fts_info == FTS_D || entry->fts_info == FTS_DP)
+            continue;
+        wait_for(path, find(paths, entry->fts_path + strlen(dir) - strlen(path->name)));
+    }
+    if (errno != 0) /* the walk was not to the end */
+        path->file_changed = true;
+    (void)fts_close(walk);
 }
 
 /* A new path has no entry; a file there is one that the user made. */
 static void find_untracked(const struct al_push *push, struct paths *paths)
 {
     for (size_t i = 0; i < paths->count; i++) {
-        al_auto(al_freep) char *file = al_fs_join(push->repo->at.top, paths->items[i].name);
+        struct path *path = &paths->items[i];
+        al_auto(al_freep) char *file = al_fs_join(push->repo->at.top, path->name);
         struct stat st;
 
-        if (paths->items[i].is_new && lstat(file, &st) == 0 &&
-            !(S_ISDIR(st.st_mode) && empties(paths, paths->items[i].name)))
-            paths->items[i].file_changed = true;
+        if (!path->is_new)
+            continue;
+        look_above(push, paths, path);
+        if (lstat(file, &st) < 0)
+            continue;
+        if (S_ISDIR(st.st_mode))
+            look_beneath(push, paths, path);
+        else
+            path->file_changed = true;
     }
 }
 
@@ -213,8 +282,7 @@ static size_t add_entries(const struct paths *paths, bool whole, struct al_str *
 
         if (path->entry_changed || path->file_changed == whole)
             continue;
-        al_str_addf(out, "%s %s\t%s", strcmp(path->mode, "000000") != 0 ? path->mode : "0",
-                    path->oid, path->name);
+        al_str_addf(out, "%s %s\t%s", is_deleted(path) ? "0" : path->mode, path->oid, path->name);
         al_str_addc(out, '\0');
         count++;
     }
@@ -280,8 +348,8 @@ static void name_those_left(const struct al_push *push, const struct paths *path
     al_strv_add(notes, line.buf);
 }
 
-/* git found a file in the way that was not there a moment ago, or a directory: the entries alone
- * follow, so that the next commit does not undo the push. */
+/* git found a file in the way that was not there a moment ago: the entries alone follow, so that
+ * the next commit does not undo the push. */
 static void leave_all(struct paths *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
