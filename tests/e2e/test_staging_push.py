@@ -395,6 +395,20 @@ class Worktree(pushing.Pushing):
         self.assertEqual((self.root / "b.txt").read_text(encoding="utf-8"), "again\n")
         self.assertEqual(self.out("status", "--porcelain"), " M sub\n")
 
+    def test_file_for_submodule(self):
+        """a submodule's directory stays when a file comes in the place of the submodule"""
+        source = self.base / "source"
+        self.out("clone", "-q", str(self.root), str(source))
+        self.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(source),
+                 "sub")
+        self.git("commit", "-q", "-m", "submodule")
+        self.write("sub/mine.txt", "mine\n")
+        _, notes = self.pushed(self.stage({"sub": "pushed\n", "b.txt": "pushed\n"}))
+        self.assertEqual((self.root / "sub/mine.txt").read_text(encoding="utf-8"), "mine\n")
+        self.assertEqual((self.root / "b.txt").read_text(encoding="utf-8"), "pushed\n")
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
+        self.assertTrue(notes.endswith("left as they are: sub"), notes)
+
     def test_link_in_the_way(self):
         """nothing is written through a link of the working tree"""
         outside = self.base / "outside"

@@ -35,7 +35,8 @@
 struct path {
     char *name;
     char mode[7], oid[AL_OID_TEXT]; /* in the new commit; mode "000000": deleted */
-    bool is_new, entry_changed, file_changed;
+    bool is_new;                    /* the old commit has no file there */
+    bool entry_changed, file_changed;
 };
 
 struct paths {
@@ -54,6 +55,12 @@ static void paths_clear(struct paths *paths)
     for (size_t i = 0; i < paths->count; i++)
         free(paths->items[i].name);
     free(paths->items);
+}
+
+/* A submodule is a directory with files that no commit of the target has. */
+static bool replaces_submodule(const char *record)
+{
+    return al_starts_with(record, ":160000 100") || al_starts_with(record, ":160000 120");
 }
 
 /* One record of a raw diff: ":<old mode> <new mode> <old id> <new id> <status>" and the path. */
@@ -76,7 +83,7 @@ static bool take_change(void *payload, char *const *fields)
     if (!oid || strcspn(oid + 1, " ") >= sizeof(path->oid))
         return false;
     memcpy(path->oid, oid + 1, strcspn(oid + 1, " "));
-    path->is_new = al_starts_with(fields[0], ":000000");
+    path->is_new = al_starts_with(fields[0], ":000000") || replaces_submodule(fields[0]);
     path->name = al_strdup(fields[1]);
     paths->count++;
     return true;
