@@ -118,6 +118,8 @@ int al_push_build(const struct al_push *push, const struct al_push_dir *dir,
     int r = al_push_build_index(push, dir, budget, err);
 
     if (r == 0)
+        r = al_push_check_tree(push, dir, budget, err);
+    if (r == 0)
         r = write_tree(dir, budget, &tree, err);
     if (r == 0)
         r = check_changes(push, dir, tree.buf, budget, err);

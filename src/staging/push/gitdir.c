@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "gitops/command.h"
+#include "gitops/nul_records.h"
 #include "guard/gitdir.h"
 #include "staging/push/private.h"
 #include "util/fs.h"
@@ -32,31 +34,135 @@ static bool is_whole(unsigned found)
            ((found & COMMONDIR) || (found & (OBJECTS | REFS)) == (OBJECTS | REFS));
 }
 
-/* The parts that the files of the push have in a directory, whose name has a '/' at its end. */
-static unsigned parts_in(const struct al_push *push, const char *dir, size_t len)
+/* A directory of the path that came last. */
+struct level {
+    size_t len;       /* of its name with the '/' at the end; 0: the top */
+    unsigned found;   /* its parts */
+    const char *file; /* of the push, below it; NULL: none; borrowed */
+};
+
+/* Paths in the order of their bytes, so the files of a directory come one after another. */
+struct walk {
+    const struct al_staged *staged;
+    size_t next;        /* the staged file that is due */
+    struct al_str path; /* the one that came last */
+    struct level *levels;
+    size_t depth, room;
+    const char *refused; /* a file of the push in a git directory; NULL: none; borrowed */
+};
+
+static void walk_clear(struct walk *walk)
 {
-    unsigned found = 0;
+    al_str_clear(&walk->path);
+    free(walk->levels);
+    walk->levels = NULL;
+}
+
+static void enter(struct walk *walk, size_t len)
+{
+    if (walk->depth == walk->room) {
+        walk->room = walk->room ? 2 * walk->room : 16;
+        walk->levels = al_reallocarray(walk->levels, walk->room, sizeof(*walk->levels));
+    }
+    walk->levels[walk->depth++] = (struct level){ .len = len };
+}
+
+/* All files of the directory were seen. */
+static void leave(struct walk *walk)
+{
+    const struct level *left = &walk->levels[--walk->depth];
+
+    if (!walk->refused && left->file && is_whole(left->found))
+        walk->refused = left->file;
+    if (walk->depth && !walk->levels[walk->depth - 1].file)
+        walk->levels[walk->depth - 1].file = left->file;
+}
+
+/* How many bytes two paths have in common at their beginning. */
+static size_t common(const char *one, const char *other)
+{
+    size_t len = 0;
+
+    while (one[len] && one[len] == other[len])
+        len++;
+    return len;
+}
+
+/* The next path; `file` is the same path, if the push brings it, and NULL otherwise. */
+static void see(struct walk *walk, const char *path, const char *file)
+{
+    const size_t same = common(path, walk->path.buf);
+    size_t at, len;
+
+    if (!walk->depth)
+        enter(walk, 0);
+    while (walk->levels[walk->depth - 1].len > same)
+        leave(walk);
+    at = walk->levels[walk->depth - 1].len;
+    for (;;) {
+        len = strcspn(path + at, "/");
+        walk->levels[walk->depth - 1].found |= part_of(path + at, len);
+        if (!path[at + len])
+            break;
+        at += len + 1;
+        enter(walk, at);
+    }
+    if (file)
+        walk->levels[walk->depth - 1].file = file;
+    al_str_reset(&walk->path);
+    al_str_adds(&walk->path, path);
+}
+
+/* After the last path. */
+static int finish(struct walk *walk, struct al_error *err)
+{
+    while (walk->depth)
+        leave(walk);
+    return walk->refused ? al_gitdir_refuse(walk->refused, err) : 0;
+}
+
+/* "<path>" NUL, in the order of the staged files. */
+static bool take_path(void *payload, char *const *fields)
+{
+    struct walk *walk = payload;
+    const struct al_staged *staged = walk->staged;
+    const char *file = NULL;
+
+    while (walk->next < staged->count && strcmp(staged->files[walk->next].path, fields[0]) < 0)
+        walk->next++;
+    if (walk->next < staged->count && !strcmp(staged->files[walk->next].path, fields[0]))
+        file = staged->files[walk->next].path;
+    see(walk, fields[0], file);
+    return true;
+}
+
+int al_push_check_tree(const struct al_push *push, const struct al_push_dir *dir,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(walk_clear) struct walk walk = { .staged = &push->staged, .path = AL_STR_INIT };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_path, &walk);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--cached", NULL);
+    r = al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &records }, budget,
+                         err);
+    return r < 0 ? r : finish(&walk, err);
+}
+
+/* Whether the files of the push alone make a git directory. */
+static int check_files(const struct al_push *push, struct al_error *err)
+{
+    al_auto(walk_clear) struct walk walk = { .staged = &push->staged, .path = AL_STR_INIT };
 
     for (size_t i = 0; i < push->staged.count; i++) {
         const struct al_staged_file *file = &push->staged.files[i];
 
-        if (file->operation != AL_STAGED_DELETE && !strncmp(file->path, dir, len))
-            found |= part_of(file->path + len, strcspn(file->path + len, "/"));
+        if (file->operation != AL_STAGED_DELETE)
+            see(&walk, file->path, file->path);
     }
-    return found;
-}
-
-/* Whether a path goes through a directory that the push makes a git directory of. */
-static bool makes_one(const struct al_push *push, const char *path)
-{
-    for (size_t at = 0; path[at];) {
-        const size_t len = strcspn(path + at, "/");
-
-        if (part_of(path + at, len) == HEAD && is_whole(parts_in(push, path, at)))
-            return true;
-        at += len + (path[at + len] == '/');
-    }
-    return false;
+    return finish(&walk, err);
 }
 
 /* Whether the file would lie in a git directory of the working tree, or make one of a directory. */
@@ -79,15 +185,13 @@ static bool lies_in_one(const struct al_push *push, const char *path)
 
 int al_push_check_gitdirs(const struct al_push *push, struct al_error *err)
 {
-    const bool has_tree = !al_location_is_bare(&push->repo->at);
-
+    if (al_location_is_bare(&push->repo->at))
+        return check_files(push, err);
     for (size_t i = 0; i < push->staged.count; i++) {
         const struct al_staged_file *file = &push->staged.files[i];
 
-        if (file->operation == AL_STAGED_DELETE)
-            continue;
-        if (makes_one(push, file->path) || (has_tree && lies_in_one(push, file->path)))
+        if (file->operation != AL_STAGED_DELETE && lies_in_one(push, file->path))
             return al_gitdir_refuse(file->path, err);
     }
-    return 0;
+    return check_files(push, err);
 }

@@ -98,6 +98,11 @@ int al_push_find_ignored(const struct al_push *push, struct al_run_limits *budge
 /** Refuse files in a git directory of the working tree, and files that make one. */
 int al_push_check_gitdirs(const struct al_push *push, struct al_error *err);
 
+/** Refuse files in a directory that is a git directory in the tree that the private index has.
+ * After al_push_build_index(). */
+int al_push_check_tree(const struct al_push *push, const struct al_push_dir *dir,
+                       struct al_run_limits *budget, struct al_error *err);
+
 /** Bring the objects of a commit to the target, and verify there what was brought. */
 int al_push_objects(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
                     struct al_run_limits *budget, struct al_error *err);
