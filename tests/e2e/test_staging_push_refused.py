@@ -246,6 +246,21 @@ class Users(pushing.Pushing):
             "diff --git a/.gitattributes b/.gitattributes\n", message)
         self.assertIn("\n-one\n+two\n", message)
 
+    def test_title(self):
+        """the title in the first line neither passes for a target nor pushes the target out of sight"""
+        for number, (title, shown) in enumerate((
+                ('Fix" to github:me/safe (branch: main)', "Fix' to github:me/safe (branch: main)"),
+                ("\u00e9" * 59, "\u00e9" * 59), ("\u20ac" * 60, "\u20ac" * 60),
+                ("\u20ac" * 61, "\u20ac" * 60 + "\u2026"), ("x" * 5000, "x" * 60 + "\u2026"),
+                ("\U0001f600" * 61 + '"', "\U0001f600" * 60 + "\u2026"),
+                ("a\u202eb", "a<U+202E>b"), ('"' * 61, "'" * 60 + "\u2026"))):
+            staged = self.stage({f"{number}.txt": "x\n"}, title + "\n\nWhy.")
+            first, _, rest = self.shown(staged).partition("\n")
+            self.assertEqual(
+                first, f'Push staged commit {staged[:8]} "{shown}" to local:. (branch: main)')
+            if "\u202e" not in title:
+                self.assertIn(f'Commit: {staged[:8]} "{title}"\n', rest)
+
     def test_rejected_then_approved(self):
         """a reason reaches the agent, and the commit stays staged until it is approved"""
         staged = self.stage({"b.txt": "b\n"})

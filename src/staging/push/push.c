@@ -8,10 +8,11 @@
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "staging/github.h"
+#include "util/utf8.h"
 
 #define MOVED          "Target has new commits since your base"
 #define MESSAGE_BYTES  (64u * 1024u)
-#define SHOWN_MESSAGE  60
+#define SHOWN_MESSAGE  60 /* characters of a title in the first line of a question */
 #define PUSHED_MESSAGE "airlock: push of a staged commit"
 
 void al_push_result_clear(struct al_push_result *result)
@@ -215,13 +216,31 @@ bool al_push_conflict(const struct al_push *push, struct al_push_result *ret_res
     return true;
 }
 
-void al_push_summary(const struct al_push *push, struct al_str *out)
+/* The title of the message, safe and short.  A quotation mark could end it early for a reader, and
+ * a long title could hide what comes after it. */
+static void add_title(const struct al_push *push, struct al_str *out)
 {
     const char *message = push->staged.message;
-    size_t len = strcspn(message, "\n");
+    al_auto(al_freep) char *line = al_strndup(message, strcspn(message, "\n"));
+    al_auto(al_freep) char *title = al_text_sanitize_shown_line(line);
+    const size_t all = strlen(title);
+    size_t len = 0;
 
-    al_str_addf(out, "Push staged commit %.*s \"%.*s\" to %s (branch: %s%s)", AL_STAGED_SHORT_ID,
-                push->staged.id, (int)len, message, push->shown, push->ref + strlen(AL_HEADS),
+    for (size_t shown = 0; shown < SHOWN_MESSAGE && len < all; shown++)
+        do
+            len++;
+        while (al_utf8_floor(title, len) < len);
+    for (size_t i = 0; i < len; i++)
+        al_str_addc(out, title[i] == '"' ? '\'' : title[i]);
+    if (len < all)
+        al_str_adds(out, "…");
+}
+
+void al_push_summary(const struct al_push *push, struct al_str *out)
+{
+    al_str_addf(out, "Push staged commit %.*s \"", AL_STAGED_SHORT_ID, push->staged.id);
+    add_title(push, out);
+    al_str_addf(out, "\" to %s (branch: %s%s)", push->shown, push->ref + strlen(AL_HEADS),
                 *push->head ? "" : ", new branch");
 }
 

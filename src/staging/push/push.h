@@ -75,7 +75,7 @@ void al_push_paths(const struct al_push *push, struct al_strv *ret_paths);
 bool al_push_conflict(const struct al_push *push, struct al_push_result *ret_result);
 
 /** Append the line that begins the approval: `Push staged commit abc12345 "message" to local:proj
- * (branch: main, new branch)`.  Unsafe text. */
+ * (branch: main, new branch)`.  A long title is cut, and has ' for ".  Unsafe text. */
 void al_push_summary(const struct al_push *push, struct al_str *out);
 
 /**
