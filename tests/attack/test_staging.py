@@ -312,38 +312,6 @@ class Places(Hostile):
         self.assertEqual(self.push(self.stage(head)).kind, "SandboxViolation")
         self.pushed(self.stage({"w/HEAD": "", "w/refs/x": "", "v/objects/x": "", "HEAD": ""}))
 
-    def test_git_directory_in_two_pushes(self):
-        """a branch gets no git directory by several pushes, though no file of it is checked out"""
-        first = {"HEAD": "ref: refs/heads/main\n", "config": "", "objects/a": ""}
-        self.make_bare()
-        self.git("branch", "b")
-        for number, (target, top) in enumerate((
-                (self.LOCAL | {"branch": "b"}, "x/"), (self.BARE, "deep/er/"),
-                (self.BARE | {"branch": "b"}, "x/"))):
-            top = f"{number}/{top}"
-            self.pushed(self.stage({top + name: text for name, text in first.items()}), target)
-            for name in "refs/a", "REFS", "commondir", "refs/deep/er":
-                staged = self.stage({top + name: "x", "zz.txt": f"{number}"})
-                result = self.push(staged, target)
-                self.assertEqual((result.kind, result.failed and result.error["code"]),
-                                 ("SandboxViolation", 7002), result)
-                self.assertIn(f"Protected path: {top}{name} ", result.text)
-                self.ok("git_discard", {"commitId": staged})
-            self.pushed(self.stage({top + "refsx/a": "", top + "other/refs": ""}), target)
-            self.pushed(self.stage({}, delete=[top + "HEAD"]), target)
-            self.pushed(self.stage({top + "refs/a": ""}), target)
-
-    def test_git_directory_of_the_user(self):
-        """a git directory that the branch has already gets no file; files beside it are pushed"""
-        self.git("checkout", "-q", "-b", "b")
-        for name in "fix/HEAD", "fix/refs/a", "fix/objects/a":
-            self.commit(name, "x", name)
-        self.git("checkout", "-q", "main")
-        target = self.LOCAL | {"branch": "b"}
-        self.assertEqual(self.push(self.stage({"fix/hooks/post-update": "x"}), target).kind,
-                         "SandboxViolation")
-        self.pushed(self.stage({"fix-1": "x", "fix.txt": "x", "fixes/x": "x"}), target)
-
     def test_store(self):
         """the store is no target, and no root holds it"""
         self.stage({"x.txt": "x\n"})
