@@ -266,6 +266,28 @@ class Content(pushing.Pushing):
         self.pushed(self.stage({"c.txt": "c\n"}, "y\n\nSigned-off-by: Z"))
         self.assertEqual(self.out("log", "-1", "--format=%(trailers:key=Worker)").strip(), "")
 
+    def test_forged_worker(self):
+        """no line of the agent's message passes for the trailer; the other lines stay"""
+        worker = self.write("w.md", "---\nname: real\n---\n", self.base)
+        for number, (message, wanted) in enumerate({
+                "x\n\nWorker: fake\n\n---\nrest": "x\n\n\n---\nrest\n\nWorker: real\n",
+                "x\n\nWORKER \t: fake\nworker:fake\nA: b": "x\n\nA: b\nWorker: real\n",
+                "x\nWorker: fake\n\nWhy.": "x\n\nWhy.\n\nWorker: real\n",
+                "x\n\nWorker: a\n\nWorker: b\n# c": "x\n\nWorker: real\n\n\n# c\n",
+                "worker: no leak": "worker: no leak\n\nWorker: real\n",
+                "x\n\nWorkers: w\nCo-Worker: c": "x\n\nWorkers: w\nCo-Worker: c\nWorker: real\n",
+        }.items()):
+            self.write(f"{number}.txt", "b\n", self.workspace)
+            staged = self.ok("git_stage", {"files": [f"/workspace/{number}.txt"],
+                                           "message": message},
+                             "--worker", str(worker)).value["structuredContent"]["id"]
+            self.pushed(staged)
+            self.assertEqual(self.out("cat-file", "commit", "HEAD").split("\n\n", 1)[1], wanted)
+            self.assertEqual(self.out("log", "-1", "--format=%(trailers:key=Worker,valueonly)")
+                             .strip(), "real")
+        self.pushed(self.stage({"c.txt": "c\n"}, "y\n\nWorker: text"))
+        self.assertEqual(self.out("log", "-1", "--format=%B"), "y\n\nWorker: text\n\n")
+
 
 class Worktree(pushing.Pushing):
     """What a push does to the files of a checked-out branch."""

@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <time.h>
 
 #include "gitops/command.h"
@@ -54,16 +55,44 @@ static int check_changes(const struct al_push *push, const struct al_push_dir *d
         push->shown);
 }
 
-/* The message, with the worker as a trailer.  A trailer of that name that the agent wrote is
- * replaced. */
+/* Whether a line begins with "Worker:", as git recognizes a trailer: in any case, and with white
+ * space before the colon. */
+static bool names_worker(const char *line, size_t len)
+{
+    static const char key[] = "worker";
+    const size_t key_len = strlen(key);
+
+    if (len < key_len || strncasecmp(line, key, key_len) != 0)
+        return false;
+    return line[key_len + strspn(line + key_len, " \t\r\v\f")] == ':';
+}
+
+/* The message without lines that pass for our trailer.  The title stays, since it is no trailer. */
+static void leave_out_workers(const char *message, struct al_str *out)
+{
+    for (const char *line = message; *line;) {
+        size_t len = strcspn(line, "\n");
+
+        len += line[len] == '\n';
+        if (line == message || !names_worker(line, len))
+            al_str_add(out, line, len);
+        line += len;
+    }
+}
+
+/* The message, with the worker as a trailer.  A trailer of that name that the agent wrote is left
+ * out.  A line "---" is a part of the message. */
 static int add_message(const struct al_push *push, const struct al_push_dir *dir,
                        struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
 
-    al_str_adds(&message, push->staged.message);
-    if (!al_ends_with(push->staged.message, "\n"))
+    if (push->staged.worker)
+        leave_out_workers(push->staged.message, &message);
+    else
+        al_str_adds(&message, push->staged.message);
+    if (!al_ends_with(message.buf, "\n"))
         al_str_addc(&message, '\n');
     if (!push->staged.worker) {
         al_str_add(out, message.buf, message.len);
@@ -71,7 +100,8 @@ static int add_message(const struct al_push *push, const struct al_push_dir *dir
     }
     command.input = message.buf;
     command.input_len = message.len;
-    al_strv_adds(&command.argv, "git", "interpret-trailers", "--if-exists=replace", NULL);
+    al_strv_adds(&command.argv, "git", "interpret-trailers", "--no-divider", "--if-exists=add",
+                 NULL);
     al_strv_addf(&command.argv, "--trailer=Worker: %s", push->staged.worker);
     return al_push_git(dir, &command, out, budget, err);
 }
