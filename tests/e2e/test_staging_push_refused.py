@@ -247,7 +247,7 @@ class Users(pushing.Pushing):
         self.assertIn("\n-one\n+two\n", message)
 
     def test_title(self):
-        """the title in the first line neither passes for a target nor pushes the target out of sight"""
+        """the title in the first line neither passes for a target nor hides the target"""
         for number, (title, shown) in enumerate((
                 ('Fix" to github:me/safe (branch: main)', "Fix' to github:me/safe (branch: main)"),
                 ("\u00e9" * 59, "\u00e9" * 59), ("\u20ac" * 60, "\u20ac" * 60),
