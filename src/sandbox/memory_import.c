@@ -32,7 +32,68 @@ static void add_entries(struct import *import, const struct al_sandbox_file *fil
         };
         import->added[import->nadded] = entry;
     }
-    qsort(import->added, count, sizeof(struct al_memory_file *), compare);
+}
+
+/* --- Content that the store may not keep --- */
+
+/** What is read. */
+struct kept {
+    struct al_memory_file **entries; /* one for each object */
+    struct al_str content;           /* of the object that comes */
+};
+
+static int take_kept(void *payload, size_t which, const char *data, size_t len, bool last,
+                     struct al_error *err)
+{
+    struct kept *kept = payload;
+    struct al_memory_file *entry = kept->entries[which];
+
+    (void)err;
+    al_str_add(&kept->content, data, len);
+    if (!last)
+        return 0;
+    entry->data = al_malloc(kept->content.len);
+    if (kept->content.len)
+        memcpy(entry->data, kept->content.buf, kept->content.len);
+    entry->size = kept->content.len;
+    entry->has_size = true;
+    al_str_reset(&kept->content);
+    return 0;
+}
+
+/* The entries are still in the order of the files. */
+static int read_kept(const struct import *import, bool sha256, const struct al_sandbox_file *files,
+                     const struct al_blob_source *source, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    struct kept kept = { .content = AL_STR_INIT };
+    int r = 0;
+
+    kept.entries = al_calloc(import->nadded, sizeof(struct al_memory_file *));
+    for (size_t i = 0; i < import->nadded; i++) {
+        char text[AL_OID_TEXT];
+
+        if (!files[i].keeps_content)
+            continue;
+        al_oid_text(&files[i].oid, sha256, text);
+        kept.entries[oids.count] = import->added[i];
+        al_strv_add(&oids, text);
+    }
+    if (oids.count)
+        r = source->read(source->payload, (const char *const *)oids.items, oids.count, take_kept,
+                         &kept, err);
+    free(kept.entries);
+    al_str_clear(&kept.content);
+    return r;
+}
+
+/* --- The new list --- */
+
+static void free_added(struct import *import)
+{
+    for (size_t i = 0; i < import->nadded; i++)
+        al_memory_file_free(import->added[i]);
+    free(import->added);
 }
 
 /* Merge two sorted lists; of two entries of one name the imported one counts. */
@@ -83,8 +144,13 @@ int al_memory_import(struct al_sandbox *sandbox, const struct al_sandbox_file *f
     struct import import = { .nadded = 0 };
     int r;
 
-    (void)source;
     add_entries(&import, files, count);
+    r = read_kept(&import, sandbox->sha256, files, source, err);
+    if (r < 0) {
+        free_added(&import);
+        return r;
+    }
+    qsort(import.added, count, sizeof(struct al_memory_file *), compare);
     (void)pthread_mutex_lock(&sandbox->lock);
     merge(&import, memory);
     r = check_import(sandbox, &import, err);
@@ -97,10 +163,11 @@ int al_memory_import(struct al_sandbox *sandbox, const struct al_sandbox_file *f
     (void)pthread_mutex_unlock(&sandbox->lock);
     for (size_t i = 0; r == 0 && i < import.nreplaced; i++)
         al_memory_file_free(import.replaced[i]);
-    for (size_t i = 0; r < 0 && i < import.nadded; i++)
-        al_memory_file_free(import.added[i]);
     free(import.merged.items);
-    free(import.added);
+    if (r < 0)
+        free_added(&import);
+    else
+        free(import.added);
     free(import.replaced);
     return r;
 }

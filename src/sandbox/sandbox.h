@@ -132,6 +132,9 @@ struct al_sandbox_file {
     struct al_oid oid;
     uint64_t size;
     bool has_size; /**< false for an imported file that was never read */
+    /** For al_sandbox_import() only: memory gets a copy of the content, since nothing makes the
+     * store keep it. */
+    bool keeps_content;
 };
 
 /** Some files, sorted by their paths as bytes. */
@@ -166,8 +169,9 @@ struct al_blob_source {
  * Create or replace files that are in a store, with their modes.
  *
  * In memory, id and mode are kept, and the content is read when it is needed, from the source that
- * al_sandbox_set_source() names; nothing is imported if anything is refused.  In a directory the
- * files are written now; the ones before a failure stay.
+ * al_sandbox_set_source() names; content with `keeps_content` is read from `source` now.  Nothing
+ * is imported if anything is refused.  In a directory the files are written now; the ones before a
+ * failure stay.
  *
  * @param files  In any order; a path at most once.  `size` is not used.
  */

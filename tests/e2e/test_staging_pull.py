@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """git_pull: files of a branch come into the sandbox and are merged with what is there."""
 import base64
+import os
 import subprocess
 
 import harness
@@ -388,6 +389,53 @@ class InMemory(Pull, pulling.Pulling):
         self.assertNotEqual(list((store / "sandboxes").iterdir()), [])
         server.close()
         self.assertEqual(list((store / "sandboxes").iterdir()), [])
+
+    def fill_store(self, server):
+        """Stage and discard until the store has been cleared up."""
+        for _ in range(12):
+            content = base64.b64encode(os.urandom(900_000)).decode()
+            server.ok("write_file", {"path": "/workspace/big", "content": content,
+                                     "encoding": "base64"})
+            server.ok("git_discard", {"commitId": self.stage(server, "big")["id"]})
+        packs = self.store().rglob("*.pack")
+        self.assertLess(sum(file.stat().st_size for file in packs), 12 * 900_000)
+
+    def test_kept(self):
+        """what only the sandbox has outlives the clearing up of the store"""
+        lines = [f"l{number}\n" for number in range(20)]
+        self.upstream({"merged": "".join(lines), "mode": "old\n", "taken": "old\n"})
+        server = self.server("max_bytes = 1048576\n")
+        self.pull(server, "merged", "mode", "taken")
+        ours = lines[:2] + ["ours\n"] + lines[3:]
+        self.put(server, "merged", "".join(ours))
+        self.put(server, "mode", "mine\n")
+        (self.proj / "mode").chmod(0o755)
+        self.upstream({"merged": "".join(lines[:17] + ["theirs\n"] + lines[18:]),
+                       "taken": "new\n"})
+        self.assertEqual(self.pull(server), (["merged", "mode", "taken"], [], ""))
+        self.fill_store(server)
+        self.assertEqual(self.text(server, "merged"),
+                         "".join(ours[:17] + ["theirs\n"] + ours[18:]))
+        self.assertEqual(self.text(server, "mode"), "mine\n")
+        self.assertEqual(self.text(server, "taken"), "new\n")
+        self.stage(server, "merged", "mode")
+
+    def test_no_room_for_merged(self):
+        """a merged file counts its bytes; one too many, and nothing is pulled"""
+        ours = "o" * 300 + "\n"
+        self.upstream({"m": "x\n" * 9 + "end\n", "z": "old\n"})
+        server = self.server("max_bytes = 1048576\n")
+        self.pull(server, "m", "z")
+        self.put(server, "m", ours + "x\n" * 9 + "end\n")
+        self.upstream({"m": "x\n" * 9 + "t" * 1000 + "\n", "z": "new\n"})
+        self.put(server, "full", "f" * (1048576 - 4 * 128 - 700))
+        result = server.call("git_pull", {"source": self.source})
+        self.assertTrue(result.failed, result)
+        self.assertIn("staging.max_bytes", result.text)
+        self.remove(server, "full")
+        self.assertEqual(self.text(server, "m"), ours + "x\n" * 9 + "end\n")
+        self.assertEqual(self.text(server, "z"), "old\n")
+        self.assertEqual(self.pull(server)[0], ["m", "z"])
 
 
 class InDirectory(Pull, pulling.Pulling):

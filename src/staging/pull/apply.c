@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "guard/text.h"
 #include "staging/store.h"
@@ -15,6 +16,7 @@
 struct change {
     const char *path; /* borrowed */
     struct al_pull_side before, after;
+    bool keeps_before, keeps_after; /* the base does not have this content */
 };
 
 struct changes {
@@ -27,6 +29,12 @@ static void clear(struct changes *changes)
     free(changes->items);
 }
 
+/* The store keeps the content of the base alone, which is `theirs` after the pull. */
+static bool is_beside(const struct al_pull_side *side, const struct al_pull_side *base)
+{
+    return S_ISREG(side->mode) && (!base->mode || !al_oid_equal(&side->oid, &base->oid));
+}
+
 static void list_changes(const struct al_pull_plan *plan, struct changes *ret_changes)
 {
     ret_changes->items = al_calloc(plan->count + 1, sizeof(*ret_changes->items));
@@ -35,7 +43,11 @@ static void list_changes(const struct al_pull_plan *plan, struct changes *ret_ch
 
         if (item->changes)
             ret_changes->items[ret_changes->count++] =
-                (struct change){ item->path, item->ours, item->result };
+                (struct change){ .path = item->path,
+                                 .before = item->ours,
+                                 .after = item->result,
+                                 .keeps_before = is_beside(&item->ours, &item->base),
+                                 .keeps_after = is_beside(&item->result, &item->theirs) };
     }
 }
 
@@ -107,9 +119,12 @@ static int set_files(struct al_staging *staging, const struct changes *changes, 
         const struct al_pull_side *to = back ? &change->before : &change->after;
 
         if (to->mode)
-            files[count++] = (struct al_sandbox_file){ .path = (char *)(uintptr_t)change->path,
-                                                       .mode = to->mode,
-                                                       .oid = to->oid };
+            files[count++] =
+                (struct al_sandbox_file){ .path = (char *)(uintptr_t)change->path,
+                                          .mode = to->mode,
+                                          .oid = to->oid,
+                                          .keeps_content =
+                                              back ? change->keeps_before : change->keeps_after };
         else
             r = al_sandbox_remove(sandbox, change->path, err);
         if (r == AL_ERR_NOT_FOUND)

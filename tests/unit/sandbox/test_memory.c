@@ -51,6 +51,69 @@ static void imports_all_or_nothing(void **state)
     }
 }
 
+/* One file whose content is kept, and one that stays in the store. */
+static int import_kept(struct box *box, struct store *store, struct al_error *err)
+{
+    const struct al_blob_source source = { store_read, store };
+    char kept[] = "z", stored[] = "b";
+    const struct al_sandbox_file files[] = {
+        { .path = kept, .mode = 0100755, .oid = stored_oid(1), .keeps_content = true },
+        { .path = stored, .mode = AL_SANDBOX_MODE_FILE, .oid = stored_oid(2) },
+    };
+
+    al_sandbox_set_source(box->sandbox, &source);
+    return al_sandbox_import(box->sandbox, files, 2, &source, err);
+}
+
+static void keeps_content_that_the_store_may_lose(void **state)
+{
+    struct box *box = *state;
+    struct store store = { .box = box };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_error err = AL_ERROR_INIT;
+
+    assert_int_equal(import_kept(box, &store, &err), 0);
+    assert_int_equal(store.reads, 1);
+    store.fails = true;
+    assert_content(box, "z", "first");
+    assert_snapshot(box, "100644 b, 100755 z");
+    assert_failed(al_sandbox_read(box->sandbox, "b", 0, 9, &text, NULL, &err), &err,
+                  AL_ERR_EXECUTION, "the store fails");
+}
+
+static void counts_the_content_that_it_keeps(void **state)
+{
+    static const size_t left[] = { 6, 5, 4 }; /* "first" has 5 bytes */
+    struct box *box = *state;
+    struct store store = { .box = box };
+    struct al_error err = AL_ERROR_INIT;
+
+    for (size_t i = 0; i < COUNT(left); i++) {
+        assert_int_equal(write_bytes(box, "a", BOX_BYTES - 3 * one - left[i], &err), 0);
+        if (left[i] >= 5) {
+            assert_int_equal(import_kept(box, &store, &err), 0);
+            assert_int_equal(al_sandbox_remove(box->sandbox, "z", &err), 0);
+            assert_int_equal(al_sandbox_remove(box->sandbox, "b", &err), 0);
+            continue;
+        }
+        assert_failed(import_kept(box, &store, &err), &err, AL_ERR_EXECUTION,
+                      "the sandbox is full");
+        assert_list(box, "", NULL, "a");
+    }
+}
+
+static void imports_nothing_if_the_store_fails(void **state)
+{
+    struct box *box = *state;
+    struct store store = { .fails = true };
+    struct al_error err = AL_ERROR_INIT;
+
+    box_write(box, "z", "old");
+    assert_failed(import_kept(box, &store, &err), &err, AL_ERR_EXECUTION, "the store fails");
+    assert_list(box, "", NULL, "z");
+    assert_content(box, "z", "old");
+}
+
 static void reads_an_imported_file_when_it_is_needed(void **state)
 {
     struct box *box = *state;
@@ -123,6 +186,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(counts_imported_files_without_their_content),
         TEST(imports_all_or_nothing),
+        TEST(keeps_content_that_the_store_may_lose),
+        TEST(counts_the_content_that_it_keeps),
+        TEST(imports_nothing_if_the_store_fails),
         TEST(reads_an_imported_file_when_it_is_needed),
         TEST(reports_what_the_store_says),
         TEST(knows_the_blob_by_sha256_too),
