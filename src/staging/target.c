@@ -142,6 +142,19 @@ static int check_member(const char *param, const char *name, const char *value, 
     return 0;
 }
 
+/* git would take the full name for the name of a branch, "refs/heads/refs/heads/main". */
+static int check_branch(const char *param, const char *branch, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = NULL;
+    int r = al_arg_check_branch(param, branch, err);
+
+    if (r < 0 || !al_starts_with(branch, HEADS))
+        return r;
+    safe = al_text_sanitize_line(branch + strlen(HEADS));
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s is a name without " HEADS "; give '%s'", param,
+                        safe);
+}
+
 int al_target_check(const struct al_target *target, const char *param, struct al_error *err)
 {
     const struct type *type = &types[target->type];
@@ -154,7 +167,7 @@ int al_target_check(const struct al_target *target, const char *param, struct al
     if (r == 0 && target->repo)
         r = al_github_check_repo(repo, target->repo, err);
     if (r == 0 && target->branch)
-        r = al_arg_check_branch(branch, target->branch, err);
+        r = check_branch(branch, target->branch, err);
     return r;
 }
 

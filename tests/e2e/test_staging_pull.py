@@ -72,6 +72,22 @@ class Pull:
         self.assertIn("workspace", result.text)
         server.ok("git_pull", {"source": self.source, "paths": ["a.txt"], "destZone": "workspace"})
 
+    def test_full_branch_names(self):
+        """a branch is named without refs/heads/, and the message says how"""
+        server = self.server()
+        self.put(server, "new.txt", "new\n")
+        staged = self.stage(server, "new.txt")
+        for branch, name in (("refs/heads/main", "main"), ("refs/heads/a/b", "a/b")):
+            target = {**self.source, "branch": branch}
+            server.refused("BadArgs", f"source.branch is a name without refs/heads/; give '{name}'",
+                           "git_pull", {"source": target, "paths": ["a.txt"]})
+            server.refused("BadArgs", f"target.branch is a name without refs/heads/; give '{name}'",
+                           "git_push", {"commitId": staged["id"], "target": target})
+        server.ok("git_push", {"commitId": staged["id"],
+                               "target": {**self.source, "branch": "heads/main"}})
+        self.assertEqual(self.out("for-each-ref", "--format=%(refname)", cwd=self.proj).split(),
+                         ["refs/heads/heads/main", "refs/heads/main"])
+
     def test_sources(self):
         """branches, bare repositories, and what is none"""
         bare = self.root / "backup.git"

@@ -51,6 +51,16 @@ static void a_branch_is_the_name_of_one(void **state)
     }
 }
 
+static void a_branch_has_no_prefix(void **state)
+{
+    (void)state;
+    says((struct al_target){ .path = TEXT("."), .branch = TEXT("refs/heads/a/b") },
+         "source.branch is a name without refs/heads/; give 'a/b'");
+    says((struct al_target){ .path = TEXT("."), .branch = TEXT("refs/heads") }, NULL);
+    says((struct al_target){ .path = TEXT("."), .branch = TEXT("heads/main") }, NULL);
+    says((struct al_target){ .path = TEXT("."), .branch = TEXT("a/refs/heads/b") }, NULL);
+}
+
 static void a_target_is_shown_safely(void **state)
 {
     const struct al_target local = { .path = TEXT("a\033[2Jb\n") };
@@ -88,9 +98,8 @@ static void a_copy_owns_its_strings(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_type_has_its_members),
-        cmocka_unit_test(a_branch_is_the_name_of_one),
-        cmocka_unit_test(a_target_is_shown_safely),
+        cmocka_unit_test(each_type_has_its_members), cmocka_unit_test(a_branch_is_the_name_of_one),
+        cmocka_unit_test(a_branch_has_no_prefix),    cmocka_unit_test(a_target_is_shown_safely),
         cmocka_unit_test(a_copy_owns_its_strings),
     };
 
