@@ -138,6 +138,25 @@ class Use(Files):
             self.assertEqual(self.content(server, "/workspace/t", offset=2, limit=1)["encoding"],
                              "base64")
 
+    def test_notes(self):
+        """a cut answer and base64 are said in a second text item, for clients that show text"""
+        for server in self.servers():
+            self.write_file(server, "/workspace/t", "0123456789")
+            self.write_file(server, "/workspace/b", "/wD/AA==", encoding="base64")
+            for path, more, notes in (
+                    ("t", {}, ""),
+                    ("t", {"limit": 9}, "bytes 0 to 8 of 10; go on with offset 9"),
+                    ("t", {"limit": 10}, ""),
+                    ("t", {"limit": 11}, ""),
+                    ("t", {"offset": 2, "limit": 3}, "bytes 2 to 4 of 10; go on with offset 5"),
+                    ("t", {"offset": 5}, ""),
+                    ("t", {"offset": 10}, ""),
+                    ("b", {}, "the content is base64"),
+                    ("b", {"limit": 3},
+                     "the content is base64\nbytes 0 to 2 of 4; go on with offset 3")):
+                result = server.ok("read_file", {"path": f"/workspace/{path}", **more})
+                self.assertEqual(result.notes.strip(), notes, (path, more))
+
     def test_restart(self):
         """files in a directory stay; files in memory go"""
         for server in self.servers():

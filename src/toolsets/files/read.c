@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* read_file: the content of a file of the sandbox, byte for byte. */
+#include <inttypes.h>
+
 #include "sandbox/sandbox.h"
 #include "tool/call.h"
 #include "toolsets/files/files.h"
@@ -57,6 +59,22 @@ static json_t *object_of(const struct read_args *args, const struct content *con
     return object;
 }
 
+/* For clients that show the text alone. */
+static void add_notes(const struct content *content, struct al_result *result)
+{
+    uint64_t next = content->offset + content->bytes.len;
+    al_auto(al_freep) char *part = NULL;
+
+    if (content->base64)
+        al_result_note(result, "the content is base64");
+    if (!content->bytes.len || next >= content->size)
+        return;
+    part =
+        al_asprintf("bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64 "; go on with offset %" PRIu64,
+                    content->offset, next - 1, content->size, next);
+    al_result_note(result, part);
+}
+
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct read_args *args = p;
@@ -85,6 +103,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         result->structured = object_of(args, &content, &result->text);
         result->truncated = content.offset + content.bytes.len < content.size;
         result->exit_code = 0;
+        add_notes(&content, result);
     }
     al_str_clear(&content.bytes);
     return r;
