@@ -27,7 +27,8 @@ void al_pull_list_clear(struct al_pull_list *list)
  * is left out for a partial clone, which would have to be asked for every object. */
 struct reading {
     struct al_pull_list *list;
-    bool sha256, is_damaged;
+    bool sha256, is_damaged, is_too_large;
+    size_t names_bytes;
 };
 
 /* Old trees have other permission bits; git knows only whether a file is executable. */
@@ -88,7 +89,14 @@ static bool parse_entry(struct reading *reading, const char *entry)
 static bool add_entry(void *payload, char *const *fields)
 {
     struct reading *reading = payload;
+    const struct al_pull_list *list = reading->list;
+    const char *tab = strchr(fields[0], '\t');
 
+    reading->names_bytes += strlen(tab ? tab + 1 : fields[0]);
+    reading->is_too_large = list->count + list->trees.count >= AL_SANDBOX_FILES_MAX ||
+                            reading->names_bytes > AL_PULL_NAMES_MAX_BYTES;
+    if (reading->is_too_large)
+        return false;
     reading->is_damaged = !parse_entry(reading, fields[0]);
     return !reading->is_damaged;
 }
@@ -139,6 +147,11 @@ int al_pull_list_read(const struct al_repo *repo, const char *commit, struct al_
     r = al_git_read_records(&repo->at, &command, &records, budget, err);
     if (r == 0 && reading.is_damaged)
         r = al_error_set(err, AL_ERR_EXECUTION, "git ls-tree did not say what was asked");
+    if (r == 0 && reading.is_too_large)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "the commit to pull has more than %u files and directories, or more than "
+                         "%u bytes of names; pull from a smaller one",
+                         AL_SANDBOX_FILES_MAX, AL_PULL_NAMES_MAX_BYTES);
     if (r == 0)
         r = sort(&list, err);
     if (r < 0)

@@ -14,6 +14,12 @@
 
 struct al_repo;
 
+/** The most bytes of names that a list has.  It has at most AL_SANDBOX_FILES_MAX files and
+ * directories. */
+#ifndef AL_PULL_NAMES_MAX_BYTES /* tests compile with a smaller limit */
+#define AL_PULL_NAMES_MAX_BYTES (256u << 20)
+#endif
+
 /** A file of a commit. */
 struct al_pull_file {
     char *path;
@@ -35,7 +41,8 @@ void al_pull_list_clear(struct al_pull_list *list);
 /**
  * List the files of a commit.
  *
- * @return 0; AL_ERR_EXECUTION also for a tree that has two entries of one name.
+ * @return 0; AL_ERR_EXECUTION also for a tree that has two entries of one name, and for one that is
+ *         too large: a few objects can stand for any number of files.
  */
 int al_pull_list_read(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
                       struct al_pull_list *ret_list, struct al_error *err);
