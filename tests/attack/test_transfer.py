@@ -141,6 +141,7 @@ class Leftovers(Case):
         """what others wrote stays: older files, links, directories, other names, open files"""
         old = self.objects / "pack/tmp_pack_old1"
         old.write_bytes(b"x")
+        self.outlive_margin([old.name])
         self.cut()
         held = servers.Held(self, servers.Daemon(self, self.top).port, LIMIT)
         self.git("config", "remote.origin.url", f"git://127.0.0.1:{held.port}/hub.git")

@@ -204,7 +204,7 @@ static void parse_record(const struct al_staging *staging, const struct al_str *
     size_t at = strlen(record->buf) + 1, capacity = 0;
 
     while (at < record->len) {
-        struct change change;
+        struct change change = { .path = NULL };
         const char *field = record->buf + at;
 
         at += strlen(field) + 1;
