@@ -39,7 +39,7 @@ static void print_text(const struct al_str *text)
     print_line(STDOUT_FILENO, "", safe.len ? &safe : text);
 }
 
-/* What was written into memory is gone when this command ends. */
+/* A sandbox in memory is gone when this command ends. */
 static void note_memory(const struct al_setup *setup, const struct al_listed_tool *tool)
 {
     const struct al_sandbox *sandbox = setup->session.sandbox;

@@ -96,7 +96,7 @@ static void add_indented(const struct al_tty *tty, const char *text, struct al_s
         al_str_addc(out, '\n');
 }
 
-/* What is framed comes last, so that it stays in sight. */
+/* The framed part comes last, so that it stays in sight. */
 static void add_detail(const struct al_tty *tty, const struct al_approval_request *request,
                        struct al_str *out)
 {

@@ -36,7 +36,7 @@ static void add_entries(struct import *import, const struct al_sandbox_file *fil
 
 /* --- Content that the store may not keep --- */
 
-/** What is read. */
+/** The content that is read. */
 struct kept {
     struct al_memory_file **entries; /* one for each object */
     struct al_str content;           /* of the object that comes */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the backends have in common. */
+/* The common part of the backends. */
 #include "sandbox/sandbox.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** What there is to choose from. */
+/** The files to choose from. */
 struct al_choosing {
     const struct al_changes *changes;
     const struct al_sandbox_files *files; /**< everything in the sandbox */

@@ -94,7 +94,7 @@ static int make_id(char ret_id[AL_STAGED_ID_TEXT], struct al_error *err)
     return 0;
 }
 
-/* What is staged already, and this, must not be too much. */
+/* The content of all staged commits, this one included, is bounded. */
 static int check_total(const struct al_staging *staging, const struct al_staged_list *list,
                        const struct al_changes *changes, struct al_error *err)
 {

@@ -44,7 +44,7 @@ struct al_pull_item {
     struct al_pull_side result;
 };
 
-/** What the items are made from.  Everything is borrowed. */
+/** The lists that the items are made from.  Borrowed. */
 struct al_pull_from {
     const struct al_pull_list *list;
     struct al_base *base, *origin;

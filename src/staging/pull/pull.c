@@ -238,7 +238,7 @@ static int save(struct pull *pull, struct al_pull_result *result)
     return r < 0 ? r : al_pull_complete(staging, pull->err);
 }
 
-/* What there is, and what happens with each file. */
+/* The files, and what happens with each. */
 static int decide(struct pull *pull)
 {
     struct al_pull_from lists;

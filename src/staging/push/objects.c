@@ -48,7 +48,7 @@ static uint32_t count_objects(const struct pack *pack)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* What the commit reaches and its parent does not. */
+/* The objects that the commit reaches and its parent does not. */
 static void add_revisions(const struct al_push *push, const char *commit, struct al_str *out)
 {
     al_str_addf(out, "%s\n", commit);

@@ -258,7 +258,7 @@ static int look(const struct al_push *push, const char *commit, struct paths *pa
 {
     const char *const changes[] = { "diff-tree",    "-r",         "-z",   "--raw", "--no-abbrev",
                                     "--no-renames", old_of(push), commit, "--",    NULL };
-    /* What is modified inside a submodule is its own; git would run there to find it. */
+    /* Changes inside a submodule are its own; git would run there to find them. */
     const char *const entries[] = { "diff-index",  "--cached",     "-z",
                                     "--name-only", "--no-renames", "--ignore-submodules=dirty",
                                     old_of(push),  "--",           NULL };

@@ -21,7 +21,7 @@ static const struct al_param params[] = {
     AL_INT(struct read_args, limit, "Most bytes to read.", .min = 1, .max = LIMIT_MAX_BYTES),
 };
 
-/** What was read. */
+/** The part that was read. */
 struct content {
     struct al_str bytes;
     uint64_t offset, size; /* of the file */
