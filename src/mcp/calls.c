@@ -10,6 +10,7 @@
 #include "mcp/sampling.h"
 #include "mcp/writer.h"
 #include "proc/cancel.h"
+#include "proc/proc.h"
 #include "tool/call.h"
 #include "util/clock.h"
 #include "util/fs.h"
@@ -23,7 +24,7 @@ int al_calls_init(struct al_calls *calls, const struct al_session *session,
         (struct al_calls){ .session = session, .out = out, .client_requests = client_requests };
     calls->flusher_due_ms = INT64_MAX;
     calls->backlog_last = &calls->backlog;
-    calls->reads_max = al_backlog_reads_max();
+    calls->reads_max = al_proc_jobs();
     calls->backlog_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (calls->backlog_fd < 0)
         return al_error_errno(err, errno, "cannot watch for calls");

@@ -5,7 +5,7 @@
  *
  * - A call beyond AL_CALLS_MAX is refused at once: the leader never waits, and a client that sends
  *   too much gets an error.
- * - Calls that only read are queued while twice as many run as there are cores (mcp/backlog.c).
+ * - Calls that only read are queued while as many run as there are cores (mcp/backlog.c).
  * - A cancelled call is killed through its cancel token and never answered.
  * - A long call, or one that waits for the client, sends progress notifications if its request has
  *   a progress token.  None is sent after the answer.
