@@ -8,13 +8,13 @@
 #include "mcp/elicitation.h"
 #include "mcp/inflight.h"
 #include "mcp/sampling.h"
-#include "mcp/writer.h"
 #include "proc/cancel.h"
 #include "proc/proc.h"
 #include "tool/call.h"
 #include "util/clock.h"
 #include "util/fs.h"
 #include "util/progress.h"
+#include "wire/writer.h"
 
 int al_calls_init(struct al_calls *calls, const struct al_session *session,
                   struct al_message_writer *out, struct al_client_requests *client_requests,

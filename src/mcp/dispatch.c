@@ -73,9 +73,8 @@ static void initialize(struct al_dispatch *dispatch, const struct request *reque
         return;
     }
     dispatch->revision = al_revision_agree(wanted);
-    dispatch->form = al_approval_form_usable(json_object_get(params, "capabilities"))
-                         ? dispatch->revision->form
-                         : AL_APPROVAL_FORM_NONE;
+    dispatch->form =
+        al_approval_form_for(json_object_get(params, "capabilities"), dispatch->revision);
     dispatch->sampling = al_sampling_usable(json_object_get(params, "capabilities"));
     al_str_addf(&members, "\"protocolVersion\":\"%s\"," CAPABILITIES ",\"serverInfo\":%s",
                 dispatch->revision->name, dispatch->info);
@@ -233,8 +232,8 @@ static bool open_envelope(struct request *request)
         refuse_version(request, envelope.version, problem);
     else if (code != AL_RPC_OK)
         refuse(request, code, problem);
-    else if (al_approval_form_usable(envelope.capabilities))
-        request->form = envelope.revision->form;
+    else
+        request->form = al_approval_form_for(envelope.capabilities, envelope.revision);
     return code == AL_RPC_OK;
 }
 

@@ -12,9 +12,9 @@
 
 #include "mcp/calls.h"
 #include "mcp/client_request.h"
-#include "mcp/protocol_version.h"
 #include "mcp/request_state.h"
 #include "tool/call.h"
+#include "wire/protocol_version.h"
 
 /** ttlMs of results that never change while the server runs. */
 #define AL_DISPATCH_TTL_MS 3600000

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "mcp/jsonrpc.h"
 #include "proc/jobs.h"
 #include "proc/proc.h"
 #include "tests/unit/mcp/server_lib.h"
 #include "util/fs.h"
+#include "wire/jsonrpc.h"
 
 #define CANCEL                                                                                     \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%d}}"

@@ -17,15 +17,15 @@
  *
  * Source: https://www.jsonrpc.org/specification, MCP "Base protocol".
  */
-#ifndef AL_MCP_JSONRPC_H
-#define AL_MCP_JSONRPC_H
+#ifndef AL_WIRE_JSONRPC_H
+#define AL_WIRE_JSONRPC_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mcp/raw_json.h"
 #include "util/json.h"
 #include "util/str.h"
+#include "wire/raw_json.h"
 
 /** Values in one message: a parsed value takes many times the memory of its text. */
 #define AL_RPC_MAX_VALUES 500000u

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mcp/protocol_version.h"
+#include "wire/protocol_version.h"
 
 /* Newest first. */
 static const struct al_revision revisions[] = {
-    { "2026-07-28", AL_ERA_MODERN, false, AL_APPROVAL_FORM_RESULT },
-    { "2025-11-25", AL_ERA_LEGACY, false, AL_APPROVAL_FORM_MODE },
-    { "2025-06-18", AL_ERA_LEGACY, false, AL_APPROVAL_FORM_PLAIN },
-    { "2025-03-26", AL_ERA_LEGACY, true, AL_APPROVAL_FORM_PLAIN },
-    { "2024-11-05", AL_ERA_LEGACY, false, AL_APPROVAL_FORM_PLAIN },
+    { "2026-07-28", AL_ERA_MODERN, false, true },  { "2025-11-25", AL_ERA_LEGACY, false, true },
+    { "2025-06-18", AL_ERA_LEGACY, false, false }, { "2025-03-26", AL_ERA_LEGACY, true, false },
+    { "2024-11-05", AL_ERA_LEGACY, false, false },
 };
 
 const struct al_revision *al_revision_find(const char *name)

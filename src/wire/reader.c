@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mcp/reader.h"
+#include "wire/reader.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mcp/jsonrpc.h"
+#include "wire/jsonrpc.h"
 
 #include <ctype.h>
 #include <stdlib.h>

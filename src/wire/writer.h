@@ -10,8 +10,8 @@
  *
  * Locking: `lock` guards `queue`, `sent` and `dead`.  The other members never change.
  */
-#ifndef AL_MCP_WRITER_H
-#define AL_MCP_WRITER_H
+#ifndef AL_WIRE_WRITER_H
+#define AL_WIRE_WRITER_H
 
 #include <pthread.h>
 #include <stdbool.h>

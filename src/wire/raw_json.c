@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mcp/raw_json.h"
+#include "wire/raw_json.h"
 
 #include <ctype.h>
 #include <stdbool.h>

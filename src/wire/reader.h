@@ -8,8 +8,8 @@
  *   rest of that line is dropped as it arrives.
  * - Memory that a long line needed is freed after the line.
  */
-#ifndef AL_MCP_READER_H
-#define AL_MCP_READER_H
+#ifndef AL_WIRE_READER_H
+#define AL_WIRE_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

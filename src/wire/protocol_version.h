@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The supported revisions of MCP, of both eras. */
-#ifndef AL_MCP_PROTOCOL_VERSION_H
-#define AL_MCP_PROTOCOL_VERSION_H
+/* The supported revisions of MCP, of both eras, and the names that the newer one reserves. */
+#ifndef AL_WIRE_PROTOCOL_VERSION_H
+#define AL_WIRE_PROTOCOL_VERSION_H
 
 #include <stdbool.h>
 
-#include "mcp/approval_form.h"
 #include "util/str.h"
+
+/** Members of `params._meta` in a modern request. */
+#define AL_META_PREFIX       "io.modelcontextprotocol/"
+#define AL_META_VERSION      AL_META_PREFIX "protocolVersion"
+#define AL_META_CAPABILITIES AL_META_PREFIX "clientCapabilities"
+#define AL_META_CLIENT       AL_META_PREFIX "clientInfo"
+
+/** The member of `_meta` in a modern result. */
+#define AL_META_SERVER AL_META_PREFIX "serverInfo"
 
 /** The two families of revisions. */
 enum al_era {
@@ -17,8 +25,8 @@ enum al_era {
 struct al_revision {
     const char *name;
     enum al_era era;
-    bool batches;               /**< a line may be an array of messages */
-    enum al_approval_form form; /**< for clients that can show one */
+    bool batches;     /**< a line may be an array of messages */
+    bool names_modes; /**< an elicitation says its mode, "form" */
 };
 
 /** The revision with this name; NULL: not supported. */

@@ -3,12 +3,12 @@
  * Finds the bytes of a value inside JSON text that the parser has accepted.
  *
  * A parsed tree has lost the digits of integers of more than 64 bits, and which names were given
- * twice.  These functions find the bytes again.  The tree stays authoritative: mcp/jsonrpc.c does
+ * twice.  These functions find the bytes again.  The tree stays authoritative: wire/jsonrpc.c does
  * not use bytes that parse to another value.  On malformed text the result is unspecified, but
  * nothing outside the text is read.
  */
-#ifndef AL_MCP_RAW_JSON_H
-#define AL_MCP_RAW_JSON_H
+#ifndef AL_WIRE_RAW_JSON_H
+#define AL_WIRE_RAW_JSON_H
 
 #include <stddef.h>
 

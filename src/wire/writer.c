@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mcp/writer.h"
+#include "wire/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
