@@ -252,7 +252,7 @@ void al_rpc_message_clear(struct al_rpc_message *message)
 }
 
 /* Stops at the limit, so the recursion is no deeper than that. */
-static bool deeper_than(json_t *value, int levels)
+bool al_rpc_is_deeper(json_t *value, int levels)
 {
     const char *name;
     json_t *item;
@@ -264,12 +264,12 @@ static bool deeper_than(json_t *value, int levels)
         return true;
     json_array_foreach(value, i, item)
     {
-        if (deeper_than(item, levels - 1))
+        if (al_rpc_is_deeper(item, levels - 1))
             return true;
     }
     json_object_foreach(value, name, item)
     {
-        if (deeper_than(item, levels - 1))
+        if (al_rpc_is_deeper(item, levels - 1))
             return true;
     }
     return false;
@@ -281,7 +281,7 @@ const char *al_rpc_arguments_problem(const struct al_rpc_message *message)
     struct al_raw_json text;
     json_error_t error;
 
-    if (deeper_than(arguments, AL_RPC_MAX_ARGUMENTS_DEPTH))
+    if (al_rpc_is_deeper(arguments, AL_RPC_MAX_ARGUMENTS_DEPTH))
         return "arguments are nested too deeply";
     if (!arguments || message->exact)
         return NULL;

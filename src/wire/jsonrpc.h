@@ -111,6 +111,9 @@ char *al_rpc_token(const struct al_rpc_message *message, const char *const *path
 /** The reason why `params.arguments` is invalid for every tool, as a sentence; NULL: none. */
 const char *al_rpc_arguments_problem(const struct al_rpc_message *message);
 
+/** Test whether a value has more than `levels` levels of brackets. */
+bool al_rpc_is_deeper(json_t *value, int levels);
+
 /** Begin the line that answers request `id`.  The caller appends the result and calls al_rpc_end().
  */
 void al_rpc_begin_result(struct al_str *out, const char *id);
