@@ -56,6 +56,8 @@ static const char session_options[] =
     "                         define the same tool, the first one listed wins.\n"
     "                         Default: git and workflow\n"
     "  --approval MODE        ask (default), allow or deny what changes a repository\n"
+    "  --agent NAME           the agent's name in the journal. Default: the name of\n"
+    "                         the worker file, of the grant, else of the client\n"
     "  --grant NAME           narrow the session to [grants.NAME] in the\n"
     "                         configuration\n"
     "  --worker FILE          a worker file: its frontmatter chooses toolsets and\n"
@@ -97,6 +99,7 @@ static const struct command_help {
       "  --follow               go on showing executions as they happen\n"
       "  --running              show the calls that run now, and in which process\n"
       "  --tool NAME            only this tool\n"
+      "  --agent NAME           only this agent's\n"
       "  --since WHEN           from then on: 2026-01-31, '2 hours ago', yesterday\n" },
     { "rollback", "airlock rollback [OPTIONS] [N]",
       "Put the repository of this directory back to before the last N tool executions\n"

@@ -42,6 +42,7 @@ static void inflight_free(struct al_inflight *call)
     (void)pthread_mutex_unlock(&calls->lock);
     free(call->spec.id);
     free(call->spec.progress_token);
+    free(call->spec.client);
     free(call->last_progress);
     json_decref(call->spec.arguments);
     al_input_required_clear(&call->spec.input_required);
@@ -237,6 +238,7 @@ void al_calls_run(struct al_inflight *call)
         .arguments = call->spec.arguments,
         .arguments_error = call->spec.arguments_error,
         .cancel = call->cancel,
+        .client = call->spec.client,
         .approvers = &approver,
         .napprovers = call->spec.form != AL_APPROVAL_FORM_NONE,
         .progress = call->spec.progress_token ? &progress : NULL,

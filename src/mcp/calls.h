@@ -80,6 +80,7 @@ void al_calls_clear(struct al_calls *calls);
 struct al_call_spec {
     char *id;
     char *progress_token; /**< canonical; NULL: the client wants none */
+    char *client;         /**< the client's name, safe text; NULL: none */
     const struct al_listed_tool *tool;
     json_t *arguments;           /**< NULL: {} */
     const char *arguments_error; /**< a string constant, or NULL */

@@ -34,6 +34,7 @@ struct al_dispatch {
     const struct al_revision *revision;
     enum al_approval_form form;
     bool sampling; /**< the client offers sampling/createMessage */
+    char *client;  /**< the client's name, safe text; NULL: none */
 };
 
 /** `version` is that of airlock.  0 or AL_ERR_EXECUTION. */

@@ -53,6 +53,7 @@ enum al_rpc_code al_envelope_read(const struct al_rpc_message *message,
         .version = json_string_value(version),
         .revision = revision,
         .capabilities = json_object_get(meta, CAPABILITIES),
+        .client = json_object_get(meta, CLIENT),
     };
     if (revision && revision->era == AL_ERA_MODERN)
         return AL_RPC_OK;

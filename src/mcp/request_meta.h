@@ -20,6 +20,7 @@ struct al_envelope {
     const char *version; /**< as the client sent it; borrowed */
     const struct al_revision *revision;
     const json_t *capabilities; /**< an object; borrowed */
+    const json_t *client;       /**< clientInfo, an object; NULL: none; borrowed */
 };
 
 /**

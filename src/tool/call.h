@@ -48,6 +48,7 @@ struct al_session {
     enum al_approval_mode mode;
     const struct al_policy *policy; /**< NULL: no rules */
     const struct al_grant *grant;   /**< NULL: everything is granted */
+    const char *agent; /**< the agent's name, safe text; NULL: the name that the client has */
     struct al_tool_defaults defaults;
     const struct al_checkpoint_settings *checkpoints; /**< NULL: no checkpoints are taken */
     bool requires_checkpoints; /**< destructive calls are refused when no checkpoint can be taken */
@@ -120,6 +121,7 @@ struct al_call_input {
     struct al_cancel *cancel;
     const struct al_approver *approvers;
     size_t napprovers;
+    const char *client;                 /**< the name of the client, safe text; NULL: it has none */
     const struct al_sampler *sampler;   /**< NULL: the client offers no sampling */
     const struct al_progress *progress; /**< receives progress; NULL: not wanted */
 };
@@ -192,6 +194,10 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
 /** The session of the call.  Borrowed. */
 const struct al_session *al_call_session(const struct al_call *call);
 struct al_cancel *al_call_cancel(const struct al_call *call);
+
+/** The name of the agent that calls: the session's, else the client's; NULL: it has none. Borrowed.
+ */
+const char *al_call_agent(const struct al_call *call);
 
 /** Receives the call's progress; NULL: not wanted.  Borrowed. */
 const struct al_progress *al_call_progress(const struct al_call *call);

@@ -38,6 +38,7 @@ void al_call_record_open(struct al_call *call)
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const struct al_record_begin begin = {
         .tool = call->tool->name,
+        .agent = al_call_agent(call),
         .input = call->input->arguments,
         .is_name = is_name,
         .payload = call->tool,
