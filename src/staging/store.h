@@ -5,6 +5,7 @@
  *   store.git               objects; refs/staged/<uuid>, refs/base/<key>
  *   staged/<uuid>.json      a staged commit: it exists as long as this file does
  *   sandboxes/<key>.json    the base of a sandbox
+ *   sandboxes/<key>.markers files with conflict markers; see staging/markers.h
  *   sandboxes/<key>.alive   locked by the process of a memory sandbox
  *   lock                    locked by a process that changes any of these
  *

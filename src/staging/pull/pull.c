@@ -9,6 +9,7 @@
 
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"
+#include "staging/markers.h"
 #include "staging/origins.h"
 #include "staging/pull/apply.h"
 #include "staging/pull/copy.h"
@@ -278,6 +279,16 @@ static int bring(struct pull *pull)
     return al_pull_bring_blobs(pull->staging, &copy, pull->budget, pull->err);
 }
 
+static int remember_markers(struct pull *pull)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+
+    for (size_t i = 0; i < pull->plan.count; i++)
+        if (pull->plan.items[i].has_markers)
+            al_strv_add(&paths, pull->plan.items[i].path);
+    return al_markers_remember(pull->staging, &paths, pull->err);
+}
+
 static int run(struct pull *pull, struct al_pull_result *result)
 {
     struct al_pull_copy copy;
@@ -289,6 +300,8 @@ static int run(struct pull *pull, struct al_pull_result *result)
     r = al_pull_copy_blobs(pull->staging, &copy, pull->budget, pull->err);
     if (r == 0)
         r = al_pull_merge(pull->staging, &pull->plan, pull->budget, pull->err);
+    if (r == 0)
+        r = remember_markers(pull);
     if (r == 0)
         r = al_pull_apply(pull->staging, &pull->plan, pull->err);
     if (r == 0)
