@@ -26,6 +26,10 @@ struct al_change {
         *old_path; /**< bytes as git has them; `old_path` is NULL unless renamed or copied */
     char *old_oid, *new_oid; /**< full ids; all zeros where there is no file, or no object yet */
     uint64_t added, deleted; /**< lines */
+    /** Set by struct al_excerpt_reader: the lines among them that end with CR LF, and whether one
+     * is the end of a file without a newline. */
+    uint64_t crlf_added, crlf_deleted;
+    bool open_added, open_deleted;
     size_t
         patch_end; /**< set by struct al_excerpt_reader: where the file's part of the patch ends */
 };

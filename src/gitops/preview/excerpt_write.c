@@ -85,6 +85,17 @@ const char *al_excerpt_remark(const char *path)
     return NULL;
 }
 
+bool al_excerpt_changes_line_ends(const struct al_change *change)
+{
+    const bool crlf_new = change->crlf_added > 0, crlf_old = change->crlf_deleted > 0;
+    const bool lf_new = change->added > change->crlf_added + change->open_added;
+    const bool lf_old = change->deleted > change->crlf_deleted + change->open_deleted;
+
+    if (change->status != 'M' || change->binary || !(crlf_new || lf_new) || !(crlf_old || lf_old))
+        return false;
+    return crlf_new != crlf_old || lf_new != lf_old;
+}
+
 /* Append one line of the list. The name comes last, so that no part of it can pose as a number. */
 static void add_file(const struct al_change *change, struct al_str *out)
 {
@@ -106,6 +117,8 @@ static void add_file(const struct al_change *change, struct al_str *out)
     if (change->status == 'A' && (change->new_mode & TYPE_MASK) == 0100000 &&
         change->new_mode & 0111)
         al_str_adds(out, ", executable");
+    if (al_excerpt_changes_line_ends(change))
+        al_str_adds(out, ", line ends change");
     if (remark)
         al_str_addf(out, ", %s", remark);
     al_str_addf(out, ": %s%s%s\n", old ? old : "", old ? " => " : "", path);
@@ -172,20 +185,20 @@ static void write_in_full(struct al_excerpt_reader *reader, struct al_str *out)
     al_text_add_remaining(out, 0, reader->more);
 }
 
-void al_excerpt_write_patch(const struct al_excerpt_reader *reader, struct al_str *out)
+bool al_excerpt_write_patch(const struct al_excerpt_reader *reader, struct al_str *out)
 {
     const struct al_str *patch = &reader->patch;
+    uint64_t left = 0;
 
     if (reader->in_full) {
         al_text_sanitize_shown(patch->buf, patch->len, out);
         if (out->len && out->buf[out->len - 1] != '\n')
             al_str_addc(out, '\n');
-        al_text_add_remaining(out, 0, reader->more);
     } else if (patch->len) {
-        const size_t lines = al_text_add_head(out, patch->buf, patch->len);
-
-        al_text_add_remaining(out, reader->lines - lines, reader->more);
+        left = reader->lines - al_text_add_head(out, patch->buf, patch->len);
     }
+    al_text_add_remaining(out, left, reader->more);
+    return left || reader->more;
 }
 
 void al_excerpt_write(struct al_excerpt_reader *reader, struct al_str *out)
