@@ -8,13 +8,12 @@
 #include <strings.h>
 
 #include "gitops/nul_records.h"
+#include "gitops/plumbing/worktrees.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"
 #include "guard/text.h"
 #include "staging/push/private.h"
-
-#define LIST_MAX_BYTES (1u << 20)
 
 /* user.name and user.email by scope: the user's own, then the target's. */
 struct identity {
@@ -171,19 +170,13 @@ static int find_setting(const struct al_push *push, struct al_run_limits *budget
 static int find_other_worktree(const struct al_push *push, struct al_run_limits *budget,
                                char **ret_refusal, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    bool elsewhere = false;
     int r;
 
     if (push->is_checked_out || !*push->head)
         return 0;
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(worktreepath)", push->ref, NULL);
-    r = al_git_run(&push->repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = LIST_MAX_BYTES, .checked = true }, budget,
-                   &output, err);
-    al_str_trim_end(&output.out.out);
-    /* A bare repository is itself the working tree of its HEAD for git. */
-    if (r == 0 && output.out.out.len && strcmp(output.out.out.buf, push->repo->at.top) != 0)
+    r = al_git_is_checked_out_elsewhere(push->repo, push->ref, budget, &elsewhere, err);
+    if (elsewhere)
         *ret_refusal = al_strdup("Another working tree of the target has this branch checked out");
     return r;
 }
