@@ -102,7 +102,14 @@ static int not_found(const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
-    (void)al_error_set(err, AL_ERR_EXECUTION, "no staged commit '%s'; git_status lists them", safe);
+    if (strlen(given) < AL_STAGED_PREFIX_MIN)
+        (void)al_error_set(err, AL_ERR_EXECUTION,
+                           "no staged commit '%s': give at least six characters of its id", safe);
+    else
+        (void)al_error_set(err, AL_ERR_EXECUTION,
+                           "no staged commit '%s'; git_status lists them, and airlock staging in a "
+                           "terminal",
+                           safe);
     if (err)
         err->reason = "not_found";
     return AL_ERR_EXECUTION;

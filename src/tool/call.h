@@ -77,6 +77,8 @@ struct al_result {
     int exit_code; /**< git's exit code; -1 when no git ran or a signal ended it */
     int64_t duration_ms;
     bool dry_run;            /**< nothing was done but to report what would be; recorded as such */
+    bool not_done;           /**< nothing was done, as the object says (a conflict); recorded as an
+                                error */
     const char *confinement; /**< what confined this call, a constant; NULL: the session's */
     enum al_status status;   /**< AL_OK, or why the call failed: `error` is then set, and `text` is
                                 what to show */
@@ -227,8 +229,8 @@ void al_call_set_tool_data(struct al_call *call, void *data, void (*free_data)(v
 /** The data kept by al_call_set_tool_data(); NULL: none.  Borrowed. */
 void *al_call_tool_data(const struct al_call *call);
 
-/** For a preview: the call would change nothing, or is bound to fail.  No user is asked; `execute`
- * reports it. */
+/** For a preview: the call would change nothing, or is bound to fail.  No user is asked, which is
+ * recorded; `execute` reports it. */
 void al_call_skip_approval(struct al_call *call);
 
 /** For a preview: a terminal shows the first `len` bytes of its text in a frame, with the keys,

@@ -100,7 +100,7 @@ void al_call_record_close(struct al_call *call, const struct al_result *result)
 {
     struct al_record_end known = record_end_of(call);
     const struct al_recorded_end ending = {
-        .status = result->status,
+        .status = result->not_done ? AL_ERR_EXECUTION : result->status,
         .dry_run = result->dry_run,
         .text = result->text.buf,
         .text_len = result->text.len,

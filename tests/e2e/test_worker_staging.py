@@ -104,7 +104,8 @@ class WorkerStaging(staging.Staging):
                                 "--approval", "allow")
             self.put(server, "a.md", "text\n")
             staged = self.stage(server, "a.md")
-            server.refused("SandboxViolation", f"Path outside sandbox: {path}", "git_push",
+            server.refused("SandboxViolation", f"Path outside sandbox: {path} (targets lie in the roots: "
+                           f"{self.root})", "git_push",
                            {"commitId": staged["id"]})
 
     def test_place(self):

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock staging push: the tool git_push, for a user in a terminal. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/call.h"
 #include "cli/cli.h"
 #include "cli/fail.h"
 #include "cli/prepare.h"
+#include "cli/print.h"
 #include "cli/staging/command.h"
 #include "guard/text.h"
 
@@ -69,6 +71,27 @@ static int add_target(const struct al_staging_command *command, json_t *argument
     return 0;
 }
 
+/* The notes are lines. */
+static void add_notes(const struct al_result *result, struct al_str *out)
+{
+    if (result->notes.len)
+        al_str_addf(out, "%s\n", result->notes.buf);
+}
+
+static void show(const struct al_result *result)
+{
+    const json_t *conflict = json_object_get(result->structured, "conflict");
+    const char *commit = al_json_get_string(result->structured, "commitSha");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (conflict)
+        al_str_addf(&text, "Conflict: %s\n", al_json_get_string(conflict, "message"));
+    else
+        al_str_addf(&text, "Pushed as commit %s\n", commit ? commit : "");
+    add_notes(result, &text);
+    al_cli_print(conflict ? STDERR_FILENO : STDOUT_FILENO, &text);
+}
+
 int al_staging_push(struct al_staging_command *command, struct al_options *options)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -89,5 +112,5 @@ int al_staging_push(struct al_staging_command *command, struct al_options *optio
         (void)al_cli_fail(&err);
         return AL_EXIT_USAGE;
     }
-    return al_cli_run_call(&command->setup, tool, arguments, options->json);
+    return al_cli_run_call(&command->setup, tool, arguments, options->json, show);
 }

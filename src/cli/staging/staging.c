@@ -47,7 +47,8 @@ int al_staging_command_find(struct al_staging_command *command, struct al_staged
 
     if (command->staging)
         return al_staged_find(command->staging, command->id, &command->budget, ret_staged, err);
-    return al_error_set(err, AL_ERR_EXECUTION, "no staged commit '%s'", safe);
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "no staged commit '%s': nothing was staged below this root yet", safe);
 }
 
 /* The session opens the store if it offers a tool that needs it; else it is opened here. */

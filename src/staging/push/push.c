@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "gitops/index_lock.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
@@ -144,6 +145,8 @@ static int plan(struct al_push *push, struct al_run_limits *budget, struct al_er
         r = al_push_find_refusal(push, budget, &push->conflict, err);
         push->is_other = push->conflict != NULL;
     }
+    if (r == 0 && !push->conflict && !push->repo->mirror)
+        r = al_index_lock_check(&push->repo->at, budget, err);
     return r < 0 ? r : al_push_find_author(push, budget, &push->author, err);
 }
 
@@ -167,6 +170,11 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
     al_oid_text(&push->staged.commit, al_staging_is_sha256(staging), push->commit);
     *ret_push = push;
     return 0;
+}
+
+const char *al_push_id(const struct al_push *push)
+{
+    return push->staged.id;
 }
 
 const char *al_push_commit(const struct al_push *push)
