@@ -2,6 +2,7 @@
 #include "mcp/calls.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
@@ -228,6 +229,23 @@ static void answer(struct al_inflight *call, const struct al_result *result)
     al_reply_send(call->spec.reply, &line);
 }
 
+/* A call that is cancelled meanwhile goes on, and ends as cancelled. */
+static void wait_until_ready(struct al_inflight *call)
+{
+    const struct al_cancel *ready = call->calls->ready;
+    struct pollfd wait[2] = {
+        { .fd = al_cancel_fd(ready), .events = POLLIN },
+        { .fd = al_cancel_fd(call->cancel), .events = POLLIN },
+    };
+
+    if (!ready || al_cancel_fired(ready))
+        return;
+    set_waiting(call, "waiting for the files that the worker file names");
+    while (!al_cancel_fired(ready) && !al_cancel_fired(call->cancel))
+        (void)poll(wait, AL_COUNT(wait), -1);
+    set_waiting(call, NULL);
+}
+
 void al_calls_run(struct al_inflight *call)
 {
     const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
@@ -246,6 +264,7 @@ void al_calls_run(struct al_inflight *call)
     };
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
 
+    wait_until_ready(call);
     al_call_run(call->calls->session, &input, &result);
     answer(call, &result);
     inflight_free(call);

@@ -43,10 +43,12 @@ struct al_session;
 /** The least time between two notifications when git reports progress itself. */
 #define AL_PROGRESS_STEP_MS 250
 
+struct al_cancel;
 struct al_inflight; /* one call */
 
 struct al_calls {
     const struct al_session *session;
+    const struct al_cancel *ready; /**< see struct al_mcp_options; set before the first call */
     struct al_message_writer *out;
     struct al_client_requests *client_requests;
 

@@ -145,6 +145,7 @@ static int run(struct server *server, struct al_error *err)
                          &server->out, err);
     if (r < 0)
         return r;
+    server->dispatch.calls.ready = server->options->ready;
     r = al_flusher_start(&server->flusher, &server->out, &server->dispatch.calls, err);
     if (r == 0) {
         r = serve(server, err);
