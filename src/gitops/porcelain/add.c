@@ -56,8 +56,20 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
         budget, ret_output, err);
 }
 
-static int check_path(const struct al_repo *repo, const char *given, struct al_run_limits *budget,
-                      struct al_error *err)
+/* Whether one of the files is `path`, or is below it. */
+static bool has_below(const struct al_strv *files, const char *path)
+{
+    const size_t len = strlen(path);
+    bool found = false;
+
+    for (size_t i = 0; i < files->count && !found; i++)
+        found = al_starts_with(files->items[i], path) &&
+                (!files->items[i][len] || files->items[i][len] == '/');
+    return found;
+}
+
+static int check_path(const struct al_repo *repo, const char *given, const struct al_strv *affected,
+                      struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -68,8 +80,9 @@ static int check_path(const struct al_repo *repo, const char *given, struct al_r
 
     /* A pattern may match what only git can list. */
     if (r < 0 || fstatat(repo->at.dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 || path[0] == ':' ||
-        strpbrk(path, "*?[\\"))
+        strpbrk(path, "*?[\\") || has_below(affected, path))
         return r;
+    /* Only an entry that git does not want in the working tree is left. */
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
     al_strv_addf(&command.argv, ":(literal)%s", path);
     r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, budget, &output,
@@ -83,12 +96,13 @@ static int check_path(const struct al_repo *repo, const char *given, struct al_r
 }
 
 int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths,
-                     struct al_run_limits *budget, struct al_error *err)
+                     const struct al_strv *affected, struct al_run_limits *budget,
+                     struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; i < paths->count && r == 0; i++)
-        r = check_path(repo, paths->items[i], budget, err);
+        r = check_path(repo, paths->items[i], affected, budget, err);
     return r;
 }
 

@@ -88,12 +88,11 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     const struct add_args *args = p;
     bool named = !args->all && !args->update;
     const struct al_strv *files;
-    int r =
-        named ? al_git_add_check(al_call_repo(call), &args->paths, al_call_budget(call), err) : 0;
+    int r = al_call_affected_files(call, &files, err);
 
     (void)op;
-    if (r == 0)
-        r = al_call_affected_files(call, &files, err);
+    if (r == 0 && named)
+        r = al_git_add_check(al_call_repo(call), &args->paths, files, al_call_budget(call), err);
     if (r < 0)
         return r;
     if (!named || args->paths.count > SUMMARY_FILES || files->count > args->paths.count)
