@@ -72,10 +72,11 @@ static int check_format(const struct pull *pull)
     if (pull->request->repo->vetting->is_sha256 == sha256)
         return 0;
     return al_error_set(pull->err, AL_ERR_EXECUTION,
-                        "%s has %s object ids and the sandbox %s; start airlock with that "
-                        "repository as the first root",
+                        "%s has %s object ids and the sandbox %s; start airlock with %s as the "
+                        "first root",
                         pull->request->where, sha256 ? "SHA-1" : "SHA-256",
-                        sha256 ? "SHA-256" : "SHA-1");
+                        sha256 ? "SHA-256" : "SHA-1",
+                        pull->request->repo->mirror ? "a clone of it" : "that repository");
 }
 
 static int read_all(struct pull *pull)

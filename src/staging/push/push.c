@@ -71,9 +71,9 @@ static int check_format(const struct al_push *push, struct al_error *err)
         return 0;
     return al_error_set(err, AL_ERR_EXECUTION,
                         "%s has object ids by %s, and what is staged here has them by %s, as the "
-                        "repository at the first root; start airlock with that target as its first "
-                        "root",
-                        push->shown, names[target], names[own]);
+                        "repository at the first root; start airlock with %s as its first root",
+                        push->shown, names[target], names[own],
+                        push->repo->mirror ? "a clone of it" : "that target");
 }
 
 /* A new branch begins where HEAD is; an empty repository gets a root commit. */
