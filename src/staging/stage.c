@@ -269,8 +269,12 @@ static void clear_up(struct al_staging *staging, const struct al_run_limits *bud
 int al_stage(struct al_staging *staging, const struct al_strv *words, const char *message,
              struct al_run_limits *budget, struct al_staged *ret_staged, struct al_error *err)
 {
-    int r = al_staging_lock(staging, budget, err);
+    int r;
 
+    message = al_staged_message(message);
+    if (!*message)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "message must not be empty");
+    r = al_staging_lock(staging, budget, err);
     if (r < 0)
         return r;
     r = al_staging_make_room(staging, budget, err);

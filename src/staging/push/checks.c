@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "gitops/nul_records.h"
-#include "gitops/plumbing/worktrees.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"
@@ -166,21 +165,6 @@ static int find_setting(const struct al_push *push, struct al_run_limits *budget
     return r;
 }
 
-/* A branch that another working tree has checked out would leave that tree behind. */
-static int find_other_worktree(const struct al_push *push, struct al_run_limits *budget,
-                               char **ret_refusal, struct al_error *err)
-{
-    bool elsewhere = false;
-    int r;
-
-    if (push->is_checked_out || !*push->head)
-        return 0;
-    r = al_git_is_checked_out_elsewhere(push->repo, push->ref, budget, &elsewhere, err);
-    if (elsewhere)
-        *ret_refusal = al_strdup("Another working tree of the target has this branch checked out");
-    return r;
-}
-
 /* A merge or a rebase of this branch would be completed on top of a state that it never saw. */
 static char *find_operation(const struct al_push *push)
 {
@@ -206,7 +190,7 @@ int al_push_find_refusal(const struct al_push *push, struct al_run_limits *budge
     if (!*ret_refusal)
         r = find_setting(push, budget, ret_refusal, err);
     if (r == 0 && !*ret_refusal)
-        r = find_other_worktree(push, budget, ret_refusal, err);
+        r = al_push_find_other_worktree(push, ret_refusal, err);
     return r;
 }
 

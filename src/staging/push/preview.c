@@ -21,7 +21,9 @@
 #define TYPE_GITLINK 0160000u
 
 /* Ordinary files that are listed; the others are all listed. */
-#define LISTED_MAX 200
+#ifndef AL_PUSH_LISTED_MAX /* tests compile with a smaller limit */
+#define AL_PUSH_LISTED_MAX 200
+#endif
 
 static bool is_special(const struct al_change *change)
 {
@@ -142,13 +144,23 @@ static void add_files(const struct al_push *push, const struct al_diff_raw *chan
         if (changes->items[i].status == 'D' || is_marked(push, ignored, &changes->items[i]))
             continue;
         ordinary++;
-        if (!in_full && listed == LISTED_MAX)
+        if (!in_full && listed == AL_PUSH_LISTED_MAX)
             continue;
         listed++;
         add_file(push, &changes->items[i], ignored, out);
     }
     if (listed < ordinary)
         al_str_addf(out, "  … and %zu more files\n", ordinary - listed);
+}
+
+static void add_other_bases(const struct al_push *push, struct al_str *out)
+{
+    if (!push->other.count)
+        return;
+    al_str_adds(out, "Note:   the branch has another version than these files were changed from; "
+                     "see that the diff undoes nothing: ");
+    al_text_add_list(out, &push->other, AL_PUSH_OTHER_NAMED);
+    al_str_addc(out, '\n');
 }
 
 static void add_head(const struct al_push *push, struct al_str *out)
@@ -169,6 +181,7 @@ static void add_head(const struct al_push *push, struct al_str *out)
     if (push->parent_moved)
         al_str_adds(out, "Note:   the target has new commits since these files were pulled; see "
                          "that the diff undoes nothing\n");
+    add_other_bases(push, out);
     al_str_addc(out, '\n');
 }
 
@@ -283,10 +296,13 @@ int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct a
     int r = al_push_dir_make(push, &dir, err);
 
     al_strv_clear(&push->lfs);
+    al_strv_clear(&push->other);
     if (r == 0)
         r = al_push_build(push, &dir, budget, &commit, err);
     if (r == 0)
         r = al_push_find_lfs(push, &dir, budget, &push->lfs, err);
+    if (r == 0)
+        r = al_push_find_other_bases(push, &dir, budget, &push->other, err);
     if (r == 0)
         r = show(push, &dir, commit, budget, out, ret_framed, err);
     if (r == 0)

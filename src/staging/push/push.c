@@ -35,9 +35,12 @@ void al_push_free(struct al_push *push)
     free(push->ref);
     free(push->head);
     free(push->parent);
+    free(push->parent_ref);
+    free(push->theirs);
     free(push->author);
     free(push->conflict);
     al_strv_clear(&push->lfs);
+    al_strv_clear(&push->other);
     free(push);
 }
 
@@ -84,13 +87,15 @@ static void find_parent(struct al_push *push)
 
     if (*push->head) {
         push->parent = al_strdup(push->head);
+        push->parent_ref = al_strdup(push->ref);
         return;
     }
     push->parent = al_ref_head(&push->repo->at);
     head = al_ref_read_head(&push->repo->at);
-    known = head && al_starts_with(head, "ref: ")
-                ? al_heads_find(&push->staged.heads, push->key, head + strlen("ref: "))
-                : NULL;
+    if (head && al_starts_with(head, "ref: "))
+        push->parent_ref = al_strdup(head + strlen("ref: "));
+    known =
+        push->parent_ref ? al_heads_find(&push->staged.heads, push->key, push->parent_ref) : NULL;
     push->parent_moved = known && strcmp(known, push->parent) != 0;
 }
 
@@ -161,6 +166,7 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
     push->repo = repo;
     al_target_copy(target, &push->target);
     r = al_staged_find(staging, id, budget, &push->staged, err);
+    push->theirs = al_calloc(push->staged.count + 1, sizeof(*push->theirs));
     if (r == 0)
         r = plan(push, budget, err);
     if (r < 0) {
@@ -304,6 +310,7 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
 
     note_outcome(push, commit, result);
     al_push_note_lfs(push, &result->notes);
+    al_push_note_other_bases(push, &result->notes);
     if (al_staged_pushed(push->staging, &push->staged, &pushed, budget, &why) < 0)
         al_strv_addf(&result->notes, "The staged commit is still listed: %s", why.message);
     al_error_clear(&why);
@@ -383,5 +390,7 @@ int al_push_run(struct al_push *push, const char *commit, struct al_run_limits *
         r = al_push_build(push, &dir, budget, &built, err);
     if (r == 0 && !commit)
         r = al_push_find_lfs(push, &dir, budget, &push->lfs, err);
+    if (r == 0 && !commit)
+        r = al_push_find_other_bases(push, &dir, budget, &push->other, err);
     return r < 0 ? r : deliver(push, &dir, commit ? commit : built, budget, ret_result, err);
 }
