@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gitops/diff/ci_files.h"
 #include "gitops/preview/excerpt_reader.h"
 #include "guard/text.h"
 
@@ -16,24 +17,6 @@ static const struct status_name {
 } status_names[] = {
     { 'D', "deleted" }, { 'T', "another type" }, { 'U', "in conflict" }, { 'A', "added" },
     { 'R', "renamed" }, { 'C', "copied" },       { 'M', "modified" },
-};
-
-/* Files that change the meaning of other files, or that run on another machine. */
-static const struct special_file {
-    const char *name; /* a directory if it ends with "/"; else a file name, in any directory if it
-                         has no "/" */
-    const char *remark;
-} special_files[] = {
-    { ".gitattributes", "says how git treats files" },
-    { ".gitmodules", "says where submodules come from" },
-    { ".github/workflows/", "runs in CI" },
-    { ".github/actions/", "runs in CI" },
-    { ".gitlab-ci.yml", "runs in CI" },
-    { ".circleci/", "runs in CI" },
-    { ".travis.yml", "runs in CI" },
-    { "azure-pipelines.yml", "runs in CI" },
-    { "bitbucket-pipelines.yml", "runs in CI" },
-    { "Jenkinsfile", "runs in CI" },
 };
 
 static const char *name_of(char status)
@@ -73,16 +56,13 @@ static int compare(const void *a, const void *b)
 
 const char *al_excerpt_remark(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-    for (size_t i = 0; i < AL_COUNT(special_files); i++) {
-        const char *name = special_files[i].name;
-
-        if (al_ends_with(name, "/") ? al_starts_with(path, name)
-                                    : !strcmp(slash ? slash + 1 : path, name))
-            return special_files[i].remark;
-    }
-    return NULL;
+    if (!strcmp(name, ".gitattributes"))
+        return "says how git treats files";
+    if (!strcmp(name, ".gitmodules"))
+        return "says where submodules come from";
+    return al_path_runs_in_ci(path) ? "runs in CI" : NULL;
 }
 
 bool al_excerpt_changes_line_ends(const struct al_change *change)
