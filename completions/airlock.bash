@@ -41,11 +41,11 @@ _airlock() {
     diff) COMPREPLY=($(compgen -W '--stat --root --audit --config --help' -- "$cur")) ;;
     staging)
         if ((COMP_CWORD == 2)); then
-            COMPREPLY=($(compgen -W 'list show diff push discard open --root --config --json --help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'list show diff push discard open --root --worker --config --json --help' -- "$cur"))
         elif ((COMP_CWORD == 3)) && [[ $prev =~ ^(show|diff|push|discard)$ ]]; then
             COMPREPLY=($(compgen -W "$(_airlock_names staged)" -- "$cur"))
         else
-            COMPREPLY=($(compgen -W '--root --config --json --help' -- "$cur"))
+            COMPREPLY=($(compgen -W '--target --branch --approval --root --worker --config --json --help' -- "$cur"))
         fi
         ;;
     help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging doctor version' -- "$cur")) ;;

@@ -148,8 +148,8 @@ static int refuse(const char *path, struct al_error *err)
     return r;
 }
 
-int al_markers_check(struct al_staging *staging, const struct al_changes *changes,
-                     struct al_error *err)
+int al_markers_find(struct al_staging *staging, const struct al_changes *changes,
+                    struct al_strv *ret_paths, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
     int r = load(staging, &known, err);
@@ -163,7 +163,16 @@ int al_markers_check(struct al_staging *staging, const struct al_changes *change
             continue;
         r = look(staging->options.sandbox, change->path, &found, err);
         if (r == 0 && found)
-            r = refuse(change->path, err);
+            al_strv_add(ret_paths, change->path);
     }
     return r;
+}
+
+int al_markers_check(struct al_staging *staging, const struct al_changes *changes,
+                     struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    int r = al_markers_find(staging, changes, &paths, err);
+
+    return r == 0 && paths.count ? refuse(paths.items[0], err) : r;
 }

@@ -19,6 +19,10 @@ struct al_staging;
 int al_markers_remember(struct al_staging *staging, const struct al_strv *paths,
                         struct al_error *err);
 
+/** Append the paths of those changes whose files have markers. */
+int al_markers_find(struct al_staging *staging, const struct al_changes *changes,
+                    struct al_strv *ret_paths, struct al_error *err);
+
 /**
  * Check changes that are to be staged.
  *

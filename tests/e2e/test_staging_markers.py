@@ -45,6 +45,18 @@ class Markers:
         self.put(server, "sub/b.md", "resolved\n=======\n")
         self.assertEqual(len(self.stage(server, "")["files"]), 3)
 
+    def test_status(self):
+        """git_status names the files that have to be resolved, in a second text"""
+        server = self.conflict("a.md", "b.md")
+        for content, left in (("ours\n", "/workspace/b.md"), ("x <<<<<<< ours (sandbox)\n", "")):
+            before = server.ok("git_status")
+            self.assertIn("/workspace/a.md", before.notes + before.text)
+            self.put(server, "a.md" if left else "b.md", content)
+            notes = server.ok("git_status").notes
+            self.assertEqual(notes, left and "Conflict markers of git_pull have to be resolved in: "
+                             + left)
+        self.stage(server, "")
+
     def test_without_the_file(self):
         """the other files can be staged, and the file can be deleted"""
         server = self.conflict("a.md")
