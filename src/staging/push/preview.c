@@ -6,6 +6,7 @@
  * the id of a staged file.  So everything that was shown is read again and compared with its id.
  */
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "gitops/preview/excerpt_reader.h"
@@ -39,16 +40,12 @@ static bool comes_first(const struct al_change *change)
     return is_special(change);
 }
 
-static int by_path(const void *path, const void *file)
-{
-    return strcmp(path, ((const struct al_staged_file *)file)->path);
-}
-
 /* The staged file of this path; NULL: none, as where a file makes way for a directory. */
 static const struct al_staged_file *find_staged(const struct al_push *push, const char *path)
 {
-    return bsearch(path, push->staged.files, push->staged.count, sizeof(*push->staged.files),
-                   by_path);
+    const size_t which = al_push_find_file(push, path);
+
+    return which == SIZE_MAX ? NULL : &push->staged.files[which];
 }
 
 /* The agent made a new file, and the target has one of that name. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The limits of a push, compiled with small ones. */
+#include "staging/base_record.h"
 #include "staging/tree_bounds.h"
 #include "tests/unit/staging/push/lib.h"
 
@@ -107,13 +108,55 @@ static void files_of_the_branch(void **state)
     }
 }
 
+/* A base of n files of one letter each. */
+static void fill(struct al_base *base, int n)
+{
+    const struct al_oid none = { { 1 } };
+
+    for (int i = 0; i < n; i++)
+        al_base_set(base, (char[]){ (char)('a' + i), '\0' }, AL_SANDBOX_MODE_FILE, &none);
+}
+
+/* Write a base whatever its size is. */
+static void save_any(struct stager *s, struct al_base *base)
+{
+    al_auto(al_objects_clear) struct al_objects objects;
+    struct al_base_record record = { .heads = { .items = NULL } };
+
+    al_staging_objects(s->staging, &objects);
+    must(s, al_base_put_tree(base, &objects, &record.tree, &s->w->err));
+    must(s, al_objects_finish(&objects, &s->w->err));
+    must(s, al_base_record_write(s->staging, al_staging_key(s->staging), &record, &s->w->err));
+}
+
+static void files_of_a_base(void **state)
+{
+    struct stager *s = *state;
+    const char *key = al_staging_key(s->staging);
+
+    for (int n = 11; n <= 13; n++) {
+        al_auto(al_base_clear) struct al_base base = { .items = NULL };
+        al_auto(al_base_clear) struct al_base read = { .items = NULL };
+
+        fill(&base, n);
+        must(s, al_staging_lock(s->staging, BUDGET, &s->w->err));
+        assert_int_equal(al_base_save(s->staging, key, &base, &s->w->err),
+                         n <= 12 ? 0 : AL_ERR_EXECUTION);
+        save_any(s, &base);
+        assert_int_equal(al_base_load(s->staging, key, BUDGET, &read, &s->w->err),
+                         n <= 12 ? 0 : AL_ERR_EXECUTION);
+        al_staging_unlock(s->staging);
+        assert_int_equal(read.count, n <= 12 ? n : 0);
+    }
+    assert_non_null(strstr(s->w->err.message, "use another sandbox for other repositories"));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        STAGER_TEST(files_that_are_listed),
-        STAGER_TEST(files_of_a_push),
-        STAGER_TEST(objects_that_stay_a_pack),
-        STAGER_TEST(files_of_the_branch),
+        STAGER_TEST(files_that_are_listed),    STAGER_TEST(files_of_a_push),
+        STAGER_TEST(objects_that_stay_a_pack), STAGER_TEST(files_of_the_branch),
+        STAGER_TEST(files_of_a_base),
     };
 
     gitops_begin();
