@@ -118,12 +118,17 @@ void al_git_env_base(struct al_git_env *env, const struct al_git_command *comman
         al_git_env_borrow(env, "GIT_ALLOW_PROTOCOL=none");
 }
 
+static void add_all(struct al_strv *more, const struct al_strv *config)
+{
+    for (size_t i = 0; config && i < config->count; i++)
+        al_strv_add(more, config->items[i]);
+}
+
 /* The overrides of the repository come first and those of the command last: the last value of a key
  * wins. */
 static void add_overrides(struct al_git_env *env, const struct al_git_config *with,
                           const struct al_git_command *command)
 {
-    const struct al_strv *config = command->link ? command->link->config : NULL;
     al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str total = AL_STR_INIT;
     size_t count = with->noverrides;
@@ -132,8 +137,12 @@ static void add_overrides(struct al_git_env *env, const struct al_git_config *wi
         al_overrides_add_writing(&more);
     if (!command->quotes_names)
         al_strv_adds(&more, "core.quotepath", "false", NULL);
-    for (size_t i = 0; config && i < config->count; i++)
-        al_strv_add(&more, config->items[i]);
+    if (command->link)
+        add_all(&more, command->link->config);
+    if (command->private_index)
+        add_all(&more, command->private_index->config);
+    else if (command->lists_untracked)
+        al_strv_adds(&more, "core.untrackedcache", "false", NULL);
     borrow_all(env, &with->overrides);
     for (size_t i = 0; i < more.count; i += 2, count++) {
         al_strv_addf(&env->owned, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
@@ -167,6 +176,8 @@ static void add_repository(struct al_git_env *env, const struct al_location *at,
         al_git_env_add(env, "GIT_WORK_TREE", at_top ? "." : at->top);
     if (command->index)
         al_git_env_add(env, "GIT_INDEX_FILE", command->index);
+    else if (command->private_index)
+        al_git_env_add(env, "GIT_INDEX_FILE", command->private_index->path);
 }
 
 /* `git config --list` reads the user's own files; every other command reads our copy. */
@@ -203,7 +214,8 @@ void al_git_command_env(struct al_git_env *env, const struct al_location *at,
     al_git_env_add(env, "TMPDIR", tmp);
     al_git_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
     add_repository(env, at, command);
-    if (!al_git_class_writes(command->class))
+    if (!al_git_class_writes(command->class) &&
+        !(command->private_index && command->private_index->may_refresh))
         al_git_env_borrow(env, "GIT_OPTIONAL_LOCKS=0");
     if (command->buffered)
         al_git_env_borrow(env, "GIT_FLUSH=0");

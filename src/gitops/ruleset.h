@@ -20,6 +20,13 @@ struct al_ruleset;
  */
 int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
                    struct al_held_ruleset **ret_held, struct al_error *err);
+
+/** The same for a git that reads, and works on a private index: it may also write the one directory
+ * of that index. */
+int al_git_index_ruleset(struct al_git *git, const struct al_git_index *index, bool now,
+                         struct al_held_ruleset **ret_held, struct al_error *err);
+
+/** Release a ruleset. */
 void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held);
 
 /** A ruleset for one bare repository of airlock's own, which may be written below `dir_fd`, and

@@ -20,7 +20,6 @@
 #define STAT_BYTES      40 /* the stat data before the object id */
 #define NAME_MASK       0x0fffu
 #define EXTENDED        0x4000u
-#define ASSUME_VALID    0x8000u
 #define STAGE_SHIFT     12
 #define SKIP_WORKTREE   0x4000u /* of the extended flags */
 #define INTENT_TO_ADD   0x2000u
@@ -162,7 +161,6 @@ static bool take_entry(struct input *in, unsigned char oid[32], struct al_index_
         .mode = number(at + 24),
         .size = number(at + 36),
         .stage = flags >> STAGE_SHIFT & 3u,
-        .assume_unchanged = flags & ASSUME_VALID,
     };
     if (flags & EXTENDED) {
         at = in->version > 2 ? take(in, 2) : NULL;
@@ -201,19 +199,25 @@ static enum al_index_end read_extensions(struct input *in)
     return in->left == (int64_t)in->oid_bytes ? end : AL_INDEX_NOT_UNDERSTOOD;
 }
 
+static bool take_header(struct input *in, uint32_t *ret_count)
+{
+    const unsigned char *header = take(in, HEADER_BYTES);
+
+    if (!header || memcmp(header, "DIRC", 4) != 0)
+        return false;
+    in->version = number(header + 4);
+    *ret_count = number(header + 8);
+    return in->version >= 2 && in->version <= 4;
+}
+
 static enum al_index_end read_all(struct input *in,
                                   bool (*give)(void *payload, const struct al_index_entry *entry),
                                   void *payload)
 {
-    const unsigned char *header = take(in, HEADER_BYTES);
     unsigned char oid[32];
     uint32_t count;
 
-    if (!header || memcmp(header, "DIRC", 4) != 0)
-        return AL_INDEX_NOT_UNDERSTOOD;
-    in->version = number(header + 4);
-    count = number(header + 8);
-    if (in->version < 2 || in->version > 4)
+    if (!take_header(in, &count))
         return AL_INDEX_NOT_UNDERSTOOD;
     for (; count; count--) {
         struct al_index_entry entry;
@@ -226,6 +230,18 @@ static enum al_index_end read_all(struct input *in,
     return read_extensions(in);
 }
 
+/* Begin to read an index; its size is in `left`. */
+static bool begin(struct input *in)
+{
+    struct stat st;
+
+    if (fstat(in->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > INDEX_MAX_BYTES ||
+        lseek(in->fd, 0, SEEK_SET) != 0)
+        return false;
+    in->left = st.st_size;
+    return true;
+}
+
 enum al_index_end al_index_read(int fd, size_t oid_bytes,
                                 bool (*give)(void *payload, const struct al_index_entry *entry),
                                 void *payload)
@@ -233,13 +249,33 @@ enum al_index_end al_index_read(int fd, size_t oid_bytes,
     al_auto(al_freep) unsigned char *piece = al_malloc(PIECE_BYTES);
     al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
     struct input in = { .fd = fd, .piece = piece, .name = &name, .oid_bytes = oid_bytes };
-    struct stat st;
 
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > INDEX_MAX_BYTES ||
-        lseek(fd, 0, SEEK_SET) != 0)
-        return AL_INDEX_NOT_UNDERSTOOD;
-    in.left = st.st_size;
-    return read_all(&in, give, payload);
+    return begin(&in) ? read_all(&in, give, payload) : AL_INDEX_NOT_UNDERSTOOD;
+}
+
+bool al_index_find_end(int fd, size_t oid_bytes, int64_t *ret_end, uint32_t *ret_count)
+{
+    al_auto(al_freep) unsigned char *piece = al_malloc(PIECE_BYTES);
+    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+    struct input in = { .fd = fd, .piece = piece, .name = &name, .oid_bytes = oid_bytes };
+    unsigned char oid[32];
+    uint32_t count;
+    int64_t size;
+
+    if (!begin(&in))
+        return false;
+    size = in.left;
+    if (!take_header(&in, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct al_index_entry entry;
+
+        if (!take_entry(&in, oid, &entry))
+            return false;
+    }
+    *ret_end = size - in.left;
+    *ret_count = count;
+    return in.left >= (int64_t)oid_bytes;
 }
 
 /* An entry for a directory of a sparse index may stand for gitlinks. */

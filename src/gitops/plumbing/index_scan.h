@@ -18,7 +18,6 @@ struct al_index_entry {
     uint32_t mode;            /**< file mode: 0100644, 0100755, 0120000, 0160000 or 0040000 */
     unsigned stage;           /**< 0, or a side of a conflict */
     bool skip_worktree;       /**< skip-worktree: the file need not be in the working tree */
-    bool assume_unchanged;    /**< assume-unchanged: git does not look at the file */
     bool intent_to_add;       /**< intent-to-add: only the name was staged */
     uint32_t size; /**< of the file, cut to 32 bits; also 0 when git wants the content compared */
     uint32_t ino;  /**< cut to 32 bits */
@@ -44,6 +43,15 @@ enum al_index_end {
 enum al_index_end al_index_read(int fd, size_t oid_bytes,
                                 bool (*give)(void *payload, const struct al_index_entry *entry),
                                 void *payload);
+
+/**
+ * Find where the entries of an index end and its extensions begin.
+ *
+ * @param[out] ret_end    Bytes from the beginning of the file.
+ * @param[out] ret_count  The number of entries.
+ * @return false when the file was not understood.
+ */
+bool al_index_find_end(int fd, size_t oid_bytes, int64_t *ret_end, uint32_t *ret_count);
 
 #include "gitops/location.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/index/private_index.h"
 #include "gitops/nul_records.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
@@ -15,6 +16,7 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
 
+    command.lists_untracked = options->untracked;
     al_strv_adds(&command.argv, "git", "status", NULL);
     if (options->porcelain) {
         al_strv_add(&command.argv, "--porcelain=1");
@@ -24,9 +26,9 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
     if (!options->untracked)
         al_strv_add(&command.argv, "-uno");
     al_strv_add(&command.argv, "--ignore-submodules=dirty");
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
-                      ret_output, err);
+    return al_private_index_run(repo, &command, false,
+                                &(struct al_git_run){ .max_bytes = max_bytes, .checked = true },
+                                budget, ret_output, err);
 }
 
 /* Set the branch name when HEAD is on none. git prints "(detached)" then, but a branch may have
@@ -46,14 +48,19 @@ int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_r
                        struct al_worktree *status, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_status_reader reader;
     int r;
 
+    command.lists_untracked = true;
     al_status_reader_init(&reader, status, max_bytes);
     al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "--no-ahead-behind",
                  "-z", "--untracked-files=all", "--find-renames", "--ignore-submodules=dirty",
                  NULL);
-    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
+    r = al_private_index_run(
+        repo, &command, true,
+        &(struct al_git_run){ .sink = { al_nul_records_add, &reader.records }, .checked = true },
+        budget, &output, err);
     al_nul_records_clear(&reader.records);
     if (r == 0)
         name_branch(repo, status);

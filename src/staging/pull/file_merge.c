@@ -110,8 +110,7 @@ static int merge_item(struct al_staging *staging, struct al_pull_item *item,
                                 "and git_pull again take the incoming one");
     else
         r = put_result(objects, &versions, &content, item, err);
-    item->has_markers = outcome == AL_MERGE_CONFLICT;
-    if (item->has_markers)
+    if (outcome == AL_MERGE_CONFLICT)
         item->conflict = item->base.mode ? "the lines between the markers have to be resolved"
                                          : "the sandbox had another file of this name; the lines "
                                            "between the markers have to be resolved";
