@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* wire/raw_json.h: malformed text is never read beyond its end. */
-#include "wire/raw_json.h"
+/* mcp/raw_json.h: malformed text is never read beyond its end. */
+#include "mcp/raw_json.h"
 
 #include "tests/lib/assert.h"
 
@@ -30,5 +30,5 @@ int main(void)
         cmocka_unit_test(slices_stay_inside_broken_text),
     };
 
-    return cmocka_run_group_tests_name("wire/raw_json", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mcp/raw_json", tests, NULL, NULL);
 }

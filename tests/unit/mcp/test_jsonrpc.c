@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* wire/jsonrpc.h: a bad request is still answered under its own id. */
-#include "wire/jsonrpc.h"
+/* mcp/jsonrpc.h: a bad request is still answered under its own id. */
+#include "mcp/jsonrpc.h"
 
-#include "tests/unit/wire/jsonrpc_lib.h"
+#include "tests/unit/mcp/jsonrpc_lib.h"
 
 static void refuses(const char *text, size_t len, enum al_rpc_code code)
 {
@@ -316,5 +316,5 @@ int main(void)
         cmocka_unit_test(errors_are_one_line),
     };
 
-    return cmocka_run_group_tests_name("wire/jsonrpc", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mcp/jsonrpc", tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One line of JSON-RPC and its first message, for the tests of wire/jsonrpc.c. */
-#ifndef TESTS_UNIT_WIRE_JSONRPC_LIB_H
-#define TESTS_UNIT_WIRE_JSONRPC_LIB_H
+/* One line of JSON-RPC and its first message, for the tests of mcp/jsonrpc.c. */
+#ifndef TESTS_UNIT_MCP_JSONRPC_LIB_H
+#define TESTS_UNIT_MCP_JSONRPC_LIB_H
 
+#include "mcp/jsonrpc.h"
 #include "tests/lib/assert.h"
-#include "wire/jsonrpc.h"
 
 struct line {
     struct al_rpc_doc doc;

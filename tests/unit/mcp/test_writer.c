@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* wire/writer.h: whole lines in order, and memory for what is queued now only. */
-#include "wire/writer.h"
+/* mcp/writer.h: whole lines in order, and memory for what is queued now only. */
+#include "mcp/writer.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -151,5 +151,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_takes_nothing_is_given_up, setup, teardown),
     };
 
-    return cmocka_run_group_tests_name("wire/writer", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mcp/writer", tests, NULL, NULL);
 }

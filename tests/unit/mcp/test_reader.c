@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* wire/reader.h: lines come out whole, long ones are refused, and memory is given back. */
-#include "wire/reader.h"
+/* mcp/reader.h: lines come out whole, long ones are refused, and memory is given back. */
+#include "mcp/reader.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -205,5 +205,5 @@ int main(void)
         cmocka_unit_test(what_is_left_is_told_and_what_is_not_given_back),
     };
 
-    return cmocka_run_group_tests_name("wire/reader", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mcp/reader", tests, NULL, NULL);
 }

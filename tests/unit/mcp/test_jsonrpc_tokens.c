@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* wire/jsonrpc.h: ids and progress tokens come back exactly as they were sent. */
-#include "tests/unit/wire/jsonrpc_lib.h"
+/* mcp/jsonrpc.h: ids and progress tokens come back exactly as they were sent. */
+#include "tests/unit/mcp/jsonrpc_lib.h"
 
 static void ids_keep_their_type_and_value(void **state)
 {
@@ -129,5 +129,5 @@ int main(void)
         cmocka_unit_test(tokens_are_found_and_kept),
     };
 
-    return cmocka_run_group_tests_name("wire/jsonrpc_tokens", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mcp/jsonrpc_tokens", tests, NULL, NULL);
 }
