@@ -192,6 +192,10 @@ static void compare_tools(struct server *server, const char *title, const char *
     rows[BLAME].argv[4] = file;
     rows[LOG_FILE].argv[7] = file;
     rows[LOG_150_KB].argv[2] = max_count;
+    if (count == ROWS) { /* its changes are an answer of 150 kB, which has a budget of its own */
+        rows[DIFF].title = "git_diff, about 150 kB";
+        rows[DIFF].budget = rows[LOG_150_KB].budget;
+    }
     heading(title);
     for (size_t i = 0; i < count; i++) {
         rows[i].dir = dir;

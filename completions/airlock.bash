@@ -3,7 +3,7 @@
 
 _airlock() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local shared='--root --toolset --approval --grant --worker --tool --command-timeout --no-git --audit --config --help'
+    local shared='--root --toolset --approval --agent --grant --worker --tool --command-timeout --no-git --audit --config --help'
 
     case $prev in
     --root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
@@ -18,7 +18,7 @@ _airlock() {
             COMPREPLY=($(compgen -W 'command all read write' -- "$cur"))
         fi
         return ;;
-    --command-timeout) return ;;
+    --command-timeout | --agent) return ;;
     esac
     if ((COMP_CWORD == 1)); then
         COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging doctor version help --help --version --tool-log --rollback' -- "$cur"))
@@ -36,16 +36,16 @@ _airlock() {
         ;;
     tools) COMPREPLY=($(compgen -W "$shared --json $(_airlock_names tools)" -- "$cur")) ;;
     doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
-    log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --running --tool --since --help' -- "$cur")) ;;
+    log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --running --tool --agent --since --help' -- "$cur")) ;;
     rollback) COMPREPLY=($(compgen -W '--dry-run --force --redo -y --yes --root --audit --config --help' -- "$cur")) ;;
     diff) COMPREPLY=($(compgen -W '--stat --root --audit --config --help' -- "$cur")) ;;
     staging)
         if ((COMP_CWORD == 2)); then
-            COMPREPLY=($(compgen -W 'list show diff push discard open --root --config --json --help' -- "$cur"))
+            COMPREPLY=($(compgen -W 'list show diff push discard open --root --worker --config --json --help' -- "$cur"))
         elif ((COMP_CWORD == 3)) && [[ $prev =~ ^(show|diff|push|discard)$ ]]; then
             COMPREPLY=($(compgen -W "$(_airlock_names staged)" -- "$cur"))
         else
-            COMPREPLY=($(compgen -W '--root --config --json --help' -- "$cur"))
+            COMPREPLY=($(compgen -W '--target --branch --approval --root --worker --config --json --help' -- "$cur"))
         fi
         ;;
     help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging doctor version' -- "$cur")) ;;

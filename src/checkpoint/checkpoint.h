@@ -94,9 +94,20 @@ enum al_room {
 int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_room *ret_room,
                   struct al_error *err);
 
+/** The parts that a checkpoint may be without, since the execution cannot change them.  HEAD, the
+ * configuration and the state of unfinished operations are in every checkpoint. */
+enum al_checkpoint_parts {
+    AL_PARTS_WORKTREE = 1 << 0, /**< the files of the working tree */
+    AL_PARTS_INDEX = 1 << 1,    /**< only together with the working tree */
+    AL_PARTS_REFS = 1 << 2,
+};
+
 /** Why a checkpoint is taken.  Borrowed. */
 struct al_checkpoint_reason {
     const char *tool, *operation; /**< for users who look at the store */
+    /** The parts that the execution cannot change (enum al_checkpoint_parts).  A part is in the
+     * checkpoint all the same if it cannot be told apart from the others. */
+    unsigned without;
     /** For a checkpoint after an execution: the id of the one before.  Else NULL. */
     const char *before;
     /** Full names of references that the operation may delete or move; may be NULL. */
@@ -146,6 +157,18 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
  */
 int al_checkpoint_accept(struct al_pending_checkpoint *pending, const struct al_strv *dropping,
                          struct al_run_limits *budget, struct al_error *err);
+
+struct al_differences;
+
+/**
+ * Write two trees beside a pending checkpoint: they have only the files of the working tree that
+ * differ, as they are before and after.  al_bare_diff() compares them.
+ *
+ * @param changes  Between checkpoints of the store, or this one.
+ */
+int al_pending_checkpoint_trees(struct al_pending_checkpoint *pending,
+                                const struct al_differences *changes, char ret_from[AL_OID_TEXT],
+                                char ret_to[AL_OID_TEXT], struct al_error *err);
 
 /** Release it.  One that was not accepted is gone without a trace.  NULL is allowed. */
 void al_pending_checkpoint_free(struct al_pending_checkpoint *pending);
@@ -223,6 +246,7 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
 
 /** Everything in a checkpoint except the working tree. */
 struct al_saved_state {
+    unsigned without; /**< the parts that it does not have (enum al_checkpoint_parts) */
     bool has_index;
     struct al_str index;       /**< the index file, byte for byte */
     char entries[AL_OID_TEXT]; /**< digest of the index entries; equal entries have equal digests */
@@ -269,15 +293,22 @@ struct al_difference {
     unsigned from_mode, to_mode; /**< modes of a file; 0 where it is absent */
     /** A file's blob, or the value of HEAD or a reference; NULL where it is absent. */
     char *from, *to;
+    /** A file of the working tree that is absent in `from` because it was left out. */
+    bool was_left_out;
 };
 
 struct al_differences {
     struct al_difference *items; /**< sorted by part, then by name */
     size_t count;
+    /** The bytes of the index differ.  Its entries, and with them `items`, may be equal. */
+    bool index_was_written;
 };
 
+/** Order differences by part, then by name, for qsort(3) and bsearch(3). */
+int al_difference_order(const void *a, const void *b);
+
 /**
- * Compare two checkpoints of one store.
+ * Compare two checkpoints of one store, in the parts that both have.
  *
  * Packing references or refreshing the file times in an index makes no difference.  Two indexes are
  * equal when their entries are: mode, object, stage, path, and the skip-worktree and

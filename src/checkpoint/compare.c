@@ -16,6 +16,13 @@ void al_differences_clear(struct al_differences *changes)
     *changes = (struct al_differences){ .items = NULL };
 }
 
+int al_difference_order(const void *a, const void *b)
+{
+    const struct al_difference *one = a, *two = b;
+
+    return one->part != two->part ? (int)one->part - (int)two->part : strcmp(one->name, two->name);
+}
+
 static struct al_difference *add(struct al_differences *changes, enum al_part part,
                                  const char *name, const char *from, const char *to)
 {
@@ -68,6 +75,20 @@ static void compare_files(const struct al_saved_files *from, const struct al_sav
     }
 }
 
+static void note_left_out(struct al_strv *left_out, struct al_differences *changes)
+{
+    al_strv_sort(left_out);
+    for (size_t i = 0; left_out->count && i < changes->count; i++)
+        changes->items[i].was_left_out =
+            !changes->items[i].from && al_strv_contains_sorted(left_out, changes->items[i].name);
+}
+
+static bool is_same_index(const struct al_saved_state *a, const struct al_saved_state *b)
+{
+    return a->has_index == b->has_index && a->index.len == b->index.len &&
+           !memcmp(a->index.buf, b->index.buf, a->index.len);
+}
+
 static void compare_refs(const struct al_saved_state *from, const struct al_saved_state *to,
                          struct al_differences *changes)
 {
@@ -89,19 +110,15 @@ static void compare_refs(const struct al_saved_state *from, const struct al_save
 static void compare_states(const struct al_saved_state *from, const struct al_saved_state *to,
                            struct al_differences *changes)
 {
-    if (strcmp(from->entries, to->entries) != 0)
+    const unsigned without = from->without | to->without;
+
+    if (!(without & AL_PARTS_INDEX) && strcmp(from->entries, to->entries) != 0)
         add(changes, AL_PART_INDEX, "index", from->entries, to->entries);
     if (strcmp(from->head, to->head) != 0)
         add(changes, AL_PART_HEAD, "HEAD", from->head, to->head);
-    compare_refs(from, to, changes);
+    if (!(without & AL_PARTS_REFS))
+        compare_refs(from, to, changes);
     compare_files(&from->files, &to->files, false, changes);
-}
-
-static int by_part(const void *a, const void *b)
-{
-    const struct al_difference *one = a, *two = b;
-
-    return one->part != two->part ? (int)one->part - (int)two->part : strcmp(one->name, two->name);
 }
 
 /** One side of a comparison. */
@@ -116,12 +133,16 @@ static void side_clear(struct side *side)
     al_saved_state_clear(&side->state);
 }
 
-static int load(struct al_store *store, const char *id, struct side *side,
-                struct al_run_limits *budget, struct al_error *err)
+/* Read the files of the working tree, if both checkpoints have them. */
+static int load_worktrees(struct al_store *store, const char *const ids[2], struct side *a,
+                          struct side *b, struct al_run_limits *budget, struct al_error *err)
 {
-    int r = al_checkpoint_worktree(store, id, budget, &side->files, err);
+    int r;
 
-    return r < 0 ? r : al_checkpoint_state(store, id, budget, &side->state, err);
+    if ((a->state.without | b->state.without) & AL_PARTS_WORKTREE)
+        return 0;
+    r = al_checkpoint_worktree(store, ids[0], budget, &a->files, err);
+    return r < 0 ? r : al_checkpoint_worktree(store, ids[1], budget, &b->files, err);
 }
 
 int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
@@ -131,16 +152,21 @@ int al_checkpoint_compare(struct al_store *store, const char *from, const char *
     al_auto(side_clear) struct side a = { .state = { .index = AL_STR_INIT } };
     al_auto(side_clear) struct side b = { .state = { .index = AL_STR_INIT } };
     struct al_differences changes = { .items = NULL };
-    int r = load(store, from, &a, budget, err);
+    int r = al_checkpoint_state(store, from, budget, &a.state, err);
 
     if (r == 0)
-        r = load(store, to, &b, budget, err);
+        r = al_checkpoint_state(store, to, budget, &b.state, err);
+    if (r == 0)
+        r = load_worktrees(store, (const char *const[]){ from, to }, &a, &b, budget, err);
     if (r < 0)
         return r;
     compare_files(&a.files, &b.files, true, &changes);
+    note_left_out(&a.state.left_out, &changes);
+    changes.index_was_written = !((a.state.without | b.state.without) & AL_PARTS_INDEX) &&
+                                !is_same_index(&a.state, &b.state);
     compare_states(&a.state, &b.state, &changes);
     if (changes.count)
-        qsort(changes.items, changes.count, sizeof(*changes.items), by_part);
+        qsort(changes.items, changes.count, sizeof(*changes.items), al_difference_order);
     *ret_changes = changes;
     return 0;
 }

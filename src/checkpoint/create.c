@@ -31,6 +31,7 @@ void al_checkpoint_writer_clear(struct al_checkpoint_writer *writer)
     al_objects_clear(&writer->objects);
     al_stat_cache_clear(&writer->cache);
     al_stat_cache_writer_clear(&writer->new_cache);
+    al_index_cache_clear(&writer->index_cache);
     al_collected_files_clear(&writer->collected);
     al_worktree_files_clear(&writer->worktree);
     al_refs_clear(&writer->refs);
@@ -126,45 +127,67 @@ static int put_worktree(struct al_checkpoint_writer *writer, struct al_oid *ret_
 static int put_refs(struct al_checkpoint_writer *writer, struct al_oid *ret_tree)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    const struct al_repo *repo = writer->store->repo;
-    bool linked = strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
-    int r;
+    const struct al_location *at = &writer->store->repo->at;
+    bool linked = strcmp(at->git_dir, at->common_dir) != 0;
+    int r = al_refs_read(writer->common_fd, linked ? writer->git_fd : -1, writer->store->sha256,
+                         writer->deadline, &writer->refs, writer->err);
 
-    if (repo->vetting->has_reftable)
-        return al_error_set(writer->err, AL_ERR_EXECUTION,
-                            "the repository keeps its references in a form airlock does not read");
-    r = al_refs_read(writer->common_fd, linked ? writer->git_fd : -1, writer->store->sha256,
-                     writer->deadline, &writer->refs, writer->err);
-    if (r == 0)
-        r = al_gitdir_read(writer->git_fd, writer->common_fd, writer->deadline, &writer->gitdir,
-                           writer->err);
     if (r < 0)
         return r;
     al_refs_dump(&writer->refs, &text);
     return al_objects_put_pieces(&writer->objects, text.buf, text.len, ret_tree, writer->err);
 }
 
-static int put_parts(struct al_checkpoint_writer *writer, struct al_checkpoint_parts *parts)
+static int put_state(struct al_checkpoint_writer *writer, struct al_oid *ret_tree)
 {
-    int r = collect(writer, &parts->index);
+    int r = al_gitdir_read(writer->git_fd, writer->common_fd, writer->deadline, &writer->gitdir,
+                           writer->err);
 
+    return r < 0 ? r : al_create_state(writer, ret_tree);
+}
+
+static bool has(const struct al_checkpoint_writer *writer, enum al_checkpoint_parts part)
+{
+    return !(writer->without & part);
+}
+
+/* The working tree and the index, as far as the checkpoint has them. */
+static int put_files(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
+{
+    int r;
+
+    if (!has(writer, AL_PARTS_INDEX))
+        return 0;
+    if (!has(writer, AL_PARTS_WORKTREE))
+        return al_create_index_alone(writer, &trees->index, &trees->staged);
+    load_cache(writer);
+    writer->prefetch = al_prefetch_begin(&writer->cache, writer->top_fd);
+    r = collect(writer, &trees->index);
     if (r == 0)
-        r = put_worktree(writer, &parts->worktree);
+        r = put_worktree(writer, &trees->worktree);
+    return r < 0 ? r : al_create_staged(writer, &trees->staged);
+}
+
+static int put_parts(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
+{
+    int r = put_files(writer, trees);
+
+    if (r == 0 && writer->store->repo->vetting->has_reftable)
+        r = al_error_set(writer->err, AL_ERR_EXECUTION,
+                         "the repository keeps its references in a form airlock does not read");
+    if (r == 0 && has(writer, AL_PARTS_REFS))
+        r = put_refs(writer, &trees->refs);
     if (r == 0)
-        r = al_create_staged(writer, &parts->staged);
+        r = put_state(writer, &trees->state);
     if (r == 0)
-        r = put_refs(writer, &parts->refs);
-    if (r == 0)
-        r = al_create_state(writer, &parts->state);
-    if (r == 0)
-        r = al_create_about(writer, parts);
+        r = al_create_about(writer, trees);
     if (r < 0 || !writer->reason->overwriting || !writer->reason->ret_missing)
         return r;
     al_strv_clear(writer->reason->ret_missing);
     return al_create_find_missing(writer, writer->reason->ret_missing);
 }
 
-static int put_root(struct al_checkpoint_writer *writer, const struct al_checkpoint_parts *parts,
+static int put_root(struct al_checkpoint_writer *writer, const struct al_checkpoint_trees *trees,
                     struct al_oid *ret_tree)
 {
     const struct {
@@ -172,10 +195,10 @@ static int put_root(struct al_checkpoint_writer *writer, const struct al_checkpo
         unsigned mode;
         const struct al_oid *oid;
     } entries[] = {
-        { "about", 0100644, &parts->about },      { "index", 040000, &parts->index },
-        { "left-out", 040000, &parts->left_out }, { "modes", 040000, &parts->modes },
-        { "refs", 040000, &parts->refs },         { "staged", 040000, &parts->staged },
-        { "state", 040000, &parts->state },       { "worktree", 040000, &parts->worktree },
+        { "about", 0100644, &trees->about },      { "index", 040000, &trees->index },
+        { "left-out", 040000, &trees->left_out }, { "modes", 040000, &trees->modes },
+        { "refs", 040000, &trees->refs },         { "staged", 040000, &trees->staged },
+        { "state", 040000, &trees->state },       { "worktree", 040000, &trees->worktree },
     };
     al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
 
@@ -229,12 +252,30 @@ static void save_cache(struct al_checkpoint_writer *writer, const char *referenc
                              writer->store->sha256);
 }
 
+static void update_cache(struct al_checkpoint_writer *writer, const char *reference)
+{
+    if (!writer->changed && al_oid_equal(&writer->new_head.root, &writer->root))
+        return;
+    writer->new_head.root = writer->root;
+    save_cache(writer, reference);
+}
+
+static void save_index_cache(struct al_checkpoint_writer *writer, const char *reference)
+{
+    struct al_index_cache *cache = &writer->index_cache;
+
+    memset(cache->reference, 0, sizeof(cache->reference));
+    memcpy(cache->reference, reference, strlen(reference) + 1);
+    (void)al_index_cache_save(cache, writer->store->dir_fd, writer->store->sha256);
+}
+
 /* The first checkpoint of a large working tree may take longer than one call has.  The next call
  * then continues with what this one read.  No reference names these objects, so each is looked up
  * in the store before it is relied on. */
 static void save_progress(struct al_checkpoint_writer *writer)
 {
-    if (writer->cache_is_valid || writer->worktree.count <= writer->cache.nfiles ||
+    if (!has(writer, AL_PARTS_WORKTREE) || writer->cache_is_valid ||
+        writer->worktree.count <= writer->cache.nfiles ||
         al_objects_finish(&writer->objects, NULL) < 0)
         return;
     writer->new_head = (struct al_stat_cache_head){ .reference = "" };
@@ -243,16 +284,13 @@ static void save_progress(struct al_checkpoint_writer *writer)
 
 static int write_once(struct al_checkpoint_writer *writer)
 {
-    struct al_checkpoint_parts parts = { .about = { .bytes = { 0 } } };
+    struct al_checkpoint_trees trees = { .about = { .bytes = { 0 } } };
     int r = open_parts(writer);
 
-    if (r < 0)
-        return r;
-    load_cache(writer);
-    writer->prefetch = al_prefetch_begin(&writer->cache, writer->top_fd);
-    r = put_parts(writer, &parts);
     if (r == 0)
-        r = put_root(writer, &parts, &writer->root);
+        r = put_parts(writer, &trees);
+    if (r == 0)
+        r = put_root(writer, &trees, &writer->root);
     if (r == 0)
         r = put_commit(writer, &writer->root, &writer->commit);
     return r < 0 ? r : al_objects_finish(&writer->objects, writer->err);
@@ -262,13 +300,18 @@ int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *st
                         const struct al_checkpoint_reason *reason, int quarantine_fd,
                         struct al_deadline *deadline, struct al_error *err)
 {
+    unsigned without =
+        reason->without & AL_PARTS_WORKTREE ? reason->without : reason->without & AL_PARTS_REFS;
     int r = AL_ERR_AGAIN;
 
     for (int attempt = 0; attempt < ATTEMPTS_MAX && r == AL_ERR_AGAIN; attempt++) {
         if (err)
             al_error_clear(err);
+        if (writer->needs_all)
+            without &= AL_PARTS_REFS;
         al_checkpoint_writer_clear(writer);
         *writer = AL_CHECKPOINT_WRITER_INIT;
+        writer->without = without;
         writer->store = store;
         writer->reason = reason;
         writer->deadline = deadline;
@@ -284,9 +327,11 @@ int al_checkpoint_publish(struct al_checkpoint_writer *writer, const struct al_s
     const char *before = writer->reason->before;
     al_auto(al_freep) char *reference = NULL;
     char id[AL_OID_TEXT];
-    int r = al_pin_lost(writer->store, &writer->refs, &writer->gitdir, dropping, &writer->new_head,
-                        writer->deadline, writer->err);
+    int r = 0;
 
+    if (has(writer, AL_PARTS_REFS))
+        r = al_pin_lost(writer->store, &writer->refs, &writer->gitdir, dropping, writer->deadline,
+                        writer->err);
     if (r < 0)
         return r;
     al_oid_text(&writer->commit, writer->store->sha256, id);
@@ -295,11 +340,10 @@ int al_checkpoint_publish(struct al_checkpoint_writer *writer, const struct al_s
     r = al_store_write_ref(writer->store, reference, &writer->commit, writer->err);
     if (r < 0)
         return r;
-    writer->changed |= !al_oid_equal(&writer->new_head.root, &writer->root) ||
-                       !al_oid_equal(&writer->new_head.tips, &writer->cache.head.tips);
-    writer->new_head.root = writer->root;
-    if (writer->changed)
-        save_cache(writer, reference);
+    if (has(writer, AL_PARTS_WORKTREE))
+        update_cache(writer, reference);
+    else if (has(writer, AL_PARTS_INDEX) && writer->changed)
+        save_index_cache(writer, reference);
     return 0;
 }
 

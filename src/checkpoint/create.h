@@ -7,6 +7,7 @@
 
 #include "checkpoint/collect.h"
 #include "checkpoint/gitdir.h"
+#include "checkpoint/index_cache.h"
 #include "checkpoint/prefetch.h"
 #include "checkpoint/refs.h"
 #include "checkpoint/stat_cache.h"
@@ -20,6 +21,9 @@
 struct al_checkpoint_writer {
     struct al_store *store;
     const struct al_checkpoint_reason *reason;
+    unsigned without; /* enum al_checkpoint_parts */
+    /* The index cannot be read without git, so that the next attempt keeps the whole tree. */
+    bool needs_all;
     struct al_deadline *deadline;
     int top_fd, git_fd, common_fd;
     struct al_objects objects;
@@ -30,6 +34,7 @@ struct al_checkpoint_writer {
     struct al_stat_cache_writer new_cache;
     struct al_stat_cache_head new_head; /* what the next cache will say */
     bool changed;                       /* the new cache differs from the old one */
+    struct al_index_cache index_cache;  /* of a checkpoint without the working tree */
     struct al_collected_files collected;
     struct al_worktree_files worktree;
     struct al_refs refs;
@@ -45,6 +50,7 @@ struct al_checkpoint_writer {
                                     .objects = { .used = AL_STR_INIT },                            \
                                     .cache = AL_STAT_CACHE_INIT,                                   \
                                     .new_cache = AL_STAT_CACHE_WRITER_INIT,                        \
+                                    .index_cache = AL_INDEX_CACHE_INIT,                            \
                                     .collected = AL_COLLECTED_FILES_INIT })
 
 void al_checkpoint_writer_clear(struct al_checkpoint_writer *writer);
@@ -68,16 +74,27 @@ int al_checkpoint_publish(struct al_checkpoint_writer *writer, const struct al_s
 int al_checkpoint_result(int r, struct al_error *err);
 
 /** The entries of a checkpoint's tree, in git's order.  An entry with a zero id is left out. */
-struct al_checkpoint_parts {
+struct al_checkpoint_trees {
     struct al_oid about, index, left_out, modes, refs, staged, state, worktree;
 };
 
 /** create_parts.c: write the index file in pieces, unless the cache says that it is unchanged. */
 int al_create_index(struct al_checkpoint_writer *writer, struct al_oid *ret_tree);
 
-/** create_parts.c: write the objects that the index has and no file of the working tree has.  They
+/** create_staged.c: write the objects that the index has and no file of the working tree has.  They
  * are copied from the repository if the store lacks them. */
 int al_create_staged(struct al_checkpoint_writer *writer, struct al_oid *ret_tree);
+
+/** create_staged.c: write a tree of these objects, which `ids` has sorted and without duplicates
+ * afterwards.  A zero id when there are none. */
+int al_create_objects(struct al_checkpoint_writer *writer, struct al_oids *ids,
+                      struct al_oid *ret_tree);
+
+/** create_index.c: write the index file in pieces, and the objects of its entries, for a checkpoint
+ * without the working tree.  git is not asked.  AL_ERR_AGAIN with `needs_all` for an index that
+ * only git can read. */
+int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *ret_tree,
+                          struct al_oid *ret_staged);
 
 /** create_parts.c: write the files of the git directory. */
 int al_create_state(struct al_checkpoint_writer *writer, struct al_oid *ret_tree);
@@ -88,6 +105,6 @@ int al_create_find_missing(struct al_checkpoint_writer *writer, struct al_strv *
 
 /** create_parts.c: write the permissions, the files left out, and the lines about the checkpoint.
  */
-int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_parts *parts);
+int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees);
 
 #endif

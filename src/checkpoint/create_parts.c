@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The parts of a checkpoint except the working tree and the references. */
+/* The parts of a checkpoint except the working tree, the references and the staged objects. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "checkpoint/create.h"
-#include "gitops/deadline.h"
-#include "gitops/plumbing/bare.h"
 #include "util/fs.h"
 
 #define INDEX_MAX_BYTES (512u << 20)
@@ -55,126 +53,6 @@ int al_create_index(struct al_checkpoint_writer *writer, struct al_oid *ret_tree
     al_stat_cache_fill(file, &before, began_ns);
     r = al_objects_put_pieces(&writer->objects, bytes.buf, bytes.len, &file->oid, writer->err);
     *ret_tree = file->oid;
-    return r;
-}
-
-static int by_oid(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(struct al_oid));
-}
-
-/** A list of object ids. */
-struct ids {
-    struct al_oid *items;
-    size_t count, capacity;
-};
-
-static void ids_clear(struct ids *ids)
-{
-    free(ids->items);
-}
-
-static void add_id(struct ids *ids, const struct al_oid *oid)
-{
-    if (ids->count == ids->capacity) {
-        ids->capacity = ids->capacity ? 2 * ids->capacity : 64;
-        ids->items = al_reallocarray(ids->items, ids->capacity, sizeof(*ids->items));
-    }
-    ids->items[ids->count++] = *oid;
-}
-
-/* Collect the objects of the index that no file of the working tree has.  Names and files are in
- * the same order, and a file's path pointer is that of its name. */
-static void collect_staged(const struct al_checkpoint_writer *writer, struct ids *ids)
-{
-    const struct al_collected_files *collected = &writer->collected;
-    const struct al_worktree_files *worktree = &writer->worktree;
-    size_t k = 0;
-
-    for (size_t i = 0; i < collected->names.count; i++) {
-        const struct al_file_name *name = &collected->names.items[i];
-        const char *path = al_file_list_path(&collected->names, name);
-        const struct al_tree_file *file =
-            k < worktree->count && worktree->files[k].path == path ? &worktree->files[k++] : NULL;
-
-        if (name->in_index && (!file || !al_oid_equal(&file->oid, &name->oid)))
-            add_id(ids, &name->oid);
-    }
-    for (size_t i = 0; i < collected->nunmerged; i++)
-        add_id(ids, &collected->unmerged[i]);
-}
-
-static void sort_ids(struct ids *ids)
-{
-    size_t kept = 0;
-
-    if (!ids->count)
-        return;
-    qsort(ids->items, ids->count, sizeof(*ids->items), by_oid);
-    for (size_t i = 0; i < ids->count; i++)
-        if (!kept || !al_oid_equal(&ids->items[kept - 1], &ids->items[i]))
-            ids->items[kept++] = ids->items[i];
-    ids->count = kept;
-}
-
-/* Copy the objects that the store lacks from the repository.  An object that neither has was lost
- * before. */
-static int copy_missing(struct al_checkpoint_writer *writer, const struct ids *ids)
-{
-    al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    al_auto(al_freep) char *hash = NULL;
-    struct al_store *store = writer->store;
-    int r;
-
-    for (size_t i = 0; i < ids->count; i++) {
-        char text[AL_OID_TEXT];
-
-        if (al_objects_has(&writer->objects, &ids->items[i]))
-            continue;
-        al_oid_text(&ids->items[i], store->sha256, text);
-        al_strv_add(&missing, text);
-    }
-    if (!missing.count)
-        return 0;
-    al_deadline_sync(writer->deadline);
-    r = al_bare_existing(&store->bare, &missing, true, &lines, writer->deadline->budget,
-                         writer->err);
-    if (r == 0 && lines.len)
-        r = al_bare_pack(&store->bare, &lines, false, writer->deadline->budget, &hash, writer->err);
-    al_objects_look_again(&writer->objects);
-    return r;
-}
-
-int al_create_staged(struct al_checkpoint_writer *writer, struct al_oid *ret_tree)
-{
-    al_auto(ids_clear) struct ids ids = { .items = NULL };
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    struct al_tree_file *files;
-    size_t count = 0;
-    int r;
-
-    collect_staged(writer, &ids);
-    sort_ids(&ids);
-    if (!ids.count)
-        return 0;
-    r = copy_missing(writer, &ids);
-    if (r < 0)
-        return r;
-    files = al_calloc(ids.count, sizeof(*files));
-    for (size_t i = 0; i < ids.count; i++) {
-        char text[AL_OID_TEXT];
-
-        if (!al_objects_has(&writer->objects, &ids.items[i]))
-            continue;
-        al_oid_text(&ids.items[i], writer->store->sha256, text);
-        al_strv_addf(&paths, "%.2s/%s", text, text + 2);
-        files[count++] = (struct al_tree_file){ .path = paths.items[paths.count - 1],
-                                                .mode = S_IFREG | 0644,
-                                                .oid = ids.items[i] };
-    }
-    r = count ? al_tree_put(&writer->objects, files, count, ret_tree, writer->err) : 0;
-    free(files);
     return r;
 }
 
@@ -245,7 +123,17 @@ static int put_modes(struct al_checkpoint_writer *writer, const struct common_mo
     return put_text(writer, &text, ret_tree);
 }
 
-int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_parts *parts)
+/* An airlock that reads no checkpoint without a part refuses version 2. */
+static void add_without(unsigned without, struct al_str *about)
+{
+    al_str_adds(about, "without");
+    al_str_adds(about, without & AL_PARTS_WORKTREE ? " worktree" : "");
+    al_str_adds(about, without & AL_PARTS_INDEX ? " index" : "");
+    al_str_adds(about, without & AL_PARTS_REFS ? " refs" : "");
+    al_str_addc(about, '\n');
+}
+
+int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
 {
     struct common_modes common = count_modes(&writer->worktree);
     const struct al_strv *left_out = &writer->worktree.left_out;
@@ -255,13 +143,15 @@ int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_pa
     int r;
 
     al_oid_text(&writer->new_head.entries, true, entries);
-    al_str_addf(&about, "version 1\nentries %s\nmodes %o %o\n", entries, common.plain,
-                common.executable);
+    al_str_addf(&about, "version %d\nentries %s\nmodes %o %o\n", writer->without ? 2 : 1, entries,
+                common.plain, common.executable);
+    if (writer->without)
+        add_without(writer->without, &about);
     for (size_t i = 0; i < left_out->count; i++)
         al_str_add(&list, left_out->items[i], strlen(left_out->items[i]) + 1);
-    r = al_objects_put(&writer->objects, AL_OBJECT_BLOB, about.buf, about.len, &parts->about,
+    r = al_objects_put(&writer->objects, AL_OBJECT_BLOB, about.buf, about.len, &trees->about,
                        writer->err);
     if (r == 0)
-        r = put_modes(writer, &common, &parts->modes);
-    return r < 0 ? r : put_text(writer, &list, &parts->left_out);
+        r = put_modes(writer, &common, &trees->modes);
+    return r < 0 ? r : put_text(writer, &list, &trees->left_out);
 }

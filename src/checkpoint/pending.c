@@ -60,3 +60,47 @@ void al_pending_checkpoint_free(struct al_pending_checkpoint *pending)
     al_quarantine_end(&pending->quarantine);
     free(pending);
 }
+
+/* One side of the differences: the files that it has. */
+static int put_side(struct al_objects *objects, const struct al_differences *changes, bool after,
+                    char ret_tree[AL_OID_TEXT], struct al_error *err)
+{
+    al_auto(al_freep) struct al_tree_file *files = al_calloc(changes->count + 1, sizeof(*files));
+    al_auto(al_str_clear) struct al_str root = AL_STR_INIT;
+    struct al_oid tree;
+    size_t count = 0;
+    int r;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct al_difference *change = &changes->items[i];
+        const char *oid = after ? change->to : change->from;
+
+        if (change->part != AL_PART_WORKTREE || !oid ||
+            !al_oid_parse(oid, objects->sha256, &files[count].oid))
+            continue;
+        files[count].path = change->name;
+        files[count++].mode = after ? change->to_mode : change->from_mode;
+    }
+    r = al_tree_put(objects, files, count, &tree, err);
+    if (r < 0)
+        return r;
+    al_tree_add(&root, 040000, "worktree", &tree, objects->sha256);
+    r = al_objects_put(objects, AL_OBJECT_TREE, root.buf, root.len, &tree, err);
+    al_oid_text(&tree, objects->sha256, ret_tree);
+    return r;
+}
+
+int al_pending_checkpoint_trees(struct al_pending_checkpoint *pending,
+                                const struct al_differences *changes, char ret_from[AL_OID_TEXT],
+                                char ret_to[AL_OID_TEXT], struct al_error *err)
+{
+    struct al_store *store = pending->writer.store;
+    al_auto(al_objects_clear) struct al_objects objects;
+    int r;
+
+    al_objects_init(&objects, store->pack_fd, pending->quarantine.pack_fd, store->sha256);
+    r = put_side(&objects, changes, false, ret_from, err);
+    if (r == 0)
+        r = put_side(&objects, changes, true, ret_to, err);
+    return r < 0 ? r : al_objects_finish(&objects, err);
+}

@@ -16,6 +16,7 @@
 #define KEPT_NAME      "kept"
 #define LIST_MAX_BYTES (256u << 20)
 #define NEGATIVES_MAX  256u /* more would slow the walk and hardly make the pack smaller */
+#define DIGEST_BYTES   67u  /* of the line with the digest */
 #define KEEP_REASON    "airlock: a checkpoint needs this\n"
 
 /** A list of object ids without duplicates. */
@@ -29,7 +30,7 @@ struct tips {
     bool sha256;
     struct oids references; /* commits that these reach are not lost */
     struct oids fragile;    /* a stash, a detached HEAD, heads of an operation */
-    struct al_str text;     /* the references' ids, for the next checkpoint */
+    struct al_str text;     /* the digest and the references' ids, for the next checkpoint */
 };
 
 static void oids_clear(struct oids *oids)
@@ -83,6 +84,25 @@ static void add_lines(struct tips *tips, const struct al_gitdir_files *files, co
     }
 }
 
+/* The first line of the file `tips`: a digest of the references and of the fragile tips. */
+static void add_digest(struct tips *tips)
+{
+    struct al_hash hash;
+    struct al_oid digest;
+    char text[AL_OID_TEXT];
+
+    al_hash_init(&hash, true);
+    for (size_t i = 0; i < tips->references.list.count; i++)
+        al_hash_add(&hash, tips->references.list.items[i],
+                    strlen(tips->references.list.items[i]) + 1);
+    al_hash_add(&hash, "", 1);
+    for (size_t i = 0; i < tips->fragile.list.count; i++)
+        al_hash_add(&hash, tips->fragile.list.items[i], strlen(tips->fragile.list.items[i]) + 1);
+    al_hash_end(&hash, &digest);
+    al_oid_text(&digest, true, text);
+    al_str_addf(&tips->text, "# %s\n", text);
+}
+
 static void collect(struct tips *tips, const struct al_refs *refs,
                     const struct al_gitdir_files *files)
 {
@@ -106,19 +126,19 @@ static void collect(struct tips *tips, const struct al_refs *refs,
     for (size_t i = 0; i < AL_COUNT(heads); i++)
         add_lines(tips, files, heads[i], false);
     add_lines(tips, files, "logs/refs/stash", true);
+    add_digest(tips);
     for (size_t i = 0; i < tips->references.list.count; i++)
         al_str_addf(&tips->text, "%s\n", tips->references.list.items[i]);
 }
 
-static void digest_of(const struct tips *tips, struct al_oid *ret_digest)
+/* Whether the last checkpoint that looked at references found the same. */
+static bool is_unchanged(const struct al_store *store, const struct tips *tips)
 {
-    struct al_hash hash;
+    al_auto(al_closep) int fd = openat(store->dir_fd, TIPS_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    char line[DIGEST_BYTES];
 
-    al_hash_init(&hash, true);
-    al_hash_add(&hash, tips->text.buf, tips->text.len);
-    for (size_t i = 0; i < tips->fragile.list.count; i++)
-        al_hash_add(&hash, tips->fragile.list.items[i], strlen(tips->fragile.list.items[i]) + 1);
-    al_hash_end(&hash, ret_digest);
+    return fd >= 0 && read(fd, line, sizeof(line)) == (ssize_t)sizeof(line) &&
+           !memcmp(line, tips->text.buf, sizeof(line));
 }
 
 /* Add the references of the last checkpoint that are gone. */
@@ -269,17 +289,17 @@ static int pack(struct al_store *store, const struct tips *tips, const struct oi
 
 int al_pin_lost(struct al_store *store, const struct al_refs *refs,
                 const struct al_gitdir_files *files, const struct al_strv *dropping,
-                struct al_stat_cache_head *head, struct al_deadline *deadline, struct al_error *err)
+                struct al_deadline *deadline, struct al_error *err)
 {
     al_auto(tips_clear) struct tips tips = { .sha256 = store->sha256, .text = AL_STR_INIT };
     al_auto(oids_clear) struct oids wanted = { .list = AL_STRV_INIT };
     al_auto(oids_clear) struct oids before = { .list = AL_STRV_INIT };
-    struct al_oid digest;
+    bool unchanged;
     int r;
 
     collect(&tips, refs, files);
-    digest_of(&tips, &digest);
-    if (!al_oid_equal(&digest, &head->tips)) {
+    unchanged = is_unchanged(store, &tips);
+    if (!unchanged) {
         add_lost(store, &tips, &before, &wanted);
         add_fragile(store, &tips, &wanted);
     } else if (tips.fragile.list.count) {
@@ -289,13 +309,10 @@ int al_pin_lost(struct al_store *store, const struct al_refs *refs,
     }
     add_dropping(refs, dropping, store->sha256, &wanted);
     r = pack(store, &tips, &before, &wanted, deadline, err);
-    if (r < 0 || al_oid_equal(&digest, &head->tips))
+    if (r < 0 || unchanged)
         return r;
     r = al_fs_write_atomic(store->dir_fd, TIPS_NAME, tips.text.buf, tips.text.len, 0600, true);
-    if (r < 0)
-        return al_error_errno(err, -r, "cannot write to the checkpoint store");
-    head->tips = digest;
-    return 0;
+    return r < 0 ? al_error_errno(err, -r, "cannot write to the checkpoint store") : 0;
 }
 
 void al_pin_release(struct al_store *store, int64_t oldest_s)

@@ -22,16 +22,13 @@
 #include "checkpoint/store.h"
 
 /**
- * Pack what a repository with these references and files has lost.
+ * Pack what a repository with these references and files has lost since this was called last.
  *
- * @param head      The cache's head.  Its digest of tips tells whether anything changed, and is
- *                  updated.
  * @param dropping  Full names of references that an operation may delete or move now; may be NULL.
  */
 int al_pin_lost(struct al_store *store, const struct al_refs *refs,
                 const struct al_gitdir_files *files, const struct al_strv *dropping,
-                struct al_stat_cache_head *head, struct al_deadline *deadline,
-                struct al_error *err);
+                struct al_deadline *deadline, struct al_error *err);
 
 /** Stop keeping the packs that no checkpoint since `oldest_s` (seconds since 1970) needed. */
 void al_pin_release(struct al_store *store, int64_t oldest_s);

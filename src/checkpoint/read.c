@@ -147,13 +147,29 @@ static int malformed(struct al_error *err)
 struct about {
     char entries[AL_OID_TEXT];
     unsigned plain, executable;
+    unsigned without; /* enum al_checkpoint_parts */
 };
+
+/* Parse the line of the parts that a checkpoint of version 2 does not have. */
+static unsigned parse_without(const char *text)
+{
+    const char *line = strstr(text, "\nwithout ");
+    unsigned without = 0;
+
+    if (!line)
+        return 0;
+    without |= strstr(line, " worktree") ? AL_PARTS_WORKTREE : 0;
+    without |= strstr(line, " index") ? AL_PARTS_INDEX : 0;
+    without |= strstr(line, " refs") ? AL_PARTS_REFS : 0;
+    return without;
+}
 
 static bool parse_about(const char *text, struct about *ret_about)
 {
     const char *entries = strstr(text, "\nentries "), *modes = strstr(text, "\nmodes ");
 
-    return al_starts_with(text, "version 1\n") && entries && modes &&
+    ret_about->without = al_starts_with(text, "version 2\n") ? parse_without(text) : 0;
+    return (al_starts_with(text, "version 1\n") || ret_about->without) && entries && modes &&
            sscanf(entries, "\nentries %64[0-9a-f]\n", ret_about->entries) == 1 &&
            sscanf(modes, "\nmodes %o %o\n", &ret_about->plain, &ret_about->executable) == 2;
 }
@@ -288,6 +304,7 @@ static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_
     if (!parse_about(raw->about.buf, &about) || !al_refs_parse(raw->refs.buf, raw->refs.len, &refs))
         return malformed(err);
     memcpy(state->entries, about.entries, sizeof(about.entries));
+    state->without = about.without;
     state->refs = refs.items;
     state->nrefs = refs.count;
     state->head = al_ref_value(linked ? linked : raw->head.buf, store->sha256);

@@ -38,7 +38,6 @@ struct al_stat_cache_head {
     /* The index file; .exists is false when there is none.  Its oid is the tree of its pieces. */
     struct al_stat_cache_file index;
     struct al_oid entries; /* SHA-256 digest of the index entries */
-    struct al_oid tips;    /* SHA-256 digest of the references' values */
     struct al_oid root;    /* the checkpoint's tree */
 };
 

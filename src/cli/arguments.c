@@ -136,6 +136,12 @@ static json_t *value_of(const struct al_param *param, const char *text)
         if (errno == 0 && !*end)
             return al_json_int(number);
     }
+    if (param->type == AL_TYPE_OBJECT) {
+        json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+        if (object)
+            return object;
+    }
     return al_json_string(text);
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/auto_pull.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "guard/text.h"
+#include "proc/cancel.h"
 #include "staging/settings.h"
 #include "util/json.h"
 #include "util/log.h"
@@ -54,6 +57,8 @@ static void pull_one(const struct al_setup *setup, const struct al_listed_tool *
                 &(struct al_call_input){ .tool = tool, .arguments = arguments, .cancel = cancel },
                 &result);
     conflicts = json_object_get(result.structured, "conflicts");
+    if (al_cancel_fired(cancel))
+        return;
     if (result.status < 0) {
         al_auto(al_freep) char *text = al_text_sanitize_line(result.text.buf);
 
@@ -64,13 +69,71 @@ static void pull_one(const struct al_setup *setup, const struct al_listed_tool *
     }
 }
 
+static bool has_pulls(const struct al_setup *setup)
+{
+    const struct al_staging_settings *settings = setup->session.staging_settings;
+
+    return setup->auto_pulls && settings && settings->npulls && setup->session.staging;
+}
+
 void al_auto_pull(const struct al_setup *setup, struct al_cancel *cancel)
 {
     const struct al_staging_settings *settings = setup->session.staging_settings;
     const struct al_listed_tool tool = find_tool(setup);
 
-    if (!setup->auto_pulls || !settings || !setup->session.staging || !tool.tool)
+    if (!has_pulls(setup) || !tool.tool)
         return;
-    for (size_t i = 0; i < settings->npulls; i++)
+    for (size_t i = 0; i < settings->npulls && !al_cancel_fired(cancel); i++)
         pull_one(setup, &tool, &settings->pulls[i], cancel);
+}
+
+/* --- In the background --- */
+
+struct al_auto_pulling {
+    const struct al_setup *setup;
+    struct al_cancel *cancel, *ended;
+    pthread_t thread;
+    bool has_thread;
+};
+
+static void *pull_all(void *payload)
+{
+    struct al_auto_pulling *pulling = payload;
+
+    al_auto_pull(pulling->setup, pulling->cancel);
+    al_cancel_fire(pulling->ended);
+    return NULL;
+}
+
+struct al_auto_pulling *al_auto_pull_begin(const struct al_setup *setup)
+{
+    struct al_auto_pulling *pulling;
+
+    if (!has_pulls(setup))
+        return NULL;
+    pulling = al_calloc(1, sizeof(*pulling));
+    pulling->setup = setup;
+    pulling->cancel = al_cancel_new();
+    pulling->ended = al_cancel_new();
+    pulling->has_thread = pthread_create(&pulling->thread, NULL, pull_all, pulling) == 0;
+    if (!pulling->has_thread)
+        (void)pull_all(pulling);
+    return pulling;
+}
+
+const struct al_cancel *al_auto_pull_ended(const struct al_auto_pulling *pulling)
+{
+    return pulling ? pulling->ended : NULL;
+}
+
+void al_auto_pull_end(struct al_auto_pulling *pulling)
+{
+    if (!pulling)
+        return;
+    al_cancel_fire(pulling->cancel);
+    if (pulling->has_thread)
+        (void)pthread_join(pulling->thread, NULL);
+    al_cancel_unref(pulling->cancel);
+    al_cancel_unref(pulling->ended);
+    free(pulling);
 }

@@ -15,4 +15,17 @@ struct al_cancel;
  */
 void al_auto_pull(const struct al_setup *setup, struct al_cancel *cancel);
 
+/** Pulls that run on a thread of their own. */
+struct al_auto_pulling;
+
+/** Begin to pull in the background.  NULL when there is nothing to pull.  The setup is borrowed
+ * until al_auto_pull_end(). */
+struct al_auto_pulling *al_auto_pull_begin(const struct al_setup *setup);
+
+/** A token that fires when the pulls have ended; NULL for NULL.  Borrowed. */
+const struct al_cancel *al_auto_pull_ended(const struct al_auto_pulling *pulling);
+
+/** Cancel what still runs, wait for its end, and free it; NULL is fine. */
+void al_auto_pull_end(struct al_auto_pulling *pulling);
+
 #endif

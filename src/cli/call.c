@@ -50,13 +50,16 @@ static void note_memory(const struct al_setup *setup, const struct al_listed_too
                     "\"directory\" it stays");
 }
 
-static int print_result(const struct al_result *result, bool json)
+static void print_result(const struct al_result *result, bool json,
+                         void (*show)(const struct al_result *result))
 {
     if (json) {
         al_auto(al_str_clear) struct al_str object = AL_STR_INIT;
 
         al_result_dump(result, &object);
         print_line(STDOUT_FILENO, "", &object);
+    } else if (result->status == AL_OK && show) {
+        show(result);
     } else if (result->status == AL_OK || result->structured) {
         if (result->text.len)
             print_text(&result->text);
@@ -68,6 +71,10 @@ static int print_result(const struct al_result *result, bool json)
 
         print_line(STDERR_FILENO, strcmp(result->text.buf, kind) ? prefix : "", &result->text);
     }
+}
+
+static int exit_code_of(const struct al_result *result)
+{
     if (result->status == AL_ERR_APPROVAL_REQUIRED || result->status == AL_ERR_APPROVAL_DENIED)
         return AL_EXIT_NOT_APPROVED;
     if (result->status == AL_ERR_CANCELLED && al_signals_caught())
@@ -76,7 +83,8 @@ static int print_result(const struct al_result *result, bool json)
 }
 
 int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
-                    const json_t *arguments, bool json)
+                    const json_t *arguments, bool json,
+                    void (*show)(const struct al_result *result))
 {
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
@@ -101,9 +109,12 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
                     .napprovers = tty ? 1 : 0,
                 },
                 &result);
-    code = print_result(&result, json);
+    print_result(&result, json, show);
+    code = exit_code_of(&result);
     if (code == AL_EXIT_OK)
         note_memory(setup, tool);
+    if (code == AL_EXIT_OK && show && result.not_done)
+        code = AL_EXIT_FAILED;
     al_tty_free(tty);
     return code;
 }
@@ -124,7 +135,7 @@ int al_cmd_call(int argc, char **argv)
         return argc > 0 ? al_tools_show_help(&options, argv[0]) : al_help_command("call");
     r = al_prepare_call(&setup, "call", &options, argc, argv, &tool, &arguments, &err);
     setup.auto_pulls = true;
-    code = r < 0 ? al_cli_fail(&err) : al_cli_run_call(&setup, tool, arguments, options.json);
+    code = r < 0 ? al_cli_fail(&err) : al_cli_run_call(&setup, tool, arguments, options.json, NULL);
     al_setup_clear(&setup);
     return code;
 }

@@ -56,6 +56,8 @@ static const char session_options[] =
     "                         define the same tool, the first one listed wins.\n"
     "                         Default: git and workflow\n"
     "  --approval MODE        ask (default), allow or deny what changes a repository\n"
+    "  --agent NAME           the agent's name in the journal. Default: the name of\n"
+    "                         the worker file, of the grant, else of the client\n"
     "  --grant NAME           narrow the session to [grants.NAME] in the\n"
     "                         configuration\n"
     "  --worker FILE          a worker file: its frontmatter chooses toolsets and\n"
@@ -97,6 +99,7 @@ static const struct command_help {
       "  --follow               go on showing executions as they happen\n"
       "  --running              show the calls that run now, and in which process\n"
       "  --tool NAME            only this tool\n"
+      "  --agent NAME           only this agent's\n"
       "  --since WHEN           from then on: 2026-01-31, '2 hours ago', yesterday\n" },
     { "rollback", "airlock rollback [OPTIONS] [N]",
       "Put the repository of this directory back to before the last N tool executions\n"
@@ -119,13 +122,18 @@ static const struct command_help {
       "Show what agents have staged in their sandboxes below this root: a list, oldest\n"
       "first; one staged commit with its files; its diff. ID is its id or at least six\n"
       "characters of the beginning. push asks and pushes one. discard forgets one. open\n"
-      "prints the directory of the sandbox, if it is a directory.\n",
+      "prints the directory of the sandbox, if it is a directory.\n"
+      "Exit codes: 0 done, 1 failed or in conflict, 2 wrong usage or configuration,\n"
+      "3 not approved.\n",
       "  --root DIR             the root, when it is not the top of this working tree\n"
+      "  --worker FILE          the worker file of the agent's session, which can narrow\n"
+      "                         the roots and name a default target\n"
       "  --config FILE          the configuration to read\n",
       "  --target TYPE:PLACE    push: local:DIR, local-bare:DIR or github:USER/NAME.\n"
-      "                         Default: local:.\n"
+      "                         Default: that of the worker file, else local:.\n"
       "  --branch NAME          push: the branch, made if it is missing. Default: the\n"
       "                         current one\n"
+      "  --approval MODE        push: ask (default), allow or deny\n"
       "  --json                 the same as an object\n" },
     { "policy", "airlock policy explain [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
       "Say how a call would be decided: the decision, the rule it comes from, and what\n"

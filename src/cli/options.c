@@ -37,8 +37,8 @@ static int value_of(const char *name, int *argc, char ***argv, const char **ret_
 static int unknown_option(const char *word, bool with_json, struct al_error *err)
 {
     static const char *const known[] = {
-        "--json",  "--root", "--toolset", "--approval",        "--audit",  "--config",
-        "--grant", "--tool", "--help",    "--command-timeout", "--no-git", "--worker",
+        "--json", "--root", "--toolset",         "--approval", "--audit",  "--config", "--grant",
+        "--tool", "--help", "--command-timeout", "--no-git",   "--worker", "--agent",
     };
     al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
     al_auto(al_freep) char *safe = al_text_sanitize_line(word);
@@ -66,6 +66,7 @@ static int read_one(struct al_options *options, bool with_json, int *argc, char 
         { "--approval", NULL, &options->approval },
         { "--audit", NULL, &options->audit },
         { "--config", NULL, &options->config },
+        { "--agent", NULL, &options->agent },
         { "--grant", NULL, &options->grant },
         { "--worker", NULL, &options->worker },
         { "--tool", NULL, &options->tool },

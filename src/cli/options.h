@@ -11,7 +11,7 @@
 /** Options of one command line.  Those that are given replace the configuration file's values. */
 struct al_options {
     struct al_strv roots, toolsets;
-    const char *config, *audit, *approval, *grant,
+    const char *config, *audit, *approval, *agent, *grant,
         *worker;                 /**< borrowed from argv; NULL: not given */
     const char *tool;            /**< --tool, what bash_command may do; borrowed; NULL: not given */
     const char *command_timeout; /**< --command-timeout in seconds; borrowed; NULL: not given */

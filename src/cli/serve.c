@@ -10,7 +10,6 @@
 #include "cli/setup.h"
 #include "cli/signals.h"
 #include "mcp/server.h"
-#include "proc/cancel.h"
 #include "util/log.h"
 
 /* With the default toolsets, tools of equal names are expected and not reported. */
@@ -30,8 +29,9 @@ static bool has_default_toolsets(const struct al_setup *setup)
 
 static int serve(struct al_setup *setup)
 {
-    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     bool is_chosen = !has_default_toolsets(setup);
+    struct al_auto_pulling *pulling;
+    int r;
 
     al_signals_handle(setup, NULL);
     for (size_t i = 0; is_chosen && i < setup->registry.notes.count; i++)
@@ -39,18 +39,19 @@ static int serve(struct al_setup *setup)
     if (setup->session.mode == AL_APPROVAL_ALLOW)
         al_log_warn("approval mode allow: every call is run without asking");
     setup->auto_pulls = true;
-    al_auto_pull(setup, cancel);
+    pulling = al_auto_pull_begin(setup);
     if (isatty(STDIN_FILENO))
         al_log_note("speaking MCP on standard input and output; a client usually starts this. "
                     "End with Ctrl-D");
-    return al_mcp_serve(&(struct al_mcp_options){
-               .session = &setup->session,
-               .in_fd = STDIN_FILENO,
-               .out_fd = STDOUT_FILENO,
-               .version = AIRLOCK_VERSION,
-           }) < 0
-               ? AL_EXIT_FAILED
-               : AL_EXIT_OK;
+    r = al_mcp_serve(&(struct al_mcp_options){
+        .session = &setup->session,
+        .in_fd = STDIN_FILENO,
+        .out_fd = STDOUT_FILENO,
+        .version = AIRLOCK_VERSION,
+        .ready = al_auto_pull_ended(pulling),
+    });
+    al_auto_pull_end(pulling);
+    return r < 0 ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 
 int al_cmd_serve(int argc, char **argv)

@@ -9,6 +9,7 @@
 #include "cli/environment.h"
 #include "cli/known_names.h"
 #include "cli/options.h"
+#include "guard/agent.h"
 #include "toolsets/shell/shell.h"
 #include "toolsets/toolsets.h"
 #include "util/fs.h"
@@ -77,6 +78,27 @@ static int read_shell_options(struct al_setup *setup, const struct al_options *o
     return read_tool_option(setup, options->tool, err);
 }
 
+static void replace(char **field, const char *option)
+{
+    if (!option)
+        return;
+    free(*field);
+    *field = al_strdup(option);
+}
+
+static int read_serve_options(struct al_config *config, const struct al_options *options,
+                              struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+
+    if (options->agent && al_agent_check_name(options->agent, &why) < 0)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "--agent %s", why.message);
+    replace(&config->serve.agent, options->agent);
+    replace(&config->serve.grant, options->grant);
+    replace(&config->serve.worker, options->worker);
+    return 0;
+}
+
 static void write_line(const char *line)
 {
     al_auto(al_freep) char *text = al_asprintf("%s\n", line);
@@ -108,10 +130,7 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
         setup->named_toolsets = true;
         al_strv_add(&config->toolsets, options->toolsets.items[i]);
     }
-    if (options->audit) {
-        free(config->journal.file);
-        config->journal.file = al_strdup(options->audit);
-    }
+    replace(&config->journal.file, options->audit);
     if (options->approval) {
         int mode = al_approval_mode_parse(options->approval);
 
@@ -123,16 +142,25 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
         setup->session.trace = write_line;
     if (options->no_git)
         config->journal.checkpoints = false;
-    if (options->grant) {
-        free(config->serve.grant);
-        config->serve.grant = al_strdup(options->grant);
-    }
-    if (options->worker) {
-        free(config->serve.worker);
-        config->serve.worker = al_strdup(options->worker);
-    }
+    r = read_serve_options(config, options, err);
+    if (r < 0)
+        return r;
     find_paths(setup);
     return read_shell_options(setup, options, err);
+}
+
+/* The name that the user chose for the agent comes before the names of what it is limited by. */
+static void name_agent(struct al_setup *setup)
+{
+    const char *chosen = setup->config.serve.agent;
+
+    if (!chosen)
+        chosen = setup->worker.name;
+    if (!chosen)
+        chosen = setup->config.serve.grant;
+    free(setup->agent);
+    setup->agent = al_agent_name(chosen);
+    setup->session.agent = setup->agent;
 }
 
 int al_setup_tools(struct al_setup *setup, struct al_error *err)
@@ -153,6 +181,8 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
             return r;
     }
     r = al_setup_worker(setup, err);
+    if (r == 0)
+        name_agent(setup);
     if (r < 0 || !setup->config.git.enabled)
         return r;
     return al_registry_fill(&setup->registry, &setup->toolsets, &setup->config.toolsets, err);

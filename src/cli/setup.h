@@ -29,6 +29,7 @@ struct al_setup {
     struct al_config config;
     struct al_worker worker;                             /**< of --worker; after al_setup_tools() */
     char *home, *state_dir, *journal_file, *git_program; /**< absolute paths; NULL: unknown */
+    char *agent;        /**< of the session; NULL: the client's name; after al_setup_tools() */
     char *fallback_dir; /**< replaces the state directory when that is not writable; else NULL */
     struct al_roots roots;
     struct al_toolset_registry toolsets; /**< every toolset there is */

@@ -278,6 +278,7 @@ void al_setup_clear(struct al_setup *setup)
     if (setup->fallback_dir)
         al_fs_remove_tree(setup->fallback_dir);
     free(setup->fallback_dir);
+    free(setup->agent);
     free(setup->home);
     free(setup->state_dir);
     free(setup->journal_file);

@@ -113,29 +113,46 @@ static const char *type_of(const json_t *schema)
     return type && !strcmp(type, "boolean") ? "true or false" : type ? type : "string";
 }
 
-static void add_parameters(const struct al_tool *tool, const json_t *schema, struct al_str *out)
+static bool is_required(const json_t *schema, const char *name)
 {
-    const json_t *required = json_object_get(schema, "required"), *param, *item;
-    const char *name;
+    const json_t *item;
     size_t i;
 
-    if (tool->nparams)
-        al_str_adds(out, "\nParameters (NAME=VALUE, or members of a JSON object):\n");
+    json_array_foreach(json_object_get(schema, "required"), i, item)
+    {
+        if (!strcmp(json_string_value(item), name))
+            return true;
+    }
+    return false;
+}
+
+static void add_parameter(const char *name, const json_t *schema, bool required, struct al_str *out)
+{
+    const char *about = al_json_get_string(schema, "description");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_addf(&text, "%s%s(%s", about ? about : "", about ? " " : "", type_of(schema));
+    add_bounds(schema, &text);
+    add_default(schema, &text);
+    al_str_adds(&text, required ? "; required)" : ")");
+    add_item(name, text.buf, out);
+}
+
+/* The members of an object come behind it, as they are written: "target.branch". */
+static void add_parameters(const json_t *schema, struct al_str *out)
+{
+    const json_t *param, *member;
+    const char *name, *of;
+
     json_object_foreach(json_object_get(schema, "properties"), name, param)
     {
-        const char *about = al_json_get_string(param, "description");
-        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-        al_str_addf(&text, "%s%s(%s", about ? about : "", about ? " " : "", type_of(param));
-        add_bounds(param, &text);
-        add_default(param, &text);
-        json_array_foreach(required, i, item)
+        add_parameter(name, param, is_required(schema, name), out);
+        json_object_foreach(json_object_get(param, "properties"), of, member)
         {
-            if (!strcmp(json_string_value(item), name))
-                al_str_adds(&text, "; required");
+            al_auto(al_freep) char *full = al_asprintf("%s.%s", name, of);
+
+            add_parameter(full, member, is_required(param, of), out);
         }
-        al_str_addc(&text, ')');
-        add_item(name, text.buf, out);
     }
 }
 
@@ -150,7 +167,9 @@ void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defa
     al_str_addf(out, "Toolset %s; risk %s.\n", listed->toolset->name,
                 al_effects_risk(al_tool_effects(tool)));
     add_operations(tool, out);
-    add_parameters(tool, schema, out);
+    if (tool->nparams)
+        al_str_adds(out, "\nParameters (NAME=VALUE, or members of a JSON object):\n");
+    add_parameters(schema, out);
 }
 
 int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err)

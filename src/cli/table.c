@@ -22,6 +22,7 @@
 #define DATE_MIN_WIDTH       110u /* on a narrower terminal the year is omitted */
 #define TOOL_MAX_WIDTH       24u
 #define OPERATION_MAX_WIDTH  16u
+#define AGENT_MAX_WIDTH      20u
 #define REPOSITORY_MAX_WIDTH 32u
 
 static const struct column {
@@ -37,6 +38,7 @@ static const struct column {
     [AL_COLUMN_DECISION] = { "DECISION", OPERATION_MAX_WIDTH, false },
     [AL_COLUMN_OUTCOME] = { "OUTCOME", OPERATION_MAX_WIDTH, false },
     [AL_COLUMN_MS] = { "MS", 0, true },
+    [AL_COLUMN_AGENT] = { "AGENT", AGENT_MAX_WIDTH, false },
     [AL_COLUMN_REPOSITORY] = { "REPOSITORY", REPOSITORY_MAX_WIDTH, false },
     [AL_COLUMN_SUMMARY] = { "SUMMARY", 0, false },
 };
@@ -203,6 +205,7 @@ void al_table_add(struct al_table *table, const json_t *line)
         [AL_COLUMN_DECISION] = text_of(line, "decision"),
         [AL_COLUMN_OUTCOME] = text_of(line, "outcome"),
         [AL_COLUMN_MS] = number_of(line, "duration_ms"),
+        [AL_COLUMN_AGENT] = text_of(line, "agent"),
         [AL_COLUMN_REPOSITORY] = repository_of(line, table->common_dir),
         [AL_COLUMN_SUMMARY] = summary_of(line, !table->width),
     };
@@ -277,6 +280,8 @@ static bool is_hidden(const struct al_table *table, size_t column)
     case AL_COLUMN_OUTCOME:
     case AL_COLUMN_MS:
         return table->running;
+    case AL_COLUMN_AGENT:
+        return !table->with_agents;
     case AL_COLUMN_REPOSITORY:
         return !table->common_dir;
     default:

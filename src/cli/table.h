@@ -19,6 +19,7 @@ enum al_column {
     AL_COLUMN_DECISION,
     AL_COLUMN_OUTCOME,
     AL_COLUMN_MS,
+    AL_COLUMN_AGENT,      /* only if with_agents is set */
     AL_COLUMN_REPOSITORY, /* only if common_dir is set */
     AL_COLUMN_SUMMARY,
     AL_COLUMN_COUNT,
@@ -33,7 +34,8 @@ enum al_column {
 struct al_table {
     size_t width; /**< columns of the terminal; 0: not a terminal, so no limit and no heading */
     bool colours;
-    bool running; /**< the rows are running calls and have a member "pid" */
+    bool running;     /**< the rows are running calls and have a member "pid" */
+    bool with_agents; /**< the rows are of several agents */
     bool has_heading;
     char *common_dir; /**< a directory above all repositories, ending in '/', that is omitted from
                          their paths; owned; NULL: no column REPOSITORY */

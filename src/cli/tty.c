@@ -29,7 +29,17 @@
 #define FRAME_HELP                                                                                 \
     "d, diff     show all that would be pushed\n"                                                  \
     "a, approve  push it, this once\n"                                                             \
-    "r, reject   push nothing; you can say why, and the agent reads it\n"
+    "r, reject   push nothing; you can say why, and the agent reads it\n"                          \
+    "Also: o, once, y and yes for a; n and no for r.\n"
+
+/* The same for other questions. */
+#define HELP_ONCE    "o, once     allow this one call\n"
+#define HELP_APPROVE "a, approve  the same\n"
+#define HELP_ALWAYS  "a, always   allow it from now on, as the question says\n"
+#define HELP_REST                                                                                  \
+    "r, reject   do nothing; you can say why, and the agent reads it\n"                            \
+    "d, diff     show all that would change\n"                                                     \
+    "Also: y and yes for o; n and no for r.\n"
 
 struct al_tty {
     int fd;
@@ -183,16 +193,14 @@ static bool read_line(const struct al_tty *tty, struct al_cancel *cancel, struct
 
 /* The letter of an answer; 0: not an answer.  A word that only begins like an answer is not
  * accepted, so that nothing is approved by mistake. */
-static char letter_of(const char *line, bool framed)
+static char letter_of(const char *line, bool offers_always)
 {
     static const struct {
         const char *word;
         char letter;
-        bool framed; /* only of a question in a frame, where 'a' is to approve */
     } answers[] = {
-        { "approve", 'o', true }, { "?", '?', true },       { "help", '?', true },
-        { "once", 'o', false },   { "yes", 'o', false },    { "always", 'a', false },
-        { "no", 'r', false },     { "reject", 'r', false }, { "diff", 'd', false },
+        { "always", 'a' }, { "approve", 'o' }, { "once", 'o' }, { "yes", 'o' }, { "no", 'r' },
+        { "reject", 'r' }, { "diff", 'd' },    { "help", '?' }, { "?", '?' },
     };
     size_t len;
 
@@ -201,15 +209,22 @@ static char letter_of(const char *line, bool framed)
     if (line[len + strspn(line + len, " \t\r\n")])
         return 0;
     for (size_t i = 0; i < AL_COUNT(answers); i++)
-        if ((framed || !answers[i].framed) && (len == 1 || len == strlen(answers[i].word)) &&
+        if ((len == 1 || len == strlen(answers[i].word)) &&
             strncasecmp(line, answers[i].word, len) == 0)
-            return answers[i].letter;
+            return answers[i].letter == 'a' && !offers_always ? 'o' : answers[i].letter;
     return 0;
 }
 
 static void write_text(const struct al_tty *tty, const char *text)
 {
     (void)al_write_all(tty->fd, text, strlen(text));
+}
+
+static void write_help(const struct al_tty *tty, bool framed, bool offers_always)
+{
+    write_text(tty, framed          ? FRAME_HELP
+                    : offers_always ? HELP_ONCE HELP_ALWAYS HELP_REST
+                                    : HELP_ONCE HELP_APPROVE HELP_REST);
 }
 
 /* Ask until the user gives a valid answer, and return its letter.  At end of input and when
@@ -231,13 +246,15 @@ static char ask_once(const struct al_tty *tty, const struct al_approval_request 
             write_text(tty, "\n");
             return 'r';
         }
-        letter = letter_of(line.buf, framed);
+        letter = letter_of(line.buf, offers_always && !framed);
         if (letter && letter != '?')
             return letter;
-        write_text(tty, letter == '?'   ? FRAME_HELP
-                        : framed        ? "Please answer d, a, r or ?.\n"
-                        : offers_always ? "Please answer o, a, r or d.\n"
-                                        : "Please answer o, r or d.\n");
+        if (letter == '?')
+            write_help(tty, framed, offers_always);
+        else
+            write_text(tty, framed          ? "Please answer d, a, r or ?.\n"
+                            : offers_always ? "Please answer o, a, r, d or ?.\n"
+                                            : "Please answer o, r, d or ?.\n");
     }
 }
 

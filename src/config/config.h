@@ -117,6 +117,7 @@ struct al_config {
     } staging;
 
     struct {
+        char *agent;  /**< serve.agent, --agent: the agent's name; NULL: another name */
         char *grant;  /**< serve.grant, --grant; NULL: everything */
         char *worker; /**< serve.worker, --worker: a worker file (config/worker.h); NULL: none */
     } serve;

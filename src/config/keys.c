@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "config/staging.h"
+#include "guard/agent.h"
 #include "guard/credential_hosts.h"
 #include "guard/env.h"
 #include "guard/whitelist.h"
@@ -111,6 +112,7 @@ static const struct al_key keys[] = {
       .check = al_staging_check_base_url },
     { "staging.allow_symlinks", BOOL(staging.allow_symlinks) },
 
+    { "serve.agent", STRING(serve.agent), .check = al_agent_check_name },
     { "serve.grant", STRING(serve.grant) },
     { "serve.worker", RELATIVE_FILE(serve.worker) },
 

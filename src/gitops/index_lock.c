@@ -21,6 +21,10 @@
 /** The user is told once about a lock that is held for longer. */
 #define TELL_AFTER_MS 1000
 
+/** How long a lock without a holder is waited for: a git may have ended at this moment, or run
+ * where /proc does not show it. */
+#define BRIEF_MS 2000u
+
 static bool is_old(const struct stat *lock)
 {
     struct timespec now;
@@ -70,12 +74,14 @@ static bool works_in(int process, const struct al_location *at)
     return false;
 }
 
-bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
+/* Test whether no process has the lock open, and no git of this user works in the repository.
+ * False when this cannot be determined. */
+static bool has_no_holder(const struct al_location *at, const struct stat *lock)
 {
     al_auto(al_closedirp) DIR *processes = NULL;
     const struct dirent *entry;
 
-    if (!S_ISREG(lock->st_mode) || lock->st_uid != geteuid() || !is_old(lock))
+    if (!S_ISREG(lock->st_mode) || lock->st_uid != geteuid())
         return false;
     processes = al_fs_list(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!processes)
@@ -90,6 +96,11 @@ bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
             return false;
     }
     return true;
+}
+
+bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
+{
+    return is_old(lock) && has_no_holder(at, lock);
 }
 
 static int lock_timeout(const char *path, struct al_error *err)
@@ -163,4 +174,36 @@ int al_index_lock_wait(const struct al_location *at, struct al_run_limits *budge
     }
     budget->left_ms = deadline > al_clock_ms() ? (uint32_t)(deadline - al_clock_ms()) : 1;
     return 0;
+}
+
+/* It is too young to be called stale. */
+static int no_holder(struct al_error *err)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                              "index.lock is in the git directory, but no git works in the "
+                              "repository");
+
+    if (err)
+        err->remedy = "It is probably left over from a git that was killed. airlock removes no "
+                      "lock: the user can delete the file index.lock in the git directory.";
+    return r;
+}
+
+int al_index_lock_check(const struct al_location *at, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    const uint32_t most_ms = budget->left_ms < BRIEF_MS ? budget->left_ms : BRIEF_MS;
+    struct al_run_limits brief = { .cancel = budget->cancel, .left_ms = most_ms };
+    al_auto(al_freep) char *path = al_fs_join(at->git_dir, "index.lock");
+    struct stat st;
+    int r;
+
+    if (lstat(path, &st) < 0 || !has_no_holder(at, &st))
+        return 0;
+    r = al_index_lock_wait(at, &brief, err);
+    if (r == AL_ERR_EXECUTION && lstat(path, &st) == 0 && !al_git_lock_is_stale(at, &st))
+        return no_holder(err);
+    if (r == 0)
+        budget->left_ms -= most_ms - brief.left_ms;
+    return r;
 }

@@ -29,4 +29,13 @@ bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
 int al_index_lock_wait(const struct al_location *at, struct al_run_limits *budget,
                        struct al_error *err);
 
+/**
+ * Check, before a user is asked, that a lock is not left over, although it may be too young for
+ * al_git_lock_is_stale(): one without a holder is waited for only briefly.
+ *
+ * @return 0 when there is none, or a git holds it; otherwise as al_index_lock_wait().
+ */
+int al_index_lock_check(const struct al_location *at, struct al_run_limits *budget,
+                        struct al_error *err);
+
 #endif

@@ -66,6 +66,7 @@ struct al_record;
 /** The facts about a call that begins.  Borrowed. */
 struct al_record_begin {
     const char *tool;
+    const char *agent; /**< the name of the agent that calls, safe text; NULL: none */
     /** The arguments as received: an object, or NULL.  Secrets are removed here. */
     const json_t *input;
     /** Whether an argument is the name of a file, branch or revision.  Such a name is recorded even

@@ -278,6 +278,7 @@ static struct al_record *begin_record(struct al_journal *journal,
     al_str_adds(&record->begin, "\"" MEMBER("seq") "null" MEMBER("conversation_id") "\"");
     al_str_adds(&record->begin, journal->session_id);
     al_str_addf(&record->begin, "\"" MEMBER("id") "%" PRIu64, id);
+    add_text(&record->begin, MEMBER("agent"), begin->agent);
     add_text(&record->begin, MEMBER("tool"), begin->tool);
     al_journal_add_input(begin, &record->input);
     return record;

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/approval_form.h"
 
-bool al_approval_form_usable(const json_t *capabilities)
+static bool offers_form(const json_t *capabilities)
 {
     const json_t *elicitation = json_object_get(capabilities, "elicitation");
 
     if (!json_is_object(elicitation))
         return false;
     return json_object_get(elicitation, "form") || !json_object_get(elicitation, "url");
+}
+
+enum al_approval_form al_approval_form_for(const json_t *capabilities,
+                                           const struct al_revision *revision)
+{
+    if (!offers_form(capabilities))
+        return AL_APPROVAL_FORM_NONE;
+    if (revision->era == AL_ERA_MODERN)
+        return AL_APPROVAL_FORM_RESULT;
+    return revision->names_modes ? AL_APPROVAL_FORM_MODE : AL_APPROVAL_FORM_PLAIN;
 }
 
 static json_t *strings(const char *const *items)

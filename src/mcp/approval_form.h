@@ -18,6 +18,7 @@
 
 #include "guard/approval.h"
 #include "util/json.h"
+#include "wire/protocol_version.h"
 
 /** The form in which the client is asked. */
 enum al_approval_form {
@@ -27,8 +28,9 @@ enum al_approval_form {
     AL_APPROVAL_FORM_RESULT, /**< from 2026-07-28: mode "form", in the result of the call */
 };
 
-/** Test whether client capabilities include a form. */
-bool al_approval_form_usable(const json_t *capabilities);
+/** The form for a client with these capabilities. */
+enum al_approval_form al_approval_form_for(const json_t *capabilities,
+                                           const struct al_revision *revision);
 
 /** The params of elicitation/create.  Caller owns the reference. */
 json_t *al_approval_form_params(enum al_approval_form form,

@@ -2,18 +2,20 @@
 #include "mcp/calls.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
 #include "mcp/elicitation.h"
 #include "mcp/inflight.h"
 #include "mcp/sampling.h"
-#include "mcp/writer.h"
 #include "proc/cancel.h"
+#include "proc/proc.h"
 #include "tool/call.h"
 #include "util/clock.h"
 #include "util/fs.h"
 #include "util/progress.h"
+#include "wire/writer.h"
 
 int al_calls_init(struct al_calls *calls, const struct al_session *session,
                   struct al_message_writer *out, struct al_client_requests *client_requests,
@@ -23,7 +25,7 @@ int al_calls_init(struct al_calls *calls, const struct al_session *session,
         (struct al_calls){ .session = session, .out = out, .client_requests = client_requests };
     calls->flusher_due_ms = INT64_MAX;
     calls->backlog_last = &calls->backlog;
-    calls->reads_max = al_backlog_reads_max();
+    calls->reads_max = al_proc_jobs();
     calls->backlog_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (calls->backlog_fd < 0)
         return al_error_errno(err, errno, "cannot watch for calls");
@@ -41,6 +43,7 @@ static void inflight_free(struct al_inflight *call)
     (void)pthread_mutex_unlock(&calls->lock);
     free(call->spec.id);
     free(call->spec.progress_token);
+    free(call->spec.client);
     free(call->last_progress);
     json_decref(call->spec.arguments);
     al_input_required_clear(&call->spec.input_required);
@@ -226,6 +229,23 @@ static void answer(struct al_inflight *call, const struct al_result *result)
     al_reply_send(call->spec.reply, &line);
 }
 
+/* A call that is cancelled meanwhile goes on, and ends as cancelled. */
+static void wait_until_ready(struct al_inflight *call)
+{
+    const struct al_cancel *ready = call->calls->ready;
+    struct pollfd wait[2] = {
+        { .fd = al_cancel_fd(ready), .events = POLLIN },
+        { .fd = al_cancel_fd(call->cancel), .events = POLLIN },
+    };
+
+    if (!ready || al_cancel_fired(ready))
+        return;
+    set_waiting(call, "waiting for the files that the worker file names");
+    while (!al_cancel_fired(ready) && !al_cancel_fired(call->cancel))
+        (void)poll(wait, AL_COUNT(wait), -1);
+    set_waiting(call, NULL);
+}
+
 void al_calls_run(struct al_inflight *call)
 {
     const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
@@ -236,6 +256,7 @@ void al_calls_run(struct al_inflight *call)
         .arguments = call->spec.arguments,
         .arguments_error = call->spec.arguments_error,
         .cancel = call->cancel,
+        .client = call->spec.client,
         .approvers = &approver,
         .napprovers = call->spec.form != AL_APPROVAL_FORM_NONE,
         .progress = call->spec.progress_token ? &progress : NULL,
@@ -243,6 +264,7 @@ void al_calls_run(struct al_inflight *call)
     };
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
 
+    wait_until_ready(call);
     al_call_run(call->calls->session, &input, &result);
     answer(call, &result);
     inflight_free(call);

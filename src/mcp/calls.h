@@ -5,7 +5,7 @@
  *
  * - A call beyond AL_CALLS_MAX is refused at once: the leader never waits, and a client that sends
  *   too much gets an error.
- * - Calls that only read are queued while twice as many run as there are cores (mcp/backlog.c).
+ * - Calls that only read are queued while as many run as there are cores (mcp/backlog.c).
  * - A cancelled call is killed through its cancel token and never answered.
  * - A long call, or one that waits for the client, sends progress notifications if its request has
  *   a progress token.  None is sent after the answer.
@@ -43,10 +43,12 @@ struct al_session;
 /** The least time between two notifications when git reports progress itself. */
 #define AL_PROGRESS_STEP_MS 250
 
+struct al_cancel;
 struct al_inflight; /* one call */
 
 struct al_calls {
     const struct al_session *session;
+    const struct al_cancel *ready; /**< see struct al_mcp_options; set before the first call */
     struct al_message_writer *out;
     struct al_client_requests *client_requests;
 
@@ -80,6 +82,7 @@ void al_calls_clear(struct al_calls *calls);
 struct al_call_spec {
     char *id;
     char *progress_token; /**< canonical; NULL: the client wants none */
+    char *client;         /**< the client's name, safe text; NULL: none */
     const struct al_listed_tool *tool;
     json_t *arguments;           /**< NULL: {} */
     const char *arguments_error; /**< a string constant, or NULL */

@@ -8,10 +8,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "mcp/jsonrpc.h"
-#include "mcp/writer.h"
 #include "proc/cancel.h"
 #include "util/clock.h"
+#include "wire/jsonrpc.h"
+#include "wire/writer.h"
 
 struct al_client_request {
     struct al_client_request *next;

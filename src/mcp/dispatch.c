@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "guard/agent.h"
 #include "mcp/instructions.h"
 #include "mcp/request_meta.h"
 #include "mcp/sampling.h"
@@ -17,6 +18,7 @@ struct request {
     enum al_era era;
     enum al_approval_form form; /* how the client shows an approval form */
     bool sampling;              /* the client offers sampling/createMessage */
+    const json_t *client;       /* what the client says about itself; NULL: nothing */
     struct al_reply reply;
     struct al_inflight **ret_call; /* set when there is a call to run */
 };
@@ -73,10 +75,12 @@ static void initialize(struct al_dispatch *dispatch, const struct request *reque
         return;
     }
     dispatch->revision = al_revision_agree(wanted);
-    dispatch->form = al_approval_form_usable(json_object_get(params, "capabilities"))
-                         ? dispatch->revision->form
-                         : AL_APPROVAL_FORM_NONE;
+    dispatch->form =
+        al_approval_form_for(json_object_get(params, "capabilities"), dispatch->revision);
     dispatch->sampling = al_sampling_usable(json_object_get(params, "capabilities"));
+    free(dispatch->client);
+    dispatch->client =
+        al_agent_name(al_json_get_string(json_object_get(params, "clientInfo"), "name"));
     al_str_addf(&members, "\"protocolVersion\":\"%s\"," CAPABILITIES ",\"serverInfo\":%s",
                 dispatch->revision->name, dispatch->info);
     add_instructions(dispatch, &members);
@@ -174,6 +178,9 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
         return;
     }
     spec.id = al_strdup(message->id);
+    spec.client = request->era == AL_ERA_MODERN
+                      ? al_agent_name(al_json_get_string(request->client, "name"))
+                      : al_strdup(dispatch->client);
     spec.progress_token = al_rpc_token(message, token_path);
     *request->ret_call = al_calls_register(&dispatch->calls, &spec);
 }
@@ -233,8 +240,9 @@ static bool open_envelope(struct request *request)
         refuse_version(request, envelope.version, problem);
     else if (code != AL_RPC_OK)
         refuse(request, code, problem);
-    else if (al_approval_form_usable(envelope.capabilities))
-        request->form = envelope.revision->form;
+    else
+        request->form = al_approval_form_for(envelope.capabilities, envelope.revision);
+    request->client = envelope.client;
     return code == AL_RPC_OK;
 }
 
@@ -352,6 +360,7 @@ void al_dispatch_clear(struct al_dispatch *dispatch)
     al_calls_clear(&dispatch->calls);
     al_client_requests_clear(&dispatch->client_requests);
     al_request_states_clear(&dispatch->request_states);
+    free(dispatch->client);
     free(dispatch->info);
     free(dispatch->meta);
     free(dispatch->tools);

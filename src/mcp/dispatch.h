@@ -12,9 +12,9 @@
 
 #include "mcp/calls.h"
 #include "mcp/client_request.h"
-#include "mcp/protocol_version.h"
 #include "mcp/request_state.h"
 #include "tool/call.h"
+#include "wire/protocol_version.h"
 
 /** ttlMs of results that never change while the server runs. */
 #define AL_DISPATCH_TTL_MS 3600000
@@ -34,6 +34,7 @@ struct al_dispatch {
     const struct al_revision *revision;
     enum al_approval_form form;
     bool sampling; /**< the client offers sampling/createMessage */
+    char *client;  /**< the client's name, safe text; NULL: none */
 };
 
 /** `version` is that of airlock.  0 or AL_ERR_EXECUTION. */

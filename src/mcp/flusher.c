@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "mcp/calls.h"
-#include "mcp/writer.h"
+#include "wire/writer.h"
 
 #define STACK_BYTES ((size_t)128 * 1024)
 

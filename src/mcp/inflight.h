@@ -35,9 +35,6 @@ struct al_inflight {
 /** Caller holds the lock.  Make the flusher call al_calls_progress() at that time at the latest. */
 void al_calls_schedule_flusher(struct al_calls *calls, int64_t at_ms);
 
-/** The number of recent reads that run at once. */
-unsigned al_backlog_reads_max(void);
-
 /** Caller holds the lock.  The call waits for the client and does not count meanwhile. */
 void al_backlog_pause(struct al_inflight *call);
 

@@ -18,9 +18,9 @@
 #define AL_MCP_INPUT_REQUIRED_H
 
 #include "guard/approval.h"
-#include "mcp/jsonrpc.h"
 #include "mcp/request_state.h"
 #include "util/str.h"
+#include "wire/jsonrpc.h"
 
 /** The input of one call.  `request_states`, `tool` and `arguments` are borrowed. */
 struct al_input_required {

@@ -12,6 +12,7 @@
 struct features {
     bool git, reads, runs;        /* git_* tools; the tool Git; bash_command */
     bool writes_files;            /* the tools of the sandbox's files */
+    bool stages;                  /* git_stage and what belongs to it */
     bool asks;                    /* some tool may need approval */
     bool has_cap;                 /* some tool has max_bytes */
     struct al_str in_working_dir; /* names of tools with working_dir: "git_log, git_diff" */
@@ -60,9 +61,13 @@ static void add_params(struct features *features, const struct al_tool *tool)
     }
 }
 
-static void add_tool(struct features *features, const struct al_tool *tool)
+static void add_tool(struct features *features, const struct al_listed_tool *listed)
 {
-    if (al_starts_with(tool->name, "git_")) {
+    const struct al_tool *tool = listed->tool;
+
+    if (!strcmp(listed->toolset->name, "staging")) {
+        features->stages = true;
+    } else if (al_starts_with(tool->name, "git_")) {
         features->git = true;
         add_example(features, tool->name);
     }
@@ -94,6 +99,16 @@ static void add_purpose(const struct features *features, struct al_str *out)
                     "%sread_file, write_file, list_files and delete_file are for the files of a "
                     "sandbox below /workspace/, which is in no repository.",
                     out->len ? " " : "");
+    if (features->stages)
+        al_str_addf(
+            out,
+            "%sWork in the sandbox reaches a repository by way of staged commits: git_stage "
+            "makes one of changed sandbox files, git_push pushes it to a branch once the "
+            "user approved it, git_pull brings files of a branch into the sandbox.%s",
+            out->len ? " " : "",
+            features->git ? ""
+                          : " git_status and git_diff show the sandbox and what is "
+                            "staged, not a working tree.");
     if (!out->len)
         al_str_adds(out, "Tools for the repositories of this machine.");
 }
@@ -136,10 +151,10 @@ char *al_instructions_text(const struct al_session *session)
     struct al_str json = AL_STR_INIT;
 
     for (size_t i = 0; i < session->registry->count; i++) {
-        const struct al_tool *tool = session->registry->items[i].tool;
+        const struct al_listed_tool *listed = &session->registry->items[i];
 
-        if (al_grant_has_tool(session->grant, tool->name))
-            add_tool(&features, tool);
+        if (al_grant_has_tool(session->grant, listed->tool->name))
+            add_tool(&features, listed);
     }
     add_purpose(&features, &text);
     add_places(&features, &text);

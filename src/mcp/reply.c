@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "guard/text.h"
-#include "mcp/writer.h"
 #include "util/utf8.h"
+#include "wire/writer.h"
 
 /* The length of a client's text that is repeated. */
 #define NAME_BYTES 128

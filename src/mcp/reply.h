@@ -8,8 +8,8 @@
 #ifndef AL_MCP_REPLY_H
 #define AL_MCP_REPLY_H
 
-#include "mcp/jsonrpc.h"
 #include "util/str.h"
+#include "wire/jsonrpc.h"
 
 struct al_batch;
 struct al_message_writer;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/request_meta.h"
 
-#define PREFIX       "io.modelcontextprotocol/"
-#define VERSION      PREFIX "protocolVersion"
-#define CAPABILITIES PREFIX "clientCapabilities"
-#define CLIENT       PREFIX "clientInfo"
+#define VERSION      AL_META_VERSION
+#define CAPABILITIES AL_META_CAPABILITIES
+#define CLIENT       AL_META_CLIENT
 
 enum al_era al_envelope_era(const struct al_rpc_message *message)
 {
@@ -54,6 +53,7 @@ enum al_rpc_code al_envelope_read(const struct al_rpc_message *message,
         .version = json_string_value(version),
         .revision = revision,
         .capabilities = json_object_get(meta, CAPABILITIES),
+        .client = json_object_get(meta, CLIENT),
     };
     if (revision && revision->era == AL_ERA_MODERN)
         return AL_RPC_OK;

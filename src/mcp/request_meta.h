@@ -10,8 +10,8 @@
 #ifndef AL_MCP_REQUEST_META_H
 #define AL_MCP_REQUEST_META_H
 
-#include "mcp/jsonrpc.h"
-#include "mcp/protocol_version.h"
+#include "wire/jsonrpc.h"
+#include "wire/protocol_version.h"
 
 /** The era of a request or notification. */
 enum al_era al_envelope_era(const struct al_rpc_message *message);
@@ -20,6 +20,7 @@ struct al_envelope {
     const char *version; /**< as the client sent it; borrowed */
     const struct al_revision *revision;
     const json_t *capabilities; /**< an object; borrowed */
+    const json_t *client;       /**< clientInfo, an object; NULL: none; borrowed */
 };
 
 /**

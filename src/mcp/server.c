@@ -3,12 +3,12 @@
 
 #include "mcp/dispatch.h"
 #include "mcp/flusher.h"
-#include "mcp/jsonrpc.h"
-#include "mcp/reader.h"
 #include "mcp/reply.h"
 #include "mcp/workers.h"
-#include "mcp/writer.h"
 #include "util/log.h"
+#include "wire/jsonrpc.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
 
 /* After the end of input, a client that reads none of the answers for this long gets no more. */
 #define DRAIN_MS 1000
@@ -145,6 +145,7 @@ static int run(struct server *server, struct al_error *err)
                          &server->out, err);
     if (r < 0)
         return r;
+    server->dispatch.calls.ready = server->options->ready;
     r = al_flusher_start(&server->flusher, &server->out, &server->dispatch.calls, err);
     if (r == 0) {
         r = serve(server, err);

@@ -8,13 +8,16 @@
 #ifndef AL_MCP_SERVER_H
 #define AL_MCP_SERVER_H
 
+struct al_cancel;
 struct al_session;
 
 struct al_mcp_options {
     const struct al_session *session;
     int in_fd;
-    int out_fd;          /**< only protocol messages are written to it */
-    const char *version; /**< of airlock, for serverInfo */
+    int out_fd;                    /**< only protocol messages are written to it */
+    const char *version;           /**< of airlock, for serverInfo */
+    const struct al_cancel *ready; /**< fires when calls of tools may begin; until then they wait,
+                                        and other requests are answered.  NULL: at once */
 };
 
 /**

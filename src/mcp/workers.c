@@ -7,9 +7,9 @@
 
 #include "mcp/calls.h"
 #include "mcp/pool.h"
-#include "mcp/reader.h"
-#include "mcp/writer.h"
 #include "proc/proc.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
 
 /* Events other than a term: the output changed or the pool ends; a queued call may run. */
 #define OUTPUT_EVENT  ((uint64_t)0)

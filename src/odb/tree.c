@@ -3,6 +3,16 @@
 
 #include <sys/stat.h>
 
+unsigned al_tree_parse_mode(const char *text, const char **ret_end)
+{
+    unsigned mode = 0;
+
+    for (; *text >= '0' && *text <= '7'; text++)
+        mode = mode << 3 | (unsigned)(*text - '0');
+    *ret_end = text;
+    return mode;
+}
+
 void al_tree_add(struct al_str *tree, unsigned mode, const char *name, const struct al_oid *oid,
                  bool sha256)
 {

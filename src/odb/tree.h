@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writing tree objects. */
+/* Writing tree objects, and the modes in them. */
 #ifndef AL_ODB_TREE_H
 #define AL_ODB_TREE_H
 
@@ -17,6 +17,11 @@ struct al_tree_file {
     unsigned mode;    /**< st_mode */
     struct al_oid oid;
 };
+
+/** Parse an octal mode, as git prints it.  `ret_end` is where it ends, `text` itself if there is
+ * none.
+ */
+unsigned al_tree_parse_mode(const char *text, const char **ret_end);
 
 /** Append an entry to the bytes of a tree object.  Entries must come in git's order. */
 void al_tree_add(struct al_str *tree, unsigned mode, const char *name, const struct al_oid *oid,

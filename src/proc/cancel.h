@@ -14,6 +14,10 @@ struct al_cancel;
 /** A new token with one reference.  Never NULL. */
 struct al_cancel *al_cancel_new(void);
 
+/** A new token that also counts as fired once `outer` has fired; `outer` may be NULL.  It holds a
+ * reference to `outer`, and firing it does not fire `outer`.  Never NULL. */
+struct al_cancel *al_cancel_new_within(struct al_cancel *outer);
+
 /** Add a reference.  Returns `cancel`.  Threads: any. */
 struct al_cancel *al_cancel_ref(struct al_cancel *cancel);
 

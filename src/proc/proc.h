@@ -43,12 +43,15 @@ struct al_limits {
 /** The kernel's confinement of a child. */
 struct al_confinement {
     const struct al_ruleset *ruleset; /**< NULL: no Landlock on this kernel */
-    bool exec_once;   /**< seccomp: one execve only, of the program given to al_proc_init() */
-    bool no_sockets;  /**< seccomp: no socket of any family */
-    bool network;     /**< seccomp: sockets are allowed, system calls that no program needs are not;
-                           ignored with exec_once or no_sockets */
-    bool keep_setuid; /**< no no_new_privs, for a program that needs its set-uid bit (firejail);
-                         only without ruleset, exec_once and no_sockets */
+    bool exec_once;  /**< seccomp: one execve only, of the program given to al_proc_init() */
+    bool no_sockets; /**< seccomp: no socket of any family */
+    bool network;    /**< seccomp: sockets are allowed, system calls that no program needs are not;
+                          ignored with exec_once or no_sockets */
+    bool stream_pairs; /**< seccomp, with no_sockets or network and without exec_once: of UNIX
+                            sockets, pairs of connected streams (socketpair(2)) are allowed, and no
+                            others */
+    bool keep_setuid;  /**< no no_new_privs, for a program that needs its set-uid bit (firejail);
+                          only without ruleset, exec_once and no_sockets */
     struct al_limits limits;
 };
 
@@ -81,6 +84,7 @@ struct al_proc_spec {
     uint32_t timeout_ms;                  /**< from the start of the child; never 0 */
     uint32_t grace_ms; /**< time from SIGTERM to SIGKILL, for a child that removes its lock files;
                           0: SIGKILL at once */
+    bool dies_with_parent; /**< SIGKILL when airlock is killed, whatever grace_ms says */
 };
 
 /** The end of a child. */

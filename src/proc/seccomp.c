@@ -22,8 +22,10 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "proc/proc.h"
 #include "util/mem.h"
 
 #if defined(__x86_64__)
@@ -67,11 +69,13 @@ enum {
     EXEC_ONCE = 1 << 0,
     NO_SOCKETS = 1 << 1,
     NETWORK = 1 << 2,
-    EVERY = EXEC_ONCE | NO_SOCKETS | NETWORK,
-    FILTERS = 5, /* combinations: the first two together, each of them, the last alone; + 1 */
+    PAIRS = 1 << 3,         /* no socket but a connected pair of streams */
+    NETWORK_PAIRS = 1 << 4, /* the same of UNIX sockets; others are allowed */
+    EVERY = EXEC_ONCE | NO_SOCKETS | NETWORK | PAIRS | NETWORK_PAIRS,
+    FILTERS = NETWORK_PAIRS + 1, /* the first two also together, the others alone */
 };
 
-/* A system call that fails with `error`: always, or only as one of the last four members says. */
+/* A system call that fails with `error`: always, or only as one of the last members says. */
 struct row {
     uint32_t number;
     unsigned filters;
@@ -80,6 +84,8 @@ struct row {
     uint64_t unless;      /* refused unless this is the first argument (an address) */
     uint32_t bits;        /* refused if the first argument has one of these */
     uint32_t unless_bits; /* in EXEC_ONCE also refused unless it has one of these */
+    uint32_t family;      /* refused only if this is the first argument (a family of sockets) */
+    bool unless_pair;     /* refused unless the arguments ask for a pair of UNIX streams */
 };
 
 /* Flags of clone for new namespaces.  CLONE_NEWTIME is not one of them: clone takes that bit as
@@ -146,6 +152,19 @@ static const struct row rows[] = {
     { .number = SYS_socketpair, .filters = NO_SOCKETS, .error = EACCES },
 
     /*
+     * Runtimes such as node talk to their own children over pairs of streams, which lead nowhere
+     * else: a connected stream cannot be connected again.  A pair of datagram sockets can send to
+     * any path.  A server that may use the network gets no UNIX socket either: the session's bus,
+     * ssh's agent or docker would start programs for it that are not confined.
+     */
+    { .number = SYS_socket, .filters = PAIRS, .error = EACCES },
+    { .number = SYS_socket, .filters = NETWORK_PAIRS, .error = EACCES, .family = AF_UNIX },
+    { .number = SYS_socketpair,
+      .filters = PAIRS | NETWORK_PAIRS,
+      .error = EACCES,
+      .unless_pair = true },
+
+    /*
      * execve only with the address of the exec-once page.  The first execve unmaps that page with
      * the rest of the old memory.
      */
@@ -175,7 +194,9 @@ static const struct row rows[] = {
 };
 
 /* What begins and ends a filter, and the longest row for each row. */
-#define FILTER_INSTRUCTIONS (6 + AL_COUNT(rows) * 7)
+#define FILTER_INSTRUCTIONS (6 + AL_COUNT(rows) * 8)
+
+#define SOCKET_TYPE_BITS    0xf /* the kernel's SOCK_TYPE_MASK; the rest are flags */
 
 struct filter {
     struct sock_filter code[FILTER_INSTRUCTIONS];
@@ -225,6 +246,23 @@ static void add_row(struct filter *filter, const struct row *row, bool exec_once
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, refuse),
     };
+    const struct sock_filter family[] = {
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_LOW(0)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->family, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, refuse),
+    };
+    const struct sock_filter unless_pair[] = {
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0, 7),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_LOW(0)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_LOW(1)),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SOCKET_TYPE_BITS),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, refuse),
+    };
     const struct sock_filter always[] = {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, refuse),
@@ -236,6 +274,10 @@ static void add_row(struct filter *filter, const struct row *row, bool exec_once
         add(filter, bits, AL_COUNT(bits));
     else if (row->only[0])
         add(filter, only, AL_COUNT(only));
+    else if (row->family)
+        add(filter, family, AL_COUNT(family));
+    else if (row->unless_pair)
+        add(filter, unless_pair, AL_COUNT(unless_pair));
     else
         add(filter, always, AL_COUNT(always));
 }
@@ -263,16 +305,22 @@ static void build(struct filter *filter, unsigned guards)
 
 static void build_all(void)
 {
-    for (unsigned guards = 1; guards < FILTERS; guards++)
-        build(&filters[guards], guards);
+    static const unsigned built[] = { EXEC_ONCE, NO_SOCKETS, EXEC_ONCE | NO_SOCKETS,
+                                      NETWORK,   PAIRS,      NETWORK_PAIRS };
+
+    for (size_t i = 0; i < AL_COUNT(built); i++)
+        build(&filters[built[i]], built[i]);
 }
 
-const struct sock_fprog *al_filter_get(bool exec_once, bool no_sockets, bool network)
+const struct sock_fprog *al_filter_get(const struct al_confinement *sandbox)
 {
-    unsigned guards = (exec_once ? EXEC_ONCE : 0u) | (no_sockets ? NO_SOCKETS : 0u);
+    unsigned guards =
+        (sandbox->exec_once ? EXEC_ONCE : 0u) | (sandbox->no_sockets ? NO_SOCKETS : 0u);
 
-    if (!guards && network)
-        guards = NETWORK;
+    if (!guards && sandbox->network)
+        guards = sandbox->stream_pairs ? NETWORK_PAIRS : NETWORK;
+    else if (guards == NO_SOCKETS && sandbox->stream_pairs)
+        guards = PAIRS;
     if (!guards)
         return NULL;
     pthread_once(&once, build_all);

@@ -4,7 +4,6 @@
 #define AL_PROC_SECCOMP_H
 
 #include <linux/filter.h>
-#include <stdbool.h>
 
 /**
  * The page that holds the program's path: the only address that exec-once lets execve use.
@@ -16,8 +15,9 @@
 #define AL_EXEC_PAGE 0x2a610000UL
 #define AL_EXEC_PATH (AL_EXEC_PAGE + 1)
 
-/** The filter for these guards; NULL: none.  `network` counts only without the other two, and
- * refuses only what every filter refuses. */
-const struct sock_fprog *al_filter_get(bool exec_once, bool no_sockets, bool network);
+struct al_confinement;
+
+/** The filter for the guards of `sandbox`, see proc/proc.h; NULL: none. */
+const struct sock_fprog *al_filter_get(const struct al_confinement *sandbox);
 
 #endif

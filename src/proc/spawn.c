@@ -136,7 +136,7 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         .argv = spec->argv,
         .envp = spec->envp,
         .parent = getpid(),
-        .death_signal = spec->grace_ms ? SIGTERM : SIGKILL,
+        .death_signal = spec->grace_ms && !spec->dies_with_parent ? SIGTERM : SIGKILL,
         .changed_signals = changed_signals,
         .stream_fds = { pipes->in < 0 ? null_fd : pipes->in, pipes->out[1], pipes->err[1] },
         .report_fd = pipes->report[1],
@@ -144,7 +144,7 @@ static struct al_child_plan make_plan(const struct al_proc_spec *spec, const str
         .nkept_fds = spec->nkept_fds,
         .cwd_fd = spec->cwd_fd,
         .ruleset_fd = sandbox->ruleset ? al_ruleset_fd(sandbox->ruleset) : -1,
-        .filter = al_filter_get(sandbox->exec_once, sandbox->no_sockets, sandbox->network),
+        .filter = al_filter_get(sandbox),
         .keep_setuid = sandbox->keep_setuid,
     };
 

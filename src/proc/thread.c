@@ -143,12 +143,14 @@ void al_thread_start_unfiltered(void (*start)(void *payload), void *payload)
 /* If this fails, each child installs the filter itself. */
 static void install_filter(void)
 {
+    static const struct al_confinement both = { .exec_once = true, .no_sockets = true };
+
     filter_state = UNFILTERED;
     if (!start_unfiltered_thread(&for_children) || !start_unfiltered_thread(&for_others) ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return;
     filter_state = FILTER_FAILED;
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, al_filter_get(true, true, false)) == 0)
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, al_filter_get(&both)) == 0)
         filter_state = FILTER_ACTIVE;
 }
 

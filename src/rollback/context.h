@@ -22,6 +22,7 @@
 #include "rollback/lockfile.h"
 #include "rollback/plan.h"
 #include "rollback/rollback.h"
+#include "rollback/touched.h"
 
 /** Everything that one rollback holds. */
 struct al_rollback_context {
@@ -45,6 +46,8 @@ struct al_rollback_context {
     struct al_store *store;
     struct al_executions executions;
     struct al_plan plan;
+    struct al_touched touched;
+    struct al_way_back way; /* its changes move to the report */
     struct al_saved_state from, to;
     char present[AL_OID_TEXT];
     struct al_pending_checkpoint *pending; /* the checkpoint `present` */

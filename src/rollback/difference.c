@@ -13,13 +13,39 @@
 struct query {
     struct al_store *store;
     struct al_pending_checkpoint *pending; /* of the present; NULL until it is needed */
+    char present[AL_OID_TEXT];             /* its id */
     const struct al_difference_options *options;
     const struct al_executions *executions;
     struct al_run_limits *budget;
 };
 
+/* Whether a checkpoint has every part that another one has. */
+static bool has_parts_of(struct query *query, const char *id, const char *other)
+{
+    struct al_saved_state states[2] = { { .index = AL_STR_INIT }, { .index = AL_STR_INIT } };
+    bool has = al_checkpoint_state(query->store, id, query->budget, &states[0], NULL) == 0 &&
+               al_checkpoint_state(query->store, other, query->budget, &states[1], NULL) == 0 &&
+               !(states[0].without & ~states[1].without);
+
+    al_saved_state_clear(&states[0]);
+    al_saved_state_clear(&states[1]);
+    return has;
+}
+
+static int read_present(struct query *query, char ret_id[AL_OID_TEXT], struct al_error *err)
+{
+    int r = 0;
+
+    if (!query->pending)
+        r = al_checkpoint_create_pending(
+            query->store, &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
+            query->budget, &query->pending, query->present, err);
+    memcpy(ret_id, query->present, AL_OID_TEXT);
+    return r;
+}
+
 /* Find the checkpoint after an execution.  If the execution was interrupted, the next checkpoint
- * takes its place. */
+ * takes its place, or the present if that checkpoint lacks a part. */
 static int find_end(struct query *query, size_t which, char ret_id[AL_OID_TEXT], bool *ret_ended,
                     struct al_error *err)
 {
@@ -29,13 +55,12 @@ static int find_end(struct query *query, size_t which, char ret_id[AL_OID_TEXT],
     *ret_ended = al_checkpoint_find_after(query->store, execution->before, ret_id, NULL) == 0;
     if (*ret_ended)
         return 0;
-    if (which + 1 < executions->count) {
+    if (which + 1 < executions->count &&
+        has_parts_of(query, executions->items[which + 1].before, execution->before)) {
         memcpy(ret_id, executions->items[which + 1].before, AL_OID_TEXT);
         return 0;
     }
-    return al_checkpoint_create_pending(
-        query->store, &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
-        query->budget, &query->pending, ret_id, err);
+    return read_present(query, ret_id, err);
 }
 
 /* A change that cannot be shown as a patch is still listed. */

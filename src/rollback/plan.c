@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gitops/oid.h"
 #include "guard/text.h"
 
 char *al_difference_words(const struct al_difference *change)
@@ -65,6 +64,18 @@ bool al_plan_is_unfinished(const struct al_executions *executions)
     return last && last->interrupted && last->input;
 }
 
+/* The index of the execution whose checkpoint before is `id`. */
+static bool find_execution(const struct al_executions *executions, const char *id,
+                           size_t *ret_index)
+{
+    for (size_t i = executions->count; i > 0; i--) {
+        *ret_index = i - 1;
+        if (!strcmp(executions->items[i - 1].before, id))
+            return true;
+    }
+    return false;
+}
+
 /* Plan the same rollback as the last one, if that was interrupted. */
 static bool resume(struct al_store *store, const struct al_executions *executions, size_t count,
                    struct al_plan *plan)
@@ -73,12 +84,16 @@ static bool resume(struct al_store *store, const struct al_executions *execution
         executions->count ? &executions->items[executions->count - 1] : NULL;
     const char *to = last ? al_json_get_string(last->input, "to") : NULL;
     size_t before = last ? (size_t)json_integer_value(json_object_get(last->input, "count")) : 0;
+    size_t oldest;
 
     if (!last || !last->interrupted || !to || (count && count != before) ||
-        strlen(to) >= AL_OID_TEXT || !al_checkpoint_exists(store, to))
+        strlen(to) >= AL_OID_TEXT || !al_checkpoint_exists(store, to) ||
+        !find_execution(executions, to, &oldest))
         return false;
     *plan = (struct al_plan){
         .first = executions->count - 1,
+        .oldest = oldest,
+        .end = executions->count - 1,
         .count = before,
         .resumes = true,
     };
@@ -140,6 +155,8 @@ int al_plan_redo(struct al_store *store, const struct al_executions *executions,
     if (r < 0)
         return r;
     plan.first = found - 1;
+    plan.oldest = plan.first;
+    plan.end = executions->count;
     memcpy(plan.target, executions->items[plan.first].before, sizeof(plan.target));
     *ret_plan = plan;
     return 0;
@@ -196,140 +213,9 @@ int al_plan_choose(struct al_store *store, const struct al_executions *execution
     }
     if (plan.count < wanted)
         return too_many(wanted, plan.count, err);
+    plan.oldest = plan.first;
+    plan.end = executions->count;
     memcpy(plan.target, executions->items[plan.first].before, sizeof(plan.target));
     *ret_plan = plan;
     return 0;
-}
-
-/* The order of al_checkpoint_compare(). */
-static int by_name(const void *left, const void *right)
-{
-    const struct al_difference *a = left, *b = right;
-
-    return a->part != b->part ? (a->part > b->part) - (a->part < b->part)
-                              : strcmp(a->name, b->name);
-}
-
-static const struct al_difference *find(const struct al_differences *changes,
-                                        const struct al_difference *like)
-{
-    return changes->count ? bsearch(like, changes->items, changes->count, sizeof(*like), by_name)
-                          : NULL;
-}
-
-static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
-                     struct al_error *err)
-{
-    struct al_str *texts = payload;
-
-    (void)last;
-    (void)err;
-    al_str_add(&texts[which], data, len);
-    return 0;
-}
-
-/* Entries can leave the stash's reflog without a change by a user (`git reflog expire`).  Only an
- * entry that the target does not have would be lost. */
-static int loses_stash(struct al_store *store, const struct al_difference *change,
-                       struct al_run_limits *budget, bool *ret_loses, struct al_error *err)
-{
-    const char *const oids[] = { change->from, change->to };
-    struct al_str texts[2] = { AL_STR_INIT, AL_STR_INIT };
-    int r = 0;
-
-    *ret_loses = false;
-    if (change->from)
-        r = al_checkpoint_read(store, oids, change->to ? 2 : 1, add_bytes, texts, budget, err);
-    for (char *line = texts[0].buf, *end; r == 0 && (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        /* "<old> <new> <who> ...": <old> changes when the entry before it is removed. */
-        if (!strchr(line, ' ') || !strstr(texts[1].buf, strchr(line, ' ')))
-            *ret_loses = true;
-    }
-    al_str_clear(&texts[0]);
-    al_str_clear(&texts[1]);
-    return r;
-}
-
-struct check {
-    struct al_store *store;
-    const char *target, *leftover;
-    struct al_run_limits *budget;
-    struct al_strv *lost;
-    struct al_oid_set *named; /* digests of what is in `lost` */
-};
-
-static bool is_leftover(const struct check *check, const struct al_difference *change)
-{
-    const char *slash = strrchr(change->name, '/');
-
-    return *check->leftover && !strcmp(slash ? slash + 1 : change->name, check->leftover);
-}
-
-/* Several gaps may have the same change.  It is listed once. */
-static void add_lost(const struct check *check, const struct al_difference *change)
-{
-    al_auto(al_freep) char *words = al_difference_words(change);
-    struct al_oid digest;
-
-    al_oid_of(true, AL_OBJECT_BLOB, words, strlen(words), &digest);
-    if (al_oid_set_add(check->named, &digest))
-        al_strv_add(check->lost, words);
-}
-
-/* List the changes in `others` that going back undoes. */
-static int name_lost(const struct check *check, const struct al_differences *others,
-                     const struct al_differences *back, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < others->count && r == 0; i++) {
-        const struct al_difference *change = find(back, &others->items[i]);
-        bool loses = true;
-
-        if (!change || is_leftover(check, change))
-            continue;
-        if (change->part == AL_PART_STASH)
-            r = loses_stash(check->store, change, check->budget, &loses, err);
-        if (r == 0 && loses)
-            add_lost(check, change);
-    }
-    return r;
-}
-
-/* Compare two checkpoints that no execution lies between. */
-static int check_gap(const struct check *check, const char *from, const char *to,
-                     struct al_error *err)
-{
-    struct al_differences others = { .items = NULL }, back = { .items = NULL };
-    int r = al_checkpoint_compare(check->store, from, to, check->budget, &others, err);
-
-    if (r == 0 && others.count)
-        r = al_checkpoint_compare(check->store, to, check->target, check->budget, &back, err);
-    if (r == 0)
-        r = name_lost(check, &others, &back, err);
-    al_differences_clear(&others);
-    al_differences_clear(&back);
-    return r;
-}
-
-int al_plan_check(struct al_store *store, const struct al_executions *executions,
-                  const struct al_plan *plan, const char *present, const char *leftover,
-                  struct al_run_limits *budget, struct al_strv *ret_lost, struct al_error *err)
-{
-    al_auto(al_oid_set_clear) struct al_oid_set named = { .count = 0 };
-    const struct check check = { store, plan->target, leftover, budget, ret_lost, &named };
-    int r = 0;
-
-    for (size_t i = plan->first; i < executions->count && r == 0; i++) {
-        bool is_last = i + 1 == executions->count;
-        const char *next = is_last ? present : executions->items[i + 1].before;
-        char after[AL_OID_TEXT];
-
-        if (plan->resumes)
-            r = check_gap(&check, executions->items[i].before, present, err);
-        else if (!al_checkpoint_find_after(store, executions->items[i].before, after, NULL))
-            r = check_gap(&check, after, next, err);
-    }
-    return r;
 }

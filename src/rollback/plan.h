@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which checkpoint a rollback goes back to, and which other changes it would undo as well. */
+/* Which executions a rollback undoes. */
 #ifndef AL_ROLLBACK_PLAN_H
 #define AL_ROLLBACK_PLAN_H
 
@@ -9,9 +9,12 @@
 #include "rollback/executions.h"
 
 struct al_plan {
-    size_t first;             /**< index of the oldest execution that is undone */
-    size_t count;             /**< executions that are undone, without those that changed nothing */
-    char target[AL_OID_TEXT]; /**< the checkpoint to go back to */
+    size_t first; /**< index of the oldest execution that is undone, or of the rollback that is
+                     continued */
+    size_t oldest, end; /**< the executions whose changes are taken back: from one to before the
+                           other */
+    size_t count;       /**< executions that are undone, without those that changed nothing */
+    char target[AL_OID_TEXT]; /**< the checkpoint before the oldest of them */
     uint64_t interrupted; /**< number of an execution that was interrupted; 0 when there is none */
     bool resumes;         /**< it continues a rollback that was interrupted */
 };
@@ -48,19 +51,6 @@ int al_plan_choose(struct al_store *store, const struct al_executions *execution
 
 /** Test whether the last execution is a rollback that was interrupted. */
 bool al_plan_is_unfinished(const struct al_executions *executions);
-
-/**
- * Find the changes that no execution made since the oldest one to undo, and that going back would
- * undo as well.
- *
- * @param present   A checkpoint of the repository as it is now.
- * @param leftover  The name of an interrupted rollback's temporary files, which are ignored; "" for
- *                  none.
- * @param ret_lost  The changes in words are appended, each once.
- */
-int al_plan_check(struct al_store *store, const struct al_executions *executions,
-                  const struct al_plan *plan, const char *present, const char *leftover,
-                  struct al_run_limits *budget, struct al_strv *ret_lost, struct al_error *err);
 
 /** Describe a change in words, for users.  Caller frees. */
 char *al_difference_words(const struct al_difference *change);

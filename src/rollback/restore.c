@@ -330,12 +330,13 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
     al_auto(al_freep) char *temp = temp_name(restore);
     al_auto(al_freep) char *path = al_fs_join(restore->repo->at.git_dir, name);
     const struct al_atomic_dir dir = { restore->git_fd, restore->repo->at.git_dir, temp };
+    bool writes_index = !restore->keeps_index && to->has_index;
     int r = 0;
 
-    if (to->has_index)
+    if (writes_index)
         r = al_atomic_file_write(&dir, name, INDEX_MODE, to->index.buf, to->index.len, err);
     if (r == 0)
-        r = al_restore_objects(restore, to->has_index ? path : NULL, err);
+        r = al_restore_objects(restore, writes_index ? path : NULL, err);
     if (r == 0)
         r = restore_refs(restore, err);
     if (r == 0)
@@ -344,9 +345,9 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
         r = restore_worktree(restore, ret_kept, err);
     if (r == 0)
         r = restore_state(restore, err);
-    if (r == 0 && to->has_index && renameat(restore->git_fd, name, restore->git_fd, "index") < 0)
+    if (r == 0 && writes_index && renameat(restore->git_fd, name, restore->git_fd, "index") < 0)
         r = al_error_errno(err, errno, "cannot write the index");
-    if (r == 0 && !to->has_index)
+    if (r == 0 && !restore->keeps_index && !to->has_index)
         r = al_atomic_file_remove(&dir, "index", err);
     (void)unlinkat(restore->git_fd, name, 0);
     return r;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Replacing the present by a checkpoint.
+ * Replacing what differs in the present by what checkpoints have.
  *
- * Only what differs is touched, in this order:
+ * It is done in this order:
  *
  *   1. objects     that references and the index of the checkpoint need
  *   2. references  all or none
  *   3. HEAD, the working tree, the state of operations and the configuration
  *   4. the index
  *
- * A rollback that was interrupted at any point can be completed from the same checkpoint.
+ * A rollback that was interrupted at any point can be completed from the same checkpoints.
  *
  * Files that no checkpoint has are never overwritten or removed: ignored files and files that were
  * too large.
@@ -27,9 +27,9 @@
 struct al_restore {
     struct al_store *store;
     struct al_repo *repo;
-    const char *present, *target; /**< the checkpoints */
     const struct al_differences *changes;
-    struct al_saved_state *from, *to; /**< the states of `present` and `target` */
+    struct al_saved_state *from, *to; /**< the state of the present, and the target */
+    bool keeps_index;                 /**< the index stays as it is */
     const char *token;                /**< of this rollback */
     struct al_run_limits *budget;
     int top_fd, git_fd, common_fd;

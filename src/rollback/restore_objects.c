@@ -140,7 +140,11 @@ static int complete(const struct al_restore *restore, const struct al_strv *oids
 {
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
     bool connected = true;
-    int r = al_git_missing_objects(restore->repo, oids, restore->budget, &missing, err);
+    int r;
+
+    if (!oids->count)
+        return 0;
+    r = al_git_missing_objects(restore->repo, oids, restore->budget, &missing, err);
 
     if (r == 0 && reach && !missing.count)
         r = al_git_is_connected(restore->repo, oids, restore->budget, &connected, err);

@@ -85,21 +85,28 @@ static void close_record(struct al_rollback_context *ctx, int r, bool changed,
 
 /* --- Before anything is changed --- */
 
-/* Read the present and compare it with the target.  Nothing in the store changes: the rollback may
- * still be refused, or be a dry run. */
+/* Read the present, and find the way back.  Nothing in the store changes: the rollback may still be
+ * refused, or be a dry run. */
 static int read_present(struct al_rollback_context *ctx, struct al_error *err)
 {
-    int r = al_checkpoint_state(ctx->store, ctx->plan.target, ctx->budget, &ctx->to, err);
+    struct al_checkpoint_reason reason = { .tool = TOOL, .operation = OPERATION };
+    int r =
+        al_touched_read(ctx->store, &ctx->executions, &ctx->plan, ctx->budget, &ctx->touched, err);
 
+    reason.without = al_touched_without(&ctx->touched);
     if (r == 0)
-        r = al_checkpoint_create_pending(
-            ctx->store, &(struct al_checkpoint_reason){ .tool = TOOL, .operation = OPERATION },
-            ctx->budget, &ctx->pending, ctx->present, err);
+        r = al_checkpoint_create_pending(ctx->store, &reason, ctx->budget, &ctx->pending,
+                                         ctx->present, err);
     if (r == 0)
         r = al_checkpoint_state(ctx->store, ctx->present, ctx->budget, &ctx->from, err);
-    return r < 0 ? r
-                 : al_checkpoint_compare(ctx->store, ctx->present, ctx->plan.target, ctx->budget,
-                                         &ctx->report->changes, err);
+    if (r == 0)
+        r = al_touched_way_back(ctx->store, &ctx->touched, &ctx->plan, ctx->present, ctx->budget,
+                                &ctx->way, &ctx->report->lost, err);
+    if (r == 0)
+        r = al_way_back_target(ctx->store, &ctx->way, &ctx->from, ctx->budget, &ctx->to, err);
+    ctx->report->changes = ctx->way.changes;
+    ctx->way.changes = (struct al_differences){ .items = NULL };
+    return r;
 }
 
 /* Keep the very checkpoint that was compared and checked.  The commits that only the references
@@ -122,11 +129,10 @@ static struct al_restore restore_of(struct al_rollback_context *ctx)
     return (struct al_restore){
         .store = ctx->store,
         .repo = ctx->repo,
-        .present = ctx->present,
-        .target = ctx->plan.target,
         .changes = &ctx->report->changes,
         .from = &ctx->from,
         .to = &ctx->to,
+        .keeps_index = !ctx->way.index_of[0],
         .token = ctx->token,
         .budget = ctx->budget,
         .top_fd = ctx->top_fd,
@@ -137,15 +143,10 @@ static struct al_restore restore_of(struct al_rollback_context *ctx)
 
 static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
 {
-    al_auto(al_freep) char *leftover =
-        al_asprintf("%s%s", *ctx->leftover ? ".airlock-" : "", ctx->leftover);
     struct al_restore restore = restore_of(ctx);
-    int r = al_plan_check(ctx->store, &ctx->executions, &ctx->plan, ctx->present, leftover,
-                          ctx->budget, &ctx->report->lost, err);
-
-    if (r == 0)
-        r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first, ctx->budget,
+    int r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first, ctx->budget,
                                         &ctx->report->changes, &ctx->report->lost, err);
+
     if (r == 0)
         al_restore_check(&restore, &ctx->report->unsaved);
     return r;
@@ -217,10 +218,13 @@ static int restore(struct al_rollback_context *ctx, struct al_error *err)
     al_rollback_remove_leftovers(ctx);
     r = al_restore_apply(&restore, &ctx->report->kept, err);
     /* Also after a failure, so that its result can be undone as well. */
-    taken = al_checkpoint_create(ctx->store,
-                                 &(struct al_checkpoint_reason){
-                                     .tool = TOOL, .operation = OPERATION, .before = ctx->present },
-                                 ctx->budget, after, &why);
+    taken = al_checkpoint_create(
+        ctx->store,
+        &(struct al_checkpoint_reason){ .tool = TOOL,
+                                        .operation = OPERATION,
+                                        .without = al_touched_without(&ctx->touched),
+                                        .before = ctx->present },
+        ctx->budget, after, &why);
     /* The rollback did happen, so this is a warning and no error. */
     if (taken < 0)
         al_log_warn("there is no checkpoint of how it is now, so undoing this rollback needs "
@@ -265,11 +269,14 @@ static int apply(struct al_rollback_context *ctx, struct al_error *err)
 
 static int preview(struct al_rollback_context *ctx, struct al_error *err)
 {
+    char from[AL_OID_TEXT], to[AL_OID_TEXT];
     int r = prepare(ctx, err);
 
     if (r == 0)
-        r = al_bare_diff(&ctx->store->bare, ctx->present, ctx->plan.target, false, STAT_MAX_BYTES,
-                         ctx->budget, &ctx->report->stat, err);
+        r = al_pending_checkpoint_trees(ctx->pending, &ctx->report->changes, from, to, err);
+    if (r == 0)
+        r = al_bare_diff(&ctx->store->bare, from, to, false, STAT_MAX_BYTES, ctx->budget,
+                         &ctx->report->stat, err);
     return r < 0 ? r : check_refusals(ctx, err);
 }
 
@@ -278,6 +285,8 @@ static void release(struct al_rollback_context *ctx)
     al_rollback_unlock(ctx);
     al_saved_state_clear(&ctx->from);
     al_saved_state_clear(&ctx->to);
+    al_touched_clear(&ctx->touched);
+    al_way_back_clear(&ctx->way);
     al_executions_clear(&ctx->executions);
     al_pending_checkpoint_free(ctx->pending);
     al_store_close(ctx->store);

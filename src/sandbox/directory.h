@@ -46,8 +46,9 @@ int al_directory_open(const char *path, const struct al_roots *roots, int *ret_f
 
 /**
  * Find the regular files and the symbolic links below `dir`.  Other types of files are left out,
- * and so is what has a name that a file system takes for `.git`.  A directory that is removed or
- * replaced meanwhile is left out too.
+ * and so is what has a name that a file system takes for `.git`, or one of airlock's temporary
+ * files; those that a killed process left are removed.  A directory that is removed or replaced
+ * meanwhile is left out too.
  *
  * @param[out] ret_scan  Without object ids.  Paths are relative to `fd`.
  */

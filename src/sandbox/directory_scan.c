@@ -3,11 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "sandbox/directory.h"
+
+/* A temporary file stays while its process lives, which may be one of another process namespace. */
+#define TEMP_OLD_S 60
 
 /** A scan that runs. */
 struct walk {
@@ -35,6 +41,15 @@ static void add_file(struct al_scan *scan, const char *path, const struct stat *
                                                            .mode = st->st_mode };
 }
 
+/* Remove the temporary file of a process that was killed while it wrote into the directory. */
+static void sweep(int dir_fd, const char *name, const struct stat *st)
+{
+    if ((S_ISREG(st->st_mode) || S_ISLNK(st->st_mode)) && st->st_uid == geteuid() &&
+        st->st_mtim.tv_sec + TEMP_OLD_S < time(NULL) && kill(al_fs_temp_owner(name), 0) < 0 &&
+        errno == ESRCH)
+        (void)unlinkat(dir_fd, name, 0);
+}
+
 static bool is_unnamed(const char *name)
 {
     return !strcmp(name, ".") || !strcmp(name, "..") || al_path_has_dot_git(name);
@@ -49,6 +64,10 @@ static int add_entry(struct walk *walk, const char *dir, int dir_fd, const char 
     if (is_unnamed(name) || strlen(path) >= PATH_MAX - sizeof(AL_SANDBOX_ROOT) ||
         fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
+    if (al_fs_temp_owner(name)) {
+        sweep(dir_fd, name, &st);
+        return 0;
+    }
     if (S_ISDIR(st.st_mode))
         al_strv_add(&walk->dirs, path);
     else if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))

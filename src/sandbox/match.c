@@ -71,3 +71,12 @@ bool al_sandbox_match(const char *pattern, const char *path)
         return match_path(pattern, name ? name + 1 : path);
     return match_path(pattern, path);
 }
+
+const char *al_sandbox_pattern_hint(const char *pattern)
+{
+    const char *brace = strchr(pattern, '{');
+
+    if (brace && strchr(brace, '}'))
+        return "; '{…}' is not expanded, so give a pattern for each of its words";
+    return *pattern == '!' ? "; a pattern cannot exclude files" : "";
+}

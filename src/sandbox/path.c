@@ -5,6 +5,7 @@
 #include "guard/gitdir.h"
 #include "guard/text.h"
 #include "sandbox/backend.h"
+#include "util/fs.h"
 #include "util/utf8.h"
 
 /* The directories that agents see. */
@@ -33,6 +34,13 @@ static bool has_control(const char *text)
     return false;
 }
 
+static bool is_temporary(const char *component, size_t len)
+{
+    al_auto(al_freep) char *name = al_strndup(component, len);
+
+    return al_fs_temp_owner(name) != 0;
+}
+
 /* Check every component of a path without a leading '/'. */
 static int check_components(const char *path, const char *given, struct al_error *err)
 {
@@ -46,6 +54,9 @@ static int check_components(const char *path, const char *given, struct al_error
         if (!strncmp(at, "..", len) && len <= 2)
             return refuse(err, AL_ERR_SANDBOX, given,
                           "has a '.' or '..' component; write the path without it");
+        if (is_temporary(at, len))
+            return refuse(err, AL_ERR_BAD_ARGS, given,
+                          "has a name that airlock gives its temporary files; choose another one");
         at += len;
         if (!*at)
             break;

@@ -6,7 +6,9 @@
 #include "gitops/nul_records.h"
 #include "odb/tree.h"
 #include "staging/base_cache.h"
+#include "staging/base_record.h"
 #include "staging/store.h"
+#include "staging/tree_bounds.h"
 
 void al_base_clear(struct al_base *base)
 {
@@ -116,6 +118,7 @@ void al_base_list_replaced(struct al_base *base, const char *path, struct al_str
 
 struct listing {
     struct al_base *base;
+    struct al_tree_bounds bounds;
     bool sha256, is_damaged;
 };
 
@@ -123,38 +126,44 @@ struct listing {
 static bool add_entry(void *payload, char *const *fields)
 {
     struct listing *listing = payload;
-    const char *end = fields[0], *tab = strchr(fields[0], '\t');
-    unsigned mode = 0;
+    const char *end, *tab = strchr(fields[0], '\t');
+    unsigned mode = al_tree_parse_mode(fields[0], &end);
     struct al_oid oid;
 
-    for (; *end >= '0' && *end <= '7'; end++)
-        mode = mode << 3 | (unsigned)(*end - '0');
     if (!tab || !al_starts_with(end, " blob ") ||
         !al_oid_parse(end + strlen(" blob "), listing->sha256, &oid)) {
         listing->is_damaged = true;
         return false;
     }
+    if (!al_tree_bounds_add(&listing->bounds, tab + 1))
+        return false;
     al_base_set(listing->base, tab + 1, mode, &oid);
     return true;
 }
 
-static int damaged(const struct al_staging *staging, const char *name, struct al_error *err)
+static int check_size(const struct al_tree_bounds *bounds, struct al_error *err)
 {
-    return al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: '%s'",
-                        staging->dir, name);
+    return al_tree_bounds_check(bounds, "what was pulled into this sandbox",
+                                "use another sandbox for other repositories", err);
 }
 
-static int read_tree(struct al_staging *staging, const char *tree, struct al_run_limits *budget,
-                     struct al_base *base, struct al_error *err)
+static int read_tree(struct al_staging *staging, const struct al_oid *tree,
+                     struct al_run_limits *budget, struct al_base *base, struct al_error *err)
 {
     struct listing listing = { .base = base, .sha256 = staging->options.sha256 };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, add_entry, &listing);
-    int r = al_bare_list_tree(&staging->bare, tree, NULL, 0,
-                              (struct al_sink){ al_nul_records_add, &records }, budget, err);
+    char text[AL_OID_TEXT];
+    int r;
 
+    al_oid_text(tree, listing.sha256, text);
+    r = al_bare_list_tree(&staging->bare, text, NULL, 0,
+                          (struct al_sink){ al_nul_records_add, &records }, budget, err);
     if (r == 0 && listing.is_damaged)
-        r = damaged(staging, tree, err);
+        r = al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: tree %s",
+                         staging->dir, text);
+    if (r == 0)
+        r = check_size(&listing.bounds, err);
     al_base_sort(base);
     return r;
 }
@@ -164,25 +173,21 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
 {
     al_auto(al_freep) char *name = al_asprintf("%s.json", key);
     al_auto(al_base_clear) struct al_base base = { .items = NULL };
-    al_auto(al_json_decrefp) json_t *object = NULL;
+    al_auto(al_base_record_clear) struct al_base_record record = { .heads = { .items = NULL } };
     struct al_file_id id = al_file_id_at(staging->sandboxes_fd, name);
-    const char *tree;
-    struct al_oid oid;
     int r;
 
     *ret_base = (struct al_base){ .items = NULL };
     if (!id.exists || al_base_cache_get(staging, key, &id, ret_base))
         return 0;
-    r = al_staging_read_json(staging, staging->sandboxes_fd, name, &object, err);
+    r = al_base_record_read(staging, key, budget, &record, err);
     if (r < 0)
         return r == AL_ERR_NOT_FOUND ? 0 : r;
-    tree = al_json_get_string(object, "tree");
-    if (!tree || !al_oid_parse(tree, staging->options.sha256, &oid))
-        return damaged(staging, name, err);
-    r = read_tree(staging, tree, budget, &base, err);
+    r = read_tree(staging, &record.tree, budget, &base, err);
     if (r < 0)
         return r;
-    al_heads_from_json(json_object_get(object, "heads"), &base.heads);
+    base.heads = record.heads;
+    record.heads = (struct al_heads){ .items = NULL };
     al_base_cache_set(staging, key, &id, &base);
     *ret_base = base;
     base = (struct al_base){ .items = NULL };
@@ -210,16 +215,14 @@ int al_base_put_tree(struct al_base *base, struct al_objects *objects, struct al
     return r;
 }
 
-static json_t *describe(const struct al_staging *staging, const struct al_base *base,
-                        const struct al_oid *tree)
+/* What is written can be read again. */
+static int check_readable(const struct al_base *base, struct al_error *err)
 {
-    json_t *object = al_json_object();
-    char text[AL_OID_TEXT];
+    struct al_tree_bounds bounds = { .entries = 0 };
 
-    al_oid_text(tree, staging->options.sha256, text);
-    al_json_set(object, "tree", al_json_string(text));
-    al_json_set(object, "heads", al_heads_to_json(&base->heads));
-    return object;
+    for (size_t i = 0; i < base->count && al_tree_bounds_add(&bounds, base->items[i].path); i++)
+        continue;
+    return check_size(&bounds, err);
 }
 
 int al_base_save(struct al_staging *staging, const char *key, struct al_base *base,
@@ -228,21 +231,21 @@ int al_base_save(struct al_staging *staging, const char *key, struct al_base *ba
     al_auto(al_freep) char *name = al_asprintf("%s.json", key);
     al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
     al_auto(al_objects_clear) struct al_objects objects;
-    al_auto(al_json_decrefp) json_t *object = NULL;
+    struct al_base_record record = { .heads = base->heads }; /* borrowed */
     struct al_file_id id;
-    struct al_oid tree;
     int r;
 
+    al_base_sort(base);
     al_staging_objects(staging, &objects);
-    r = al_base_put_tree(base, &objects, &tree, err);
+    r = check_readable(base, err);
+    if (r == 0)
+        r = al_base_put_tree(base, &objects, &record.tree, err);
     if (r == 0)
         r = al_objects_finish(&objects, err);
     if (r == 0)
-        r = al_staging_write_ref(staging, ref, &tree, err);
-    if (r < 0)
-        return r;
-    object = describe(staging, base, &tree);
-    r = al_staging_write_json(staging, staging->sandboxes_fd, name, object, err);
+        r = al_staging_write_ref(staging, ref, &record.tree, err);
+    if (r == 0)
+        r = al_base_record_write(staging, key, &record, err);
     if (r < 0)
         return r;
     id = al_file_id_at(staging->sandboxes_fd, name);

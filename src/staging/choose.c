@@ -123,10 +123,13 @@ static int choose_matching(struct al_choosing *choosing, const char *path, bool 
 
 static int nothing_there(const char *safe, bool is_pattern, struct al_error *err)
 {
+    const char *hint = al_sandbox_pattern_hint(safe);
+
     if (is_pattern)
-        (void)al_error_set(err, AL_ERR_EXECUTION, "no file in the sandbox matches '%s'", safe);
+        (void)al_error_set(err, AL_ERR_EXECUTION, "no file in the sandbox matches '%s'%s", safe,
+                           hint);
     else
-        (void)al_error_set(err, AL_ERR_EXECUTION, "there is no '%s' in the sandbox", safe);
+        (void)al_error_set(err, AL_ERR_EXECUTION, "there is no '%s' in the sandbox%s", safe, hint);
     if (err)
         err->reason = "not_found";
     return AL_ERR_EXECUTION;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "odb/pack_index.h"
+#include "staging/markers.h"
 #include "staging/stage.h"
 #include "staging/staged_record.h"
 #include "staging/store.h"
@@ -95,6 +96,7 @@ void al_staging_drop_sandbox(struct al_staging *staging, const char *key)
 
     drop_origins(staging, key);
     drop_base(staging, key);
+    al_markers_drop(staging, key);
     (void)unlinkat(staging->sandboxes_fd, alive, 0);
 }
 

@@ -12,6 +12,7 @@
 #include "staging/changes.h"
 #include "staging/choose.h"
 #include "staging/commit_write.h"
+#include "staging/markers.h"
 #include "staging/staged_record.h"
 #include "staging/store.h"
 #include "util/clock.h"
@@ -244,9 +245,12 @@ static int stage_once(struct al_staging *staging, const struct al_strv *words, c
     if (r == 0)
         r = choose(staging, &comparison, words, budget, err);
     if (r == 0)
+        r = al_markers_check(staging, &comparison.changes, err);
+    if (r == 0)
         r = write_commit(staging, &comparison, message, budget, &staged, err);
     if (r < 0)
         return r;
+    al_markers_forget(staging, &comparison.changes);
     *ret_staged = staged;
     staged = (struct al_staged){ .id = "" };
     return 0;
@@ -265,8 +269,12 @@ static void clear_up(struct al_staging *staging, const struct al_run_limits *bud
 int al_stage(struct al_staging *staging, const struct al_strv *words, const char *message,
              struct al_run_limits *budget, struct al_staged *ret_staged, struct al_error *err)
 {
-    int r = al_staging_lock(staging, budget, err);
+    int r;
 
+    message = al_staged_message(message);
+    if (!*message)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "message must not be empty");
+    r = al_staging_lock(staging, budget, err);
     if (r < 0)
         return r;
     r = al_staging_make_room(staging, budget, err);

@@ -27,7 +27,8 @@ struct al_staging;
  *                 stands for the changed files it contains or matches.
  * @param message  The commit message.
  * @return 0; AL_ERR_BAD_ARGS or AL_ERR_SANDBOX for a path that no sandbox has; AL_ERR_EXECUTION
- *         naming the file that does not exist or is unchanged, or the limit that is exceeded.
+ *         naming the file that does not exist, is unchanged or has conflict markers of a pull, or
+ *         the limit that is exceeded.
  */
 int al_stage(struct al_staging *staging, const struct al_strv *words, const char *message,
              struct al_run_limits *budget, struct al_staged *ret_staged, struct al_error *err);

@@ -41,6 +41,17 @@ char al_staged_mark(enum al_staged_operation operation)
     return "+M-"[operation];
 }
 
+const char *al_staged_message(const char *given)
+{
+    for (;;) {
+        const char *text = given + strspn(given, " \t\r\v\f");
+
+        if (!*text || *text != '\n')
+            return *text ? given : text;
+        given = text + 1;
+    }
+}
+
 static int by_age(const void *a, const void *b)
 {
     const struct al_staged *x = a, *y = b;
@@ -50,7 +61,7 @@ static int by_age(const void *a, const void *b)
 }
 
 /* Read the records.  A damaged one is left out: the others can still be used, and gc keeps its
- * objects. */
+ * objects.  One that was pushed is staged no longer, whether or not its push is complete. */
 static int read_all(struct al_staging *staging, struct al_staged_list *list, bool *ret_has_pushed,
                     struct al_error *err)
 {
@@ -64,7 +75,9 @@ static int read_all(struct al_staging *staging, struct al_staged_list *list, boo
         struct al_staged *next = &list->items[list->count];
         int found = al_staged_read(staging, ids.items[i], next, &pushed, &why);
 
-        if (found == 0)
+        if (found == 0 && pushed)
+            al_staged_clear(next);
+        else if (found == 0)
             list->count++;
         else if (found != AL_ERR_NOT_FOUND) /* else another process removed it meanwhile */
             al_log_warn("%s", why.message);
@@ -102,7 +115,14 @@ static int not_found(const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
-    (void)al_error_set(err, AL_ERR_EXECUTION, "no staged commit '%s'; git_status lists them", safe);
+    if (strlen(given) < AL_STAGED_PREFIX_MIN)
+        (void)al_error_set(err, AL_ERR_EXECUTION,
+                           "no staged commit '%s': give at least six characters of its id", safe);
+    else
+        (void)al_error_set(err, AL_ERR_EXECUTION,
+                           "no staged commit '%s'; git_status lists them, and airlock staging in a "
+                           "terminal",
+                           safe);
     if (err)
         err->reason = "not_found";
     return AL_ERR_EXECUTION;
@@ -153,20 +173,17 @@ int al_staged_discard(struct al_staging *staging, const struct al_staged *staged
     return r;
 }
 
-static bool touches(const struct al_staged *staged, const char *path)
-{
-    for (size_t i = 0; i < staged->count; i++)
-        if (!strcmp(staged->files[i].path, path))
-            return true;
-    return false;
-}
-
-/* A file of `staged` that the earlier commit has as well; NULL: none. */
+/* A file of `staged` that the earlier commit has as well; NULL: none.  Both are sorted. */
 static const char *common_file(const struct al_staged *earlier, const struct al_staged *staged)
 {
-    for (size_t i = 0; i < staged->count; i++)
-        if (touches(earlier, staged->files[i].path))
-            return staged->files[i].path;
+    for (size_t i = 0, j = 0; i < earlier->count && j < staged->count;) {
+        const int order = strcmp(earlier->files[i].path, staged->files[j].path);
+
+        if (!order)
+            return staged->files[j].path;
+        i += order < 0;
+        j += order > 0;
+    }
     return NULL;
 }
 

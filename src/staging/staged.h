@@ -62,6 +62,11 @@ struct al_staged_list {
 void al_staged_clear(struct al_staged *staged);
 void al_staged_list_clear(struct al_staged_list *list);
 
+/** The message without empty lines at its beginning, borrowed from `given`; "" when it has no
+ * others.
+ */
+const char *al_staged_message(const char *given);
+
 /** List every staged commit of the store, whatever sandbox it was made from. */
 int al_staged_list(struct al_staging *staging, struct al_run_limits *budget,
                    struct al_staged_list *ret_list, struct al_error *err);

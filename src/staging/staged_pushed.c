@@ -7,6 +7,7 @@
 #include "staging/origins.h"
 #include "staging/staged_record.h"
 #include "staging/store.h"
+#include "util/log.h"
 
 static json_t *to_json(const struct al_pushed *pushed)
 {
@@ -143,6 +144,21 @@ int al_staged_pushed(struct al_staging *staging, const struct al_staged *staged,
     return r;
 }
 
+static int complete_one(struct al_staging *staging, const char *id, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
+    al_auto(al_json_decrefp) json_t *object = NULL;
+    struct al_pushed pushed;
+
+    if (al_staged_read(staging, id, &staged, &object, NULL) < 0 || !object)
+        return 0;
+    from_json(object, &pushed);
+    return pushed.target && pushed.branch && pushed.commit
+               ? complete(staging, &staged, &pushed, budget, err)
+               : al_staged_remove(staging, staged.id, budget, err);
+}
+
 int al_staged_recover(struct al_staging *staging, struct al_run_limits *budget,
                       struct al_error *err)
 {
@@ -150,16 +166,15 @@ int al_staged_recover(struct al_staging *staging, struct al_run_limits *budget,
     int r = al_staged_ids(staging, &ids, err);
 
     for (size_t i = 0; i < ids.count && r == 0; i++) {
-        al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
-        al_auto(al_json_decrefp) json_t *object = NULL;
-        struct al_pushed pushed;
+        al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
 
-        if (al_staged_read(staging, ids.items[i], &staged, &object, NULL) < 0 || !object)
-            continue;
-        from_json(object, &pushed);
-        r = pushed.target && pushed.branch && pushed.commit
-                ? complete(staging, &staged, &pushed, budget, err)
-                : al_staged_remove(staging, staged.id, budget, err);
+        r = complete_one(staging, ids.items[i], budget, &why);
+        if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
+            return al_error_set(err, (enum al_status)r, "%s", why.message);
+        if (r < 0)
+            al_log_warn("the push of staged commit %.*s is not recorded yet: %s",
+                        AL_STAGED_SHORT_ID, ids.items[i], why.message);
+        r = 0;
     }
     return r;
 }

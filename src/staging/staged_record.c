@@ -119,7 +119,7 @@ static bool from_json(const json_t *object, const char *id, bool sha256, struct 
     (void)snprintf(staged->id, sizeof(staged->id), "%s", id);
     (void)snprintf(staged->created_at, sizeof(staged->created_at), "%s", created_at);
     staged->order = json_integer_value(order);
-    staged->message = al_strdup(message);
+    staged->message = al_strdup(al_staged_message(message));
     staged->sandbox = al_strdup(sandbox);
     staged->worker = al_strdup(al_json_get_string(object, "worker"));
     al_heads_from_json(json_object_get(object, "heads"), &staged->heads);

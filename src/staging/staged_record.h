@@ -15,7 +15,8 @@ int al_staged_read(const struct al_staging *staging, const char *id, struct al_s
 int al_staged_write(const struct al_staging *staging, const struct al_staged *staged,
                     const json_t *pushed, struct al_error *err);
 
-/** Complete the pushes that a killed process began to record.  With the lock held. */
+/** Complete the pushes that a killed process began to record.  One that cannot be completed now is
+ * left to the next call, which the log says.  With the lock held. */
 int al_staged_recover(struct al_staging *staging, struct al_run_limits *budget,
                       struct al_error *err);
 

@@ -146,7 +146,7 @@ int al_staging_delete_ref(struct al_staging *staging, const char *name,
     return al_bare_delete_refs(&staging->bare, &names, budget, err);
 }
 
-int al_staging_read_json(const struct al_staging *staging, int dir_fd, const char *name,
+int al_staging_load_json(const struct al_staging *staging, int dir_fd, const char *name,
                          json_t **ret_object, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -158,13 +158,21 @@ int al_staging_read_json(const struct al_staging *staging, int dir_fd, const cha
     if (r < 0)
         return al_staging_unusable(staging, -r, err);
     object = json_loadb(text.buf, text.len, JSON_REJECT_DUPLICATES, NULL);
-    if (!json_is_object(object)) {
-        json_decref(object);
-        return al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: '%s'",
-                            staging->dir, name);
-    }
+    if (!json_is_object(object))
+        json_decref(al_take(&object));
     *ret_object = object;
     return 0;
+}
+
+int al_staging_read_json(const struct al_staging *staging, int dir_fd, const char *name,
+                         json_t **ret_object, struct al_error *err)
+{
+    int r = al_staging_load_json(staging, dir_fd, name, ret_object, err);
+
+    if (r < 0 || *ret_object)
+        return r;
+    return al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: '%s'",
+                        staging->dir, name);
 }
 
 int al_staging_write_json(const struct al_staging *staging, int dir_fd, const char *name,

@@ -4,7 +4,8 @@
  *
  *   store.git               objects; refs/staged/<uuid>, refs/base/<key>
  *   staged/<uuid>.json      a staged commit: it exists as long as this file does
- *   sandboxes/<key>.json    the base of a sandbox
+ *   sandboxes/<key>.json    the base of a sandbox; <key>.json.damaged-<n>: one that was set aside
+ *   sandboxes/<key>.markers files with conflict markers; see staging/markers.h
  *   sandboxes/<key>.alive   locked by the process of a memory sandbox
  *   lock                    locked by a process that changes any of these
  *
@@ -86,6 +87,10 @@ int al_staging_delete_ref(struct al_staging *staging, const char *name,
 /** Read a JSON object of one of the store's directories; AL_ERR_NOT_FOUND when there is no such
  * file.  Caller owns the reference. */
 int al_staging_read_json(const struct al_staging *staging, int dir_fd, const char *name,
+                         json_t **ret_object, struct al_error *err);
+
+/** The same, but a file that is no JSON object is no failure: `*ret_object` is NULL then. */
+int al_staging_load_json(const struct al_staging *staging, int dir_fd, const char *name,
                          json_t **ret_object, struct al_error *err);
 
 /** Write one, durable.  `object` is borrowed. */

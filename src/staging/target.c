@@ -19,6 +19,12 @@
 
 #define HEADS          "refs/heads/"
 
+/** How a message begins about a path outside of the roots. */
+#define OUTSIDE "Path outside sandbox: "
+
+/** The most roots that a message names. */
+#define ROOTS_MAX 8
+
 /** A row for each type. */
 struct type {
     const char *name;
@@ -190,10 +196,30 @@ char *al_target_key(const struct al_target *target, const struct al_repo *repo)
     return key;
 }
 
+/* Where targets may lie, whatever is at this place. */
+static int add_roots(const struct al_roots *roots, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    al_auto(al_freep) char *message = NULL;
+
+    if (!err || !err->message || !al_starts_with(err->message, OUTSIDE))
+        return AL_ERR_SANDBOX;
+    for (size_t i = 0; i < roots->count; i++)
+        al_strv_add(&paths, roots->items[i].path);
+    al_text_add_list(&list, &paths, ROOTS_MAX);
+    message = al_asprintf("%s (targets lie in the roots: %s)", err->message, list.buf);
+    free(err->message);
+    err->message = al_take(&message);
+    return AL_ERR_SANDBOX;
+}
+
 int al_target_open(struct al_git *git, const char *base, const struct al_target *target,
                    struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
 {
-    return types[target->type].open(git, base, target->path, budget, ret_repo, err);
+    int r = types[target->type].open(git, base, target->path, budget, ret_repo, err);
+
+    return r == AL_ERR_SANDBOX ? add_roots(git->roots, err) : r;
 }
 
 static int find_head_branch(const struct al_target *target, const struct al_repo *repo,

@@ -171,7 +171,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     if (r < 0)
         return r;
     if (call->skips_approval) /* valid while the state stays the same */
-        return record_decision(call, "auto", "policy");
+        return record_decision(call, "none", "none");
     if (al_call_was_asked(call)) /* explains why the same question comes again */
         al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
                              "done. This is what it is now.\n\n");

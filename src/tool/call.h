@@ -48,6 +48,7 @@ struct al_session {
     enum al_approval_mode mode;
     const struct al_policy *policy; /**< NULL: no rules */
     const struct al_grant *grant;   /**< NULL: everything is granted */
+    const char *agent; /**< the agent's name, safe text; NULL: the name that the client has */
     struct al_tool_defaults defaults;
     const struct al_checkpoint_settings *checkpoints; /**< NULL: no checkpoints are taken */
     bool requires_checkpoints; /**< destructive calls are refused when no checkpoint can be taken */
@@ -76,6 +77,8 @@ struct al_result {
     int exit_code; /**< git's exit code; -1 when no git ran or a signal ended it */
     int64_t duration_ms;
     bool dry_run;            /**< nothing was done but to report what would be; recorded as such */
+    bool not_done;           /**< nothing was done, as the object says (a conflict); recorded as an
+                                error */
     const char *confinement; /**< what confined this call, a constant; NULL: the session's */
     enum al_status status;   /**< AL_OK, or why the call failed: `error` is then set, and `text` is
                                 what to show */
@@ -120,6 +123,7 @@ struct al_call_input {
     struct al_cancel *cancel;
     const struct al_approver *approvers;
     size_t napprovers;
+    const char *client;                 /**< the name of the client, safe text; NULL: it has none */
     const struct al_sampler *sampler;   /**< NULL: the client offers no sampling */
     const struct al_progress *progress; /**< receives progress; NULL: not wanted */
 };
@@ -193,6 +197,10 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
 const struct al_session *al_call_session(const struct al_call *call);
 struct al_cancel *al_call_cancel(const struct al_call *call);
 
+/** The name of the agent that calls: the session's, else the client's; NULL: it has none. Borrowed.
+ */
+const char *al_call_agent(const struct al_call *call);
+
 /** Receives the call's progress; NULL: not wanted.  Borrowed. */
 const struct al_progress *al_call_progress(const struct al_call *call);
 
@@ -221,8 +229,8 @@ void al_call_set_tool_data(struct al_call *call, void *data, void (*free_data)(v
 /** The data kept by al_call_set_tool_data(); NULL: none.  Borrowed. */
 void *al_call_tool_data(const struct al_call *call);
 
-/** For a preview: the call would change nothing, or is bound to fail.  No user is asked; `execute`
- * reports it. */
+/** For a preview: the call would change nothing, or is bound to fail.  No user is asked, which is
+ * recorded; `execute` reports it. */
 void al_call_skip_approval(struct al_call *call);
 
 /** For a preview: a terminal shows the first `len` bytes of its text in a frame, with the keys,

@@ -15,6 +15,11 @@ const struct al_session *al_call_session(const struct al_call *call)
     return call->session;
 }
 
+const char *al_call_agent(const struct al_call *call)
+{
+    return call->session->agent ? call->session->agent : call->input->client;
+}
+
 struct al_cancel *al_call_cancel(const struct al_call *call)
 {
     return call->input->cancel;

@@ -15,10 +15,26 @@
  * not be told from later ones. */
 #define AFTER_MS 30000u
 
+/* The parts that an operation with these effects cannot change.  docs/CHECKPOINTS.md says for each
+ * operation why it cannot. */
+static unsigned parts_without(unsigned effects)
+{
+    unsigned without = AL_PARTS_WORKTREE;
+
+    if (effects & (AL_WRITES_WORKTREE | AL_RUNS_PROGRAM | AL_WRITES_FILES))
+        return 0;
+    if (!(effects & AL_WRITES_INDEX))
+        without |= AL_PARTS_INDEX;
+    if (!(effects & (AL_WRITES_REFS | AL_REWRITES_HISTORY)))
+        without |= AL_PARTS_REFS;
+    return without;
+}
+
 static struct al_checkpoint_reason reason_of(const struct al_call *call)
 {
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
-                                          .operation = call->operation->name };
+                                          .operation = call->operation->name,
+                                          .without = parts_without(call->operation->effects) };
 }
 
 static void add_deleted_branches(const struct al_call *call, struct al_strv *ret_names)

@@ -47,6 +47,9 @@ char *al_call_command_line(const struct al_call *call)
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     bool whole;
 
+    if (call->tool->command_line && call->tool->command_line(call, call->args, &line))
+        return al_asprintf(": %s", line.buf);
+    al_str_reset(&line);
     al_str_adds(&line, "airlock call");
     if (strcmp(toolset, OWN_TOOLSET) != 0)
         al_str_addf(&line, " --toolset %s", toolset);

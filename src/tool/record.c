@@ -38,6 +38,7 @@ void al_call_record_open(struct al_call *call)
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const struct al_record_begin begin = {
         .tool = call->tool->name,
+        .agent = al_call_agent(call),
         .input = call->input->arguments,
         .is_name = is_name,
         .payload = call->tool,
@@ -99,7 +100,7 @@ void al_call_record_close(struct al_call *call, const struct al_result *result)
 {
     struct al_record_end known = record_end_of(call);
     const struct al_recorded_end ending = {
-        .status = result->status,
+        .status = result->not_done ? AL_ERR_EXECUTION : result->status,
         .dry_run = result->dry_run,
         .text = result->text.buf,
         .text_len = result->text.len,

@@ -271,6 +271,10 @@ struct al_tool {
     int (*preview)(struct al_call *call, const struct al_operation *op, const void *args,
                    struct al_str *out, struct al_error *err);
 
+    /** Stage 5: append the command with which a user can make this call in a terminal.  False: it
+     * cannot be written on a line.  NULL: `airlock call`. */
+    bool (*command_line)(const struct al_call *call, const void *args, struct al_str *out);
+
     /** Stage 5: names of values that `resolve` adds, ended by NULL.  An "always" covers only these
      * values.  NULL: it covers the operation in this repository. */
     const char *const *always_by;

@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 
+#include "gitops/plumbing/worktrees.h"
 #include "gitops/porcelain/checkout.h"
 #include "gitops/refs.h"
 #include "gitops/sequencer/operation_state.h"
+#include "guard/text.h"
 
 #define SHOWN_DIGITS 10
 
@@ -41,6 +43,26 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
         options->commit = commit;
     else
         options->branch = word;
+}
+
+int al_switch_check(struct al_call *call, struct al_error *err)
+{
+    const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
+    al_auto(al_freep) char *safe = branch ? al_text_sanitize_line(branch + strlen(heads)) : NULL;
+    al_auto(al_freep) char *head = al_ref_read_head(&al_call_repo(call)->at);
+    bool elsewhere = false;
+    int r = 0;
+
+    /* The branch that is checked out here may be so elsewhere too. */
+    if (branch && !(head && al_starts_with(head, "ref: ") && !strcmp(head + 5, branch)))
+        r = al_git_is_checked_out_elsewhere(al_call_repo(call), branch, al_call_budget(call),
+                                            &elsewhere, err);
+    if (r < 0 || !elsewhere)
+        return r;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "fatal: '%s' is already checked out in another working tree of this "
+                        "repository",
+                        safe);
 }
 
 void al_switch_origin_clear(struct al_switch_origin *origin)

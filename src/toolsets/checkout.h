@@ -17,6 +17,10 @@ int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolv
 void al_resolved_checkout(const struct al_call *call, const char *word,
                           struct al_checkout_options *options);
 
+/** For a preview: fail if git would refuse to switch to the branch that was resolved, since another
+ * working tree has it checked out. */
+int al_switch_check(struct al_call *call, struct al_error *err);
+
 /** The state before a switch. */
 struct al_switch_origin {
     enum al_operation_state operation; /**< the operation in progress, such as a rebase */

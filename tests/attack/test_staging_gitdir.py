@@ -44,6 +44,35 @@ class Together(pushing.Pushing):
                          "SandboxViolation")
         self.pushed(self.stage({"fix-1": "x", "fix.txt": "x", "fixes/x": "x"}), target)
 
+    def test_case_twins(self):
+        """directories that differ in case alone are one where file systems ignore case"""
+        self.make_bare()
+        refused = [{"X/HEAD": "x", "x/refs/a": "x", "X/objects/a": "x"},
+                   {"d/One/HEAD": "x", "D/oNE/commondir": "x"},
+                   {"head": "x", "Refs/a": "x", "OBJECTS/a": "x"},
+                   {"y/Head": "x", "Y/refs/a/b": "x", "Y/refs/c": "x", "y-/x": "x", "Y/Objects": "x"}]
+        for target, some in ((self.LOCAL, refused), (self.BARE, refused[:1])):
+            for files in some:
+                staged = self.stage(files)
+                result = self.push(staged, target)
+                self.assertEqual((result.kind, result.failed and result.error["code"]),
+                                 ("SandboxViolation", 7002), result)
+                self.ok("git_discard", {"commitId": staged})
+                for name in files:
+                    (self.workspace / name).unlink()
+
+    def test_case_twins_of_the_branch(self):
+        """the same with what the branch has already; other twins are pushed"""
+        self.git("checkout", "-q", "-b", "b")
+        self.commit("Lib/HEAD", "x", "x")
+        self.commit("lib/objects", "x", "x")
+        self.git("checkout", "-q", "main")
+        target = self.LOCAL | {"branch": "b"}
+        staged = self.stage({"LIB/refs/a": "x"})
+        self.assertIn("Protected path: LIB/refs/a ", self.push(staged, target).text)
+        self.pushed(self.stage({"lIB/other": "x", "lib/refsx": "x", "LIBS/refs": "x", "refs/a": "x"}),
+                    target)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -181,7 +181,7 @@ class Everything(Audit):
             self.assertIn(word, row.split("  ")[-1] if "=" in word else row.split(), row)
         heading = Table.terminal(self, 200, "--running").splitlines()[0]
         self.assertEqual(re.sub("\033\\[[0-9;]*m", "", heading).split(),
-                         ["TIME", "PID", "TOOL", "OPERATION", "REPOSITORY", "SUMMARY"])
+                         ["TIME", "PID", "TOOL", "OPERATION", "AGENT", "REPOSITORY", "SUMMARY"])
         self.assertEqual(self.running("--tool", "git_log"), [call])
         self.assertEqual(self.running("--tool", "git_add"), [])
         server.process.kill()

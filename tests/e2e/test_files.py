@@ -74,8 +74,23 @@ class Use(Files):
                              "/workspace/docs/a.md\n")
             self.assertEqual(server.ok("list_files", {"pattern": "*.md"}).text,
                              "/workspace/docs/a.md\n")
-            self.assertEqual(server.ok("list_files", {"pattern": "*.none"}).text,
-                             "no files in /workspace")
+            for path, pattern, text in (
+                    ("", "*.none", " match '*.none'"), ("/docs", "*.none", "/docs match '*.none'"),
+                    ("", "*.{md,txt}", " match '*.{md,txt}'; '{…}' is not expanded, so give a "
+                                       "pattern for each of its words"),
+                    ("", "!*.md", " match '!*.md'; a pattern cannot exclude files")):
+                self.assertEqual(server.ok("list_files", {"path": f"/workspace{path}",
+                                                          "pattern": pattern}).text,
+                                 f"no files in /workspace{text}")
+            for path in ("doc", "docs/a", "docs/a/", "doc/a.md"):
+                for more in ({}, {"pattern": "*.md"}):
+                    result = server.refused(
+                        "ExecutionFailed", f"no such directory: '/workspace/{path}'; list_files "
+                        "without path shows what is there",
+                        "list_files", {"path": f"/workspace/{path}"} | more)
+                    self.assertEqual(result.error["reason"], "not_found")
+            server.refused("ExecutionFailed", "'/workspace/b.txt' is a file; name a directory",
+                           "list_files", {"path": "/workspace/b.txt"})
             self.assertEqual(self.content(server, "/workspace/docs/a.md"),
                              {"path": "/workspace/docs/a.md", "content": "one\n", "size": 4,
                               "offset": 0, "truncated": False})
@@ -107,13 +122,28 @@ class Use(Files):
                     self.assertEqual(value["content"], encoded)
                 else:
                     self.assertEqual(value["content"].encode(), data)
-        for wrong in ("AAA", "!", "AA=A", "A===", "AAAA="):
+        for wrong, missing in (("AAA", "="), ("AA", "=="), ("AAAAAA", "=="), ("AA==\nAA", None)):
+            for server in self.servers():
+                server.refused("BadArgs", f"content is base64 without its padding; end it with "
+                                          f"'{missing}'" if missing else
+                               "content is not base64; leave encoding out for text", "write_file",
+                               {"path": "/workspace/b", "content": wrong, "encoding": "base64"})
+        for wrong in ("A", "!", "AA=A", "A===", "AAAA="):
             for server in self.servers():
                 result = server.refused("BadArgs", "content is not base64; leave encoding out for "
                                         "text", "write_file", {"path": "/workspace/b",
                                                                "content": wrong,
                                                                "encoding": "base64"})
                 self.assertNotIn("structuredContent", result.value)
+
+    def test_past_the_end(self):
+        """an offset past the end gives nothing and says so; one at the end is no mistake"""
+        for server in self.servers():
+            self.write_file(server, "/workspace/t", "12345")
+            for offset, note in ((4, ""), (5, ""),
+                                 (6, "offset 6 is past the end: the file has 5 bytes")):
+                result = server.ok("read_file", {"path": "/workspace/t", "offset": offset})
+                self.assertEqual((result.text, result.notes), ("12345"[offset:], note))
 
     def test_parts(self):
         """offset and limit are in bytes; no character is cut; nextOffset leads to the end"""
@@ -195,7 +225,7 @@ class Refused(Files):
     def test_missing(self):
         """a file that is missing is named, with the reason not_found"""
         for server in self.servers():
-            for tool in ("read_file", "delete_file", "list_files"):
+            for tool in ("read_file", "delete_file"):
                 result = server.refused("ExecutionFailed", "no such file: '/workspace/x'; "
                                         "list_files shows what is there", tool,
                                         {"path": "/workspace/x"})

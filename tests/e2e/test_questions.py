@@ -73,5 +73,60 @@ class Questions(harness.Case):
         self.assertIn(names[1], lines[-2])
 
 
+class Impossible(harness.Case):
+    """A call that must fail fails before anybody is asked."""
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+
+    def fails(self, server, tool, arguments, text):
+        """The call's answer comes without a question, and nothing was done."""
+        before = self.state()
+        result = server.call(tool, arguments)
+        self.assertEqual((result.kind, result.error["message"]), ("ExecutionFailed", text), result)
+        self.assertEqual(self.state(), before)
+        self.assertEqual(self.record()["decision"], "none")
+
+    def test_add_missing(self):
+        """git_add of a path that is neither on the disk nor in the index"""
+        self.write("b.txt", "b\n")
+        (self.root / "empty").mkdir()
+        (self.root / "dir").mkdir()
+        self.commit("gone/c.txt", "c\n", "c")
+        (self.root / "gone/c.txt").unlink()
+        (self.root / "gone").rmdir()
+        server = harness.AskingServer(self)
+        message = "fatal: pathspec '{}' did not match any files"
+        for paths in (["none.txt"], ["b.txt", "none.txt"], ["none/"], ["b.txt", "dir/none.txt"]):
+            self.fails(server, "git_add", {"paths": paths}, message.format(paths[-1]))
+        for paths in (["b.txt"], ["gone/c.txt"], ["gone"], ["empty", "b.txt"], ["*.txt"]):
+            _, result = server.decided("reject", "git_add", {"paths": paths})
+            self.assertEqual(result.kind, "ApprovalDenied", paths)
+        self.assertEqual(self.git("add", "none.txt", check=False).stderr.decode().strip(),
+                         message.format("none.txt"))
+
+    def test_checkout_elsewhere(self):
+        """git_checkout of a branch that another working tree has checked out"""
+        for branch in ("side", "free"):
+            self.git("branch", branch)
+        self.git("worktree", "add", "-q", str(self.base / "beside"), "side")
+        text = ("fatal: 'side' is already checked out in another working tree of this repository")
+        server = harness.AskingServer(self, "--toolset", "git")
+        self.fails(server, "git_checkout", {"branch": "side"}, text)
+        other = harness.AskingServer(self, "--toolset", "workflow")
+        result = other.call("git_checkout", {"target": "side", "force": True})
+        self.assertIn(text.removeprefix("fatal: "), result.text)
+        self.assertEqual(self.record()["decision"], "none")
+        self.assertNotEqual(self.git("checkout", "-q", "side", check=False).returncode, 0)
+        for branch in ("free", "main"):
+            for asking, words in ((server, {"branch": branch}),
+                                  (other, {"target": branch, "force": True})):
+                _, result = asking.decided("reject", "git_checkout", words)
+                self.assertEqual(result.kind, "ApprovalDenied", branch)
+        _, result = server.decided("reject", "git_checkout", {"commit": "side"})
+        self.assertEqual(result.kind, "ApprovalDenied")
+
+
 if __name__ == "__main__":
     harness.main()

@@ -47,6 +47,27 @@ class ExitCodes(Program):
         self.assertEqual(done.returncode, 0, done)
         self.assertTrue(done.stdout.startswith("airlock "), done)
 
+    def test_objects(self):
+        """the members of an argument that is an object are listed, and given alone or as JSON"""
+        self.init()
+        done = self.run_it("tools", "git_push", "--toolset", "staging")
+        for line in ("  target              Where to.", "  target.type         (string; one of local, ",
+                     "  target.branch       Default: the current one. (string)\n"):
+            self.assertIn(line, done.stdout)
+        for words in (["target.type=local", "target.path=."],
+                      ['target={"type": "local", "path": "."}'],
+                      ['target={"type": "local"}', "target.path=."],
+                      ['{"target": {"type": "local", "path": "."}}']):
+            done = self.run_it("policy", "explain", "--toolset", "staging", "git_branches", *words)
+            self.assertEqual((done.returncode, done.stdout.split("\n")[0]),
+                             (0, "decision   allow"), done)
+        for words, complaint in ((["target=local:."], "'target' must be an object"),
+                                 (['target={"type": "local", "pth": "."}'], "target.pth"),
+                                 (["target.pth=."], "no parameter 'target.pth'")):
+            done = self.run_it("policy", "explain", "--toolset", "staging", "git_branches", *words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(complaint, done.stderr)
+
     def test_good_use(self):
         """what works exits 0"""
         self.init()

@@ -11,7 +11,7 @@ import subprocess
 import harness
 
 PROMPT = "[o]nce [r]eject [d]iff? "
-HINT = "Please answer o, r or d.\n"
+HINT = "Please answer o, r, d or ?.\n"
 REASON = "Reason (empty for none): "
 
 
@@ -164,6 +164,23 @@ class Approval(harness.Case):
             self.assertTrue(terminal.answer(answer + "\n").asked().endswith(HINT + PROMPT))
         self.assertEqual(self.staged(), [])
         self.assertEqual(terminal.reject().end(), 3)
+
+    def test_help(self):
+        """? says what the keys do, those of the question about a push among them, and asks again"""
+        for word in ("?", "help", "HELP"):
+            terminal = self.add(NO_COLOR="1")
+            terminal.asked()
+            said = terminal.answer(word + "\n").asked()
+            for line in ("o, once     allow this one call", "a, approve  the same",
+                         "r, reject   do nothing; you can say why, and the agent reads it",
+                         "d, diff     show all that would change",
+                         "Also: y and yes for o; n and no for r."):
+                self.assertIn(line + "\n", said)
+            self.assertNotIn("always", said)
+            self.assertEqual(self.staged(), [])
+            self.assertEqual(terminal.answer("approve\n").end(), 0)
+            self.assertEqual(self.staged(), ["a.txt"])
+            self.git("reset", "-q")
 
     def test_diff_again(self):
         """d shows it all once more, and then asks again"""

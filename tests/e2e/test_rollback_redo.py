@@ -50,6 +50,15 @@ class Ways(rollback.Rollback):
         self.rollback("--redo")
         self.assert_same(self.states[3])
 
+    def test_each_other(self):
+        """a rollback and its redo, rolled back together, change nothing, and that is said"""
+        self.rollback()
+        self.rollback("--redo")
+        self.assertTrue(self.rollback("2").startswith(
+            "Rolled back 2 executions: nothing changed; a rollback is an execution too, and two of "
+            "them can take each other back\n"))
+        self.assert_same(self.states[3])
+
     def test_nothing_to_redo(self):
         """without a rollback, or after another execution, --redo does nothing; a read is none"""
         self.refuses("there is nothing to redo", "--redo")

@@ -105,12 +105,27 @@ class Session(harness.Case):
                                        "approval")),
                 (("readonly",), ("Git reads",)),
                 (("shell",), ("bash_command",)),
-                (("files",), ("/workspace/",))):
+                (("files",), ("/workspace/",)),
+                (("staging",), ("git_push", "approval")),
+                (("files", "staging"), ("git_push", "/workspace/", "approval")),
+                (("git", "files", "staging"), ("working_dir", "max_bytes", "git add", "git_push",
+                                               "/workspace/", "approval"))):
             options = [word for name in toolsets for word in ("--toolset", name)]
             _, text = self.server(*options)
             self.assertLess(len(text), 1000)
             for word in everything:
                 (self.assertIn if word in spoken else self.assertNotIn)(word, text, toolsets)
+
+    def test_staging_instructions(self):
+        """a session that only stages is told of the sandbox, and of no working tree to work in"""
+        self.init()
+        words = "by way of staged commits: git_stage makes one"
+        tree = "show the sandbox and what is staged, not a working tree"
+        for toolsets, has_tree in ((("files", "staging"), True), (("git", "staging"), False)):
+            _, text = self.server(*[word for name in toolsets for word in ("--toolset", name)])
+            self.assertIn(words, text)
+            (self.assertIn if has_tree else self.assertNotIn)(tree, text)
+            (self.assertNotIn if has_tree else self.assertIn)("git in a shell", text)
 
 
 if __name__ == "__main__":

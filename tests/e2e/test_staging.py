@@ -195,6 +195,17 @@ class Tools(staging.Staging):
         self.assertEqual(server.call("git_discard", {"commitId": made}).error["reason"],
                          "not_found")
 
+    def test_message(self):
+        """empty lines before the title are left out; a message of nothing else is refused"""
+        server = self.serve()
+        self.put(server, "a", "1\n")
+        for message in ("\n", " \n\t\n", "   "):
+            result = server.call("git_stage", {"files": ["/workspace/a"], "message": message})
+            self.assertEqual((result.kind, result.text), ("BadArgs", "message must not be empty"))
+        made = self.stage(server, "a", message="\n \t\n\n  Title\n\nBody\n")
+        self.assertEqual(made["message"], "  Title\n\nBody\n")
+        self.assertIn(f'[{made["id"][:8]}] "  Title"', self.status(server))
+
     def test_frozen(self):
         """what the agent writes later is not part of a staged commit"""
         server = self.serve()
@@ -383,12 +394,31 @@ class Command(staging.Staging):
         self.assertEqual(diff, server.ok("git_diff", {"commitId": short}).text)
         self.assertEqual(json.loads(self.say("diff", short, "--json")),
                          {"id": made["id"], "diff": diff, "truncated": False})
-        self.assertEqual(self.say("discard", short), f'Discarded staged commit {short} "Add a"\n')
-        self.assertEqual(json.loads(self.say("discard", second["id"], "--json")),
-                         {"discarded": second["id"]})
+        self.assertIn(f'Discarded staged commit {short} "Add a"', self.say("discard", short))
+        result = json.loads(self.say("discard", second["id"], "--json"))
+        self.assertIn('"Add c"', result["content"][0]["text"])
         self.assertEqual(self.say(), "No staged commits\n")
         self.assertIn("New:\n    /workspace/a (2 B)\n    /workspace/b/c (2.0 KB)",
                       self.status(server))
+
+    def test_discard_is_recorded(self):
+        """a discard is a line of the journal like that of the tool, and the rules count for it"""
+        server = self.serve()
+        self.put(server, "a", "1\n")
+        made = self.stage(server, "a", message="Add a")["id"]
+        self.say("discard", "abcdef", code=1)
+        record = self.record()
+        self.assertEqual((record["tool"], record["outcome"]), ("git_discard", "error"))
+        rule = '[[tools.approval.rule]]\ntool = "git_discard"\ndecision = "deny"\n'
+        self.write("deny.toml", rule, self.base)
+        self.say("discard", made, "--config", str(self.base / "deny.toml"), code=3)
+        self.assertEqual(self.record()["outcome"], "declined")
+        self.assertIn("Add a", self.say())
+        self.say("discard", made[:8])
+        record = self.record()
+        self.assertEqual((record["tool"], record["operation"], record["outcome"],
+                          record["input"]), ("git_discard", "discard", "ok",
+                                             {"commitId": made[:8]}))
 
     def test_from_below(self):
         """it works anywhere below the root, and with --root from anywhere"""

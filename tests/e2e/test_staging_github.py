@@ -129,7 +129,7 @@ class Pushes(github.Case):
         pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{64 * '1'}\nsize 1\n"
         staged = self.stage({"whole.bin": b"\0\1\2", "pointer.bin": pointer, "b.txt": "b\n"})
         message = self.shown(staged, self.TARGET)
-        self.assertIn("whole.bin (3 B), kept with git-lfs there: its content goes into the "
+        self.assertIn("whole.bin (binary, 3 bytes), kept with git-lfs there: its content goes into the "
                       "repository itself", message)
         self.assertEqual(message.count("git-lfs there"), 1, message)
         _, notes = self.pushed(staged, self.TARGET)

@@ -75,6 +75,7 @@ class Frame(pushing.Pushing):
         self.assertLess(text.index("  +# Q4"), text.index("┌"))
         terminal.say("?")
         self.assertIn("a, approve  push it, this once\n", terminal.until("> "))
+        self.assertIn("\nAlso: o, once, y and yes for a; n and no for r.\n", terminal.text)
         terminal.say("maybe")
         self.assertIn("Please answer d, a, r or ?.\n", terminal.until("> "))
         terminal.say("d")
@@ -96,6 +97,23 @@ class Frame(pushing.Pushing):
         terminal.say("a")
         self.assertEqual(terminal.end(), 0, terminal.text)
         self.assertIn(self.head("new", self.root / "bare.git"), terminal.text)
+
+    def test_keys(self):
+        """the keys of other questions answer this one as well"""
+        for number, word in enumerate(("o", "once", "y", "yes", "approve", "A")):
+            staged = self.stage({f"{number}.txt": "b\n"})
+            terminal = Terminal(self, "staging", "push", staged)
+            terminal.until("> ")
+            terminal.say(word)
+            self.assertEqual(terminal.end(), 0, terminal.text)
+            self.assertIn(f"\nPushed as commit {self.head()}\n", terminal.text)
+        for word in ("n", "no", "r", "reject"):
+            terminal = Terminal(self, "staging", "push", self.stage({f"{word}.txt": "n\n"}))
+            terminal.until("> ")
+            terminal.say(word)
+            terminal.until("none): ")
+            terminal.say("")
+            self.assertEqual(terminal.end(), 3)
 
     def test_default_target(self):
         """without words the default target of a worker file counts"""

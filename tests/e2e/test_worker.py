@@ -99,6 +99,18 @@ class Workers(policy.Case):
         self.assertIn("lies in the root", found["worker"]["state"])
         self.assertIn("~/.config/airlock", found["worker"]["fix"])
 
+    def test_doctor_of_a_wrong_file(self):
+        """doctor names a wrong worker file as such, and the configuration as fine"""
+        wrong = self.worker("toolsets:\n  databse: {}")
+        for option, path in (wrong, ("--worker", str(self.base / "none.md"))):
+            found = self.findings(option, path)
+            self.assertEqual(found["configuration"]["level"], "ok")
+            self.assertEqual((found["worker"]["level"], found["worker"]["fix"]), (
+                "missing", "Correct the worker file, or choose another with --worker."))
+            self.assertTrue(found["worker"]["state"].startswith(f"{path}:"), found)
+        self.configure("[serve]\nnope = 1\n")
+        self.assertEqual(self.findings(*wrong)["configuration"]["level"], "missing")
+
     def findings(self, *options):
         """What doctor says, by check."""
         done = self.command("doctor", "--json", *options)

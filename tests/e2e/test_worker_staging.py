@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A worker file gives the toolset staging a default target, and files to begin with."""
 import json
+import os
 import subprocess
 
 import harness
@@ -104,7 +105,8 @@ class WorkerStaging(staging.Staging):
                                 "--approval", "allow")
             self.put(server, "a.md", "text\n")
             staged = self.stage(server, "a.md")
-            server.refused("SandboxViolation", f"Path outside sandbox: {path}", "git_push",
+            server.refused("SandboxViolation", f"Path outside sandbox: {path} (targets lie in the roots: "
+                           f"{self.root})", "git_push",
                            {"commitId": staged["id"]})
 
     def test_place(self):
@@ -190,6 +192,37 @@ class WorkerStaging(staging.Staging):
         result = self.ok("list_files", None, *options)
         self.assertIn("auto_pull of 'a.txt' failed: No.", result.stderr)
         self.assertEqual(result.text, "no files in /workspace")
+
+    def test_auto_pull_takes_long(self):
+        """a server answers while it pulls; calls of tools wait until the pulls have ended"""
+        head = self.make_templates()
+        options = self.worker("auto_pull:", "  - path: a.txt",
+                              "    source: {type: local, path: .}")
+        pipe = self.block(head)
+        server = self.serve(*options)
+        numbers = [server.ask("list_files"), server.ask("git_status")]
+        for word in ("one", "two"):
+            server.send(id=word, method="ping")
+            self.assertEqual(server.receive()["id"], word)
+        server.send(method="notifications/cancelled", params={"requestId": numbers[1]})
+        server.send(id="three", method="tools/list")
+        self.assertEqual(server.receive()["id"], "three")
+        os.close(os.open(pipe, os.O_WRONLY))
+        answer = server.receive()
+        self.assertEqual(answer["id"], numbers[0])
+        self.assertEqual(harness.Result(answer["result"]).text, "no files in /workspace")
+
+    def test_end_while_it_pulls(self):
+        """the end of the server ends pulls that still run"""
+        head = self.make_templates()
+        options = self.worker("auto_pull:", "  - path: a.txt",
+                              "    source: {type: local, path: .}")
+        pipe = self.block(head)
+        server = self.serve(*options)
+        server.ask("list_files")
+        server.close()
+        self.assertEqual(server.process.returncode, 0)
+        self.assert_nobody_reads(pipe)
 
     def test_auto_pull_beside_another_git_pull(self):
         """an earlier toolset with a git_pull of its own changes nothing"""

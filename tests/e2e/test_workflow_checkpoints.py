@@ -42,11 +42,30 @@ class Checkpoints(harness.Case):
         after = self.stored("rev-parse", f"refs/after/{before}").strip()
         self.assertEqual(self.stored("rev-parse", f"refs/before/{before}").strip(), before)
         self.assertEqual(self.stored("rev-parse", f"{after}^").strip(), before)
-        self.assertEqual(self.stored("show", f"{after}:worktree/a.txt"), "two\n")
         self.assertNotEqual(self.stored("rev-parse", f"{before}:index"),
                             self.stored("rev-parse", f"{after}:index"))
         self.stored("fsck", "--full", "--strict")
         self.assertEqual(self.git("cat-file", "-e", before, check=False).returncode, 1)
+
+    def test_effects(self):
+        """a checkpoint has what the operation can change, and says what it is without"""
+        self.write("a.txt", "two\n")
+        for tool, arguments, parts, about in (
+                ("git_add", {"paths": ["a.txt"]}, ["index", "staged", "state"], "worktree refs"),
+                ("git_commit", {"type": "fix", "message": "m"}, ["index", "refs", "staged", "state"], "worktree"),
+                ("git_branch", {"create": "b"}, ["refs", "state"], "worktree index"),
+                ("git_stash", {"action": "push", "include_untracked": True},
+                 ["index", "refs", "state", "worktree"], None)):
+            self.write("b.txt", tool)
+            self.ok(tool, arguments)
+            before = self.record()["git_commit"]
+            for checkpoint in (before, f"refs/after/{before}"):
+                found = self.stored("ls-tree", "--name-only", checkpoint).split()
+                self.assertEqual(found, ["about", *parts], tool)
+                found = self.stored("cat-file", "blob", f"{checkpoint}:about")
+                self.assertEqual(found.startswith("version 2\n"), bool(about), tool)
+                self.assertEqual(f"\nwithout {about}\n" in found, bool(about), tool)
+        self.stored("fsck", "--full", "--strict")
 
     def test_reads_take_none(self):
         """what only reads takes none, and neither does what is refused or only asked about"""
@@ -97,7 +116,8 @@ class Checkpoints(harness.Case):
         self.write("x.log", "log\n")
         self.write("limit", b"x" * 1000)
         self.write("beyond\x1b[31m", b"x" * 1001)
-        result = self.ok("git_add", {"paths": ["limit"]})
+        self.write("a.txt", "two\n")
+        result = self.ok("git_restore", {"paths": ["a.txt"]})
         self.assertIn("leaves out", result.stderr)
         self.assertIn("beyond", result.stderr)
         self.assertNotIn("\x1b", result.stderr)
@@ -139,6 +159,7 @@ class Checkpoints(harness.Case):
         self.git("config", "core.fsmonitor", str(evil))
         canary.unlink(missing_ok=True)
         self.ok("git_branch", {"create": "b"})
+        self.ok("git_checkout", {"branch": "b"})
         self.assertFalse(canary.exists())
         blob = self.git(f"--git-dir={self.store()}", "cat-file", "blob",
                         f"{self.record()['git_commit']}:worktree/a.txt")
@@ -158,9 +179,10 @@ class Checkpoints(harness.Case):
         path.unlink()
         path.write_bytes((objects / forged[:2] / forged[2:]).read_bytes())
         self.assertEqual(self.out("cat-file", "-p", true), "forged\n")
-        self.assertEqual(self.stored("cat-file", "-p", f"{after}:worktree/b.txt"), "true\n")
-        self.ok("git_branch", {"create": "again"})
-        self.assertEqual(self.stored("cat-file", "-p", f"{after}:worktree/b.txt"), "true\n")
+        name = f"{after}:staged/new/{true[:2]}/{true[2:]}"
+        self.assertEqual(self.stored("cat-file", "-p", name), "true\n")
+        self.ok("git_stash", {"action": "push", "include_untracked": True})
+        self.assertEqual(self.stored("cat-file", "-p", name), "true\n")
 
     def test_two_at_once(self):
         """two that use one store at once both have their checkpoints"""

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * mcp/reader.h, mcp/jsonrpc.h, mcp/raw_json.h: the first byte decides in which pieces the rest
+ * wire/reader.h, wire/jsonrpc.h, wire/raw_json.h: the first byte decides in which pieces the rest
  * arrives.  Lines do not depend on the pieces, each answer is one line of JSON, and raw_json.h
  * finds the same values as the parsed tree.
  */
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "mcp/jsonrpc.h"
-#include "mcp/reader.h"
 #include "tests/fuzz/fuzz.h"
 #include "util/fs.h"
 #include "util/utf8.h"
+#include "wire/jsonrpc.h"
+#include "wire/reader.h"
 
 static bool is_blank(const char *line, size_t len)
 {

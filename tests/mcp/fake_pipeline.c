@@ -61,12 +61,13 @@ static const struct al_tool tools[] = {
 
 const struct al_session *fake_session(void)
 {
+    static const struct al_toolset toolset = { .name = "fake" };
     static struct al_listed_tool items[COUNT(tools)];
     static const struct al_registry registry = { .items = items, .count = COUNT(tools) };
     static const struct al_session session = { .registry = &registry };
 
     for (size_t i = 0; i < COUNT(tools); i++)
-        items[i].tool = &tools[i];
+        items[i] = (struct al_listed_tool){ .toolset = &toolset, .tool = &tools[i] };
     calls = threads = at_gate = cancelled = 0;
     al_close(gate_fd);
     al_close(stuck_fd);

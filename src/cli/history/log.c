@@ -13,6 +13,7 @@
 #include "cli/history/follow.h"
 #include "cli/history/query.h"
 #include "cli/history/running.h"
+#include "cli/history/survey.h"
 #include "cli/options.h"
 #include "cli/pager.h"
 #include "cli/setup.h"
@@ -156,77 +157,6 @@ static int show_more(void *payload)
     return r == 0 && view->output_closed ? -EPIPE : r;
 }
 
-/* --- Repositories --- */
-
-/* The repositories of the lines read so far. */
-struct repositories {
-    char *first;        /* the first repository; NULL: none yet */
-    char *common_dir;   /* a directory above all of them; NULL while there is only one */
-    struct al_str last; /* the last line's member: successive lines often have the same */
-};
-
-/* Shorten a directory, which ends in '/', until `path` is below it. */
-static void shorten_to_common(char *common_dir, const char *path)
-{
-    while (!al_starts_with(path, common_dir)) {
-        char *end = strrchr(common_dir, '/');
-
-        *end = '\0';
-        strrchr(common_dir, '/')[1] = '\0';
-    }
-}
-
-static void add_repository(struct repositories *repositories, const char *text, size_t len)
-{
-    static const char member[] = "\"repository\":\"";
-    const char *at = memmem(text, len, member, strlen(member)), *path;
-    al_auto(al_json_decrefp) json_t *line = NULL;
-
-    if (!at || (repositories->last.len && al_starts_with(at, repositories->last.buf)))
-        return;
-    al_str_reset(&repositories->last);
-    al_str_add(&repositories->last, at, strcspn(at + strlen(member), "\"") + strlen(member) + 1);
-    line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
-    path = al_json_get_string(line, "repository");
-    if (!path || path[0] != '/')
-        return;
-    if (!repositories->first) {
-        repositories->first = al_strdup(path);
-        return;
-    }
-    if (!strcmp(repositories->first, path))
-        return;
-    if (!repositories->common_dir)
-        repositories->common_dir =
-            al_strndup(repositories->first,
-                       (size_t)(strrchr(repositories->first, '/') - repositories->first) + 1);
-    shorten_to_common(repositories->common_dir, path);
-}
-
-/* The directory above the repositories of the matching lines; NULL unless there are several.
- * Caller frees.  *ret_count is increased by the number of matching lines. */
-static char *find_common_dir(const struct al_query *query, const struct al_history *history,
-                             size_t index, size_t *ret_count)
-{
-    struct repositories repositories = { .last = AL_STR_INIT };
-
-    for (size_t i = index; i < al_history_count(history); i++) {
-        al_auto(al_closep) int fd = al_history_file(history, i);
-        al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
-        const char *text;
-        size_t len;
-
-        while (fd >= 0 && al_lines_next(&lines, &text, &len) > 0)
-            if (al_query_matches(query, text, len)) {
-                add_repository(&repositories, text, len);
-                *ret_count += 1;
-            }
-    }
-    free(repositories.first);
-    al_str_clear(&repositories.last);
-    return repositories.common_dir;
-}
-
 /* --- The command --- */
 
 static int fail(const char *file, int r)
@@ -269,6 +199,18 @@ static bool exceeds_terminal(size_t lines)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && lines >= size.ws_row;
 }
 
+/* Decide which columns the table needs, and count its lines. */
+static void survey(struct view *view, const struct al_history *history, size_t index,
+                   size_t *ret_count)
+{
+    al_auto(al_survey_clear) struct al_survey found = AL_SURVEY_INIT;
+
+    al_survey_lines(view->query, history, index, &found);
+    view->table.common_dir = al_take(&found.common_dir);
+    view->table.with_agents = found.has_several_agents;
+    *ret_count = found.lines;
+}
+
 /* Show the recorded lines, oldest first.  A pager begins at the newest. */
 static int show_recorded(struct view *view, const char *file, struct al_pager *pager)
 {
@@ -280,7 +222,7 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
     if (r == 0)
         r = find_start(query, &history, &index, &skip);
     if (r == 0 && !query->json)
-        view->table.common_dir = find_common_dir(query, &history, index, &count);
+        survey(view, &history, index, &count);
     if (!query->follow)
         al_pager_start(pager,
                        exceeds_terminal(query->last && query->last < count ? query->last : count));

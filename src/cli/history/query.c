@@ -66,7 +66,7 @@ int al_query_unknown_tool(const char *name)
 static int unknown_option(const char *word)
 {
     static const char *const known[] = { "--json", "--verify", "--follow", "--running",
-                                         "--tool", "--since",  "--help" };
+                                         "--tool", "--since",  "--agent",  "--help" };
     al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
     al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     struct al_nearest nearest = { .word = name };
@@ -113,11 +113,15 @@ static int parse_word(struct al_query *query, int *at, int argc, char **argv)
         query->tool = value;
         return AL_EXIT_OK;
     }
+    if ((value = value_of("--agent", at, argc, argv))) {
+        query->agent = value;
+        return AL_EXIT_OK;
+    }
     if ((value = value_of("--since", at, argc, argv)))
         return al_when_parse(value, query->since)
                    ? AL_EXIT_OK
                    : usage("a time is 2026-01-31, '2 hours ago' or yesterday, not", value);
-    if (!strcmp(word, "--tool") || !strcmp(word, "--since"))
+    if (!strcmp(word, "--tool") || !strcmp(word, "--since") || !strcmp(word, "--agent"))
         return usage("a value is missing after", word);
     if (word[0] == '-' && (word[1] < '0' || word[1] > '9'))
         return unknown_option(word);
@@ -134,23 +138,35 @@ int al_query_parse(struct al_query *query, int argc, char **argv)
         if (code != AL_EXIT_OK)
             return code;
     }
-    if (query->verify && (query->follow || query->last || query->tool || query->since[0]))
+    if (query->verify &&
+        (query->follow || query->last || query->tool || query->agent || query->since[0]))
         return usage("no selection goes with", "--verify");
     if (query->running && (query->verify || query->follow || query->last || query->since[0]))
-        return usage("only --json and --tool go with", "--running");
+        return usage("only --json, --tool and --agent go with", "--running");
     return AL_EXIT_OK;
+}
+
+static bool is_given(const char *wanted, const json_t *call, const char *member)
+{
+    const char *value = al_json_get_string(call, member);
+
+    return !wanted || (value && !strcmp(value, wanted));
+}
+
+bool al_query_matches_call(const struct al_query *query, const json_t *call)
+{
+    return is_given(query->tool, call, "tool") && is_given(query->agent, call, "agent");
 }
 
 bool al_query_matches(const struct al_query *query, const char *text, size_t len)
 {
     al_auto(al_json_decrefp) json_t *line = NULL;
-    const char *tool, *time;
+    const char *time;
 
-    if (!query->tool && !query->since[0])
+    if (!query->tool && !query->agent && !query->since[0])
         return true;
     line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
-    tool = al_json_get_string(line, "tool");
     time = al_json_get_string(line, "time");
-    return (!query->tool || (tool && !strcmp(tool, query->tool))) &&
+    return al_query_matches_call(query, line) &&
            (!query->since[0] || (time && strcmp(time, query->since) >= 0));
 }

@@ -7,8 +7,10 @@
 #include <stddef.h>
 
 #include "cli/history/when.h"
+#include "util/json.h"
 
 struct al_query {
+    const char *agent;        /**< borrowed from the command line; NULL: any agent */
     const char *tool;         /**< borrowed from the command line; NULL: any tool */
     char since[AL_WHEN_TEXT]; /**< in the form of the journal's "time"; "": from the beginning */
     size_t last;              /**< number of lines, counted from the end; 0: all */
@@ -26,6 +28,9 @@ int al_query_unknown_tool(const char *name);
 
 /** Read a number of executions, 1 to 1,000,000,000.  Returns false for anything else. */
 bool al_query_number(const char *text, size_t *ret_number);
+
+/** Test whether the query selects a call by its tool and its agent. */
+bool al_query_matches_call(const struct al_query *query, const json_t *call);
 
 /** Test whether the query selects a line of the journal. */
 bool al_query_matches(const struct al_query *query, const char *text, size_t len);

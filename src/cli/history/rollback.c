@@ -98,7 +98,13 @@ static void show_done(const struct al_rollback *rollback, bool redo)
     else
         al_str_addf(&out, "Rolled back %zu execution%s: ", rollback->count,
                     rollback->count == 1 ? "" : "s");
-    al_str_addf(&out, "%zu file%s\n", files, files == 1 ? "" : "s");
+    if (rollback->changes.count)
+        al_str_addf(&out, "%zu file%s\n", files, files == 1 ? "" : "s");
+    else
+        al_str_addf(&out, "nothing changed%s\n",
+                    rollback->count > 1 ? "; a rollback is an execution too, and two of them can "
+                                          "take each other back"
+                                        : "");
     add_other_changes(&out, &rollback->changes);
     add_list(&out, "Left as they are, since they are ignored or were too large to be kept:",
              &rollback->kept);

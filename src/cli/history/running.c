@@ -25,10 +25,9 @@ static void add(void *payload, long pid, const json_t *call)
 {
     static const char *const ends[] = { "seq", "result", "outcome", "duration_ms", "prev" };
     struct calls *calls = payload;
-    const char *tool = al_json_get_string(call, "tool");
     json_t *item;
 
-    if (calls->query->tool && (!tool || strcmp(tool, calls->query->tool) != 0))
+    if (!al_query_matches_call(calls->query, call))
         return;
     item = json_pack("{s:I}", "pid", (json_int_t)pid);
     (void)json_object_update(item, (json_t *)call);
@@ -56,6 +55,8 @@ static void print(const json_t *items, bool json, struct al_str *out)
     table.common_dir = al_strdup(""); /* show the column, with absolute paths */
     for (size_t i = 0; i < count; i++)
         order[i] = json_array_get(items, i);
+    for (size_t i = 0; i < count; i++)
+        table.with_agents |= al_json_get_string(order[i], "agent") != NULL;
     qsort(order, count, sizeof(json_t *), compare);
     for (size_t i = 0; i < count; i++) {
         if (json) {

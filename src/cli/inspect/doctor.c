@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/environment.h"
 #include "cli/fail.h"
 #include "cli/help.h"
 #include "cli/options.h"
@@ -195,6 +196,21 @@ static void print_json(const struct al_findings *findings)
     al_cli_print(STDOUT_FILENO, &text);
 }
 
+/* A message about the worker file begins with its name. */
+static bool is_about_worker(const struct al_setup *setup, const struct al_error *err)
+{
+    const char *worker = setup->config.serve.worker;
+    al_auto(al_freep) char *path = worker ? al_environment_absolute(worker) : NULL;
+
+    return path && al_starts_with(err->message, path);
+}
+
+static void add_configuration(struct al_findings *findings, const struct al_setup *setup)
+{
+    al_finding_add(findings, "configuration", AL_FINE,
+                   setup->config.file ? setup->config.file : "none", "");
+}
+
 static void check_all(struct al_findings *findings, const struct al_options *options)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -206,12 +222,15 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
     check_kernel(findings, setup.config.sandbox.require_confinement);
     if (r == 0)
         r = al_setup_tools(&setup, &err);
-    if (r < 0) {
+    if (r < 0 && is_about_worker(&setup, &err)) {
+        add_configuration(findings, &setup);
+        al_finding_add(findings, "worker", AL_MISSING, err.message,
+                       "Correct the worker file, or choose another with --worker.");
+    } else if (r < 0) {
         al_finding_add(findings, "configuration", AL_MISSING, err.message,
                        "Correct the file, or choose another with --config.");
     } else {
-        al_finding_add(findings, "configuration", AL_FINE,
-                       setup.config.file ? setup.config.file : "none", "");
+        add_configuration(findings, &setup);
         check_firejail(findings, &setup);
         check_github(findings, &setup);
         check_journal(findings, &setup);

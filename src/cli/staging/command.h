@@ -25,16 +25,16 @@ struct al_staging_command {
 int al_staging_list(struct al_staging_command *command, struct al_error *err);
 int al_staging_show(struct al_staging_command *command, struct al_error *err);
 int al_staging_diff(struct al_staging_command *command, struct al_error *err);
-int al_staging_discard(struct al_staging_command *command, struct al_error *err);
 int al_staging_open(struct al_staging_command *command, struct al_error *err);
 
 /** Take --target and --branch, which only push has, out of the words. */
 int al_staging_take_target(struct al_staging_command *command, int *argc, char **argv,
                            struct al_error *err);
 
-/** Push a staged commit by the pipeline of every call, which asks on the terminal.  Returns the
- * exit code. */
+/** Push or discard a staged commit by the pipeline of every call, which asks on the terminal and
+ * writes to the journal.  They return the exit code. */
 int al_staging_push(struct al_staging_command *command, struct al_options *options);
+int al_staging_discard(struct al_staging_command *command, struct al_options *options);
 
 /** Find the staged commit that command->id names. */
 int al_staging_command_find(struct al_staging_command *command, struct al_staged *ret_staged,

@@ -157,30 +157,6 @@ int al_staging_diff(struct al_staging_command *command, struct al_error *err)
     return 0;
 }
 
-int al_staging_discard(struct al_staging_command *command, struct al_error *err)
-{
-    al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_freep) char *title = NULL;
-    json_t *object;
-    int r = al_staging_command_find(command, &staged, err);
-
-    if (r == 0)
-        r = al_staged_discard(command->staging, &staged, &command->budget, err);
-    if (r < 0)
-        return r;
-    if (command->json) {
-        object = al_json_object();
-        al_json_set(object, "discarded", al_json_string(staged.id));
-        al_staging_print_json(object);
-        return 0;
-    }
-    title = al_staged_title(&staged);
-    al_str_addf(&text, "Discarded staged commit %s\n", title);
-    al_cli_print(STDOUT_FILENO, &text);
-    return 0;
-}
-
 int al_staging_open(struct al_staging_command *command, struct al_error *err)
 {
     const struct al_config *config = &command->setup.config;

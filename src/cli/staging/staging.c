@@ -19,15 +19,19 @@
 
 #define PATIENCE_MS 600000u
 
+/* One that calls a tool has no `run`. */
 static const struct subcommand {
     const char *name;
     int (*run)(struct al_staging_command *command, struct al_error *err);
-    bool needs_id;
-    bool needs_no_store;
+    int (*call)(struct al_staging_command *command, struct al_options *options);
+    bool needs_id, needs_no_store, takes_target;
 } subcommands[] = {
-    { "list", al_staging_list, false, false }, { "show", al_staging_show, true, false },
-    { "diff", al_staging_diff, true, false },  { "discard", al_staging_discard, true, false },
-    { "open", al_staging_open, false, true },  { "push", NULL, true, false },
+    { "list", .run = al_staging_list },
+    { "show", .run = al_staging_show, .needs_id = true },
+    { "diff", .run = al_staging_diff, .needs_id = true },
+    { "discard", .call = al_staging_discard, .needs_id = true },
+    { "open", .run = al_staging_open, .needs_no_store = true },
+    { "push", .call = al_staging_push, .needs_id = true, .takes_target = true },
 };
 
 void al_staging_print_json(json_t *object)
@@ -47,7 +51,8 @@ int al_staging_command_find(struct al_staging_command *command, struct al_staged
 
     if (command->staging)
         return al_staged_find(command->staging, command->id, &command->budget, ret_staged, err);
-    return al_error_set(err, AL_ERR_EXECUTION, "no staged commit '%s'", safe);
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "no staged commit '%s': nothing was staged below this root yet", safe);
 }
 
 /* The session opens the store if it offers a tool that needs it; else it is opened here. */
@@ -124,13 +129,13 @@ int al_cmd_staging(int argc, char **argv)
                     sub->name);
         return AL_EXIT_USAGE;
     }
-    if (sub->run && (command.target || command.branch)) {
+    if (!sub->takes_target && (command.target || command.branch)) {
         al_log_note("staging %s takes neither --target nor --branch", sub->name);
         return AL_EXIT_USAGE;
     }
     command.id = argc > 1 ? argv[1] : NULL;
     command.json = options.json;
-    code = sub->run ? run(&command, sub, &options) : al_staging_push(&command, &options);
+    code = sub->run ? run(&command, sub, &options) : sub->call(&command, &options);
     al_setup_clear(&command.setup);
     return code;
 }

@@ -14,7 +14,9 @@
 #include "util/str.h"
 
 /** Changed files beyond this number are counted but not stored. */
+#ifndef AL_DIFF_RAW_MAX /* tests compile with a smaller limit */
 #define AL_DIFF_RAW_MAX 5000
+#endif
 
 /** One changed file. */
 struct al_change {
@@ -26,6 +28,10 @@ struct al_change {
         *old_path; /**< bytes as git has them; `old_path` is NULL unless renamed or copied */
     char *old_oid, *new_oid; /**< full ids; all zeros where there is no file, or no object yet */
     uint64_t added, deleted; /**< lines */
+    /** Set by struct al_excerpt_reader: the lines among them that end with CR LF, and whether one
+     * is the end of a file without a newline. */
+    uint64_t crlf_added, crlf_deleted;
+    bool open_added, open_deleted;
     size_t
         patch_end; /**< set by struct al_excerpt_reader: where the file's part of the patch ends */
 };

@@ -4,20 +4,14 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
+#include "gitops/diff/ci_files.h"
+
 /* The first row that matches decides. A pattern with a '/' is matched against the whole path ('*'
  * also matches slashes), any other against the last component. */
 static const struct {
     const char *pattern;
     enum al_file_category category;
 } rows[] = {
-    { ".github/workflows/*", AL_CATEGORY_CI },
-    { ".github/actions/*", AL_CATEGORY_CI },
-    { ".circleci/*", AL_CATEGORY_CI },
-    { ".gitlab-ci.yml", AL_CATEGORY_CI },
-    { ".travis.yml", AL_CATEGORY_CI },
-    { "azure-pipelines.yml", AL_CATEGORY_CI },
-    { "Jenkinsfile", AL_CATEGORY_CI },
-
     { "Makefile", AL_CATEGORY_BUILD },
     { "makefile", AL_CATEGORY_BUILD },
     { "GNUmakefile", AL_CATEGORY_BUILD },
@@ -91,6 +85,8 @@ enum al_file_category al_file_category_of(const char *path)
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
 
+    if (al_path_runs_in_ci(path))
+        return AL_CATEGORY_CI;
     for (size_t i = 0; i < AL_COUNT(rows); i++) {
         const char *against = strchr(rows[i].pattern, '/') ? path : name;
 

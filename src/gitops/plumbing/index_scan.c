@@ -20,6 +20,7 @@
 #define STAT_BYTES      40 /* the stat data before the object id */
 #define NAME_MASK       0x0fffu
 #define EXTENDED        0x4000u
+#define ASSUME_VALID    0x8000u
 #define STAGE_SHIFT     12
 #define SKIP_WORKTREE   0x4000u /* of the extended flags */
 #define INTENT_TO_ADD   0x2000u
@@ -161,6 +162,7 @@ static bool take_entry(struct input *in, unsigned char oid[32], struct al_index_
         .mode = number(at + 24),
         .size = number(at + 36),
         .stage = flags >> STAGE_SHIFT & 3u,
+        .assume_unchanged = flags & ASSUME_VALID,
     };
     if (flags & EXTENDED) {
         at = in->version > 2 ? take(in, 2) : NULL;

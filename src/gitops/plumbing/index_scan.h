@@ -18,6 +18,7 @@ struct al_index_entry {
     uint32_t mode;            /**< file mode: 0100644, 0100755, 0120000, 0160000 or 0040000 */
     unsigned stage;           /**< 0, or a side of a conflict */
     bool skip_worktree;       /**< skip-worktree: the file need not be in the working tree */
+    bool assume_unchanged;    /**< assume-unchanged: git does not look at the file */
     bool intent_to_add;       /**< intent-to-add: only the name was staged */
     uint32_t size; /**< of the file, cut to 32 bits; also 0 when git wants the content compared */
     uint32_t ino;  /**< cut to 32 bits */

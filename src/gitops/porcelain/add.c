@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/porcelain/add.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "gitops/command.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
+#include "guard/text.h"
 
 /* Append pathspecs for everything except `without`. */
 static void add_exclusions(const struct al_add_options *options, struct al_str *list)
@@ -50,6 +54,56 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
         &repo->at, &command,
         &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
         budget, ret_output, err);
+}
+
+/* Whether one of the files is `path`, or is below it. */
+static bool has_below(const struct al_strv *files, const char *path)
+{
+    const size_t len = strlen(path);
+    bool found = false;
+
+    for (size_t i = 0; i < files->count && !found; i++)
+        found = al_starts_with(files->items[i], path) &&
+                (!files->items[i][len] || files->items[i][len] == '/');
+    return found;
+}
+
+static int check_path(const struct al_repo *repo, const char *given, const struct al_strv *affected,
+                      struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
+    struct stat st;
+    int r = al_repo_file(repo, "paths", given, &path, err);
+
+    /* A pattern may match what only git can list. */
+    if (r < 0 || fstatat(repo->at.dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 || path[0] == ':' ||
+        strpbrk(path, "*?[\\") || has_below(affected, path))
+        return r;
+    /* Only an entry that git does not want in the working tree is left. */
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
+    al_strv_addf(&command.argv, ":(literal)%s", path);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, budget, &output,
+                   err);
+    if (r < 0 || !al_git_read_well(&output) || output.out.out.len)
+        return r;
+    r = al_error_set(err, AL_ERR_EXECUTION, "fatal: pathspec '%s' did not match any files", safe);
+    if (err)
+        err->reason = "not_found";
+    return r;
+}
+
+int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths,
+                     const struct al_strv *affected, struct al_run_limits *budget,
+                     struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < paths->count && r == 0; i++)
+        r = check_path(repo, paths->items[i], affected, budget, err);
+    return r;
 }
 
 int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget,

@@ -24,6 +24,14 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
                struct al_run_limits *budget, struct al_git_output *ret_output,
                struct al_error *err);
 
+/** Check that `git add` would find each path: on the disk, or among the files of the index.  The
+ * error is git's own.
+ *
+ * @param affected  The files that the add would change, deleted ones among them. */
+int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths,
+                     const struct al_strv *affected, struct al_run_limits *budget,
+                     struct al_error *err);
+
 /** Count the entries that differ between HEAD and the index. */
 int al_git_count_staged(const struct al_repo *repo, struct al_run_limits *budget,
                         uint64_t *ret_count, struct al_error *err);

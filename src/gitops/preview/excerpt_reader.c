@@ -8,6 +8,9 @@
 #define KEPT_MAX_BYTES (256u * 1024u)
 /* Reading, and with it the count of lines, ends here. */
 #define READ_MAX_BYTES AL_GIT_IN_FULL_MAX_BYTES
+/* As many control characters, and as large a share of the bytes, make a file binary. */
+#define BINARY_CONTROLS_MIN   8u
+#define BINARY_CONTROLS_SHARE 32u
 /* The first word of a file's section in a patch. The section of a conflicted file may begin with
  * '*' instead. */
 #define SECTION "diff "
@@ -28,17 +31,25 @@ static struct al_change *current(struct al_excerpt_reader *reader)
                                                                   : NULL;
 }
 
+/* A NUL byte, or enough control characters: the bytes of compressed data are such a character one
+ * time in ten. */
+static bool is_binary_side(const struct al_excerpt_side *side)
+{
+    return side->nul || (side->controls >= BINARY_CONTROLS_MIN &&
+                         side->controls * BINARY_CONTROLS_SHARE >= side->bytes);
+}
+
 /*
- * Whether both sides contain a NUL byte, or the only side there is.  A text that becomes binary is
- * shown: one NUL byte must not hide the rest of a script.
+ * Whether both sides are binary, or the only side there is.  A text that becomes binary is shown:
+ * one NUL byte must not hide the rest of a script.
  */
 static bool is_binary(const struct al_excerpt_reader *reader, const struct al_change *change)
 {
     if (change->status == 'A')
-        return reader->nul_new;
+        return is_binary_side(&reader->new_side);
     if (change->status == 'D')
-        return reader->nul_old;
-    return reader->nul_new && reader->nul_old;
+        return is_binary_side(&reader->old_side);
+    return is_binary_side(&reader->new_side) && is_binary_side(&reader->old_side);
 }
 
 static void end_section(struct al_excerpt_reader *reader)
@@ -73,7 +84,8 @@ static void begin_section(struct al_excerpt_reader *reader)
     }
     reader->has_section = true;
     reader->sections++;
-    reader->in_hunk = reader->nul_old = reader->nul_new = false;
+    reader->in_hunk = false;
+    reader->old_side = reader->new_side = (struct al_excerpt_side){ .nul = false };
     reader->section_lines = 0;
     reader->hunks_at = SIZE_MAX;
 }
@@ -83,7 +95,7 @@ static void begin_section(struct al_excerpt_reader *reader)
 static void begin_line(struct al_excerpt_reader *reader, const char *start)
 {
     struct al_change *change;
-    char first = *start;
+    const char first = *start, before = reader->first;
 
     reader->first = first;
     if (al_starts_with(start, SECTION) || first == '*')
@@ -99,6 +111,10 @@ static void begin_line(struct al_excerpt_reader *reader, const char *start)
     reader->section_lines++;
     change->added += first == '+';
     change->deleted += first == '-';
+    if (first == '\\') { /* "\ No newline at end of file" */
+        change->open_added |= before == '+';
+        change->open_deleted |= before == '-';
+    }
 }
 
 static void keep(struct al_excerpt_reader *reader, const char *data, size_t len)
@@ -114,12 +130,49 @@ static void keep(struct al_excerpt_reader *reader, const char *data, size_t len)
     al_str_add(&reader->patch, data, len < room ? len : room);
 }
 
+/* Count the line if it ends with CR LF. */
+static void count_crlf(struct al_excerpt_reader *reader, const char *data, size_t len)
+{
+    struct al_change *change = current(reader);
+    const bool ends = data[len - 1] == '\n';
+    const bool has_cr = len > (size_t)ends ? data[len - 1 - ends] == '\r' : reader->after_cr;
+
+    reader->after_cr = has_cr && !ends;
+    if (!ends || !has_cr || !reader->in_hunk || !change)
+        return;
+    change->crlf_added += reader->first == '+';
+    change->crlf_deleted += reader->first == '-';
+}
+
+/* Control characters except those that texts have: tab, line ends, form feed, escape. */
+static uint64_t count_controls(const char *data, size_t len)
+{
+    static const uint32_t odd = 0xffffffffu & ~(1u << '\t' | 1u << '\n' | 1u << '\v' | 1u << '\f' |
+                                                1u << '\r' | 1u << 0x1b);
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)data[i];
+
+        count += c < 0x20 ? odd >> c & 1 : c == 0x7f;
+    }
+    return count;
+}
+
+static void add_to_side(struct al_excerpt_side *side, const char *data, size_t len)
+{
+    side->bytes += len;
+    side->controls += count_controls(data, len);
+    side->nul = side->nul || memchr(data, '\0', len);
+}
+
 static void add_piece(struct al_excerpt_reader *reader, const char *data, size_t len)
 {
-    if (reader->in_hunk && memchr(data, '\0', len)) {
-        reader->nul_old |= reader->first != '+';
-        reader->nul_new |= reader->first != '-';
-    }
+    count_crlf(reader, data, len);
+    if (reader->in_hunk && reader->first != '+')
+        add_to_side(&reader->old_side, data, len);
+    if (reader->in_hunk && reader->first != '-')
+        add_to_side(&reader->new_side, data, len);
     keep(reader, data, len);
     reader->in_line = data[len - 1] != '\n';
 }

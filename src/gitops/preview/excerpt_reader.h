@@ -24,13 +24,17 @@ struct al_excerpt_reader {
 
     /* Parser state. */
     bool in_patch, in_line, in_hunk, is_full;
-    struct al_str start;   /* start of a line that is not classified yet */
-    char first;            /* first character of the current line */
-    bool nul_old, nul_new; /* the section has a NUL byte in its removed lines, in its added lines */
-    uint64_t section_lines; /* lines in the hunks of the current section */
-    size_t hunks_at;        /* where the section's first hunk begins in `patch` */
-    size_t change;          /* index of the change that the current section shows */
-    size_t sections;        /* sections of that change so far */
+    struct al_str start; /* start of a line that is not classified yet */
+    char first;          /* first character of the current line */
+    bool after_cr;       /* the last byte of the current line so far is a CR */
+    struct al_excerpt_side {
+        uint64_t bytes, controls; /* of the hunks; control characters that no text has */
+        bool nul;                 /* there is a NUL byte */
+    } old_side, new_side;         /* of the section */
+    uint64_t section_lines;       /* lines in the hunks of the current section */
+    size_t hunks_at;              /* where the section's first hunk begins in `patch` */
+    size_t change;                /* index of the change that the current section shows */
+    size_t sections;              /* sections of that change so far */
     bool has_section;
 };
 
@@ -53,8 +57,13 @@ void al_excerpt_reader_end(struct al_excerpt_reader *reader);
  */
 void al_excerpt_write(struct al_excerpt_reader *reader, struct al_str *out);
 
-/** Append the patch alone: as much as fits and how much is left out, or all of it with in_full. */
-void al_excerpt_write_patch(const struct al_excerpt_reader *reader, struct al_str *out);
+/** Append the patch alone: as much as fits and how much is left out, or all of it with in_full.
+ * Returns whether anything is left out. */
+bool al_excerpt_write_patch(const struct al_excerpt_reader *reader, struct al_str *out);
+
+/** Test whether the lines of a modified file end otherwise than before: with CR LF instead of LF,
+ * or the other way round.  The patch shows such lines alike. */
+bool al_excerpt_changes_line_ends(const struct al_change *change);
 
 /** A remark on a file that changes the meaning of other files, or that runs on another machine:
  * "runs in CI".  NULL: none. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gitops/diff/ci_files.h"
 #include "gitops/preview/excerpt_reader.h"
 #include "guard/text.h"
 
@@ -16,24 +17,6 @@ static const struct status_name {
 } status_names[] = {
     { 'D', "deleted" }, { 'T', "another type" }, { 'U', "in conflict" }, { 'A', "added" },
     { 'R', "renamed" }, { 'C', "copied" },       { 'M', "modified" },
-};
-
-/* Files that change the meaning of other files, or that run on another machine. */
-static const struct special_file {
-    const char *name; /* a directory if it ends with "/"; else a file name, in any directory if it
-                         has no "/" */
-    const char *remark;
-} special_files[] = {
-    { ".gitattributes", "says how git treats files" },
-    { ".gitmodules", "says where submodules come from" },
-    { ".github/workflows/", "runs in CI" },
-    { ".github/actions/", "runs in CI" },
-    { ".gitlab-ci.yml", "runs in CI" },
-    { ".circleci/", "runs in CI" },
-    { ".travis.yml", "runs in CI" },
-    { "azure-pipelines.yml", "runs in CI" },
-    { "bitbucket-pipelines.yml", "runs in CI" },
-    { "Jenkinsfile", "runs in CI" },
 };
 
 static const char *name_of(char status)
@@ -73,16 +56,24 @@ static int compare(const void *a, const void *b)
 
 const char *al_excerpt_remark(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-    for (size_t i = 0; i < AL_COUNT(special_files); i++) {
-        const char *name = special_files[i].name;
+    if (!strcmp(name, ".gitattributes"))
+        return "says how git treats files";
+    if (!strcmp(name, ".gitmodules"))
+        return "says where submodules come from";
+    return al_path_runs_in_ci(path) ? "runs in CI" : NULL;
+}
 
-        if (al_ends_with(name, "/") ? al_starts_with(path, name)
-                                    : !strcmp(slash ? slash + 1 : path, name))
-            return special_files[i].remark;
-    }
-    return NULL;
+bool al_excerpt_changes_line_ends(const struct al_change *change)
+{
+    const bool crlf_new = change->crlf_added > 0, crlf_old = change->crlf_deleted > 0;
+    const bool lf_new = change->added > change->crlf_added + change->open_added;
+    const bool lf_old = change->deleted > change->crlf_deleted + change->open_deleted;
+
+    if (change->status != 'M' || change->binary || !(crlf_new || lf_new) || !(crlf_old || lf_old))
+        return false;
+    return crlf_new != crlf_old || lf_new != lf_old;
 }
 
 /* Append one line of the list. The name comes last, so that no part of it can pose as a number. */
@@ -106,6 +97,8 @@ static void add_file(const struct al_change *change, struct al_str *out)
     if (change->status == 'A' && (change->new_mode & TYPE_MASK) == 0100000 &&
         change->new_mode & 0111)
         al_str_adds(out, ", executable");
+    if (al_excerpt_changes_line_ends(change))
+        al_str_adds(out, ", line ends change");
     if (remark)
         al_str_addf(out, ", %s", remark);
     al_str_addf(out, ": %s%s%s\n", old ? old : "", old ? " => " : "", path);
@@ -172,20 +165,20 @@ static void write_in_full(struct al_excerpt_reader *reader, struct al_str *out)
     al_text_add_remaining(out, 0, reader->more);
 }
 
-void al_excerpt_write_patch(const struct al_excerpt_reader *reader, struct al_str *out)
+bool al_excerpt_write_patch(const struct al_excerpt_reader *reader, struct al_str *out)
 {
     const struct al_str *patch = &reader->patch;
+    uint64_t left = 0;
 
     if (reader->in_full) {
         al_text_sanitize_shown(patch->buf, patch->len, out);
         if (out->len && out->buf[out->len - 1] != '\n')
             al_str_addc(out, '\n');
-        al_text_add_remaining(out, 0, reader->more);
     } else if (patch->len) {
-        const size_t lines = al_text_add_head(out, patch->buf, patch->len);
-
-        al_text_add_remaining(out, reader->lines - lines, reader->more);
+        left = reader->lines - al_text_add_head(out, patch->buf, patch->len);
     }
+    al_text_add_remaining(out, left, reader->more);
+    return left || reader->more;
 }
 
 void al_excerpt_write(struct al_excerpt_reader *reader, struct al_str *out)

@@ -6,11 +6,14 @@
 #include <sys/stat.h>
 
 #include "guard/text.h"
+#include "odb/tree.h"
+#include "staging/base_record.h"
 #include "staging/store.h"
 #include "util/fs.h"
 #include "util/log.h"
 
 #define RECORD_MAX_BYTES (256u << 20)
+#define LOCK_TIMEOUT_MS  1000 /* this thread has the lock already */
 
 /* A file before and after. */
 struct change {
@@ -142,15 +145,15 @@ static char *record_name(const struct al_staging *staging)
 }
 
 /* The tree of the base as it is on disk; "-": there is none. */
-static char *base_tree(const struct al_staging *staging)
+static char *base_tree(struct al_staging *staging)
 {
-    al_auto(al_freep) char *name = al_asprintf("%s.json", staging->key);
-    al_auto(al_json_decrefp) json_t *object = NULL;
-    const char *tree = NULL;
+    al_auto(al_base_record_clear) struct al_base_record record = { .heads = { .items = NULL } };
+    struct al_run_limits budget = { .left_ms = LOCK_TIMEOUT_MS };
+    char text[AL_OID_TEXT] = "-";
 
-    if (al_staging_read_json(staging, staging->sandboxes_fd, name, &object, NULL) == 0)
-        tree = al_json_get_string(object, "tree");
-    return al_strdup(tree ? tree : "-");
+    if (al_base_record_read(staging, staging->key, &budget, &record, NULL) == 0)
+        al_oid_text(&record.tree, staging->options.sha256, text);
+    return al_strdup(text);
 }
 
 static void add_side(const struct al_staging *staging, const struct al_pull_side *side,
@@ -162,7 +165,7 @@ static void add_side(const struct al_staging *staging, const struct al_pull_side
     al_str_addf(out, "%o %s", side->mode, text);
 }
 
-static int write_record(const struct al_staging *staging, const struct changes *changes,
+static int write_record(struct al_staging *staging, const struct changes *changes,
                         struct al_error *err)
 {
     al_auto(al_freep) char *name = record_name(staging);
@@ -189,7 +192,7 @@ static bool parse_side(const struct al_staging *staging, const char **at,
 {
     const char *end;
 
-    ret_side->mode = al_pull_parse_mode(*at, &end);
+    ret_side->mode = al_tree_parse_mode(*at, &end);
     if (end == *at || *end != ' ' ||
         !al_oid_parse(end + 1, staging->options.sha256, &ret_side->oid))
         return false;

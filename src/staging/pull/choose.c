@@ -115,7 +115,8 @@ static int choose(struct al_pull_plan *plan, const char *given, const char *wher
         return 0;
     if (strpbrk(path, "*?[") && choose_matching(plan, path, is_whole))
         return 0;
-    (void)al_error_set(err, AL_ERR_EXECUTION, "there is no '%s' in %s", safe, where);
+    (void)al_error_set(err, AL_ERR_EXECUTION, "there is no '%s' in %s%s", safe, where,
+                       al_sandbox_pattern_hint(path));
     if (err)
         err->reason = "not_found";
     return AL_ERR_EXECUTION;

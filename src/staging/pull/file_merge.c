@@ -110,7 +110,8 @@ static int merge_item(struct al_staging *staging, struct al_pull_item *item,
                                 "and git_pull again take the incoming one");
     else
         r = put_result(objects, &versions, &content, item, err);
-    if (outcome == AL_MERGE_CONFLICT)
+    item->has_markers = outcome == AL_MERGE_CONFLICT;
+    if (item->has_markers)
         item->conflict = item->base.mode ? "the lines between the markers have to be resolved"
                                          : "the sandbox had another file of this name; the lines "
                                            "between the markers have to be resolved";

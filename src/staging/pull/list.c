@@ -10,7 +10,9 @@
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
+#include "odb/tree.h"
 #include "sandbox/sandbox.h"
+#include "staging/tree_bounds.h"
 
 #define MODE_SUBMODULE 0160000u
 
@@ -27,8 +29,8 @@ void al_pull_list_clear(struct al_pull_list *list)
  * is left out for a partial clone, which would have to be asked for every object. */
 struct reading {
     struct al_pull_list *list;
-    bool sha256, is_damaged, is_too_large;
-    size_t names_bytes;
+    struct al_tree_bounds bounds;
+    bool sha256, is_damaged;
 };
 
 /* Old trees have other permission bits; git knows only whether a file is executable. */
@@ -48,16 +50,6 @@ static void add_file(struct al_pull_list *list, const struct al_pull_file *file)
     list->items[list->count++] = *file;
 }
 
-unsigned al_pull_parse_mode(const char *text, const char **ret_end)
-{
-    unsigned mode = 0;
-
-    for (; *text >= '0' && *text <= '7'; text++)
-        mode = mode << 3 | (unsigned)(*text - '0');
-    *ret_end = text;
-    return mode;
-}
-
 static bool parse_entry(struct reading *reading, const char *entry)
 {
     struct al_pull_file file = { .path = NULL };
@@ -65,7 +57,7 @@ static bool parse_entry(struct reading *reading, const char *entry)
     size_t digits = 2 * al_oid_bytes(reading->sha256);
     char *end, oid[AL_OID_TEXT];
 
-    file.mode = al_pull_parse_mode(entry, &type);
+    file.mode = al_tree_parse_mode(entry, &type);
     if (!tab || type == entry || *type != ' ')
         return false;
     type++;
@@ -89,13 +81,9 @@ static bool parse_entry(struct reading *reading, const char *entry)
 static bool add_entry(void *payload, char *const *fields)
 {
     struct reading *reading = payload;
-    const struct al_pull_list *list = reading->list;
     const char *tab = strchr(fields[0], '\t');
 
-    reading->names_bytes += strlen(tab ? tab + 1 : fields[0]);
-    reading->is_too_large = list->count + list->trees.count >= AL_SANDBOX_FILES_MAX ||
-                            reading->names_bytes > AL_PULL_NAMES_MAX_BYTES;
-    if (reading->is_too_large)
+    if (!al_tree_bounds_add(&reading->bounds, tab ? tab + 1 : fields[0]))
         return false;
     reading->is_damaged = !parse_entry(reading, fields[0]);
     return !reading->is_damaged;
@@ -147,11 +135,9 @@ int al_pull_list_read(const struct al_repo *repo, const char *commit, struct al_
     r = al_git_read_records(&repo->at, &command, &records, budget, err);
     if (r == 0 && reading.is_damaged)
         r = al_error_set(err, AL_ERR_EXECUTION, "git ls-tree did not say what was asked");
-    if (r == 0 && reading.is_too_large)
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "the commit to pull has more than %u files and directories, or more than "
-                         "%u bytes of names; pull from a smaller one",
-                         AL_SANDBOX_FILES_MAX, AL_PULL_NAMES_MAX_BYTES);
+    if (r == 0)
+        r = al_tree_bounds_check(&reading.bounds, "the commit to pull", "pull from a smaller one",
+                                 err);
     if (r == 0)
         r = sort(&list, err);
     if (r < 0)

@@ -14,12 +14,6 @@
 
 struct al_repo;
 
-/** The most bytes of names that a list has.  It has at most AL_SANDBOX_FILES_MAX files and
- * directories. */
-#ifndef AL_PULL_NAMES_MAX_BYTES /* tests compile with a smaller limit */
-#define AL_PULL_NAMES_MAX_BYTES (256u << 20)
-#endif
-
 /** A file of a commit. */
 struct al_pull_file {
     char *path;
@@ -42,13 +36,10 @@ void al_pull_list_clear(struct al_pull_list *list);
  * List the files of a commit.
  *
  * @return 0; AL_ERR_EXECUTION also for a tree that has two entries of one name, and for one that is
- *         too large: a few objects can stand for any number of files.
+ *         too large (tree_bounds.h).
  */
 int al_pull_list_read(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
                       struct al_pull_list *ret_list, struct al_error *err);
-
-/** Parse an octal mode.  `ret_end` is where it ends, `text` itself if there is none. */
-unsigned al_pull_parse_mode(const char *text, const char **ret_end);
 
 /** The file of this path; NULL: none. */
 const struct al_pull_file *al_pull_list_find(const struct al_pull_list *list, const char *path);

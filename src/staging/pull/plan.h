@@ -41,6 +41,7 @@ struct al_pull_item {
     bool changes;         /**< the sandbox's file becomes `result` */
     bool is_settled;      /**< `theirs` becomes the base */
     bool is_blocked;      /**< there is no place for it in the sandbox */
+    bool has_markers;     /**< `result` has conflict markers */
     struct al_pull_side result;
 };
 

@@ -9,6 +9,7 @@
 
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"
+#include "staging/markers.h"
 #include "staging/origins.h"
 #include "staging/pull/apply.h"
 #include "staging/pull/copy.h"
@@ -71,10 +72,11 @@ static int check_format(const struct pull *pull)
     if (pull->request->repo->vetting->is_sha256 == sha256)
         return 0;
     return al_error_set(pull->err, AL_ERR_EXECUTION,
-                        "%s has %s object ids and the sandbox %s; start airlock with that "
-                        "repository as the first root",
+                        "%s has %s object ids and the sandbox %s; start airlock with %s as the "
+                        "first root",
                         pull->request->where, sha256 ? "SHA-1" : "SHA-256",
-                        sha256 ? "SHA-256" : "SHA-1");
+                        sha256 ? "SHA-256" : "SHA-1",
+                        pull->request->repo->mirror ? "a clone of it" : "that repository");
 }
 
 static int read_all(struct pull *pull)
@@ -278,6 +280,16 @@ static int bring(struct pull *pull)
     return al_pull_bring_blobs(pull->staging, &copy, pull->budget, pull->err);
 }
 
+static int remember_markers(struct pull *pull)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+
+    for (size_t i = 0; i < pull->plan.count; i++)
+        if (pull->plan.items[i].has_markers)
+            al_strv_add(&paths, pull->plan.items[i].path);
+    return al_markers_remember(pull->staging, &paths, pull->err);
+}
+
 static int run(struct pull *pull, struct al_pull_result *result)
 {
     struct al_pull_copy copy;
@@ -289,6 +301,8 @@ static int run(struct pull *pull, struct al_pull_result *result)
     r = al_pull_copy_blobs(pull->staging, &copy, pull->budget, pull->err);
     if (r == 0)
         r = al_pull_merge(pull->staging, &pull->plan, pull->budget, pull->err);
+    if (r == 0)
+        r = remember_markers(pull);
     if (r == 0)
         r = al_pull_apply(pull->staging, &pull->plan, pull->err);
     if (r == 0)

@@ -31,6 +31,17 @@ static int write_tree(const struct al_push_dir *dir, struct al_run_limits *budge
     return r;
 }
 
+/* A first commit without files would be of no use to anybody. */
+static int check_first(const struct al_push *push, const char *tree, struct al_error *err)
+{
+    if (strcmp(tree, al_push_empty_tree(push)) != 0)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "There is nothing to push: %s has no commits, and the staged commit only "
+                        "deletes files; git_discard removes the staged commit",
+                        push->shown);
+}
+
 static int check_changes(const struct al_push *push, const struct al_push_dir *dir,
                          const char *tree, struct al_run_limits *budget, struct al_error *err)
 {
@@ -39,7 +50,7 @@ static int check_changes(const struct al_push *push, const struct al_push_dir *d
     int r;
 
     if (!*push->parent)
-        return 0;
+        return check_first(push, tree, err);
     al_strv_adds(&command.argv, "git", "rev-parse", "--verify", NULL);
     al_strv_addf(&command.argv, "%s^{tree}", push->parent);
     r = al_push_git(dir, &command, &old, budget, err);

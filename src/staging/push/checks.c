@@ -14,8 +14,6 @@
 #include "guard/text.h"
 #include "staging/push/private.h"
 
-#define LIST_MAX_BYTES (1u << 20)
-
 /* user.name and user.email by scope: the user's own, then the target's. */
 struct identity {
     char *name[2], *email[2];
@@ -167,27 +165,6 @@ static int find_setting(const struct al_push *push, struct al_run_limits *budget
     return r;
 }
 
-/* A branch that another working tree has checked out would leave that tree behind. */
-static int find_other_worktree(const struct al_push *push, struct al_run_limits *budget,
-                               char **ret_refusal, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
-
-    if (push->is_checked_out || !*push->head)
-        return 0;
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(worktreepath)", push->ref, NULL);
-    r = al_git_run(&push->repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = LIST_MAX_BYTES, .checked = true }, budget,
-                   &output, err);
-    al_str_trim_end(&output.out.out);
-    /* A bare repository is itself the working tree of its HEAD for git. */
-    if (r == 0 && output.out.out.len && strcmp(output.out.out.buf, push->repo->at.top) != 0)
-        *ret_refusal = al_strdup("Another working tree of the target has this branch checked out");
-    return r;
-}
-
 /* A merge or a rebase of this branch would be completed on top of a state that it never saw. */
 static char *find_operation(const struct al_push *push)
 {
@@ -213,7 +190,7 @@ int al_push_find_refusal(const struct al_push *push, struct al_run_limits *budge
     if (!*ret_refusal)
         r = find_setting(push, budget, ret_refusal, err);
     if (r == 0 && !*ret_refusal)
-        r = find_other_worktree(push, budget, ret_refusal, err);
+        r = al_push_find_other_worktree(push, ret_refusal, err);
     return r;
 }
 

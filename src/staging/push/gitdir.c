@@ -34,48 +34,48 @@ static bool is_whole(unsigned found)
            ((found & COMMONDIR) || (found & (OBJECTS | REFS)) == (OBJECTS | REFS));
 }
 
-/* A directory of the path that came last. */
-struct level {
-    size_t len;       /* of its name with the '/' at the end; 0: the top */
-    unsigned found;   /* its parts */
-    const char *file; /* of the push, below it; NULL: none; borrowed */
+/* A part in a directory. */
+struct part {
+    char *dir;     /* in small letters, with the '/' at the end; "": the top */
+    unsigned bits; /* of the part */
 };
 
-/* Paths in the order of their bytes, so the files of a directory come one after another. */
+/* Paths in the order of their bytes, so a directory comes once.  But two that differ in case alone
+ * are one directory where file systems ignore case. */
 struct walk {
     const struct al_staged *staged;
-    size_t next;        /* the staged file that is due */
     struct al_str path; /* the one that came last */
-    struct level *levels;
-    size_t depth, room;
-    const char *refused; /* a file of the push in a git directory; NULL: none; borrowed */
+    struct part *parts;
+    size_t count, room;
 };
 
 static void walk_clear(struct walk *walk)
 {
+    for (size_t i = 0; i < walk->count; i++)
+        free(walk->parts[i].dir);
+    free(walk->parts);
+    walk->parts = NULL;
     al_str_clear(&walk->path);
-    free(walk->levels);
-    walk->levels = NULL;
 }
 
-static void enter(struct walk *walk, size_t len)
+/* The beginning of a path in small letters.  Letters beyond ASCII stay as they are. */
+static char *fold(const char *path, size_t len)
 {
-    if (walk->depth == walk->room) {
+    char *folded = al_strndup(path, len);
+
+    for (char *c = folded; *c; c++)
+        if (*c >= 'A' && *c <= 'Z')
+            *c = (char)(*c + 'a' - 'A');
+    return folded;
+}
+
+static void add_part(struct walk *walk, const char *path, size_t dir_len, unsigned bit)
+{
+    if (walk->count == walk->room) {
         walk->room = walk->room ? 2 * walk->room : 16;
-        walk->levels = al_reallocarray(walk->levels, walk->room, sizeof(*walk->levels));
+        walk->parts = al_reallocarray(walk->parts, walk->room, sizeof(*walk->parts));
     }
-    walk->levels[walk->depth++] = (struct level){ .len = len };
-}
-
-/* All files of the directory were seen. */
-static void leave(struct walk *walk)
-{
-    const struct level *left = &walk->levels[--walk->depth];
-
-    if (!walk->refused && left->file && is_whole(left->found))
-        walk->refused = left->file;
-    if (walk->depth && !walk->levels[walk->depth - 1].file)
-        walk->levels[walk->depth - 1].file = left->file;
+    walk->parts[walk->count++] = (struct part){ fold(path, dir_len), bit };
 }
 
 /* How many bytes two paths have in common at their beginning. */
@@ -88,51 +88,64 @@ static size_t common(const char *one, const char *other)
     return len;
 }
 
-/* The next path; `file` is the same path, if the push brings it, and NULL otherwise. */
-static void see(struct walk *walk, const char *path, const char *file)
+/* The next path.  The directories that it has in common with the last one were seen. */
+static void see(struct walk *walk, const char *path)
 {
     const size_t same = common(path, walk->path.buf);
-    size_t at, len;
 
-    if (!walk->depth)
-        enter(walk, 0);
-    while (walk->levels[walk->depth - 1].len > same)
-        leave(walk);
-    at = walk->levels[walk->depth - 1].len;
-    for (;;) {
+    for (size_t at = 0, len; path[at]; at += len + (path[at + len] == '/')) {
+        unsigned bit;
+
         len = strcspn(path + at, "/");
-        walk->levels[walk->depth - 1].found |= part_of(path + at, len);
-        if (!path[at + len])
-            break;
-        at += len + 1;
-        enter(walk, at);
+        bit = at + len < same ? 0 : part_of(path + at, len);
+        if (bit)
+            add_part(walk, path, at, bit);
     }
-    if (file)
-        walk->levels[walk->depth - 1].file = file;
     al_str_reset(&walk->path);
     al_str_adds(&walk->path, path);
+}
+
+static int by_dir(const void *a, const void *b)
+{
+    return strcmp(((const struct part *)a)->dir, ((const struct part *)b)->dir);
+}
+
+/* A file that the push brings below a directory; NULL: none. */
+static const char *find_below(const struct al_staged *staged, const char *dir)
+{
+    const size_t len = strlen(dir);
+
+    for (size_t i = 0; i < staged->count; i++) {
+        const char *path = staged->files[i].path;
+
+        if (staged->files[i].operation != AL_STAGED_DELETE && !strncasecmp(path, dir, len))
+            return path;
+    }
+    return NULL;
 }
 
 /* After the last path. */
 static int finish(struct walk *walk, struct al_error *err)
 {
-    while (walk->depth)
-        leave(walk);
-    return walk->refused ? al_gitdir_refuse(walk->refused, err) : 0;
+    if (walk->count)
+        qsort(walk->parts, walk->count, sizeof(*walk->parts), by_dir);
+    for (size_t i = 0; i < walk->count;) {
+        const char *dir = walk->parts[i].dir, *file;
+        unsigned found = 0;
+
+        for (; i < walk->count && !strcmp(walk->parts[i].dir, dir); i++)
+            found |= walk->parts[i].bits;
+        file = is_whole(found) ? find_below(walk->staged, dir) : NULL;
+        if (file)
+            return al_gitdir_refuse(file, err);
+    }
+    return 0;
 }
 
-/* "<path>" NUL, in the order of the staged files. */
+/* "<path>" NUL */
 static bool take_path(void *payload, char *const *fields)
 {
-    struct walk *walk = payload;
-    const struct al_staged *staged = walk->staged;
-    const char *file = NULL;
-
-    while (walk->next < staged->count && strcmp(staged->files[walk->next].path, fields[0]) < 0)
-        walk->next++;
-    if (walk->next < staged->count && !strcmp(staged->files[walk->next].path, fields[0]))
-        file = staged->files[walk->next].path;
-    see(walk, fields[0], file);
+    see(payload, fields[0]);
     return true;
 }
 
@@ -160,7 +173,7 @@ static int check_files(const struct al_push *push, struct al_error *err)
         const struct al_staged_file *file = &push->staged.files[i];
 
         if (file->operation != AL_STAGED_DELETE)
-            see(&walk, file->path, file->path);
+            see(&walk, file->path);
     }
     return finish(&walk, err);
 }

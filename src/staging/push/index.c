@@ -14,17 +14,67 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/nul_records.h"
+#include "odb/tree.h"
 #include "staging/push/private.h"
 #include "staging/store.h"
+#include "staging/tree_bounds.h"
 #include "util/fs.h"
+
+/* The tree of the branch while it is listed. */
+struct tree {
+    const struct al_push *push;
+    struct al_tree_bounds bounds;
+};
+
+/* "<mode> SP <type> SP <oid> TAB <path>" */
+static bool take_entry(void *payload, char *const *fields)
+{
+    struct tree *tree = payload;
+    const struct al_push *push = tree->push;
+    const char *tab = strchr(fields[0], '\t'), *type, *oid;
+    struct al_push_version version = { .mode = al_tree_parse_mode(fields[0], &type) };
+    size_t which;
+
+    if (!al_tree_bounds_add(&tree->bounds, tab ? tab + 1 : fields[0]))
+        return false;
+    which = tab && !S_ISDIR(version.mode) ? al_push_find_file(push, tab + 1) : SIZE_MAX;
+    oid = *type ? strchr(type + 1, ' ') : NULL;
+    if (which != SIZE_MAX && oid &&
+        al_oid_parse(oid + 1, al_staging_is_sha256(push->staging), &version.oid))
+        push->theirs[which] = version;
+    return true;
+}
+
+/* git reads a whole tree into an index, however large. */
+static int check_parent(const struct al_push *push, const struct al_push_dir *dir,
+                        struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct tree tree = { .push = push };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_entry, &tree);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-t", "-z", "--full-tree", NULL);
+    al_strv_addf(&command.argv, "%s^{tree}", push->parent);
+    r = al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &records }, budget,
+                         err);
+    return r < 0 ? r
+                 : al_tree_bounds_check(&tree.bounds, "the branch", "push to a smaller one", err);
+}
 
 static int read_parent(const struct al_push *push, const struct al_push_dir *dir,
                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
 
     if (!*push->parent)
         return 0;
+    r = check_parent(push, dir, budget, err);
+    if (r < 0)
+        return r;
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "read-tree", push->parent, NULL);
     return al_push_git(dir, &command, NULL, budget, err);

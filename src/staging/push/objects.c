@@ -24,7 +24,9 @@
 #include "util/fs.h"
 
 /* A pack of this many objects stays a pack; git's own limit (transfer.unpackLimit). */
-#define UNPACK_LIMIT  100
+#ifndef AL_PUSH_UNPACK_LIMIT /* tests compile with a smaller limit */
+#define AL_PUSH_UNPACK_LIMIT 100
+#endif
 
 #define MESSAGE_BYTES (64u * 1024u)
 #define HEADER_BYTES  12u
@@ -106,7 +108,7 @@ static int unpack(const struct al_push *push, const struct pack *pack, struct al
     command.class = AL_GIT_WRITE;
     command.input = pack->data;
     command.input_len = pack->len;
-    if (count_objects(pack) < UNPACK_LIMIT)
+    if (count_objects(pack) < AL_PUSH_UNPACK_LIMIT)
         al_strv_adds(&command.argv, "git", "unpack-objects", "-q", NULL);
     else
         al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);

@@ -6,6 +6,7 @@
  * the id of a staged file.  So everything that was shown is read again and compared with its id.
  */
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "gitops/preview/excerpt_reader.h"
@@ -21,7 +22,9 @@
 #define TYPE_GITLINK 0160000u
 
 /* Ordinary files that are listed; the others are all listed. */
-#define LISTED_MAX 200
+#ifndef AL_PUSH_LISTED_MAX /* tests compile with a smaller limit */
+#define AL_PUSH_LISTED_MAX 200
+#endif
 
 static bool is_special(const struct al_change *change)
 {
@@ -37,6 +40,23 @@ static bool comes_first(const struct al_change *change)
     return is_special(change);
 }
 
+/* The staged file of this path; NULL: none, as where a file makes way for a directory. */
+static const struct al_staged_file *find_staged(const struct al_push *push, const char *path)
+{
+    const size_t which = al_push_find_file(push, path);
+
+    return which == SIZE_MAX ? NULL : &push->staged.files[which];
+}
+
+/* The agent made a new file, and the target has one of that name. */
+static bool replaces_unseen(const struct al_push *push, const struct al_change *change)
+{
+    const struct al_staged_file *file = find_staged(push, change->path);
+
+    return file && file->operation == AL_STAGED_CREATE &&
+           (change->status == 'M' || change->status == 'T');
+}
+
 static bool is_ignored(const struct al_strv *ignored, const char *path)
 {
     return al_strv_contains(ignored, path);
@@ -46,27 +66,29 @@ static bool is_ignored(const struct al_strv *ignored, const char *path)
 static bool is_marked(const struct al_push *push, const struct al_strv *ignored,
                       const struct al_change *change)
 {
-    return comes_first(change) || is_ignored(ignored, change->path) ||
+    return comes_first(change) || replaces_unseen(push, change) ||
+           al_excerpt_changes_line_ends(change) || is_ignored(ignored, change->path) ||
            al_strv_contains_sorted(&push->lfs, change->path);
 }
 
-static void add_size(const struct al_push *push, const char *path, struct al_str *out)
+static void add_size(const struct al_push *push, const struct al_change *change, struct al_str *out)
 {
-    for (size_t i = 0; i < push->staged.count; i++) {
-        const struct al_staged_file *file = &push->staged.files[i];
+    const struct al_staged_file *file = find_staged(push, change->path);
 
-        if (strcmp(file->path, path) != 0 || file->operation == AL_STAGED_DELETE)
-            continue;
-        al_str_adds(out, " (");
-        al_size_add(out, file->size);
-        al_str_addc(out, ')');
+    if (!file || file->operation == AL_STAGED_DELETE)
         return;
-    }
+    al_str_adds(out, " (");
+    if (change->binary)
+        al_str_addf(out, "binary, %" PRIu64 " byte%s", file->size, file->size == 1 ? "" : "s");
+    else
+        al_size_add(out, file->size);
+    al_str_addc(out, ')');
 }
 
-static void add_remarks(const struct al_change *change, bool ignored, bool is_lfs,
+static void add_remarks(const struct al_push *push, const struct al_change *change, bool ignored,
                         struct al_str *out)
 {
+    const bool is_lfs = al_strv_contains_sorted(&push->lfs, change->path);
     const char *remark = al_excerpt_remark(change->path);
     const unsigned type = change->new_mode & TYPE_MASK;
 
@@ -78,6 +100,10 @@ static void add_remarks(const struct al_change *change, bool ignored, bool is_lf
         al_str_adds(out, ", a link");
     else if (change->status == 'A' && change->new_mode & 0111)
         al_str_adds(out, ", executable");
+    if (replaces_unseen(push, change))
+        al_str_adds(out, ", replaces a file the agent never pulled");
+    if (al_excerpt_changes_line_ends(change))
+        al_str_adds(out, ", line ends change");
     if (remark)
         al_str_addf(out, ", %s", remark);
     if (ignored)
@@ -93,9 +119,8 @@ static void add_file(const struct al_push *push, const struct al_change *change,
     const char mark = change->status == 'A' ? '+' : change->status == 'D' ? '-' : 'M';
 
     al_str_addf(out, "  %c %s", mark, path);
-    add_size(push, change->path, out);
-    add_remarks(change, is_ignored(ignored, change->path),
-                al_strv_contains_sorted(&push->lfs, change->path), out);
+    add_size(push, change, out);
+    add_remarks(push, change, is_ignored(ignored, change->path), out);
     al_str_addc(out, '\n');
 }
 
@@ -116,13 +141,23 @@ static void add_files(const struct al_push *push, const struct al_diff_raw *chan
         if (changes->items[i].status == 'D' || is_marked(push, ignored, &changes->items[i]))
             continue;
         ordinary++;
-        if (!in_full && listed == LISTED_MAX)
+        if (!in_full && listed == AL_PUSH_LISTED_MAX)
             continue;
         listed++;
         add_file(push, &changes->items[i], ignored, out);
     }
     if (listed < ordinary)
         al_str_addf(out, "  … and %zu more files\n", ordinary - listed);
+}
+
+static void add_other_bases(const struct al_push *push, struct al_str *out)
+{
+    if (!push->other.count)
+        return;
+    al_str_adds(out, "Note:   the branch has another version than these files were changed from; "
+                     "see that the diff undoes nothing: ");
+    al_text_add_list(out, &push->other, AL_PUSH_OTHER_NAMED);
+    al_str_addc(out, '\n');
 }
 
 static void add_head(const struct al_push *push, struct al_str *out)
@@ -143,6 +178,7 @@ static void add_head(const struct al_push *push, struct al_str *out)
     if (push->parent_moved)
         al_str_adds(out, "Note:   the target has new commits since these files were pulled; see "
                          "that the diff undoes nothing\n");
+    add_other_bases(push, out);
     al_str_addc(out, '\n');
 }
 
@@ -240,7 +276,9 @@ static int show(const struct al_push *push, const struct al_push_dir *dir, const
     add_files(push, &reader.changes, &ignored, budget->in_full, out);
     *ret_framed = out->len - before;
     al_str_addc(out, '\n');
-    al_excerpt_write_patch(&reader, out);
+    if (al_excerpt_write_patch(&reader, out))
+        al_str_addf(out, "All that is staged, in a terminal: airlock staging diff %.*s\n",
+                    AL_STAGED_SHORT_ID, push->staged.id);
     if (!complete)
         al_str_adds(out, "This is more than airlock checks: a forged object of the target may be "
                          "shown as another.\n");
@@ -255,10 +293,13 @@ int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct a
     int r = al_push_dir_make(push, &dir, err);
 
     al_strv_clear(&push->lfs);
+    al_strv_clear(&push->other);
     if (r == 0)
         r = al_push_build(push, &dir, budget, &commit, err);
     if (r == 0)
         r = al_push_find_lfs(push, &dir, budget, &push->lfs, err);
+    if (r == 0)
+        r = al_push_find_other_bases(push, &dir, budget, &push->other, err);
     if (r == 0)
         r = show(push, &dir, commit, budget, out, ret_framed, err);
     if (r == 0)

@@ -13,6 +13,12 @@
 /** The prefix of branches. */
 #define AL_HEADS "refs/heads/"
 
+/** A version of a file.  Its mode is 0 when there is no file. */
+struct al_push_version {
+    unsigned mode;
+    struct al_oid oid;
+};
+
 /** A planned push. */
 struct al_push {
     struct al_staging *staging; /* borrowed */
@@ -23,6 +29,7 @@ struct al_push {
     char *ref;                /* full name of the branch */
     char *head;               /* its commit; "" when the branch is new */
     char *parent;             /* of the new commit; "" for a root commit */
+    char *parent_ref;         /* the branch that `parent` is on; NULL: none */
     char *author;             /* "Name <mail>" */
     char commit[AL_OID_TEXT]; /* the staged commit, in the store */
     char *conflict;           /* why it cannot be pushed: safe text; NULL: it can */
@@ -30,10 +37,19 @@ struct al_push {
     bool is_checked_out;      /* the target's working tree is on this branch */
     bool parent_moved;        /* a new branch begins at a commit that the files are not based on */
     struct al_strv lfs;       /* al_push_find_lfs(), sorted */
+    struct al_strv other;     /* al_push_find_other_bases(), sorted */
+    struct al_push_version *theirs; /* the branch's versions of the staged files, in their order;
+                                       set by al_push_build_index() */
 };
 
 /** Files of git-lfs that a result names. */
 #define AL_PUSH_LFS_NAMED 20
+
+/** Files with another base that a question or a result names. */
+#define AL_PUSH_OTHER_NAMED 5
+
+/** The staged file of this path; SIZE_MAX: there is none. */
+size_t al_push_find_file(const struct al_push *push, const char *path);
 
 /** The id of the tree without entries, which git knows without an object. */
 const char *al_push_empty_tree(const struct al_push *push);
@@ -88,8 +104,23 @@ int al_push_find_refusal(const struct al_push *push, struct al_run_limits *budge
 int al_push_find_lfs(const struct al_push *push, const struct al_push_dir *dir,
                      struct al_run_limits *budget, struct al_strv *ret_paths, struct al_error *err);
 
-/** Add what the result of a push says about them, safe lines. */
+/** Files that were changed in the sandbox from another version than the branch has, for example
+ * since they were pulled from another branch: the push may undo something.  After al_push_build().
+ */
+int al_push_find_other_bases(const struct al_push *push, const struct al_push_dir *dir,
+                             struct al_run_limits *budget, struct al_strv *ret_paths,
+                             struct al_error *err);
+
+/** Add what the result of a push says about them, one safe line. */
+void al_push_note_other_bases(const struct al_push *push, struct al_strv *notes);
+
+/** Add what the result of a push says about the files of git-lfs, safe lines. */
 void al_push_note_lfs(const struct al_push *push, struct al_strv *notes);
+
+/** The same because a working tree of the target uses the branch: it has it checked out, unless it
+ * is the target's own, or rebases or bisects it. */
+int al_push_find_other_worktree(const struct al_push *push, char **ret_refusal,
+                                struct al_error *err);
 
 /** The files that the target ignores among those that are new.  Nothing for a bare target. */
 int al_push_find_ignored(const struct al_push *push, struct al_run_limits *budget,

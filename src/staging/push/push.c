@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "gitops/index_lock.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
@@ -34,9 +35,12 @@ void al_push_free(struct al_push *push)
     free(push->ref);
     free(push->head);
     free(push->parent);
+    free(push->parent_ref);
+    free(push->theirs);
     free(push->author);
     free(push->conflict);
     al_strv_clear(&push->lfs);
+    al_strv_clear(&push->other);
     free(push);
 }
 
@@ -70,9 +74,9 @@ static int check_format(const struct al_push *push, struct al_error *err)
         return 0;
     return al_error_set(err, AL_ERR_EXECUTION,
                         "%s has object ids by %s, and what is staged here has them by %s, as the "
-                        "repository at the first root; start airlock with that target as its first "
-                        "root",
-                        push->shown, names[target], names[own]);
+                        "repository at the first root; start airlock with %s as its first root",
+                        push->shown, names[target], names[own],
+                        push->repo->mirror ? "a clone of it" : "that target");
 }
 
 /* A new branch begins where HEAD is; an empty repository gets a root commit. */
@@ -83,13 +87,15 @@ static void find_parent(struct al_push *push)
 
     if (*push->head) {
         push->parent = al_strdup(push->head);
+        push->parent_ref = al_strdup(push->ref);
         return;
     }
     push->parent = al_ref_head(&push->repo->at);
     head = al_ref_read_head(&push->repo->at);
-    known = head && al_starts_with(head, "ref: ")
-                ? al_heads_find(&push->staged.heads, push->key, head + strlen("ref: "))
-                : NULL;
+    if (head && al_starts_with(head, "ref: "))
+        push->parent_ref = al_strdup(head + strlen("ref: "));
+    known =
+        push->parent_ref ? al_heads_find(&push->staged.heads, push->key, push->parent_ref) : NULL;
     push->parent_moved = known && strcmp(known, push->parent) != 0;
 }
 
@@ -144,6 +150,8 @@ static int plan(struct al_push *push, struct al_run_limits *budget, struct al_er
         r = al_push_find_refusal(push, budget, &push->conflict, err);
         push->is_other = push->conflict != NULL;
     }
+    if (r == 0 && !push->conflict && !push->repo->mirror)
+        r = al_index_lock_check(&push->repo->at, budget, err);
     return r < 0 ? r : al_push_find_author(push, budget, &push->author, err);
 }
 
@@ -158,6 +166,7 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
     push->repo = repo;
     al_target_copy(target, &push->target);
     r = al_staged_find(staging, id, budget, &push->staged, err);
+    push->theirs = al_calloc(push->staged.count + 1, sizeof(*push->theirs));
     if (r == 0)
         r = plan(push, budget, err);
     if (r < 0) {
@@ -167,6 +176,11 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
     al_oid_text(&push->staged.commit, al_staging_is_sha256(staging), push->commit);
     *ret_push = push;
     return 0;
+}
+
+const char *al_push_id(const struct al_push *push)
+{
+    return push->staged.id;
 }
 
 const char *al_push_commit(const struct al_push *push)
@@ -296,6 +310,7 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
 
     note_outcome(push, commit, result);
     al_push_note_lfs(push, &result->notes);
+    al_push_note_other_bases(push, &result->notes);
     if (al_staged_pushed(push->staging, &push->staged, &pushed, budget, &why) < 0)
         al_strv_addf(&result->notes, "The staged commit is still listed: %s", why.message);
     al_error_clear(&why);
@@ -375,5 +390,7 @@ int al_push_run(struct al_push *push, const char *commit, struct al_run_limits *
         r = al_push_build(push, &dir, budget, &built, err);
     if (r == 0 && !commit)
         r = al_push_find_lfs(push, &dir, budget, &push->lfs, err);
+    if (r == 0 && !commit)
+        r = al_push_find_other_bases(push, &dir, budget, &push->other, err);
     return r < 0 ? r : deliver(push, &dir, commit ? commit : built, budget, ret_result, err);
 }

@@ -55,6 +55,8 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
 /** Free a planned push; NULL is fine. */
 void al_push_free(struct al_push *push);
 
+/** The id of the staged commit, a UUID.  Borrowed. */
+const char *al_push_id(const struct al_push *push);
 /** The staged commit, in hex.  Borrowed. */
 const char *al_push_commit(const struct al_push *push);
 /** The target, as al_target_key().  Borrowed. */

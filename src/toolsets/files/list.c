@@ -4,6 +4,7 @@
 
 #include "guard/glob.h"
 #include "guard/text.h"
+#include "sandbox/match.h"
 #include "sandbox/sandbox.h"
 #include "tool/call.h"
 #include "toolsets/files/files.h"
@@ -55,12 +56,45 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r;
 }
 
+static int no_directory(struct al_call *call, const char *given, struct al_error *err)
+{
+    al_auto(al_freep) char *shown = al_text_sanitize_line(given);
+    al_auto(al_str_clear) struct al_str none = AL_STR_INIT;
+
+    if (al_sandbox_read(al_call_session(call)->sandbox, al_call_tool_data(call), 0, 0, &none, NULL,
+                        NULL) == 0)
+        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is a file; name a directory", shown);
+    (void)al_error_set(err, AL_ERR_EXECUTION,
+                       "no such directory: '%s'; list_files without path shows what is there",
+                       shown);
+    if (err)
+        err->reason = "not_found";
+    return AL_ERR_EXECUTION;
+}
+
+/* Nothing was listed: is there nothing, or does nothing match? */
+static int explain_none(struct al_call *call, const struct list_args *args, struct al_str *out,
+                        struct al_error *err)
+{
+    const char *dir = al_call_tool_data(call);
+    al_auto(al_freep) char *shown = al_text_sanitize_line(args->path);
+    al_auto(al_freep) char *pattern = args->pattern ? al_text_sanitize_line(args->pattern) : NULL;
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+    int r = al_sandbox_list(al_call_session(call)->sandbox, dir, NULL, &all, err);
+
+    if (r < 0)
+        return r;
+    al_str_addf(out, "no files in %s", shown);
+    if (all.count && pattern)
+        al_str_addf(out, " match '%s'%s", pattern, al_sandbox_pattern_hint(args->pattern));
+    return 0;
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
     const struct list_args *args = p;
     const char *dir = al_call_tool_data(call);
-    al_auto(al_freep) char *shown = al_text_sanitize_line(args->path);
     al_auto(al_strv_clear) struct al_strv globs = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r;
@@ -68,10 +102,12 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (args->pattern)
         al_strv_add(&globs, args->pattern);
     r = al_sandbox_list(al_call_session(call)->sandbox, dir, &globs, &paths, err);
+    if (r == AL_ERR_NOT_FOUND)
+        return no_directory(call, args->path, err);
+    if (r == 0 && !paths.count)
+        r = explain_none(call, args, &result->text, err);
     if (r < 0)
         return r;
-    if (!paths.count)
-        al_str_addf(&result->text, "no files in %s", shown);
     result->truncated = add_lines(&paths, al_call_max_bytes(call), &result->text);
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
     result->exit_code = 0;

@@ -67,6 +67,11 @@ static void add_notes(const struct content *content, struct al_result *result)
 
     if (content->base64)
         al_result_note(result, "the content is base64");
+    if (content->offset > content->size) {
+        part = al_asprintf("offset %" PRIu64 " is past the end: the file has %" PRIu64 " byte%s",
+                           content->offset, content->size, content->size == 1 ? "" : "s");
+        al_result_note(result, part);
+    }
     if (!content->bytes.len || next >= content->size)
         return;
     part =

@@ -37,6 +37,21 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_files_authorize(call, args->path, err);
 }
 
+/* Why content is no base64: its padding is missing, or it has other characters. */
+static int refuse_base64(const char *content, size_t len, struct al_error *err)
+{
+    for (int padding = 1; padding <= 2; padding++) {
+        al_auto(al_freep) char *padded = al_asprintf("%s%.*s", content, padding, "==");
+        al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+
+        if (al_base64_decode(padded, len + (size_t)padding, &bytes))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "content is base64 without its padding; end it with '%.*s'",
+                                padding, "==");
+    }
+    return al_error_set(err, AL_ERR_BAD_ARGS, "content is not base64; leave encoding out for text");
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -50,8 +65,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (args->encoding == UTF_8)
         al_str_add(&bytes, args->content, len);
     else if (!al_base64_decode(args->content, len, &bytes))
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "content is not base64; leave encoding out for text");
+        return refuse_base64(args->content, len, err);
     r = al_sandbox_write(al_call_session(call)->sandbox, path, bytes.buf, bytes.len, err);
     if (r < 0)
         return r;

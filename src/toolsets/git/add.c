@@ -91,6 +91,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     int r = al_call_affected_files(call, &files, err);
 
     (void)op;
+    if (r == 0 && named)
+        r = al_git_add_check(al_call_repo(call), &args->paths, files, al_call_budget(call), err);
     if (r < 0)
         return r;
     if (!named || args->paths.count > SUMMARY_FILES || files->count > args->paths.count)

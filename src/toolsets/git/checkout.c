@@ -151,7 +151,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     if (!only_paths(args)) {
         al_switch_preview_operation(call, out);
-        return 0;
+        return al_switch_check(call, err);
     }
     r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
     if (r == 0)

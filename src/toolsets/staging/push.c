@@ -2,6 +2,7 @@
 /* git_push: a staged commit leaves the sandbox, after a user approved it. */
 #include "staging/push/push.h"
 
+#include "staging/staged.h"
 #include "staging/staging.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
@@ -104,13 +105,24 @@ static json_t *conflict_of(const struct al_push_result *result)
     return conflict;
 }
 
+/* The files have to be merged with what is new, and staged again: a staged commit never changes. */
+static void note_way_on(const struct al_push *push, struct al_result *result)
+{
+    al_auto(al_freep) char *note =
+        al_asprintf("Nothing was pushed. To go on: git_pull the files from there, resolve what "
+                    "conflicts, git_discard %.*s, then git_stage and git_push again",
+                    AL_STAGED_SHORT_ID, al_push_id(push));
+
+    al_result_note(result, note);
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
     al_auto(al_push_result_clear) struct al_push_result pushed = { .message = NULL };
+    struct al_push *push = al_call_tool_data(call);
     json_t *object;
-    int r = al_push_run(al_call_tool_data(call), al_call_draft(call), al_call_budget(call), &pushed,
-                        err);
+    int r = al_push_run(push, al_call_draft(call), al_call_budget(call), &pushed, err);
 
     (void)p;
     if (r < 0)
@@ -123,6 +135,9 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         al_json_set(object, "commitSha", al_json_string(pushed.commit));
     result->exit_code = 0;
     al_result_set_structured(result, object);
+    result->not_done = pushed.is_conflict;
+    if (pushed.is_conflict && !pushed.is_other)
+        note_way_on(push, result);
     for (size_t i = 0; i < pushed.notes.count; i++)
         al_result_note(result, pushed.notes.items[i]);
     return 0;
@@ -163,6 +178,32 @@ static void summarize_resolved(struct al_call *call, const void *p, struct al_st
     al_push_summary(al_call_tool_data(call), out);
 }
 
+/* Whether a shell takes the text as one word, and no command for an option. */
+static bool is_word(const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_./:@%+=,-";
+
+    return *text && *text != '-' && !text[strspn(text, plain)];
+}
+
+/* `airlock staging push` takes a target in its words, and by itself "local:." */
+static bool command_line(const struct al_call *call, const void *p, struct al_str *out)
+{
+    const struct push_args *args = p;
+    const struct al_target target = al_target_from_args(call, &args->target);
+    const char *place = target.type == AL_TARGET_GITHUB ? target.repo : target.path;
+
+    if (!is_word(args->commit_id) || !is_word(place) || (target.branch && !is_word(target.branch)))
+        return false;
+    al_str_addf(out, "airlock staging push %s", args->commit_id);
+    if (target.type != AL_TARGET_LOCAL || strcmp(place, ".") != 0 || target.branch)
+        al_str_addf(out, " --target %s:%s", al_target_type_name(target.type), place);
+    if (target.branch)
+        al_str_addf(out, " --branch %s", target.branch);
+    return true;
+}
+
 static const char *const always_by[] = { "target", AL_RESOLVED_BRANCH, NULL };
 
 /* clang-format off */
@@ -200,6 +241,7 @@ const struct al_tool al_tool_staging_push = {
     .resolve = resolve,
     .policy_paths = policy_paths,
     .preview = preview,
+    .command_line = command_line,
     .always_by = always_by,
     .summarize = summarize,
     .summarize_resolved = summarize_resolved,

@@ -2,6 +2,7 @@
 /* git_status: what changed in the sandbox, and what is staged. */
 #include "guard/text.h"
 #include "staging/changes.h"
+#include "staging/markers.h"
 #include "staging/size.h"
 #include "staging/staging.h"
 #include "tool/call.h"
@@ -15,6 +16,9 @@ struct status_args {
 /* About the bytes of an entry in the structured result, without its path. */
 #define ENTRY_BYTES 48u
 #define FILE_BYTES  160u
+
+/* Files with conflict markers that are named. */
+#define MARKED_MAX 20
 
 /* --- As text --- */
 
@@ -124,6 +128,25 @@ static json_t *to_json(const struct al_staging *staging, const struct al_changes
     return object;
 }
 
+/* What has to be resolved before it can be staged. */
+static int note_markers(struct al_staging *staging, const struct al_changes *changes,
+                        struct al_result *result, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv shown = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    int r = al_markers_find(staging, changes, &paths, err);
+
+    if (r < 0 || !paths.count)
+        return r;
+    for (size_t i = 0; i < paths.count && i <= MARKED_MAX; i++)
+        al_strv_addf(&shown, "/workspace/%s", paths.items[i]);
+    al_str_adds(&line, "Conflict markers of git_pull have to be resolved in: ");
+    al_text_add_list(&line, &shown, MARKED_MAX);
+    al_result_note(result, line.buf);
+    return 0;
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -133,6 +156,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     int r = al_comparison_make(staging, al_call_budget(call), &found, err);
 
     (void)p;
+    if (r == 0)
+        r = note_markers(staging, &found.changes, result, err);
     if (r < 0)
         return r;
     add_text(&result->text, &found.changes, &found.staged, max_bytes);

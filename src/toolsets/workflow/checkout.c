@@ -191,6 +191,9 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     if (!restores(args))
         al_switch_preview_operation(call, out);
+    r = restores(args) ? 0 : al_switch_check(call, err);
+    if (r < 0)
+        return r;
     if ((!args->force && !restores(args)) || !*head)
         return 0;
     r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);

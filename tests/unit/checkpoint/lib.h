@@ -88,6 +88,22 @@ static inline void take(struct saver *s, const char *before)
     assert_int_equal(r, 0);
 }
 
+/* Take a checkpoint without some parts (enum al_checkpoint_parts). */
+static inline void take_without(struct saver *s, const char *before, unsigned without)
+{
+    struct al_run_limits budget = long_budget();
+    struct al_checkpoint_reason reason = {
+        .tool = "git_test", .operation = "test", .before = before, .without = without
+    };
+    int r;
+
+    al_error_clear(&s->w->err);
+    r = al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err);
+    if (r < 0)
+        print_message("# %s\n", s->w->err.message);
+    assert_int_equal(r, 0);
+}
+
 /* Open the store as a directory for plain git.  Release with subdir_close(). */
 static inline struct tmpdir *store_open_bare(struct saver *s)
 {

@@ -58,10 +58,10 @@ static char *open_name(const struct tmpdir *dir)
 static void writes_the_members_in_their_order(void **state)
 {
     static const char *const names[] = {
-        "timestamp",   "time",      "seq",        "conversation_id", "id",
-        "tool",        "operation", "effects",    "input",           "result",
-        "outcome",     "decision",  "decided_by", "summary",         "git_commit",
-        "duration_ms", "root",      "repository", "confinement",     "prev",
+        "timestamp",  "time",        "seq",     "conversation_id", "id",          "agent",
+        "tool",       "operation",   "effects", "input",           "result",      "outcome",
+        "decision",   "decided_by",  "summary", "git_commit",      "duration_ms", "root",
+        "repository", "confinement", "prev",
     };
     const struct al_record_end end = {
         .operation = "both",
@@ -82,12 +82,14 @@ static void writes_the_members_in_their_order(void **state)
     const struct tmpdir *dir = *state;
     struct al_journal *journal = journal_open(dir);
     al_auto(al_json_decrefp) json_t *input = json_loads("{\"paths\":[\"a.c\"]}", 0, NULL);
+    struct al_record_begin begin = { .tool = "git_restore", .agent = "reviewer" };
     struct al_record *record = NULL;
     const char *name;
     json_t *value;
     size_t i = 0;
 
-    assert_int_equal(al_journal_open_record(journal, "git_restore", input, &record, NULL), 0);
+    begin.input = input;
+    assert_int_equal(al_journal_begin(journal, &begin, &record, NULL), 0);
     assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
     al_auto(al_json_decrefp) json_t *line = line_json(dir, 1);
     json_object_foreach(line, name, value) assert_string_equal(name, names[i++]);
@@ -95,15 +97,16 @@ static void writes_the_members_in_their_order(void **state)
 
     al_auto(al_freep) char *text = line_text(dir, 1);
     assert_non_null(strstr(text, "\"seq\":1,"));
-    assert_non_null(strstr(text, ",\"id\":1,\"tool\":\"git_restore\",\"operation\":\"both\","
-                                 "\"effects\":[\"reads\",\"writes_index\"],"
-                                 "\"input\":{\"paths\":[\"a.c\"]},"
-                                 "\"result\":{\"success\":true,\"output\":\"Restored 1 file(s)\"},"
-                                 "\"outcome\":\"ok\",\"decision\":\"once\","
-                                 "\"decided_by\":\"elicitation\",\"summary\":\"Restore a.c\","
-                                 "\"git_commit\":\"0123\",\"duration_ms\":12,\"root\":\"/srv\","
-                                 "\"repository\":\"/srv/app\","
-                                 "\"confinement\":\"landlock7+seccomp\",\"prev\":\"" ZEROS "\"}"));
+    assert_non_null(strstr(
+        text, ",\"id\":1,\"agent\":\"reviewer\",\"tool\":\"git_restore\",\"operation\":\"both\","
+              "\"effects\":[\"reads\",\"writes_index\"],"
+              "\"input\":{\"paths\":[\"a.c\"]},"
+              "\"result\":{\"success\":true,\"output\":\"Restored 1 file(s)\"},"
+              "\"outcome\":\"ok\",\"decision\":\"once\","
+              "\"decided_by\":\"elicitation\",\"summary\":\"Restore a.c\","
+              "\"git_commit\":\"0123\",\"duration_ms\":12,\"root\":\"/srv\","
+              "\"repository\":\"/srv/app\","
+              "\"confinement\":\"landlock7+seccomp\",\"prev\":\"" ZEROS "\"}"));
     assert_true(matches(al_json_get_string(line, "timestamp"), "^[0-9]{8}_[0-9]{6}$"));
     assert_true(matches(al_json_get_string(line, "time"),
                         "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"));
@@ -114,9 +117,9 @@ static void writes_the_members_in_their_order(void **state)
 
 static void writes_null_for_what_is_not_known(void **state)
 {
-    static const char *const nulls[] = { "operation",  "outcome",    "decision",
-                                         "decided_by", "summary",    "git_commit",
-                                         "root",       "repository", "confinement" };
+    static const char *const nulls[] = { "agent",      "operation",  "outcome",    "decision",
+                                         "decided_by", "summary",    "git_commit", "root",
+                                         "repository", "confinement" };
     const struct al_record_end end = { .success = false };
     const struct tmpdir *dir = *state;
     struct al_journal *journal = journal_open(dir);

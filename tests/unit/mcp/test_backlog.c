@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/backlog.c: a number of read-only calls run at once, which each test sets. */
+/* mcp/backlog.c: as many read-only calls run at once as there are jobs. */
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "mcp/inflight.h"
-#include "mcp/jsonrpc.h"
 #include "proc/jobs.h"
 #include "proc/proc.h"
 #include "tests/unit/mcp/server_lib.h"
 #include "util/fs.h"
+#include "wire/jsonrpc.h"
 
 #define CANCEL                                                                                     \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%d}}"
 
 static atomic_bool no_threads;
 static atomic_llong now_ms;
-static unsigned reads_max;
 
 /* The clock is the test's. */
 int64_t __wrap_al_clock_ms(void);
@@ -39,28 +37,10 @@ int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attr, voi
     return __real_pthread_create(ret_thread, attr, start, payload);
 }
 
-/* Replaces the number of reads that run at once. */
-unsigned __real_al_backlog_reads_max(void);
-unsigned __wrap_al_backlog_reads_max(void);
-
-unsigned __wrap_al_backlog_reads_max(void)
+static struct client *start(unsigned slots)
 {
-    return reads_max;
-}
-
-static struct client *start(unsigned limit)
-{
-    reads_max = limit;
+    al_proc_set_jobs(slots);
     return client_start(fake_session(), false);
-}
-
-static void two_reads_run_for_each_job(void **state)
-{
-    (void)state;
-    for (unsigned jobs = 1; jobs < 4; jobs++) {
-        al_proc_set_jobs(jobs);
-        assert_int_equal(__real_al_backlog_reads_max(), 2 * jobs);
-    }
 }
 
 /* Send `count` calls at once, with ids from `first` on. */
@@ -107,7 +87,7 @@ static void look_at(unsigned limit, unsigned count)
     client_finish(client);
 }
 
-static void no_more_run_at_once_than_may(void **state)
+static void no_more_run_at_once_than_children_may(void **state)
 {
     static const unsigned limits[] = { 1, 2, 3 };
 
@@ -360,8 +340,7 @@ static void one_that_finds_no_thread_waits_for_one(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_reads_run_for_each_job),
-        cmocka_unit_test(no_more_run_at_once_than_may),
+        cmocka_unit_test(no_more_run_at_once_than_children_may),
         cmocka_unit_test(slow_ones_hold_up_no_quick_one),
         cmocka_unit_test(one_place_is_left_for_a_newcomer),
         cmocka_unit_test(one_comes_while_others_end),

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "mcp/calls.h"
-#include "mcp/writer.h"
 #include "tests/unit/mcp/server_lib.h"
 #include "util/fs.h"
+#include "wire/writer.h"
 
 static void the_end_of_input_cancels_what_runs(void **state)
 {

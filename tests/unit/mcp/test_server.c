@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "mcp/calls.h"
-#include "mcp/writer.h"
 #include "tests/unit/mcp/server_lib.h"
 #include "util/fs.h"
+#include "wire/writer.h"
 
 static void agrees_on_each_revision(void **state)
 {

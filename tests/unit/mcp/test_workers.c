@@ -11,9 +11,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "mcp/jsonrpc.h"
 #include "tests/unit/mcp/server_lib.h"
 #include "util/fs.h"
+#include "wire/jsonrpc.h"
 
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}"
 #define PONG "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"result\":{}}"

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mcp/writer.h"
 #include "tests/unit/mcp/server_lib.h"
 #include "util/fs.h"
+#include "wire/writer.h"
 
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}"
 #define PONG "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"result\":{}}"

@@ -52,6 +52,41 @@ static void lives_until_its_last_reference_is_dropped(void **state)
     assert_int_equal(count_descriptors(), before);
 }
 
+static void an_inner_token_fires_with_the_outer_one(void **state)
+{
+    int before = count_descriptors();
+    struct al_cancel *outer = al_cancel_new();
+    struct al_cancel *inner = al_cancel_new_within(outer);
+
+    (void)state;
+    assert_false(al_cancel_fired(inner));
+    assert_false(readable(inner));
+    al_cancel_fire(outer);
+    assert_true(al_cancel_fired(inner));
+    assert_true(readable(inner));
+    al_cancel_unref(outer); /* the inner one keeps it */
+    assert_true(al_cancel_fired(inner));
+    al_cancel_unref(inner);
+    assert_int_equal(count_descriptors(), before);
+}
+
+static void an_inner_token_fires_alone(void **state)
+{
+    al_auto(al_cancel_unrefp) struct al_cancel *outer = al_cancel_new();
+    al_auto(al_cancel_unrefp) struct al_cancel *inner = al_cancel_new_within(outer);
+    al_auto(al_cancel_unrefp) struct al_cancel *single = al_cancel_new_within(NULL);
+
+    (void)state;
+    al_cancel_fire(inner);
+    assert_true(al_cancel_fired(inner));
+    assert_true(readable(inner));
+    assert_false(al_cancel_fired(outer));
+    assert_false(readable(outer));
+    assert_false(readable(single));
+    al_cancel_fire(single);
+    assert_true(readable(single));
+}
+
 static void nothing_starts_once_fired(void **state)
 {
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
@@ -137,6 +172,8 @@ int main(void)
         cmocka_unit_test(stays_readable_once_fired),
         cmocka_unit_test(none_is_never_fired),
         cmocka_unit_test(lives_until_its_last_reference_is_dropped),
+        cmocka_unit_test(an_inner_token_fires_with_the_outer_one),
+        cmocka_unit_test(an_inner_token_fires_alone),
         cmocka_unit_test(nothing_starts_once_fired),
         cmocka_unit_test(ends_a_child_at_work),
     };

@@ -11,8 +11,10 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "proc/proc.h"
 #include "tests/lib/assert.h"
 
 #if defined(__x86_64__)
@@ -26,7 +28,7 @@
 #define ACCESS  (SECCOMP_RET_ERRNO | EACCES)
 #define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
 
-enum { EXEC_ONCE = 1, NO_SOCKETS = 2, NETWORK = 4, EVERY = 7 };
+enum { EXEC_ONCE = 1, NO_SOCKETS = 2, NETWORK = 4, STREAM_PAIRS = 8, EVERY = 15 };
 
 /* The action of a filter, run as the kernel runs it. */
 static uint32_t answer_of(const struct sock_fprog *program, const struct seccomp_data *data)
@@ -44,6 +46,9 @@ static uint32_t answer_of(const struct sock_fprog *program, const struct seccomp
             continue;
         case BPF_RET | BPF_K:
             return op->k;
+        case BPF_ALU | BPF_AND | BPF_K:
+            loaded &= op->k;
+            continue;
         case BPF_JMP | BPF_JEQ | BPF_K:
             yes = loaded == op->k;
             break;
@@ -67,7 +72,12 @@ static uint32_t answer_of(const struct sock_fprog *program, const struct seccomp
 
 static const struct sock_fprog *filter_for(int guards)
 {
-    return al_filter_get(guards & EXEC_ONCE, guards & NO_SOCKETS, guards & NETWORK);
+    const struct al_confinement sandbox = { .exec_once = guards & EXEC_ONCE,
+                                            .no_sockets = guards & NO_SOCKETS,
+                                            .network = guards & NETWORK,
+                                            .stream_pairs = guards & STREAM_PAIRS };
+
+    return al_filter_get(&sandbox);
 }
 
 static uint32_t answer_to(int guards, int number, uint64_t first, uint64_t second)
@@ -136,7 +146,8 @@ static uint32_t wanted(int guards, int number)
 
 static void answers_to_every_number(void **state)
 {
-    static const int combinations[] = { EXEC_ONCE, NO_SOCKETS, EXEC_ONCE | NO_SOCKETS, NETWORK };
+    static const int combinations[] = { EXEC_ONCE, NO_SOCKETS, EXEC_ONCE | NO_SOCKETS, NETWORK,
+                                        NO_SOCKETS | STREAM_PAIRS };
 
     (void)state;
     for (size_t i = 0; i < COUNT(combinations); i++)
@@ -219,10 +230,51 @@ static void kills_what_calls_by_other_numbers(void **state)
     }
 }
 
+/* Every family, type and pair of flags that there is, and a few that there are not. */
+static void only_pairs_of_streams_are_unix_sockets(void **state)
+{
+    static const int flags[] = { 0, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_CLOEXEC | SOCK_NONBLOCK };
+    static const int with_pairs[] = { NO_SOCKETS | STREAM_PAIRS, NETWORK | STREAM_PAIRS };
+    const uint64_t high = UINT64_C(1) << 32; /* the kernel looks at 32 bits */
+
+    (void)state;
+    for (size_t k = 0; k < COUNT(with_pairs); k++) {
+        const int guards = with_pairs[k];
+
+        for (uint64_t family = 0; family < 64; family++)
+            for (uint64_t type = 0; type < 16; type++)
+                for (size_t i = 0; i < COUNT(flags); i++) {
+                    const uint64_t full = type | (uint64_t)flags[i];
+                    const bool pair = family == AF_UNIX && type == SOCK_STREAM;
+                    const bool socket = (guards & NETWORK) && family != AF_UNIX;
+
+                    assert_int_equal(answer_to(guards, SYS_socketpair, family, full),
+                                     pair ? SECCOMP_RET_ALLOW : ACCESS);
+                    assert_int_equal(answer_to(guards, SYS_socketpair, family | high, full | high),
+                                     pair ? SECCOMP_RET_ALLOW : ACCESS);
+                    assert_int_equal(answer_to(guards, SYS_socket, family, full),
+                                     socket ? SECCOMP_RET_ALLOW : ACCESS);
+                    assert_int_equal(answer_to(guards, SYS_socket, family | high, full),
+                                     socket ? SECCOMP_RET_ALLOW : ACCESS);
+                }
+        assert_int_equal(answer_to(guards, SYS_ptrace, 0, 0), PERM);
+        assert_int_equal(answer_to(guards, SYS_execve, 0, 0), SECCOMP_RET_ALLOW);
+    }
+}
+
+static void exec_once_has_no_pairs(void **state)
+{
+    const int guards = EXEC_ONCE | NO_SOCKETS | STREAM_PAIRS;
+
+    (void)state;
+    assert_int_equal(answer_to(guards, SYS_socketpair, AF_UNIX, SOCK_STREAM), ACCESS);
+}
+
 static void no_guard_is_no_filter(void **state)
 {
     (void)state;
-    assert_null(al_filter_get(false, false, false));
+    assert_null(filter_for(0));
+    assert_null(filter_for(STREAM_PAIRS));
 }
 
 int main(void)
@@ -232,6 +284,8 @@ int main(void)
         cmocka_unit_test(looks_at_arguments_where_they_matter),
         cmocka_unit_test(processes_get_no_namespaces),
         cmocka_unit_test(kills_what_calls_by_other_numbers),
+        cmocka_unit_test(only_pairs_of_streams_are_unix_sockets),
+        cmocka_unit_test(exec_once_has_no_pairs),
         cmocka_unit_test(no_guard_is_no_filter),
     };
 

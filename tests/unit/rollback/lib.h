@@ -34,4 +34,19 @@ static inline struct al_execution *execute(struct saver *s, struct al_executions
     return add_execution(executions, before);
 }
 
+/* Begin and end an execution by hand. */
+static inline void begin(struct saver *s)
+{
+    take(s, NULL);
+}
+
+static inline struct al_execution *end(struct saver *s, struct al_executions *executions)
+{
+    char before[AL_OID_TEXT];
+
+    memcpy(before, s->id, sizeof(before));
+    take(s, before);
+    return add_execution(executions, before);
+}
+
 #endif

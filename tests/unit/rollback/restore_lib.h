@@ -47,8 +47,6 @@ static inline struct al_restore restore_of(struct saver *s, struct between *b)
     return (struct al_restore){
         .store = s->store,
         .repo = s->repo,
-        .present = b->present,
-        .target = b->target,
         .changes = &b->changes,
         .from = &b->from,
         .to = &b->to,

@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/sandbox/sandbox_lib.h"
@@ -275,6 +277,58 @@ static void reports_a_workspace_that_was_removed(void **state)
     assert_write_fails(box, "d/a", "x", AL_ERR_EXECUTION, "was removed");
 }
 
+/* The number of a process that has ended. */
+static pid_t ended_process(void)
+{
+    const pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(0);
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    return pid;
+}
+
+/* A file of the workspace that was last written two minutes ago. */
+static void write_long_ago(const struct box *box, const char *name)
+{
+    const struct timespec past = { .tv_sec = time(NULL) - 120 }, times[] = { past, past };
+
+    write_plainly(box, name);
+    assert_int_equal(utimensat(box->dir->fd, name, times, 0), 0);
+}
+
+static void sweeps_what_killed_processes_left(void **state)
+{
+    struct box *box = *state;
+    const long dead = (long)ended_process(), alive = (long)getpid();
+    al_auto(al_freep) char *left = al_asprintf("ws/d/.airlock-%ld-0", dead);
+    al_auto(al_freep) char *link = al_asprintf("ws/d/.airlock-link-%ld-4", dead);
+    al_auto(al_freep) char *young = al_asprintf("ws/.airlock-%ld-1", dead);
+    al_auto(al_freep) char *used = al_asprintf("ws/.airlock-%ld-2", alive);
+    al_auto(al_freep) char *other = al_asprintf("ws/.airlock-%ld-x", dead);
+    al_auto(al_freep) char *list = al_asprintf("%s d/a", other + strlen("ws/"));
+    al_auto(al_freep) char *dir = al_asprintf("ws/.airlock-%ld-3", dead);
+
+    box_write(box, "d/a", "text");
+    write_long_ago(box, left);
+    write_long_ago(box, link);
+    write_long_ago(box, used);
+    write_long_ago(box, other);
+    write_plainly(box, young);
+    tmpdir_mkdir(box->dir, dir);
+    assert_list(box, "", NULL, list);
+    assert_file(box, left, NULL);
+    assert_file(box, link, NULL);
+    assert_file(box, young, "canary");
+    assert_file(box, used, "canary");
+    assert_file(box, other, "canary");
+    assert_true(S_ISDIR(mode_of(box, dir)));
+    write_long_ago(box, young);
+    assert_list(box, "", NULL, list);
+    assert_file(box, young, NULL);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup_directory, box_teardown)
 
 int main(void)
@@ -291,6 +345,7 @@ int main(void)
         TEST(makes_no_git_directory_of_another_name),
         TEST(keeps_permissions),
         TEST(leaves_no_file_beside),
+        TEST(sweeps_what_killed_processes_left),
         TEST(leaves_no_directory_of_a_write_that_fails),
         TEST(reports_a_workspace_that_was_removed),
     };

@@ -21,6 +21,8 @@ static void strips_the_zone(void **state)
         { "/workspace/\xc3\xa4", "\xc3\xa4" },
         { "/workspace/*.md", "*.md" },
         { "/workspace/workspace", "workspace" },
+        { "/workspace/.airlock-1", ".airlock-1" },
+        { "/workspace/x/.airlock/a-1-2", "x/.airlock/a-1-2" },
     };
 
     (void)state;
@@ -55,6 +57,8 @@ static void refuses_other_paths(void **state)
         { "/workspace/a/../../etc", AL_ERR_SANDBOX, "'.' or '..' component" },
         { "/workspace/./a", AL_ERR_SANDBOX, "'.' or '..' component" },
         { "/workspace/a/.", AL_ERR_SANDBOX, "'.' or '..' component" },
+        { "/workspace/.airlock-1-0", AL_ERR_BAD_ARGS, "its temporary files" },
+        { "/workspace/.airlock-link-12-3/a", AL_ERR_BAD_ARGS, "its temporary files" },
         { "/workspace//", AL_ERR_BAD_ARGS, "empty component" },
         { "/workspace//a", AL_ERR_BAD_ARGS, "empty component" },
         { "/workspace/a//b", AL_ERR_BAD_ARGS, "empty component" },

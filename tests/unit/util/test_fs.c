@@ -100,6 +100,40 @@ static void says_what_lies_below_a_directory(void **state)
     }
 }
 
+static void knows_temporary_names(void **state)
+{
+    static const struct {
+        const char *name;
+        pid_t owner;
+    } cases[] = {
+        { ".airlock-1-0", 1 },
+        { ".airlock-4194304-17", 4194304 },
+        { ".airlock-link-12-3", 12 },
+        { ".airlock-12-n3", 12 },
+        { ".airlock-2147483647-1", 2147483647 },
+        { ".airlock-2147483648-1", 0 },
+        { ".airlock-99999999999999999999-1", 0 },
+        { ".airlock-0-1", 0 },
+        { ".airlock--1", 0 },
+        { ".airlock-1-", 0 },
+        { ".airlock-1-n", 0 },
+        { ".airlock-1", 0 },
+        { ".airlock-1-2-3.patch", 0 },
+        { ".airlock-lock-1a2b", 0 },
+        { ".airlock-+1-2", 0 },
+        { "airlock-1-2", 0 },
+        { ".airlock-1-2.txt", 0 },
+        { ".airlock", 0 },
+        { "", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("  %s\n", cases[i].name);
+        assert_int_equal(al_fs_temp_owner(cases[i].name), cases[i].owner);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -108,6 +142,7 @@ int main(void)
         cmocka_unit_test(writes_beside_and_renames),
         cmocka_unit_test(knows_a_file_that_was_replaced),
         cmocka_unit_test(says_what_lies_below_a_directory),
+        cmocka_unit_test(knows_temporary_names),
     };
 
     return cmocka_run_group_tests_name("util/fs", tests, setup, teardown);

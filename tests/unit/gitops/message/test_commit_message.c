@@ -82,6 +82,7 @@ static void kinds_have_their_types(void **state)
         { "Makefile", "build: add Makefile\n" },
         { "packages/core/package.json", "build(core): add package.json\n" },
         { ".github/workflows/ci.yml", "ci: add ci.yml\n" },
+        { ".woodpecker.yml", "ci: add .woodpecker.yml\n" },
         { ".gitignore", "chore: add .gitignore\n" },
         { "packages/core/src/x.ts", "feat(core): add x.ts\n" },
         { "Weird Dir/x.ts", "feat: add x.ts\n" },

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint/index_cache.h"
+
+#include "util/fs.h"
+#include "util/str.h"
+
+#define NAME      "index"
+#define MAX_BYTES (1u << 30)
+
+/* The beginning of the file.  It has its own size, so that a cache of another build is not used. */
+struct head {
+    char magic[8];
+    uint32_t head_bytes, sha256;
+    uint64_t count;
+    char reference[96];
+    struct al_stat_cache_file index;
+    struct al_oid entries, staged;
+    uint64_t depth;
+};
+
+static const char magic[8] = "AIRINDX";
+
+void al_index_cache_clear(struct al_index_cache *cache)
+{
+    al_oids_clear(&cache->oids);
+    *cache = AL_INDEX_CACHE_INIT;
+}
+
+static bool is_usable(const struct head *head, size_t bytes, bool sha256)
+{
+    return !memcmp(head->magic, magic, sizeof(magic)) && head->head_bytes == sizeof(*head) &&
+           head->sha256 == sha256 &&
+           head->count == (bytes - sizeof(*head)) / al_oid_bytes(sha256) &&
+           (bytes - sizeof(*head)) % al_oid_bytes(sha256) == 0 &&
+           memchr(head->reference, '\0', sizeof(head->reference));
+}
+
+void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256)
+{
+    al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
+    size_t oid_bytes = al_oid_bytes(sha256);
+    struct head head;
+
+    *cache = AL_INDEX_CACHE_INIT;
+    if (al_fs_read(dir_fd, NAME, MAX_BYTES, &data) < 0 || data.len < sizeof(head))
+        return;
+    memcpy(&head, data.buf, sizeof(head));
+    if (!is_usable(&head, data.len, sha256))
+        return;
+    memcpy(cache->reference, head.reference, sizeof(cache->reference));
+    cache->index = head.index;
+    cache->entries = head.entries;
+    cache->staged = head.staged;
+    cache->depth = (uint32_t)head.depth;
+    for (size_t i = 0; i < head.count; i++) {
+        struct al_oid oid = { .bytes = { 0 } };
+
+        memcpy(oid.bytes, data.buf + sizeof(head) + i * oid_bytes, oid_bytes);
+        al_oids_add(&cache->oids, &oid);
+    }
+}
+
+int al_index_cache_save(const struct al_index_cache *cache, int dir_fd, bool sha256)
+{
+    al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
+    struct head head;
+
+    memset(&head, 0, sizeof(head)); /* padding is written to the disk too */
+    memcpy(head.magic, magic, sizeof(magic));
+    head.head_bytes = sizeof(head);
+    head.sha256 = sha256;
+    head.count = cache->oids.count;
+    memcpy(head.reference, cache->reference, sizeof(head.reference));
+    head.index = cache->index;
+    head.entries = cache->entries;
+    head.staged = cache->staged;
+    head.depth = cache->depth;
+    al_str_reserve(&data, sizeof(head) + cache->oids.count * al_oid_bytes(sha256));
+    al_str_add(&data, &head, sizeof(head));
+    for (size_t i = 0; i < cache->oids.count; i++)
+        al_str_add(&data, cache->oids.items[i].bytes, al_oid_bytes(sha256));
+    return al_fs_write_atomic(dir_fd, NAME, data.buf, data.len, 0600, true);
+}

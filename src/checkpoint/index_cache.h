@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The index as the last checkpoint without a working tree had it: the file `index` of a store.
+ *
+ * Such a checkpoint is taken without git.  The cache tells which objects of the index are in the
+ * store already, so that a checkpoint costs what changed in the index.
+ *
+ * The file is for one machine and can be deleted at any time.
+ */
+#ifndef AL_CHECKPOINT_INDEX_CACHE_H
+#define AL_CHECKPOINT_INDEX_CACHE_H
+
+#include <stdbool.h>
+
+#include "checkpoint/oids.h"
+#include "checkpoint/stat_cache.h"
+
+/** The index of one checkpoint.  Zero-initialised is empty. */
+struct al_index_cache {
+    /** The reference of the checkpoint; "" for none.  While it exists, the store has the trees
+     * below and every object of the entries that the repository had. */
+    char reference[96];
+    struct al_stat_cache_file index; /**< the index file; its oid is the tree of its pieces */
+    struct al_oid entries;           /**< SHA-256 digest of the entries */
+    struct al_oid staged;            /**< the tree of the entries' objects; may be zero */
+    uint32_t depth;                  /**< how many trees lie in each other there */
+    struct al_oids oids;             /**< the objects of the entries, in the order of the index */
+};
+
+#define AL_INDEX_CACHE_INIT ((struct al_index_cache){ .reference = "" })
+
+void al_index_cache_clear(struct al_index_cache *cache);
+
+/** Read the cache.  It is empty when there is none or when it cannot be used. */
+void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256);
+
+/** Replace the cache file.  0 or -errno. */
+int al_index_cache_save(const struct al_index_cache *cache, int dir_fd, bool sha256);
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The limits of a push, compiled with small ones. */
+#include "staging/base_record.h"
+#include "staging/tree_bounds.h"
+#include "tests/unit/staging/push/lib.h"
+
+_Static_assert(AL_PUSH_LISTED_MAX == 3 && AL_PUSH_UNPACK_LIMIT == 6 && AL_DIFF_RAW_MAX == 8 &&
+                   AL_TREE_ENTRIES_MAX == 12,
+               "the numbers below are made for them");
+
+static size_t count(const char *text, const char *what)
+{
+    size_t found = 0;
+
+    for (; (text = strstr(text, what)); text++)
+        found++;
+    return found;
+}
+
+static void files_that_are_listed(void **state)
+{
+    struct stager *s = *state;
+
+    for (int n = 2; n <= 4; n++) {
+        al_auto(al_freep) char *prefix = al_asprintf("%d-", n);
+        al_auto(al_freep) char *text = NULL;
+
+        stage_many(s, prefix, n);
+        text = show_last(s);
+        assert_non_null(text);
+        assert_int_equal(count(text, "\n  + "), n > 3 ? 3 : n);
+        assert_int_equal(count(text, "\n  … and 1 more files\n"), n > 3);
+        must(s, al_staged_discard(s->staging, &s->last, BUDGET, &s->w->err));
+        for (int i = 0; i < n; i++) {
+            al_auto(al_freep) char *name = al_asprintf("%s%d", prefix, i);
+
+            put(s, name, NULL);
+        }
+    }
+}
+
+static void files_of_a_push(void **state)
+{
+    struct stager *s = *state;
+
+    for (int n = 7; n <= 9; n++) {
+        al_auto(al_freep) char *text = NULL;
+
+        stage_many(s, "f", n);
+        text = show_last(s);
+        assert_int_equal(text != NULL, n <= 8);
+        if (!text)
+            assert_non_null(strstr(s->w->err.message, "The push changes 9 files, more than the 8"));
+        must(s, al_staged_discard(s->staging, &s->last, BUDGET, &s->w->err));
+    }
+}
+
+static size_t count_packs(const struct stager *s)
+{
+    al_auto(al_freep) char *path = al_fs_join(s->w->repo->path, ".git/objects/pack");
+    al_auto(al_closedirp) DIR *dir = opendir(path);
+    size_t packs = 0;
+
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        packs += al_ends_with(entry->d_name, ".pack");
+    return packs;
+}
+
+/* A push of n files has a tree and a commit as well. */
+static void objects_that_stay_a_pack(void **state)
+{
+    struct stager *s = *state;
+    size_t packs = count_packs(s);
+
+    for (int n = 3; n <= 5; n++) {
+        al_auto(al_freep) char *prefix = al_asprintf("%d-", n);
+        al_auto(al_freep) char *notes = NULL;
+
+        stage_many(s, prefix, n);
+        notes = push_last(s);
+        packs += n >= 4;
+        assert_int_equal(count_packs(s), packs);
+    }
+    git_ok(s->w->repo, "fsck", "--strict", NULL);
+}
+
+static void files_of_the_branch(void **state)
+{
+    struct stager *s = *state;
+
+    tmpdir_mkdir(s->w->repo, "d"); /* a.txt and d are two entries */
+    for (int n = 1; n <= 11; n++) {
+        al_auto(al_freep) char *name = al_asprintf("d/%d", n);
+        al_auto(al_freep) char *text = NULL;
+
+        tmpdir_write(s->w->repo, name, "x");
+        if (n < 9)
+            continue;
+        git_ok(s->w->repo, "add", "-A", NULL);
+        git_ok(s->w->repo, "commit", "-q", "-m", "x", NULL);
+        stage_many(s, "f", 1);
+        text = show_last(s);
+        assert_int_equal(text != NULL, n <= 10);
+        if (!text)
+            assert_non_null(
+                strstr(s->w->err.message, "the branch has more than 12 files and directories"));
+        must(s, al_staged_discard(s->staging, &s->last, BUDGET, &s->w->err));
+    }
+}
+
+/* A base of n files of one letter each. */
+static void fill(struct al_base *base, int n)
+{
+    const struct al_oid none = { { 1 } };
+
+    for (int i = 0; i < n; i++)
+        al_base_set(base, (char[]){ (char)('a' + i), '\0' }, AL_SANDBOX_MODE_FILE, &none);
+}
+
+/* Write a base whatever its size is. */
+static void save_any(struct stager *s, struct al_base *base)
+{
+    al_auto(al_objects_clear) struct al_objects objects;
+    struct al_base_record record = { .heads = { .items = NULL } };
+
+    al_staging_objects(s->staging, &objects);
+    must(s, al_base_put_tree(base, &objects, &record.tree, &s->w->err));
+    must(s, al_objects_finish(&objects, &s->w->err));
+    must(s, al_base_record_write(s->staging, al_staging_key(s->staging), &record, &s->w->err));
+}
+
+static void files_of_a_base(void **state)
+{
+    struct stager *s = *state;
+    const char *key = al_staging_key(s->staging);
+
+    for (int n = 11; n <= 13; n++) {
+        al_auto(al_base_clear) struct al_base base = { .items = NULL };
+        al_auto(al_base_clear) struct al_base read = { .items = NULL };
+
+        fill(&base, n);
+        must(s, al_staging_lock(s->staging, BUDGET, &s->w->err));
+        assert_int_equal(al_base_save(s->staging, key, &base, &s->w->err),
+                         n <= 12 ? 0 : AL_ERR_EXECUTION);
+        save_any(s, &base);
+        assert_int_equal(al_base_load(s->staging, key, BUDGET, &read, &s->w->err),
+                         n <= 12 ? 0 : AL_ERR_EXECUTION);
+        al_staging_unlock(s->staging);
+        assert_int_equal(read.count, n <= 12 ? n : 0);
+    }
+    assert_non_null(strstr(s->w->err.message, "use another sandbox for other repositories"));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        STAGER_TEST(files_that_are_listed),    STAGER_TEST(files_of_a_push),
+        STAGER_TEST(objects_that_stay_a_pack), STAGER_TEST(files_of_the_branch),
+        STAGER_TEST(files_of_a_base),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("staging/push/limits", tests, NULL, NULL);
+}
