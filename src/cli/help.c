@@ -126,7 +126,7 @@ static const struct command_help {
       "Exit codes: 0 done, 1 failed or in conflict, 2 wrong usage or configuration,\n"
       "3 not approved.\n",
       "  --root DIR             the root, when it is not the top of this working tree\n"
-      "  --worker FILE          the worker file of the agent's session, which can narrow\n"
+      "  --worker FILE          the worker file of the agent's session. It can narrow\n"
       "                         the roots and name a default target\n"
       "  --config FILE          the configuration to read\n",
       "  --target TYPE:PLACE    push: local:DIR, local-bare:DIR or github:USER/NAME.\n"
